@@ -1,0 +1,39 @@
+# Two commands do all the set-up: `make demo` and `make test`. Both may be run again at any time.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(BIN)/psycheck
+
+.PHONY: demo test test-all lint types bench clean install
+
+install: $(VENV)/.installed
+
+# torch stands alone and first, so that nothing else chooses a build of it.
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[train,weights,dev]"
+	touch $@
+
+demo: install
+	$(RUN) demo --out runs/demo
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install
+	$(BIN)/mypy
+
+test: lint types
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-all: lint types
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m ""
+
+bench: install
+	for bench in benchmarks/*.py; do $(BIN)/python $$bench || exit 1; done
+
+clean:
+	rm -rf $(VENV) runs build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

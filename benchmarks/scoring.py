@@ -1,0 +1,85 @@
+"""Scoring short texts with the MiniLM classifier: psycheck against a bare loop and fixed padding.
+
+All three score the same distinct texts with the same weights in one run. The bare loop sorts by length and
+pads to the longest of the batch; the other pads everything to 128 tokens, as most scripts do.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from psycheck.corpora.generate import generate
+from psycheck.engine import score_once
+from psycheck.models.open import open_model
+from psycheck.scores import RememberedScores, Store
+from psycheck.train.fit import train
+from psycheck.train.recipe import preset
+from timing import machine, table, verdict
+
+TEXTS, BATCH, PADDED = 3_000, 64, 400
+
+
+def main() -> None:
+    """Print the rates."""
+    import torch
+
+    with tempfile.TemporaryDirectory() as folder:
+        recipe = preset("fast", epochs=1, labels=("depression",))
+        small = generate("tweets", 200, 3)
+        spec = train(small, recipe, Path(folder) / "model").spec
+        texts = list(dict.fromkeys(generate("tweets", TEXTS, 4).texts))
+        model = open_model(spec)
+        network, tokenizer = _bare(Path(folder) / "model")
+        _bare_loop(network, tokenizer, texts[:200], torch)  # warm
+        rates: dict[str, list[float]] = {"psycheck": [], "bare loop": [], "padded to 128": []}
+        for k in range(3):
+            store = Store(Path(folder) / f"{k}.sqlite")
+            view = RememberedScores(store, model, model.labels)
+            started = perf_counter()
+            score_once([(model, view)], store, [(1.0, texts)])
+            view.of(texts)
+            rates["psycheck"].append(len(texts) / (perf_counter() - started))
+            started = perf_counter()
+            _bare_loop(network, tokenizer, texts, torch)
+            rates["bare loop"].append(len(texts) / (perf_counter() - started))
+            started = perf_counter()
+            _padded(network, tokenizer, texts[:PADDED], torch)
+            rates["padded to 128"].append(PADDED / (perf_counter() - started))
+    best = {name: max(found) for name, found in rates.items()}
+    print(f"\n## Scoring {len(texts):,} short texts with MiniLM ({machine()})\n")
+    print(table(["", "texts a second"], [[name, f"{rate:.0f}"] for name, rate in best.items()]))
+    print("\n" + verdict("psycheck / bare loop", best["psycheck"] / best["bare loop"], 0.9, at_least=True))
+    print(verdict("psycheck / padded to 128", best["psycheck"] / best["padded to 128"], 4, at_least=True))
+
+
+def _bare(folder: Path) -> tuple[Any, Any]:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    network: Any = AutoModelForSequenceClassification.from_pretrained(folder)
+    return network.eval(), AutoTokenizer.from_pretrained(folder)
+
+
+def _bare_loop(network: Any, tokenizer: Any, texts: Sequence[str], torch: Any) -> None:
+    ordered = sorted(texts, key=len, reverse=True)
+    with torch.inference_mode():
+        for start in range(0, len(ordered), BATCH):
+            batch = tokenizer(
+                ordered[start : start + BATCH], truncation=True, padding=True, return_tensors="pt"
+            )
+            network(**batch).logits.softmax(-1)[:, 1].numpy()
+
+
+def _padded(network: Any, tokenizer: Any, texts: Sequence[str], torch: Any) -> None:
+    with torch.inference_mode():
+        for start in range(0, len(texts), BATCH):
+            part = list(texts[start : start + BATCH])
+            batch = tokenizer(
+                part, truncation=True, padding="max_length", max_length=128, return_tensors="pt"
+            )
+            network(**batch).logits.softmax(-1)[:, 1].numpy()
+
+
+if __name__ == "__main__":
+    main()

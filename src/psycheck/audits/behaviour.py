@@ -1,0 +1,303 @@
+"""Behavioural checks: what a model does when a text is edited (DECK sections 3 and 5.2)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+from zlib import crc32
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from psycheck.audits.suite import Check, Suite
+from psycheck.audits.summary import by_groups, mark_below_mean
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput, nearest
+from psycheck.finding import Finding
+from psycheck.measures.intervals import wilson
+from psycheck.model import FloatArray, IntArray, Judgement, Scores
+from psycheck.text.edits import Span, append_to_all
+
+OUTCOMES = ("passed", "failed", "unchanged", "unseen", "unanswered")
+PASSED, FAILED, UNCHANGED, UNSEEN, UNANSWERED = range(5)
+EXAMPLES = 50
+
+Outcomes = NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """All checks of one suite; a text is one case of a check.
+
+    With several sentences a case passes if every variant passes ("each") or takes one variant by a seeded
+    rotation ("one"); "suite" leaves it to the suite.
+    """
+
+    suite: Suite
+    threshold: float = 0.5
+    seed: int = 0
+    variants: Literal["suite", "each", "one"] = "suite"
+
+    @property
+    def name(self) -> str:
+        """The audit and its suite."""
+        return f"behaviour:{self.suite.name}"
+
+    def ask(self, corpus: Corpus) -> Iterator[str]:
+        """The texts, and every edit of them that changes something."""
+        ids, texts = corpus.ids, corpus.texts
+        yield from texts
+        for check in self.suite.checks:
+            rows = np.flatnonzero(_subset(check, corpus)).tolist()
+            drawn = self._drawn(check, [ids[row] for row in rows])
+            for v, chosen in enumerate(drawn):
+                originals = [texts[rows[k]] for k in chosen]
+                if check.sentences:
+                    yield from append_to_all(originals, check.sentences[v])
+                else:
+                    yield from (e.text for e in map(check.edits[v], originals) if e.spans)
+
+    def judge(self, corpus: Corpus, scores: Scores) -> Judgement:
+        """Pass rates with their ledger, their summaries, and a table of all cases."""
+        findings: list[Finding] = []
+        tables: list[pl.DataFrame] = []
+        outcomes: list[Outcomes] = []
+        for check in self.suite.checks:
+            cases = self._judge_check(check, corpus, scores)
+            where = self._where(check, corpus, scores)
+            findings.append(_pass_rate(cases, corpus, where))
+            findings += _sentence_rates(check, cases, where)
+            outcomes.append(cases.over_corpus(len(corpus)))
+            tables.append(_case_table(cases, corpus, where))
+        rates = [finding for finding in findings if finding.measure == "pass_rate"]
+        marked = {id(old): new for old, new in zip(rates, mark_below_mean(rates), strict=True)}
+        findings = [marked.get(id(finding), finding) for finding in findings]
+        summaries = by_groups([marked[id(rate)] for rate in rates], np.stack(outcomes))
+        return Judgement((*findings, *summaries), {"cases": pl.concat(tables)})
+
+    def _judge_check(self, check: Check, corpus: Corpus, scores: Scores) -> "_Cases":
+        if check.label not in scores.labels:
+            raise BadInput(
+                f"suite '{self.suite.name}' tests '{check.label}'; model '{scores.model}' does not score it",
+                where=f"check {check.id}",
+                allowed=nearest(check.label, scores.labels),
+                do="name the model's label for it: append ?label=NAME to the model",
+            )
+        column = scores.labels.index(check.label)
+        parts, start = [], 0
+        for piece in corpus.slices():
+            keep = _subset(check, piece)
+            rows = start + np.flatnonzero(keep)
+            part = piece if keep.all() else piece.only(keep)
+            ids, texts = part.ids, part.texts
+            parts.append(self._judge_texts(check, rows, ids, texts, scores, column))
+            start += len(keep)
+        return _Cases.joined(parts, len(check.edits))
+
+    def _judge_texts(
+        self, check: Check, rows: IntArray, ids: list[str], texts: list[str], scores: Scores, column: int
+    ) -> "_Cases":
+        n, variants = len(texts), len(check.edits)
+        before = scores.of(texts)[:, column]
+        after = np.full((n, variants), np.nan)
+        states = np.full((n, variants), -1, np.int8)  # -1: this variant was not drawn for this text
+        undecided = np.zeros(n, np.bool_)
+        for v, chosen in enumerate(self._drawn(check, ids)):
+            mine = np.fromiter(chosen, np.int64, len(chosen))
+            variant = _variant(check, v, [texts[row] for row in chosen])
+            value = scores.of(variant.texts)[:, column]
+            failed = _fails(check, before[mine], value, self.threshold)
+            state = np.where(failed, FAILED, PASSED).astype(np.int8)
+            state[np.isnan(value) | (np.isnan(before[mine]) & (check.kind != "MFT"))] = UNANSWERED
+            state[~variant.seen(scores)] = UNSEEN
+            state[~variant.changed] = UNCHANGED
+            states[mine, v], after[mine, v] = state, value
+            undecided[mine] |= variant.undecided
+        return _Cases.of(rows, before, after, states, undecided)
+
+    def _drawn(self, check: Check, ids: Sequence[str]) -> list[Sequence[int]]:
+        """For each variant of a check the rows of the texts that it is tried on."""
+        count = len(check.edits)
+        each = check.each if self.variants == "suite" else self.variants == "each"
+        if each or count == 1:
+            return [range(len(ids))] * count
+        drawn = [crc32(f"{self.seed}/{check.id}/{i}".encode("utf-8", "surrogatepass")) % count for i in ids]
+        return [[row for row, v in enumerate(drawn) if v == variant] for variant in range(count)]
+
+    def _where(self, check: Check, corpus: Corpus, scores: Scores) -> dict[str, str]:
+        return {
+            "audit": "behaviour",
+            "model": scores.model,
+            "corpus": corpus.name,
+            "suite": self.suite.name,
+            "check": check.id,
+            "kind": check.kind,
+            "label": check.label,
+            "title": check.title,
+            **check.tags,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """One variant of a check on n texts: the edited texts, whether they changed, where, and what was left."""
+
+    texts: list[str]
+    changed: NDArray[np.bool_]
+    undecided: NDArray[np.bool_]
+    spans: list[tuple[Span, ...]] | None  # None: the change is the end of the text
+
+    def seen(self, scores: Scores) -> NDArray[np.bool_]:
+        """Whether the model read at least one changed place whole, (n,)."""
+        read = scores.read(self.texts)
+        seen: NDArray[np.bool_] = read >= np.fromiter(map(len, self.texts), np.int64, len(self.texts))
+        if self.spans is not None:
+            for i in np.flatnonzero(~seen).tolist():
+                seen[i] = any(end <= read[i] for _, end in self.spans[i])
+        return seen
+
+
+def _variant(check: Check, v: int, texts: list[str]) -> _Variant:
+    n = len(texts)
+    if check.sentences:
+        new = append_to_all(texts, check.sentences[v])
+        return _Variant(new, np.ones(n, np.bool_), np.zeros(n, np.bool_), None)
+    edited = [check.edits[v](text) for text in texts]
+    return _Variant(
+        [e.text for e in edited],
+        np.fromiter((bool(e.spans) for e in edited), np.bool_, n),
+        np.fromiter((e.undecided > 0 for e in edited), np.bool_, n),
+        [e.spans for e in edited],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Cases:
+    """The cases of one check: m texts, v variants.
+
+    rows (m,) in the corpus; outcome (m,); variant (m,) that decided it; before, after (m,); states (m, v).
+    """
+
+    rows: IntArray
+    outcome: Outcomes
+    variant: IntArray
+    before: FloatArray
+    after: FloatArray
+    states: Outcomes
+    undecided: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        rows: IntArray,
+        before: FloatArray,
+        after: FloatArray,
+        states: Outcomes,
+        undecided: NDArray[np.bool_],
+    ) -> "_Cases":
+        """A case fails if a variant does; else unanswered or unseen if one is; else passed or unchanged."""
+        rank = np.array([1, 4, 0, 2, 3, -1], np.int8)[states]  # by state, the last for -1 (not drawn)
+        worst = rank.argmax(axis=1) if len(rows) else np.zeros(0, np.int64)
+        # Among failing variants the one that moved the score most is the one to show.
+        moved = np.where(states == FAILED, np.abs(after - before[:, None]), -1.0)
+        moved = np.nan_to_num(moved, nan=0.0)
+        worst = np.where((states == FAILED).any(axis=1), moved.argmax(axis=1), worst)
+        line = np.arange(len(rows))
+        return cls(rows, states[line, worst], worst, before, after[line, worst], states, undecided)
+
+    @classmethod
+    def joined(cls, parts: Sequence["_Cases"], variants: int) -> "_Cases":
+        """The cases of all slices of a corpus."""
+        if not parts:
+            none = np.zeros(0)
+            states = np.zeros((0, variants), np.int8)
+            return cls.of(none.astype(np.int64), none, states.astype(float), states, none.astype(np.bool_))
+        names = ("rows", "outcome", "variant", "before", "after", "states", "undecided")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+    def over_corpus(self, n: int) -> Outcomes:
+        """The outcome of every text of the corpus, (n,); -1 where the check does not apply."""
+        out = np.full(n, -1, np.int8)
+        out[self.rows] = self.outcome
+        return out
+
+
+def _subset(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
+    """The texts that a check is about, (n,): all, or those annotated as it asks."""
+    if check.gold is None:
+        return np.ones(len(corpus), np.bool_)
+    if check.label not in corpus.labels:
+        return np.zeros(len(corpus), np.bool_)
+    target = corpus.targets([check.label])[:, 0]
+    wanted: NDArray[np.bool_] = ~np.isnan(target) & ((target >= 0.5) == bool(check.gold))
+    return wanted
+
+
+def _fails(check: Check, before: FloatArray, after: FloatArray, threshold: float) -> NDArray[np.bool_]:
+    """Table 2's fail criteria, (n,); comparisons with NaN are decided by the caller."""
+    expect = check.expect
+    slack = 1e-9  # a change of exactly the tolerance passes, whatever the floating point says
+    failed: NDArray[np.bool_]
+    match expect.kind:
+        case "same_label":
+            failed = (before >= threshold) != (after >= threshold)
+        case "label":
+            failed = (after >= threshold) != bool(expect.label)
+        case "not_down":
+            failed = before - after > expect.by + slack
+        case "not_up":
+            failed = after - before > expect.by + slack
+    return failed
+
+
+def _pass_rate(cases: _Cases, corpus: Corpus, where: dict[str, str]) -> Finding:
+    ledger = np.bincount(cases.outcome, minlength=len(OUTCOMES))
+    counts = {"generated": len(cases.rows), **{name: int(ledger[k]) for k, name in enumerate(OUTCOMES)}}
+    counts["undecided"] = int(cases.undecided.sum())
+    if where["label"] not in corpus.labels or len(cases.rows) < len(corpus):
+        counts["outside_subset"] = len(corpus) - len(cases.rows)
+    n = counts["passed"] + counts["failed"]
+    failing = cases.rows[cases.outcome == FAILED][:EXAMPLES]
+    return Finding(
+        "pass_rate",
+        counts["passed"] / n if n else np.nan,
+        n,
+        wilson(counts["passed"], n) if n else None,
+        where,
+        counts,
+        tuple(corpus.table["id"].gather(failing).to_list()),
+        () if n else ("not_tested",),
+    )
+
+
+def _sentence_rates(check: Check, cases: _Cases, where: dict[str, str]) -> Iterator[Finding]:
+    """The pass rate of every sentence of a check that has several."""
+    for v, sentence in enumerate(check.sentences if len(check.sentences) > 1 else ()):
+        passed, failed = (int((cases.states[:, v] == outcome).sum()) for outcome in (PASSED, FAILED))
+        n = passed + failed
+        yield Finding(
+            "sentence_pass_rate",
+            passed / n if n else np.nan,
+            n,
+            wilson(passed, n) if n else None,
+            {**where, "variant": str(v + 1), "sentence": sentence},
+            {"passed": passed, "failed": failed},
+            flags=() if n else ("not_tested",),
+        )
+
+
+def _case_table(cases: _Cases, corpus: Corpus, where: dict[str, str]) -> pl.DataFrame:
+    fixed = [
+        pl.lit(where[key]).cast(pl.Categorical).alias(key)
+        for key in ("model", "corpus", "suite", "check", "kind")
+    ]
+    outcomes = pl.Series(OUTCOMES)
+    return pl.DataFrame(
+        {
+            "id": corpus.table["id"].gather(cases.rows),
+            "outcome": outcomes.gather(cases.outcome.astype(np.int64)).cast(pl.Categorical),
+            "variant": pl.Series(cases.variant + 1, dtype=pl.Int16),
+            "before": pl.Series(cases.before, dtype=pl.Float32),
+            "after": pl.Series(cases.after, dtype=pl.Float32),
+        }
+    ).select(*fixed, pl.all())

@@ -1,0 +1,163 @@
+"""Which candidate sentences are good enough to test with (DECK, section 3).
+
+A sentence is kept if most of several models already read it as its author meant it, with a median
+confidence in the expected class above 0.5.
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import tomli_w
+from numpy.typing import NDArray
+
+from psycheck.audits.suite import Suite, read_suite
+from psycheck.errors import BadInput, StoreFailure, nearest
+
+_NEEDED: Final = ("sentence", "expected")
+_POLARITY: Final = {1: "presence", 0: "absence"}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence, the class it was written for (1 or 0), and what else is known about it."""
+
+    sentence: str
+    expected: int
+    tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What the models said of a candidate: how many agreed, of how many, and the median P(expected class)."""
+
+    candidate: Candidate
+    kept: bool
+    votes: int
+    models: int
+    median: float
+
+
+def select_sentences(candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> list[Selected]:
+    """Judge candidates by the scores of several models, (m, n) of P(positive).
+
+    NaN means that a model gave no answer: it does not agree, and the median is over those that answered.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.ndim != 2 or scores.shape[0] == 0 or scores.shape[1] != len(candidates):
+        raise BadInput(
+            f"scores have the shape {scores.shape}",
+            allowed=f"one row a model, one column for each of the {len(candidates)} sentences",
+        )
+    out = []
+    for candidate, column in zip(candidates, scores.T, strict=True):
+        positive = candidate.expected == 1
+        votes = int(np.sum(column >= 0.5 if positive else column < 0.5))
+        answered = column[~np.isnan(column)]
+        confidence = answered if positive else 1.0 - answered
+        median = float(np.median(confidence)) if answered.size else float("nan")
+        kept = 2 * votes > len(column) and median > 0.5
+        out.append(Selected(candidate, kept, votes, len(column), median))
+    return out
+
+
+def read_candidates(path: str | Path) -> list[Candidate]:
+    """Read candidates from a CSV file: columns `sentence`, `expected` (0 or 1) and any others as tags.
+
+    The column `check` names the check that a sentence belongs to, `title` the title of that check.
+    """
+    path = Path(path)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file, strict=True)
+            columns = list(rows.fieldnames or ())
+            for name in _NEEDED:
+                if name not in columns:
+                    raise BadInput(
+                        f"there is no column '{name}'", where=str(path), allowed=nearest(name, columns)
+                    )
+            candidates = [_candidate(row, f"{path}, row {rows.line_num}") for row in rows]
+    except OSError as error:
+        raise BadInput(f"the candidates cannot be read ({error.strerror})", where=str(path)) from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadInput("the candidates are no UTF-8 CSV file", where=str(path)) from error
+    if not candidates:
+        raise BadInput("there is no candidate", where=str(path), allowed="at least one row")
+    return candidates
+
+
+def write_suite(
+    selected: Sequence[Selected],
+    path: str | Path,
+    *,
+    name: str = "",
+    title: str = "",
+    source: str = "",
+    label: str = "depression",
+    by: float = 0.1,
+) -> Suite:
+    """Write the sentences that were kept as DIR checks, and read the suite back.
+
+    Sentences with the same tag `check` become the variants of one check; without that tag there is one check
+    for the sentences that are expected positive ("presence") and one for the others ("absence"). The suite
+    is called by the name of its file unless another is given.
+    """
+    path = Path(path)
+    groups: dict[str, list[Candidate]] = {}
+    for one in selected:
+        if one.kept:
+            tags = one.candidate.tags
+            groups.setdefault(tags.get("check") or _POLARITY[one.candidate.expected], []).append(
+                one.candidate
+            )
+    if not groups:
+        raise BadInput(
+            "no sentence was kept", do="write other candidates, or look at the votes of the models"
+        )
+    name = name or path.stem
+    head = {"name": name, "title": title or name, "source": source or "selected by psycheck", "label": label}
+    document = head | {"check": [_check(id_, group, by) for id_, group in groups.items()]}
+    try:
+        path.write_text(tomli_w.dumps(document, multiline_strings=False), encoding="utf-8")
+    except OSError as error:
+        raise StoreFailure(f"the suite cannot be written ({error.strerror})", where=str(path)) from error
+    return read_suite(path)
+
+
+def _check(id_: str, group: Sequence[Candidate], by: float) -> dict[str, Any]:
+    expected = {candidate.expected for candidate in group}
+    if len(expected) > 1:
+        raise BadInput(
+            f"sentences of check '{id_}' are expected both positive and negative",
+            where="columns 'check' and 'expected'",
+            do="give presence and absence a check each",
+        )
+    first = group[0].tags
+    same = {key: value for key, value in first.items() if all(c.tags.get(key) == value for c in group)}
+    polarity = _POLARITY[expected.pop()]
+    return {
+        "id": id_,
+        "kind": "DIR",
+        "title": same.pop("title", "") or f"adds: {polarity}, {id_}",
+        "edit": {"append": list(dict.fromkeys(candidate.sentence for candidate in group))},
+        "expect": {"not_down" if polarity == "presence" else "not_up": by},
+        "tags": {key: value for key, value in same.items() if key != "check"} | {"polarity": polarity},
+    }
+
+
+def _candidate(row: dict[str, Any], where: str) -> Candidate:
+    if None in row or None in row.values():
+        raise BadInput("the row has too many or too few fields", where=where)
+    sentence, expected = row["sentence"].strip(), row["expected"].strip()
+    if not sentence:
+        raise BadInput("the sentence is empty", where=f"{where}, column 'sentence'")
+    if expected not in ("0", "1"):
+        raise BadInput(
+            "the expected class is neither 0 nor 1", where=f"{where}, column 'expected'", allowed="0 or 1"
+        )
+    tags = {key: value.strip() for key, value in row.items() if key not in _NEEDED and value.strip()}
+    return Candidate(sentence, int(expected), MappingProxyType(tags))

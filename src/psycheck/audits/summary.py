@@ -1,0 +1,109 @@
+"""Pass rates put together: by kind, symptom category and polarity, and across corpora (DECK Table 5)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psycheck.finding import Finding, Interval
+
+GROUPINGS = ("kind", "category", "polarity", "symptom")
+_PASSED, _FAILED = 0, 1
+_Z = 1.959963984540054
+
+
+def mark_below_mean(rates: Sequence[Finding]) -> list[Finding]:
+    """Flag the DIR checks that pass less often than the mean of all DIR checks (DECK section 6.3)."""
+    tested = [rate.value for rate in rates if rate.where["kind"] == "DIR" and rate.tested]
+    mean = float(np.mean(tested)) if tested else np.nan
+    return [
+        replace(rate, flags=(*rate.flags, "below_dir_mean"))
+        if rate.where["kind"] == "DIR" and rate.tested and rate.value < mean
+        else rate
+        for rate in rates
+    ]
+
+
+def by_groups(rates: Sequence[Finding], outcomes: NDArray[np.int8]) -> list[Finding]:
+    """Mean and standard deviation of the pass rates of each group of checks; outcomes is (checks, texts).
+
+    Checks share their texts, so the intervals come from the influence of each text on the figure (the delta
+    method, clustered by text) and not from the checks as if they were independent.
+    """
+    out: list[Finding] = []
+    for grouping in GROUPINGS:
+        # Symptom groups exist only among checks that say whether the symptom is present or absent.
+        for value in dict.fromkeys(rate.where[grouping] for rate in rates if grouping in rate.where):
+            members = [k for k, rate in enumerate(rates) if rate.where.get(grouping) == value and rate.tested]
+            if members:
+                out += _mean_and_sd([rates[k] for k in members], outcomes[members], grouping, value)
+    return out
+
+
+def across_corpora(findings: Sequence[Finding]) -> list[Finding]:
+    """Mean and standard deviation over checks and corpora together, one a model, as Table 5 pools them."""
+    rates = [f for f in findings if f.measure == "pass_rate" and f.tested]
+    means = [f for f in findings if f.measure == "pass_rate_mean"]
+    out: list[Finding] = []
+    for model, suite in dict.fromkeys((f.where["model"], f.where["suite"]) for f in rates):
+        mine = [f for f in rates if (f.where["model"], f.where["suite"]) == (model, suite)]
+        if len({f.where["corpus"] for f in mine}) < 2:
+            continue
+        for grouping in ("kind", "category"):
+            for value in dict.fromkeys(f.where[grouping] for f in mine if grouping in f.where):
+                group = [f for f in mine if f.where.get(grouping) == value]
+                parts = [
+                    f
+                    for f in means
+                    if (f.where["model"], f.where["suite"], f.where["by"]) == (model, suite, grouping)
+                    and f.where[grouping] == value
+                ]
+                values = np.array([f.value for f in group])
+                weights = np.array([f.counts["checks"] for f in parts]) / len(group)
+                halves = np.array([(f.interval[1] - f.interval[0]) / 2 for f in parts if f.interval])
+                mean = float(values.mean())
+                half = float(np.sqrt((weights**2 * halves**2).sum())) if len(halves) == len(parts) else np.nan
+                where = {"audit": "behaviour", "model": model, "corpus": "all", "suite": suite}
+                where |= {"by": grouping, grouping: value}
+                counts = {"checks": len(group), "corpora": len(parts)}
+                n = sum(f.n for f in group)
+                interval = (max(0.0, mean - half), min(1.0, mean + half))
+                out.append(Finding("pass_rate_mean", mean, n, interval, where, counts))
+                if len(values) > 1:
+                    out.append(Finding("pass_rate_sd", float(values.std(ddof=1)), n, None, where, counts))
+    return out
+
+
+def _mean_and_sd(
+    rates: Sequence[Finding], outcomes: NDArray[np.int8], grouping: str, value: str
+) -> list[Finding]:
+    share = np.array([rate.value for rate in rates])  # (c,)
+    tested = np.array([rate.n for rate in rates])
+    mean = float(share.mean())
+    c = len(rates)
+    # The influence of text i on the rate of check c: (passed - rate) / tested cases; 0 where it is no case.
+    influence = np.where(
+        outcomes == _PASSED, 1 - share[:, None], np.where(outcomes == _FAILED, -share[:, None], 0.0)
+    )
+    influence /= tested[:, None]
+    keys = ("audit", "model", "corpus", "suite", "label")
+    where = {key: rates[0].where[key] for key in keys} | {"by": grouping, grouping: value}
+    n, counts = int(tested.sum()), {"checks": c}
+    spread = float(np.sqrt((influence.mean(axis=0) ** 2).sum()))
+    texts = int(((outcomes == _PASSED) | (outcomes == _FAILED)).any(axis=0).sum())
+    out = [Finding("pass_rate_mean", mean, n, _wilson(mean, spread, texts), where, counts)]
+    if c > 1:
+        sd = float(share.std(ddof=1))
+        slope = (share - mean) / ((c - 1) * sd) if sd > 0 else np.zeros(c)
+        half = _Z * float(np.sqrt(((slope @ influence) ** 2).sum()))
+        out.append(Finding("pass_rate_sd", sd, n, (max(0.0, sd - half), sd + half), where, counts))
+    return out
+
+
+def _wilson(mean: float, spread: float, texts: int) -> Interval:
+    """Wilson's interval for as many independent texts as would spread as much; it has a width at 0 and 1."""
+    n = min(mean * (1 - mean) / spread**2, 1e12) if spread > 0 else float(texts)
+    centre = (mean + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+    half = _Z / (1 + _Z**2 / n) * np.sqrt(mean * (1 - mean) / n + _Z**2 / (4 * n**2))
+    return max(0.0, centre - half), min(1.0, centre + half)

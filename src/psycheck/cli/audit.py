@@ -1,0 +1,223 @@
+"""`psycheck audit`: what a model has learned, as a report and a gate."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from psycheck.cli import options as opt
+
+if TYPE_CHECKING:
+    from psycheck.plan import Plan
+    from psycheck.run import Run
+
+PLAN = "psycheck.toml"
+
+
+def audit_cli(
+    model: Annotated[
+        str | None,
+        typer.Argument(
+            help="hf:DIR, sklearn:FILE, python:module:object, scores:FILE, with ?key=value options."
+        ),
+    ] = None,
+    corpora: Annotated[
+        list[str] | None, typer.Argument(metavar="CORPUS…", help="Files, NAME=FILE, or demo:NAME.")
+    ] = None,
+    more_models: Annotated[
+        list[str] | None, typer.Option("--model", "-m", metavar="MODEL", help="A further model; repeatable.")
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", help=f"A plan in TOML; {PLAN} in this folder if no model is named."),
+    ] = None,
+    suites: Annotated[
+        list[str] | None,
+        typer.Option("--suite", metavar="NAME", help="Shipped suite or TOML file; repeatable."),
+    ] = None,
+    audits: Annotated[
+        list[str] | None, typer.Option("--audit", help="performance, behaviour, length; repeatable.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the run.")] = None,
+    gates: Annotated[
+        list[str] | None, typer.Option("--gate", help='"pass_rate>=0.7 where kind=DIR"; repeatable.')
+    ] = None,
+    threshold: Annotated[float | None, typer.Option(help="Score from which a label counts as given.")] = None,
+    variants: Annotated[
+        str | None, typer.Option(help="each: a case passes if every sentence does; one: one sentence a text.")
+    ] = None,
+    fit: Annotated[
+        bool | None,
+        typer.Option("--fit/--no-fit", help="Shorten long texts so that added sentences are read."),
+    ] = None,
+    show_texts: Annotated[
+        bool | None, typer.Option("--show-texts/--hide-texts", help="Put the texts of cases into the report.")
+    ] = None,
+    trained_on: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CORPUS", help="Corpus that the models were trained on; repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of rotations and intervals.")] = None,
+    text: opt.Text = None,
+    id_: opt.Id = None,
+    labels: opt.Labels = None,
+    positive: opt.Positive = None,
+    author: opt.Author = None,
+    time: opt.Time = None,
+    split_column: opt.SplitColumn = None,
+    split: opt.Split = None,
+    groups: opt.Groups = None,
+    store: opt.Store = None,
+    export_texts: Annotated[
+        Path | None, typer.Option(help="Write the texts that still need scores (JSONL) and stop.")
+    ] = None,
+    explain_cache: Annotated[
+        bool, typer.Option("--explain-cache", help="Say why something was scored again.")
+    ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print a summary for a program.")] = False,
+) -> None:
+    """Audit a model: performance in and out of distribution, behaviour, length; report; gate."""
+    from psycheck.plan import corpus_plan
+
+    columns = opt.columns_of(text, id_, labels, positive, author, time, split_column, groups)
+    given: dict[str, Any] = {
+        "suites": suites,
+        "audits": audits,
+        "threshold": threshold,
+        "variants": variants,
+        "fit": fit,
+        "show_texts": show_texts,
+        "trained_on": trained_on,
+        "seed": seed,
+    }
+    whole = plan_of(
+        plan,
+        [spec for spec in [model, *(more_models or ())] if spec],
+        [corpus_plan(said, columns, split) for said in corpora or ()],
+        {key: value for key, value in given.items() if value is not None},
+        gates or [],
+        out,
+        Path(store) if store else None,
+    )
+    if export_texts is not None:
+        _export(whole, export_texts)
+        return
+    run = _run(whole, explain_cache)
+    _print(run, whole.out or Path(), json_)
+    raise typer.Exit(run.exit_code)
+
+
+def plan_of(
+    file: Path | None,
+    models: list[str],
+    corpora: list[Any],
+    given: dict[str, Any],
+    gates: list[str],
+    out: Path | None,
+    store: Path | None,
+) -> "Plan":
+    """What the options say, over what the plan file says."""
+    from psycheck.errors import BadInput
+    from psycheck.gate import parse_gate
+    from psycheck.plan import Plan, Settings, read_plan, settings_of
+
+    if file is None and not models and Path(PLAN).is_file():
+        file = Path(PLAN)
+    written = read_plan(file) if file else Plan((), ())
+    said = settings_of(given, "options")
+    settings = replace(written.settings, **{key: getattr(said, key) for key in given})
+    if gates:
+        settings = replace(settings, gates=(*settings.gates, *(parse_gate(gate) for gate in gates)))
+    if not (models or written.models) or not (corpora or written.corpora):
+        raise BadInput(
+            "the audit names no model or no corpus",
+            allowed=f"psycheck audit MODEL CORPUS…, or a plan ({PLAN})",
+            do="psycheck ls models says how a model is named; psycheck demo shows a whole run",
+        )
+    assert isinstance(settings, Settings)
+    return Plan(
+        tuple(models) or written.models,
+        tuple(corpora) or written.corpora,
+        settings,
+        out or written.out or Path("runs/audit"),
+        store or written.store,
+    )
+
+
+def _run(plan: "Plan", explain: bool) -> "Run":
+    from psycheck.cli.progress import ProgressLine
+    from psycheck.line import open_plan, run_line
+
+    progress = ProgressLine()
+    models, corpora = open_plan(plan)
+    for corpus in corpora:
+        for note in corpus.notes:
+            typer.echo(f"note: {corpus.name}: {note}", err=True)
+    if explain:
+        _explain(plan, models)
+    try:
+        return run_line(models, corpora, plan.settings, plan.out, plan.store, progress)
+    finally:
+        progress.end()
+
+
+def _explain(plan: "Plan", models: list[Any]) -> None:
+    from contextlib import closing
+
+    from psycheck.scores import Store, default_store, why_again
+
+    with closing(Store(plan.store or default_store())) as store:
+        for model in models:
+            typer.echo(f"cache: {why_again(store, model)}", err=True)
+
+
+def _export(plan: "Plan", path: Path) -> None:
+    import json
+
+    from psycheck.line import texts_to_score
+    from psycheck.run import writing
+    from psycheck.scores import digest
+
+    count = 0
+    with writing(path), path.open("w", encoding="utf-8") as file:
+        for text in texts_to_score(plan):
+            file.write(json.dumps({"text_hash": digest(text).hex(), "text": text}, ensure_ascii=False) + "\n")
+            count += 1
+    typer.echo(f"{count:,} texts that still need scores are in {path}")
+    typer.echo("give each line a score for each label and audit with scores:FILE")
+
+
+def _print(run: "Run", folder: Path, as_json: bool) -> None:
+    import json
+
+    for note in run.notes:
+        if "could not be scored" in note or "incomplete" in note:
+            typer.echo(f"note: {note}", err=True)
+    texts = run.environment["texts"]
+    if as_json:
+        summary = {
+            "report": str(folder / "report.html"),
+            "findings": str(folder / "findings.jsonl"),
+            "texts": texts,
+            "gates": [{"gate": gate.gate, "holds": gate.holds, "reason": gate.reason} for gate in run.gates],
+            "incomplete": run.incomplete,
+            "exit_code": run.exit_code,
+        }
+        typer.echo(json.dumps(summary, indent=1))
+        return
+    for name, tally in texts.items():
+        typer.echo(
+            f"{name}: {tally['asked']:,} texts asked for, {tally['distinct']:,} distinct, "
+            f"{tally['remembered']:,} remembered, {tally['scored']:,} scored"
+        )
+    typer.echo(_verdict(run))
+    for gate in run.gates:
+        typer.echo(f"gate {'holds' if gate.holds else 'FAILS'}: {gate.gate} ({gate.reason})")
+    typer.echo(f"report: {folder / 'report.html'}")
+
+
+def _verdict(run: "Run") -> str:
+    from psycheck.report.verdict import verdict
+
+    return verdict(run)

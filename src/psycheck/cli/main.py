@@ -1,0 +1,68 @@
+"""The command line: one file a verb; this one gathers them and turns mistakes into plain words."""
+
+import os
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+from psycheck import __version__
+from psycheck.cli import audit, demo, ls, score, suite, train, view
+from psycheck.errors import PsycheckError
+
+app = typer.Typer(
+    name="psycheck",
+    help="Finds out what a model that reads mental health from text has really learned, and helps to fix it.",
+    epilog="Exit codes: 0 done and the gates hold, 1 a gate fails, 2 bad input or usage, 3 incomplete.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"psycheck {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Hold the options that stand before any verb."""
+
+
+app.command("audit")(audit.audit_cli)
+app.command("train")(train.train_cli)
+app.command("score")(score.score_cli)
+app.command("demo")(demo.demo_cli)
+app.add_typer(suite.app, name="suite")
+app.command("ls")(ls.ls_cli)
+app.command("view")(view.view_cli)
+
+
+def run() -> None:
+    """Run the command line; a user's mistake is a few lines on standard error and an exit code."""
+    warnings.showwarning = _warn
+    try:
+        app()
+    except PsycheckError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo(
+            "stopped; what was scored is remembered, and the same command goes on from there", err=True
+        )
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has gone (`psycheck ls | head`): not a mistake of anybody's.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _warn(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    typer.echo(f"warning: {message}", err=True)

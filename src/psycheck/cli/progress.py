@@ -1,0 +1,42 @@
+"""How long work is shown: a line that moves on a terminal, plain lines elsewhere."""
+
+import sys
+from time import monotonic
+
+_EVERY = {True: 0.2, False: 10.0}  # seconds between two updates, on a terminal and elsewhere
+
+
+class ProgressLine:
+    """Shows done, rate and time left on standard error."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._last = monotonic()
+        self._shown = False
+
+    def __call__(self, name: str, done: int, total: int, seconds: float) -> None:
+        """Say how far it is, not more often than a person can read."""
+        now = monotonic()
+        if now - self._last < _EVERY[self._terminal]:
+            return
+        self._last = now
+        rate = done / seconds if seconds else 0.0
+        left = _span((total - done) / rate) if rate else "?"
+        line = f"{name}: {done:,} of {max(total, done):,}, {rate:,.0f}/s, {left} left"
+        sys.stderr.write(f"\r\033[K{line}" if self._terminal else line + "\n")
+        sys.stderr.flush()
+        self._shown = True
+
+    def end(self) -> None:
+        """Leave the terminal clean."""
+        if self._terminal and self._shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds + 0.5), 60)
+    hours, minutes = divmod(minutes, 60)
+    return (
+        f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+    )

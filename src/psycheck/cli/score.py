@@ -1,0 +1,49 @@
+"""`psycheck score`: scores or silver labels of a whole corpus."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from psycheck.cli import options as opt
+
+
+def score_cli(
+    model: Annotated[str, typer.Argument(help="The model, as for `audit`.")],
+    corpus: Annotated[str, typer.Argument(help="A file, or demo:NAME.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="CSV or Parquet file to write.")] = Path(
+        "scores.csv"
+    ),
+    threshold: Annotated[
+        float | None, typer.Option(help="Also write 0/1 labels: 1 from this score on.")
+    ] = None,
+    text: opt.Text = None,
+    id_: opt.Id = None,
+    split_column: opt.SplitColumn = None,
+    split: opt.Split = None,
+    store: opt.Store = None,
+) -> None:
+    """Score every text of a corpus; the file holds ids and scores, no texts."""
+    from psycheck.cli.progress import ProgressLine
+    from psycheck.line import corpus_plan, open_corpus
+    from psycheck.models.open import open_model
+    from psycheck.score import score_corpus, write_scores
+
+    columns = opt.columns_of(text, id_, None, None, None, None, split_column, None)
+    opened = open_corpus(corpus_plan(corpus, columns, split))
+    progress = ProgressLine()
+    try:
+        table, failed = score_corpus(
+            open_model(model),
+            opened,
+            threshold=threshold,
+            store=Path(store) if store else None,
+            progress=progress,
+        )
+    finally:
+        progress.end()
+    write_scores(table, out)
+    typer.echo(f"{len(table):,} texts scored: {out}")
+    if failed:
+        typer.echo(f"note: {failed:,} texts could not be scored; their cells are empty", err=True)
+        raise typer.Exit(3)

@@ -1,0 +1,58 @@
+"""`psycheck suite`: check a suite of one's own, select sentences for one."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Check a suite, or select its sentences.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("check")
+def check_cli(
+    file: Annotated[str, typer.Argument(help="TOML file, or the name of a shipped suite.")],
+) -> None:
+    """Validate a suite and say what it holds."""
+    from collections import Counter
+
+    from psycheck.audits.suite import read_suite
+
+    suite = read_suite(file)
+    kinds = Counter(check.kind for check in suite.checks)
+    said = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    variants = sum(len(check.edits) for check in suite.checks)
+    typer.echo(f"{suite.name}: {len(suite.checks)} checks ({said}), {variants} variants; valid")
+
+
+@app.command("select")
+def select_cli(
+    candidates: Annotated[
+        Path, typer.Argument(help="CSV with the columns sentence, expected (0 or 1) and check.")
+    ],
+    models: Annotated[list[str], typer.Option("--model", "-m", help="A model that votes; repeatable.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Suite of what was kept (TOML).")] = None,
+    label: Annotated[str, typer.Option(help="The label that the suite tests.")] = "depression",
+) -> None:
+    """Keep the sentences that most models classify as expected with median confidence above 0.5."""
+    import numpy as np
+
+    from psycheck.align import align_model
+    from psycheck.audits.select import read_candidates, select_sentences, write_suite
+    from psycheck.models.open import open_model
+    from psycheck.run import writing
+
+    found = read_candidates(candidates)
+    scores = []
+    for spec in models:
+        model = open_model(spec)
+        names, _ = align_model(model, [], [label])
+        scores.append(model.score([candidate.sentence for candidate in found])[:, names.index(label)])
+    selected = select_sentences(found, np.stack(scores))
+    for one in selected:
+        mark = "kept" if one.kept else "left"
+        typer.echo(f"{mark}  {one.votes} of {one.models}  median {one.median:.2f}  {one.candidate.sentence}")
+    typer.echo(f"{sum(one.kept for one in selected)} of {len(selected)} kept")
+    if out is not None:
+        with writing(out):
+            write_suite(selected, out, name=out.stem, label=label)
+        typer.echo(f"suite: {out}")

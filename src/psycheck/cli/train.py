@@ -1,0 +1,114 @@
+"""`psycheck train`: fine-tune a model, or fit a cheap baseline, into a folder that `audit` opens."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from psycheck.cli import options as opt
+
+if TYPE_CHECKING:
+    from psycheck.train.fit import Trained
+
+
+def train_cli(
+    corpus: Annotated[str, typer.Argument(help="A corpus with a train and a dev split, or demo:NAME.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model.")],
+    start: Annotated[
+        str | None,
+        typer.Option(help="minilm, a model folder or hub name, tfidf+lr, encoder+lr (default: minilm)."),
+    ] = None,
+    preset: Annotated[str | None, typer.Option(help="A named recipe: psycheck ls recipes.")] = None,
+    dev: Annotated[
+        Path | None, typer.Option(help="Another file that holds dev, where there is no split.")
+    ] = None,
+    dev_share: Annotated[float | None, typer.Option(help="Cut this share of train as dev.")] = None,
+    epochs: Annotated[float | None, typer.Option()] = None,
+    batch: Annotated[int | None, typer.Option(help="Texts a step.")] = None,
+    accumulate: Annotated[int | None, typer.Option(help="Steps an update.")] = None,
+    learning_rate: Annotated[float | None, typer.Option()] = None,
+    weight_decay: Annotated[float | None, typer.Option()] = None,
+    warmup: Annotated[float | None, typer.Option(help="Share of steps over which the rate rises.")] = None,
+    max_length: Annotated[int | None, typer.Option(help="Window in tokens.")] = None,
+    class_weights: Annotated[bool | None, typer.Option("--class-weights/--no-class-weights")] = None,
+    patience: Annotated[int | None, typer.Option(help="Epochs without a better dev figure; 0 = all.")] = None,
+    criterion: Annotated[str | None, typer.Option(help="dev_loss or dev_f1.")] = None,
+    seed: Annotated[int | None, typer.Option()] = None,
+    search: Annotated[int, typer.Option(metavar="N", help="Search with N trials first.")] = 0,
+    seeds: Annotated[int, typer.Option(metavar="N", help="Train N seeds; mean and deviation.")] = 0,
+    text: opt.Text = None,
+    id_: opt.Id = None,
+    labels: opt.Labels = None,
+    positive: opt.Positive = None,
+    author: opt.Author = None,
+    split_column: opt.SplitColumn = None,
+) -> None:
+    """Train a model; the same command goes on after a kill, and trains nothing twice."""
+    from psycheck.cli.progress import ProgressLine
+    from psycheck.line import corpus_plan, open_corpus
+    from psycheck.train.fit import train
+    from psycheck.train.recipe import Recipe
+    from psycheck.train.recipe import preset as named
+    from psycheck.train.search import search as look_for
+    from psycheck.train.search import train_seeds
+
+    columns = opt.columns_of(text, id_, labels, positive, author, None, split_column, None)
+    opened: Any = open_corpus(corpus_plan(corpus, columns))
+    if dev is not None:
+        opened = (opened, open_corpus(corpus_plan(str(dev), columns)))
+    given = {
+        "start": start,
+        "epochs": epochs,
+        "batch": batch,
+        "accumulate": accumulate,
+        "learning_rate": learning_rate,
+        "weight_decay": weight_decay,
+        "warmup": warmup,
+        "max_length": max_length,
+        "class_weights": class_weights,
+        "patience": patience,
+        "criterion": criterion,
+        "dev_share": dev_share,
+        "seed": seed,
+    }
+    said = {key: value for key, value in given.items() if value is not None}
+    recipe = named(preset, **said) if preset else Recipe().with_(**said)
+    line = ProgressLine()
+    clock = _Clock(line)
+    try:
+        if search:
+            found = look_for(opened, recipe, out, trials=search, progress=clock)
+            recipe = found.recipe
+        if seeds:
+            _print_seeds(train_seeds(opened, recipe, out, seeds=seeds, progress=clock))
+            return
+        trained = train(opened, recipe, out, progress=clock)
+    finally:
+        line.end()
+    _print(trained)
+
+
+class _Clock:
+    """Turns the trainer's steps into progress lines."""
+
+    def __init__(self, line: Any) -> None:
+        from time import monotonic
+
+        self._line, self._now, self._start = line, monotonic, monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        """One more step."""
+        self._line("training", done, total, self._now() - self._start)
+
+
+def _print(trained: "Trained") -> None:
+    typer.echo("trained before; nothing to do" if trained.reused else f"trained in {trained.seconds:.0f} s")
+    for part, figures in (("dev", trained.dev), ("test", trained.test)):
+        said = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
+        typer.echo(f"{part}: {said or 'no such split'}")
+    typer.echo(f"model: {trained.spec}")
+
+
+def _print_seeds(runs: Any) -> None:
+    for one in runs:
+        typer.echo(str(one))

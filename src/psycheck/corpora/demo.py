@@ -1,0 +1,18 @@
+"""The demo corpora that are shipped: synthetic texts of four domains, compressed beside the code."""
+
+from importlib.resources import files
+
+from psycheck.corpora.generate import corpus_of, unpacked
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput, nearest
+
+DEMO = ("tweets", "forum", "interviews", "notes")
+
+
+def open_demo(name: str, split: str | None = None) -> Corpus:
+    """Open a shipped corpus, whole or one split (train, dev, test) of it."""
+    if name not in DEMO:
+        raise BadInput(f"there is no demo corpus '{name}'", allowed=nearest(name, DEMO))
+    shipped = files("psycheck.corpora").joinpath("shipped", f"{name}.jsonl.zst")
+    corpus = corpus_of(name, unpacked(shipped.read_bytes()))
+    return corpus if split is None else corpus.part(split)

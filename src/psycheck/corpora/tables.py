@@ -1,0 +1,282 @@
+"""Files in, columns out: CSV, TSV, JSON lines, Parquet and saved dataset folders as one kind of table."""
+
+import csv
+import json
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from psycheck.corpora.streams import COMPRESSIONS, LONGEST, Lines, place
+from psycheck.errors import BadInput, nearest
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+NAMES = ("csv", "dataset", "jsonl", "parquet", "tsv")
+_MOST_COLUMNS = 4_000
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a file holds, as read: columns of equal length, and where each row stands in the file.
+
+    `unread` names the columns that hold no single values (lists, records, bytes) and what they hold;
+    `splits` names the parts of a dataset folder and their lengths.
+    """
+
+    path: Path
+    columns: Mapping[str, Sequence[object]]
+    lines: Sequence[int] = ()
+    splits: tuple[tuple[str, int], ...] = ()
+    unread: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    def where(self, index: int, column: str | None = None) -> str:
+        """Say where the row at a position (from 0) stands in the file."""
+        path, row = self.path, index + 1
+        for split, length in self.splits:
+            if row <= length:
+                path /= split
+                break
+            row -= length
+        return place(path, row, self.lines[index] if self.lines else None, column)
+
+
+def read_table(path: Path, format: str | None = None) -> Table:
+    """Read a whole file or dataset folder, or raise one error that says where it is wrong."""
+    try:
+        table = _read(path, format)
+    except OSError as error:
+        raise BadInput(f"it cannot be read ({error.strerror})", where=str(path)) from None
+    if not table.columns:
+        held = ", ".join(sorted(set(table.unread.values()))) or "nothing"
+        raise BadInput(f"no column holds single values (they hold {held})", where=str(path))
+    if not len(table):
+        raise BadInput("there are columns but no rows", where=str(path), do="name a file that holds texts")
+    return table
+
+
+def stem(path: Path) -> str:
+    """The file name without its extensions."""
+    if path.is_dir():
+        return path.resolve().name
+    name = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+    return name.stem
+
+
+def _read(path: Path, format: str | None) -> Table:
+    kind, compression = _format_of(path, format)
+    if kind in ("parquet", "dataset"):
+        from psycheck.corpora.arrow import read_dataset_folder, read_parquet
+
+        return read_parquet(path) if kind == "parquet" else read_dataset_folder(path)
+    if kind == "jsonl":
+        return _read_json_lines(Lines(path, compression, row=1))
+    return _read_separated(path, compression, kind)
+
+
+def _format_of(path: Path, format: str | None) -> tuple[str, str | None]:
+    if format is not None and format not in NAMES:
+        raise BadInput(f"there is no format '{format}'", where=str(path), allowed=nearest(format, NAMES))
+    if not path.exists():
+        folder = path.parent
+        beside = [p.name for p in folder.iterdir() if not p.name.startswith(".")] if folder.is_dir() else []
+        raise BadInput(
+            "the file does not exist" if folder.is_dir() else "the folder of this file does not exist",
+            where=str(path),
+            allowed=nearest(path.name, beside) if beside else "",
+        )
+    if path.is_dir():
+        if format not in (None, "dataset"):
+            raise BadInput(f"this is a folder, not a {format} file", where=str(path), do="name a file in it")
+        return "dataset", None
+    if not path.is_file():
+        raise BadInput("this is neither a file nor a folder", where=str(path))
+    suffix = path.suffix.lower()
+    compression = COMPRESSIONS.get(suffix)
+    if compression:
+        suffix = path.with_suffix("").suffix.lower()
+    kind = format or FORMATS.get(suffix)
+    allowed = "CSV, TSV, JSON lines (.jsonl, .ndjson; each also .gz or .zst), Parquet, a saved dataset folder"
+    if kind is None:
+        what = "JSON files are" if suffix == ".json" else f"files that end in '{suffix or path.name}' are"
+        do = (
+            "write one JSON object a line and name it .jsonl"
+            if suffix == ".json"
+            else "say what it is: --format"
+        )
+        raise BadInput(f"{what} not read", where=str(path), allowed=allowed, do=do)
+    if kind == "dataset":
+        raise BadInput("this is a file, not a saved dataset folder", where=str(path), do="name the folder")
+    if kind == "parquet" and compression:
+        raise BadInput("Parquet is compressed inside", where=str(path), do=f"unpack the {path.suffix} first")
+    return kind, compression
+
+
+def _read_separated(path: Path, compression: str | None, kind: str) -> Table:
+    if kind == "csv":
+        return _read_rows(Lines(path, compression, row=0), ",", quoted=True)
+    try:
+        return _read_rows(Lines(path, compression, row=0), "\t", quoted=True)
+    except BadInput as error:
+        # Many TSV files quote nothing, and a text that begins with a quotation mark is then no quoted field.
+        try:
+            table = _read_rows(Lines(path, compression, row=0), "\t", quoted=False)
+        except BadInput:
+            raise error from None
+        note = "Quotation marks are read as part of the fields, because the file does not quote its fields."
+        return Table(table.path, table.columns, table.lines, notes=(note,))
+
+
+def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
+    """Read as RFC 4180 says: a quoted field may hold delimiters, line breaks and doubled quotes."""
+    limit = csv.field_size_limit(LONGEST)
+    try:
+        reader = csv.reader(
+            lines, delimiter=delimiter, strict=True, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+        )
+        names: list[str] = []
+        rows: list[list[str]] = []
+        starts = array("q")
+        start = 1
+        for row in reader:
+            if not row or (not names and not "".join(row).strip()):
+                lines.same_row()
+            elif not names:
+                names = _header(row, lines)
+                lines.next_row()
+            elif len(row) != len(names):
+                raise BadInput(
+                    f"the row has {len(row)} field{'s' * (len(row) != 1)}, the header has {len(names)}",
+                    where=place(lines.path, lines.row, start),
+                    do="quote texts that hold delimiters or line breaks, and double the quotes inside",
+                )
+            else:
+                rows.append(row)
+                starts.append(start)
+                lines.next_row()
+            start = lines.line + 1
+    except csv.Error as error:
+        unclosed = "end of data" in str(error)
+        raise BadInput(
+            "a quote is opened but never closed" if unclosed else "something follows a closing quote",
+            where=place(lines.path, lines.row, start),
+            do="double the quotes inside a quoted field, and close it before the next delimiter",
+        ) from None
+    finally:
+        csv.field_size_limit(limit)
+    if not names:
+        raise BadInput("the file is empty", where=str(lines.path), do="name a file that holds texts")
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
+    return Table(lines.path, columns, starts)
+
+
+def _header(row: list[str], lines: Lines) -> list[str]:
+    """The names of the columns; one without a name is called by its position."""
+    names = [name.strip() or f"column_{i}" for i, name in enumerate(row, start=1)]
+    if row[0].lstrip().startswith(("{", "[")):
+        raise BadInput(
+            "this looks like JSON, not like separated fields", where=str(lines.path), do="name it .jsonl"
+        )
+    if any(_like_text(name) for name in names) and any(_like_number(name) for name in names):
+        raise BadInput(
+            "the first row looks like data, not like a header",
+            where=lines.where(),
+            do="add a row of column names",
+        )
+    if len(names) == 1 and not _like_text(names[0]):
+        for mark, spoken in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
+            if mark in names[0]:
+                raise BadInput(
+                    f"the fields are separated by {spoken}",
+                    where=lines.where(),
+                    allowed="commas in .csv, tabs in .tsv",
+                    do="save it with commas, or name it by its format: --format",
+                )
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            said = f"column name '{name}'" if not _like_text(name) else "a column name"
+            raise BadInput(f"{said} stands twice in the header", where=lines.where(), do="rename one of them")
+    _bound_columns(len(names), lines)
+    return names
+
+
+def _read_json_lines(lines: Lines) -> Table:
+    rows: list[dict[str, object]] = []
+    names: dict[str, None] = {}
+    starts = array("q")
+    for line in lines:
+        if not line.strip():
+            lines.same_row()
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            if not rows and line.lstrip().startswith("["):
+                raise _no_object(lines, "a JSON array over several lines") from None
+            said = (
+                f"{error.msg}, character {error.colno}"
+                if isinstance(error, json.JSONDecodeError)
+                else "too deep"
+            )
+            raise BadInput(
+                f"the line is not valid JSON ({said})",
+                where=lines.where(),
+                allowed="one JSON object a line",
+            ) from None
+        if not isinstance(row, dict):
+            raise _no_object(lines, f"JSON of type {type(row).__name__}")
+        if "\\u" in line:
+            _refuse_half_characters(row, lines)
+        rows.append(row)
+        starts.append(lines.line)
+        names.update(dict.fromkeys(row))
+        _bound_columns(len(names), lines)
+        lines.next_row()
+    if not rows:
+        raise BadInput("the file is empty", where=str(lines.path), do="name a file that holds texts")
+    return Table(lines.path, {name: [row.get(name) for row in rows] for name in names}, starts)
+
+
+def _no_object(lines: Lines, found: str) -> BadInput:
+    return BadInput(
+        f"the line is {found}, not an object",
+        where=lines.where(),
+        allowed='one JSON object a line, such as {"text": "…", "label": 1}',
+    )
+
+
+def _refuse_half_characters(row: dict[str, object], lines: Lines) -> None:
+    """JSON can escape half of a surrogate pair, which is no character and cannot be stored."""
+    for name, value in row.items():
+        try:
+            (name + value if isinstance(value, str) else name).encode()
+        except UnicodeEncodeError:
+            raise BadInput(
+                "an escape stands for half a character (a lone surrogate such as \\ud83d)",
+                where=lines.where(),
+                do="write the whole pair, or the character itself in UTF-8",
+            ) from None
+
+
+def _bound_columns(count: int, lines: Lines) -> None:
+    if count > _MOST_COLUMNS:
+        raise BadInput(f"there are more than {_MOST_COLUMNS:,} columns", where=lines.where())
+
+
+def _like_text(name: str) -> bool:
+    return len(name) > 40 or len(name.split()) > 5
+
+
+def _like_number(name: str) -> bool:
+    return name.replace(".", "", 1).removeprefix("-").isdigit()

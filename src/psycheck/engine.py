@@ -1,0 +1,191 @@
+"""Scoring once: distinct texts, less what is remembered, by length, each batch committed before the next."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from time import monotonic
+from typing import Protocol
+
+import numpy as np
+
+from psycheck.errors import ModelFailure, PsycheckError
+from psycheck.model import FloatArray, Model, Windowed
+from psycheck.scores import RememberedScores, Store, digest
+
+BUDGET = 64 * 2**20  # bytes of text held at once
+_AT_ONCE = 4096  # texts taken from an audit at once
+_EMPTY = 150  # bytes that a text costs beyond its letters: the string, its key and its place in tables
+BATCH = 1024  # texts a model is given at once unless it has its own wish
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What became of the texts that the audits asked for."""
+
+    asked: int = 0
+    distinct: int = 0
+    remembered: int = 0
+    scored: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+
+
+class Progress(Protocol):
+    """Told after every batch: how many are done, how many there will be, and the seconds since the start."""
+
+    def __call__(self, model: str, done: int, total: int, seconds: float, /) -> None:
+        """Show it, or not."""
+        ...
+
+
+Piece = tuple[float, Iterable[str]]
+"""The share of the asking that is done when these texts are through, and the texts."""
+
+
+def silent(model: str, done: int, total: int, seconds: float, /) -> None:
+    """No progress."""
+
+
+def gather(pieces: Iterable[Piece], budget: int = BUDGET) -> Iterator[tuple[float, int, list[str]]]:
+    """Distinct texts in chunks of about `budget` bytes, with the share done and the number asked for.
+
+    A text may come again in a later chunk: by then the store knows it.
+    """
+    fresh: dict[str, None] = {}
+    asked = size = 0
+    share = 0.0
+    for share, texts in pieces:
+        stream = iter(texts)
+        while some := list(islice(stream, _AT_ONCE)):
+            asked += len(some)
+            before = len(fresh)
+            fresh.update(dict.fromkeys(some))
+            # Repeats weigh nothing; new ones are taken to be as long as these are on average.
+            size += (len(fresh) - before) * (_EMPTY + sum(map(len, some)) // len(some))
+            if size > budget:
+                yield share, asked, list(fresh)
+                fresh = {}
+                asked = size = 0
+    if fresh or asked:
+        yield share, asked, list(fresh)
+
+
+def score_once(
+    scores: Sequence[tuple[Model, RememberedScores]],
+    store: Store,
+    pieces: Iterable[Piece],
+    progress: Progress = silent,
+) -> dict[str, Tally]:
+    """Score what the audits ask for with every model; `pieces` are consumed in bounded chunks."""
+    tallies = {model.name: Tally() for model, _ in scores}
+    started = monotonic()
+    for share, asked, texts in gather(pieces):
+        for model, view in scores:
+            begun = monotonic()
+            todo = _unknown(view, texts)
+            tally = tallies[model.name]
+            planned = int((tally.scored + len(todo)) / max(share, 1e-9))
+            scored, failed = 0, 0
+            for batch in _batches(todo, getattr(model, "batch", None) or BATCH):
+                done, lost = _score_batch(model, view, batch)
+                scored, failed = scored + done, failed + lost
+                if lost == len(batch) and view.complaints and not len(view):
+                    raise ModelFailure(
+                        f"model '{model.name}' fails on every text: {'; '.join(view.complaints)}",
+                        do="call its score on one short text in a Python shell",
+                    )
+                progress(model.name, tally.scored + scored, planned, monotonic() - started)
+            tallies[model.name] = replace(
+                tally,
+                asked=tally.asked + asked,
+                distinct=tally.distinct + len(texts),
+                remembered=tally.remembered + len(texts) - len(todo),
+                scored=tally.scored + scored,
+                failed=tally.failed + failed,
+                seconds=tally.seconds + monotonic() - begun,
+            )
+    return tallies
+
+
+def unscored(model: Model, store: Store, pieces: Iterable[Piece]) -> Iterator[str]:
+    """The distinct texts that a model has not scored yet, for a model that lives on another machine."""
+    view = RememberedScores(store, model, model.labels)
+    met: set[bytes] = set()
+    for _, _, texts in gather(pieces):
+        todo = _unknown(view, texts)
+        for text in missing(todo) if (missing := getattr(model, "missing", None)) else todo:
+            if (key := digest(text)) not in met:
+                met.add(key)
+                yield text
+
+
+def _unknown(view: RememberedScores, texts: list[str]) -> list[str]:
+    """What the store does not hold; what it holds is kept at hand for judging."""
+    view.refresh()
+    if not len(view):
+        return texts
+    rows = view.find(texts)
+    known = np.flatnonzero(rows >= 0).tolist()
+    _keep(view, [texts[i] for i in known], rows[known].tolist())
+    return [texts[i] for i in np.flatnonzero(rows < 0).tolist()]
+
+
+def _batches(texts: list[str], size: int) -> Iterator[list[str]]:
+    """Longest first, so that a batch too large for the memory shows at once and padding stays small."""
+    texts = sorted(texts, key=len, reverse=True)
+    for start in range(0, len(texts), size):
+        yield texts[start : start + size]
+
+
+def _score_batch(model: Model, view: RememberedScores, texts: list[str]) -> tuple[int, int]:
+    """Score and commit; a batch that a model fails on is halved until the texts at fault stand alone."""
+    lost = 0
+    if missing := getattr(model, "missing", None):
+        lacking = set(missing(texts))
+        lost = len(lacking)
+        texts = [text for text in texts if text not in lacking]
+        if not texts:
+            return 0, lost
+    try:
+        values = checked(model, texts, model.score(texts))
+        read = model.read(texts) if isinstance(model, Windowed) else None
+    except (PsycheckError, KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a user's model may raise anything
+        if len(texts) == 1:
+            view.complain(error)
+            return 0, lost + 1
+        half = len(texts) // 2
+        first, second = (_score_batch(model, view, part) for part in (texts[:half], texts[half:]))
+        return first[0] + second[0], lost + first[1] + second[1]
+    _keep(view, texts, view.add(texts, values, read))
+    return len(texts), lost
+
+
+def checked(model: Model, texts: Sequence[str], values: FloatArray) -> FloatArray:
+    """A model's answer as (n, k) in [0, 1]; another shape or range is the model's fault and said so."""
+    values = np.asarray(values, np.float64)
+    if values.ndim == 1:
+        values = values[:, None]
+    wanted = (len(texts), len(model.labels))
+    if values.shape != wanted:
+        raise ModelFailure(
+            f"model '{model.name}' returned an array of shape {values.shape}",
+            allowed=f"{wanted}: a row a text, a column for each of {', '.join(model.labels)}",
+        )
+    with np.errstate(invalid="ignore"):
+        outside = (values < -1e-6) | (values > 1 + 1e-6)
+    if outside.any():
+        raise ModelFailure(
+            f"model '{model.name}' returned scores outside of 0..1",
+            allowed="probabilities in 0..1; NaN for no usable answer",
+            do="apply a softmax or sigmoid to its output",
+        )
+    return np.clip(values, 0.0, 1.0)
+
+
+def _keep(view: RememberedScores, texts: list[str], rows: Sequence[int]) -> None:
+    """Hold texts in memory, up to the budget, so that judging need not hash them again."""
+    if view.held < BUDGET:
+        view.recent.update(zip(texts, rows, strict=True))
+        view.held += sum(map(len, texts)) + _EMPTY * len(texts)

@@ -1,0 +1,64 @@
+"""What can go wrong, and how it is said.
+
+PsycheckError        exit 2: anything that a user can mend
+├── BadInput         a file, column, label, suite, plan or option is wrong
+├── MissingExtra     a heavy room is not installed
+├── ModelFailure     a model cannot be opened, or fails on every text
+└── StoreFailure     scores or results cannot be written (disk full, read-only folder)
+
+A message says what is wrong, where, what is allowed and what to do. It never quotes a person's text.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PsycheckWarning(UserWarning):
+    """Something a user should know that does not stop the work."""
+
+
+class PsycheckError(Exception):
+    """A mistake that a user can mend; shown as a few plain lines, never as a traceback."""
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, where: str = "", allowed: str = "", do: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.allowed = allowed
+        self.do = do
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        for name in ("where", "allowed", "do"):
+            if said := getattr(self, name):
+                lines.append(f"  {name}: {said}")
+        return "\n".join(lines)
+
+
+class BadInput(PsycheckError):
+    """A file, column, label, suite, plan or option is wrong."""
+
+
+class MissingExtra(PsycheckError):
+    """A heavy room is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra '{extra}'", do=f'pip install "psycheck[{extra}]"')
+
+
+class ModelFailure(PsycheckError):
+    """A model cannot be opened, or fails on every text."""
+
+
+class StoreFailure(PsycheckError):
+    """Scores or results cannot be written."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Say which known name is meant, or list what is known."""
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1, cutoff=0.6)
+    listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    return f"did you mean '{close[0]}'? (known: {listed})" if close else (listed or "nothing")

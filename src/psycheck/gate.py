@@ -1,0 +1,129 @@
+"""Gates: bounds on findings that decide the exit code."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from psycheck.errors import BadInput, nearest
+from psycheck.finding import Finding
+
+_GATE = re.compile(
+    r"\s*(?P<measure>\w+)\s*(?P<sign>>=|<=|>|<)\s*(?P<bound>-?\d*\.?\d+%?)\s*(?:where\s+(?P<where>.+))?$"
+)
+_ALLOWED = "MEASURE >= BOUND [where KEY=VALUE [and KEY=VALUE …]], for example: pass_rate>=0.7 where kind=DIR"
+_HIGHER_IS_WORSE = frozenset(
+    {"brier", "log_loss", "ece", "hard_brier", "hamming_loss", "pass_rate_sd", "flip_rate", "fnr"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A bound on every finding of one measure that fits `where`."""
+
+    measure: str
+    min: float | None = None
+    max: float | None = None
+    strict: bool = False
+    where: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    no_worse_than: str | None = None
+
+    def __str__(self) -> str:
+        equal = "" if self.strict else "="
+        bounds = [f">{equal}{self.min:g}"] if self.min is not None else []
+        bounds += [f"<{equal}{self.max:g}"] if self.max is not None else []
+        bounds += [f" no worse than {self.no_worse_than}"] if self.no_worse_than else []
+        where = " and ".join(f"{key}={value}" for key, value in self.where.items())
+        return self.measure + " ".join(bounds) + (f" where {where}" if where else "")
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """Whether a gate holds, and which findings break it."""
+
+    gate: str
+    holds: bool
+    checked: int
+    failing: tuple[Finding, ...]
+    reason: str
+
+
+def parse_gate(text: str) -> Gate:
+    """Read a gate such as "pass_rate>=0.7 where kind=DIR and corpus=posts"."""
+    found = _GATE.match(text)
+    if not found:
+        raise BadInput(f"gate not understood: {text!r}", where="--gate", allowed=_ALLOWED)
+    said = found["bound"]
+    bound = float(said.rstrip("%")) / (100 if said.endswith("%") else 1)
+    where = {}
+    for part in re.split(r"\s+and\s+|\s*,\s*", found["where"].strip()) if found["where"] else []:
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise BadInput(f"gate condition not understood: {part!r}", where="--gate", allowed=_ALLOWED)
+        where[key] = value.strip("'\"")
+    upper = found["sign"].startswith("<")
+    return Gate(
+        found["measure"],
+        min=None if upper else bound,
+        max=bound if upper else None,
+        strict=not found["sign"].endswith("="),
+        where=where,
+    )
+
+
+def judge_gates(
+    gates: Sequence[Gate], findings: Sequence[Finding], earlier: Mapping[str, Sequence[Finding]] | None = None
+) -> tuple[GateResult, ...]:
+    """Hold every gate against the findings; `earlier` maps a run's name to its findings for no_worse_than."""
+    return tuple(_judge(gate, findings, earlier or {}) for gate in gates)
+
+
+def fits(finding: Finding, where: Mapping[str, str]) -> bool:
+    """Whether a finding speaks of what `where` names."""
+    return all(finding.where.get(key, "").casefold() == value.casefold() for key, value in where.items())
+
+
+def _judge(gate: Gate, findings: Sequence[Finding], earlier: Mapping[str, Sequence[Finding]]) -> GateResult:
+    measured = {finding.measure for finding in findings}
+    if gate.measure not in measured:
+        raise BadInput(
+            f"gate on a measure that this run does not have: '{gate.measure}'",
+            where=str(gate),
+            allowed=nearest(gate.measure, measured),
+        )
+    met = [finding for finding in findings if finding.measure == gate.measure and fits(finding, gate.where)]
+    if not met:
+        keys = {key for finding in findings if finding.measure == gate.measure for key in finding.where}
+        for key in gate.where:
+            if key not in keys:
+                raise BadInput(f"gate asks where '{key}'", where=str(gate), allowed=nearest(key, keys))
+        return GateResult(str(gate), False, 0, (), "nothing fits it: what is not tested does not pass")
+    untested = tuple(finding for finding in met if not finding.tested)
+    if untested:
+        return GateResult(str(gate), False, len(met), untested, f"{len(untested)} of {len(met)} not tested")
+    before = {_key(finding): finding for finding in earlier.get(gate.no_worse_than or "", ())}
+    failing = tuple(finding for finding in met if not _holds(gate, finding, before))
+    reason = (
+        f"{len(failing)} of {len(met)} outside the bound" if failing else f"all {len(met)} within the bound"
+    )
+    return GateResult(str(gate), not failing, len(met), failing, reason)
+
+
+def _holds(gate: Gate, finding: Finding, before: Mapping[tuple[object, ...], Finding]) -> bool:
+    value = finding.value
+    if gate.min is not None and (value <= gate.min if gate.strict else value < gate.min):
+        return False
+    if gate.max is not None and (value >= gate.max if gate.strict else value > gate.max):
+        return False
+    if gate.no_worse_than is None:
+        return True
+    was = before.get(_key(finding))
+    if was is None or not was.tested:
+        return True
+    return value <= was.value if gate.measure in _HIGHER_IS_WORSE else value >= was.value
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    """Findings of two runs are the same figure if they differ in nothing but the model."""
+    rest: Iterable[tuple[str, str]] = sorted((k, v) for k, v in finding.where.items() if k != "model")
+    return (finding.measure, *rest)

@@ -1,0 +1,295 @@
+"""The straight line: ask → score → judge → report."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from psycheck.align import align_corpora, align_model, expected_labels
+from psycheck.audits.across import across_models
+from psycheck.audits.behaviour import Behaviour
+from psycheck.audits.length import length_findings
+from psycheck.audits.performance import Performance
+from psycheck.audits.suite import Suite, read_suite
+from psycheck.audits.summary import across_corpora
+from psycheck.corpora.demo import open_demo
+from psycheck.corpora.fit import fit_texts
+from psycheck.corpora.read import read_corpus
+from psycheck.corpus import Corpus
+from psycheck.engine import Piece, Progress, Tally, score_once, silent, unscored
+from psycheck.environment import environment_of
+from psycheck.errors import BadInput
+from psycheck.finding import Finding
+from psycheck.gate import judge_gates, parse_gate
+from psycheck.model import Audit, Model, Windowed
+from psycheck.models.open import open_awaited, open_model
+from psycheck.plan import CorpusPlan, Plan, Settings, corpus_plan, settings_of
+from psycheck.run import Run, open_run, save_run
+from psycheck.scores import RememberedScores, Store, default_store
+from psycheck.shown import shown_cases
+
+ModelLike = str | Model | Callable[..., Any]
+CorpusLike = str | Path | Corpus | CorpusPlan
+
+
+def audit(
+    model: ModelLike | Sequence[ModelLike],
+    corpora: CorpusLike | Sequence[CorpusLike],
+    *,
+    out: str | Path | None = None,
+    store: str | Path | None = None,
+    gates: Sequence[str] = (),
+    progress: Progress = silent,
+    **settings: Any,
+) -> Run:
+    """Audit one or several models on one or several corpora, and write the run's folder where `out` is given.
+
+    A model is a spec ("hf:DIR"), a Model, or a function from texts to scores; a corpus is a path, "demo:NAME"
+    or a Corpus. `settings` are those of `psycheck.plan.Settings`: suites, threshold, variants, fit …
+    """
+    models: list[Any] = list(model) if isinstance(model, list | tuple) else [model]
+    wanted: list[Any] = list(corpora) if isinstance(corpora, list | tuple) else [corpora]
+    chosen = settings_of(_known_settings(settings), "audit()")
+    chosen = replace(chosen, gates=tuple(parse_gate(text) for text in gates))
+    opened_models = [open_model(one) for one in models]
+    opened_corpora = [open_corpus(one) for one in wanted]
+    return run_line(opened_models, opened_corpora, chosen, _path(out), _path(store), progress)
+
+
+def audit_plan(plan: Plan, progress: Progress = silent) -> Run:
+    """Carry out a plan."""
+    models, corpora = open_plan(plan)
+    return run_line(models, corpora, plan.settings, plan.out, plan.store, progress)
+
+
+def open_plan(plan: Plan) -> tuple[list[Model], list[Corpus]]:
+    """Open everything that a plan names, corpora first: a mistake in a file shows before weights are read."""
+    if not plan.models or not plan.corpora:
+        what = "a model" if not plan.models else "a corpus"
+        raise BadInput(
+            f"the audit names no {what.split()[1]}", do=f"name {what}: psycheck audit MODEL CORPUS…"
+        )
+    corpora = [open_corpus(said) for said in plan.corpora]
+    return [open_model(spec) for spec in plan.models], corpora
+
+
+def open_corpus(said: CorpusLike) -> Corpus:
+    """Open a corpus by path, by "demo:NAME", or as a plan describes it."""
+    if isinstance(said, Corpus):
+        return said
+    if not isinstance(said, CorpusPlan):
+        said = CorpusPlan(str(said))
+    if said.path.startswith("demo:"):
+        corpus = open_demo(said.path.removeprefix("demo:"), said.split)
+        return replace(corpus, name=said.name or corpus.name)
+    return read_corpus(said.path, said.columns, name=said.name, split=said.split, format=said.format)
+
+
+def run_line(
+    models: Sequence[Model],
+    corpora: Sequence[Corpus],
+    settings: Settings,
+    out: Path | None = None,
+    store_path: Path | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Ask, score once, judge, and write down; everything before scoring is checked before scoring."""
+    earlier = {gate.no_worse_than: gate.no_worse_than for gate in settings.gates if gate.no_worse_than}
+    before = {name: open_run(name).findings for name in earlier}
+    line = _prepared(models, corpora, settings)
+    with closing(Store(store_path or default_store())) as store:
+        views = [(model, RememberedScores(store, model, line.names[model.name])) for model in models]
+        tallies = score_once(views, store, line.pieces(), progress)
+        findings, tables = _judged(line, [view for _, view in views])
+        complaints = [
+            f"model '{model.name}': {count} texts could not be scored: {reason}"
+            for model, view in views
+            for reason, count in view.complaints.items()
+        ]
+        run = Run(
+            plan=_plan_said(line, models, settings),
+            environment=environment_of(models, line.corpora, line.suites, tallies),
+            findings=findings,
+            tables=tables,
+            gates=judge_gates(settings.gates, findings, before),
+            shown=shown_cases(tables.get("cases"), line.fitted, line.suites, settings.show_texts),
+            notes=(*line.notes, *complaints, *_unscored_notes(tallies)),
+            incomplete=sum(tally.failed for tally in tallies.values()),
+            folder=out,
+        )
+    if out is not None:
+        save(run, out)
+    return run
+
+
+def save(run: Run, folder: Path) -> None:
+    """Write the run's folder with its report."""
+    from psycheck.report.html import render
+    from psycheck.report.junit import junit
+
+    save_run(run, folder, {"report.html": render(run), "junit.xml": junit(run)})
+
+
+def texts_to_score(plan: Plan) -> Iterator[str]:
+    """The distinct texts that the plan's models have not scored yet, for a model on another machine."""
+    corpora = [open_corpus(said) for said in plan.corpora]
+    models = [open_awaited(spec) for spec in plan.models]
+    line = _prepared(models, corpora, plan.settings)
+    met: set[str] = set()
+    with closing(Store(plan.store or default_store())) as store:
+        for model in models:
+            for text in unscored(model, store, line.pieces()):
+                if text not in met:
+                    met.add(text)
+                    yield text
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """What is asked of which corpora: labels aligned, texts fitted where wished."""
+
+    corpora: list[Corpus]
+    fitted: list[Corpus]
+    suites: list[Suite]
+    performance: list[Performance]
+    behaviour: list[Behaviour]
+    names: Mapping[str, tuple[str, ...]]
+    notes: list[str]
+    length: bool
+
+    def pieces(self) -> Iterator[Piece]:
+        """The texts of all audits and corpora, slice by slice, with the share that is done."""
+        asked = [(audit, corpus) for corpus in self.corpora for audit in self.performance]
+        asked_fitted = [(audit, corpus) for corpus in self.fitted for audit in self.behaviour]
+        jobs: list[tuple[Audit, Corpus]] = [*asked, *asked_fitted]
+        total = sum(len(corpus) for _, corpus in jobs) or 1
+        done = 0
+        for audit, corpus in jobs:
+            for piece in corpus.slices():
+                done += len(piece)
+                yield done / total, audit.ask(piece)
+
+
+def _prepared(models: Sequence[Model], corpora: Sequence[Corpus], settings: Settings) -> _Line:
+    _distinct([model.name for model in models], "model", "append ?name=NAME to the model")
+    _distinct([corpus.name for corpus in corpora], "corpus", "write NAME=PATH")
+    wanted = settings.suites if "behaviour" in settings.audits else ()
+    suites = [read_suite(name) for name in wanted]
+    notes = [note for corpus in corpora for note in corpus.notes]
+    notes += [note for model in models for note in getattr(model, "notes", ())]
+    for corpus in corpora:
+        notes += [f"{corpus.name}: {n} rows left out ({why})" for why, n in corpus.left_out.items()]
+        if not len(corpus):
+            raise BadInput(f"corpus '{corpus.name}' has no texts to audit")
+    expected = expected_labels(suites, corpora)
+    aligned, said = align_corpora(corpora, models, expected)
+    notes += said
+    names = {}
+    for model in models:
+        names[model.name], said = align_model(model, aligned, expected)
+        notes += said
+    fitted = list(aligned)
+    if settings.fit:
+        readers = [model.read for model in models if isinstance(model, Windowed)]
+        sentences = [s for suite in suites for check in suite.checks for s in check.sentences]
+        for k, corpus in enumerate(aligned):
+            fitted[k], count = fit_texts(corpus, readers, sentences)
+            if count:
+                notes.append(
+                    f"{corpus.name}: {count} texts shortened so that added sentences are read (--fit)"
+                )
+    return _Line(
+        corpora=aligned,
+        fitted=fitted,
+        suites=suites,
+        performance=[Performance(settings.threshold, settings.resamples, settings.seed)]
+        if "performance" in settings.audits and any(corpus.labels for corpus in aligned)
+        else [],
+        behaviour=[
+            Behaviour(suite, settings.threshold, settings.seed, settings.variants) for suite in suites
+        ],
+        names=names,
+        notes=notes,
+        length="length" in settings.audits,
+    )
+
+
+def _judged(
+    line: _Line, views: Sequence[RememberedScores]
+) -> tuple[tuple[Finding, ...], dict[str, pl.DataFrame]]:
+    findings: list[Finding] = []
+    tables: dict[str, list[pl.DataFrame]] = {}
+    for view in views:
+        for corpus, fitted in zip(line.corpora, line.fitted, strict=True):
+            jobs: list[tuple[Audit, Corpus]] = [
+                (audit, corpus) for audit in line.performance if corpus.labels
+            ]
+            jobs += [(audit, fitted) for audit in line.behaviour]
+            for one, judged in jobs:
+                judgement = one.judge(judged, view)
+                findings += judgement.findings
+                for name, table in judgement.tables.items():
+                    tables.setdefault(name, []).append(table)
+                if line.length and "cases" in judgement.tables:
+                    where = {"model": view.model, "corpus": corpus.name, "suite": one.name.partition(":")[2]}
+                    findings += length_findings(fitted, judgement.tables["cases"], where)
+    findings += across_corpora(findings)
+    if len(views) > 1 or len(line.corpora) > 1:
+        findings += across_models(findings)
+    return tuple(findings), {name: pl.concat(parts) for name, parts in tables.items()}
+
+
+def _plan_said(line: _Line, models: Sequence[Model], settings: Settings) -> dict[str, Any]:
+    """The plan as it was carried out, for the folder and the page."""
+    everyone = settings.trained_on.get("", ())
+    trained = {m.name: [*everyone, *settings.trained_on.get(m.name, ())] for m in models}
+    for model in models:
+        trained[model.name] += [name for name in getattr(model, "trained_on", ()) if name not in everyone]
+    return {
+        "models": [{"name": model.name, "labels": list(line.names[model.name])} for model in models],
+        "corpora": [
+            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
+            for c in line.corpora
+        ],
+        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in line.suites],
+        "gates": [str(gate) for gate in settings.gates],
+        "trained_on": {name: sorted(set(names)) for name, names in trained.items() if names},
+        **{
+            key: getattr(settings, key)
+            for key in ("audits", "threshold", "variants", "seed", "fit", "show_texts", "resamples")
+        },
+    }
+
+
+def _unscored_notes(tallies: Mapping[str, Tally]) -> list[str]:
+    return [
+        f"model '{name}': {tally.failed} texts have no score; the run is incomplete"
+        for name, tally in tallies.items()
+        if tally.failed
+    ]
+
+
+def _distinct(names: Sequence[str], what: str, do: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(f"two of the {what} names are '{name}'", allowed=f"one name a {what}", do=do)
+
+
+def _known_settings(raw: dict[str, Any]) -> dict[str, Any]:
+    from psycheck.errors import nearest
+
+    known = {f.name for f in fields(Settings)} - {"gates"}
+    for key in raw:
+        if key not in known:
+            raise BadInput(f"audit() has no setting '{key}'", allowed=nearest(key, known))
+    return raw
+
+
+def _path(said: str | Path | None) -> Path | None:
+    return None if said is None else Path(said)
+
+
+__all__ = ["audit", "audit_plan", "corpus_plan", "open_corpus", "run_line", "save", "texts_to_score"]

@@ -1,0 +1,200 @@
+"""Intervals by resampling; all are 95 % percentile intervals.
+
+Texts are drawn with replacement within each gold class, so every resample has the classes of the corpus.
+Draws are seeded and go through small blocks: 1,000 resamples of 100,000 texts take seconds and few megabytes.
+The interval speaks of texts at this balance of classes, not of a population where the balance is other.
+A resample in which a measure is undefined is left out; where none is defined the interval is NaN.
+"""
+
+import math
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from psycheck.measures.calibration import BINS, bin_of, log_losses, reliability, squared_errors
+from psycheck.measures.classification import (
+    BoolArray,
+    Confusion,
+    FloatArray,
+    IntArray,
+    gold,
+    ranked,
+)
+from psycheck.measures.intervals import UNKNOWN, Interval
+
+RESAMPLES = 1_000
+BLOCK = 2**18  # weights at once: 2 MB, which the processor's cache holds
+
+
+def confusion_intervals(c: Confusion, *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Interval]:
+    """Intervals of what follows from a 2 × 2 table: its cells are binomial within each gold class."""
+    random = np.random.default_rng(seed)
+    p, n = c.positive, c.negative
+    tp = random.binomial(p, c.tp / p if p else 0.0, resamples).astype(np.float64)
+    fp = random.binomial(n, c.fp / n if n else 0.0, resamples).astype(np.float64)
+    fn, tn = p - tp, n - fp
+    undefined, whole = np.zeros(resamples), np.full(resamples, float(c.n))
+    f1_one = _divided(2 * tp, 2 * tp + fp + fn if p else undefined)
+    f1_zero = _divided(2 * tn, 2 * tn + fp + fn if n else undefined)
+    drawn = {
+        "accuracy": _divided(tp + tn, whole),
+        "precision": _divided(tp, tp + fp),
+        "recall": _divided(tp, tp + fn),
+        "f1": f1_one,
+        "macro_f1": (f1_one + f1_zero) / 2,
+        "weighted_f1": _divided(p * f1_one + n * f1_zero, whole),
+        "hard_brier": _divided(fp + fn, whole),
+        "hard_auc": (_divided(tp, tp + fn) + _divided(tn, tn + fp)) / 2,
+    }
+    return {name: percentiles(values) for name, values in drawn.items()}
+
+
+def score_intervals(
+    targets: FloatArray, scores: FloatArray, *, resamples: int = RESAMPLES, seed: int = 0
+) -> dict[str, Interval]:
+    """Intervals of auc, average_precision, brier, log_loss and ece, targets and scores (n,).
+
+    The expected calibration error is a sum of distances, so chance makes it larger, in the corpus as in every
+    resample. Its interval is therefore moved back: up from the measured value as far as the resamples spread
+    around their median, down as far as they rise above the measured value, or to 0 where it is within noise.
+    """
+    ranking = ranked(targets, scores)
+    classes = (ranking.positive, ranking.negative)
+    n = sum(map(len, classes))
+    if not n:
+        return dict.fromkeys(("auc", "average_precision", "brier", "log_loss", "ece"), UNKNOWN)
+    squared = [squared_errors(targets[at], scores[at]) for at in classes]
+    logs = [log_losses(targets[at], scores[at]) for at in classes]
+    gaps = [scores[at] - gold(targets[at]) for at in classes]
+    edges = [np.searchsorted(bin_of(scores[at]), np.arange(BINS + 1)) for at in classes]
+
+    def ece(weights: list[FloatArray]) -> FloatArray:
+        distance = sum(
+            _sums_between(w * gap, edge) for w, gap, edge in zip(weights, gaps, edges, strict=True)
+        )
+        out: FloatArray = np.abs(distance).sum(axis=1) / n
+        return out
+
+    random = np.random.default_rng(seed)
+    drawn: dict[str, list[FloatArray]] = {}
+    for rows in _blocks(resamples, n):
+        weights = [_weights(random, rows, len(at)) for at in classes]
+        auc, average_precision = ranking.areas(*weights)
+        block = {
+            "auc": auc,
+            "average_precision": average_precision,
+            "brier": _weighted(weights, squared) / n,
+            "log_loss": _weighted(weights, logs) / n,
+            "ece": ece(weights),
+        }
+        for name, values in block.items():
+            drawn.setdefault(name, []).append(values)
+    found = {name: np.concatenate(values) for name, values in drawn.items()}
+    intervals = {name: percentiles(values) for name, values in found.items()}
+    measured = float(ece(list(ranking.once()))[0])
+    noise = calibration_noise(targets, scores, resamples=resamples, seed=seed)
+    _, high = intervals["ece"]
+    intervals["ece"] = (
+        0.0 if measured <= noise else max(0.0, 2 * measured - high),
+        min(1.0, measured + high - float(np.median(found["ece"]))),
+    )
+    return intervals
+
+
+def calibration_noise(
+    targets: FloatArray, scores: FloatArray, *, resamples: int = RESAMPLES, seed: int = 0
+) -> float:
+    """The expected calibration error that 95 % of perfectly calibrated models with these scores stay below.
+
+    Even they are above 0, by chance alone, and the more so the fewer texts there are: each bin draws as many
+    1s as its mean score says (consistency resampling, Bröcker and Smith 2007).
+    """
+    curve = [b for b in reliability(targets, scores) if b.n]
+    if not curve:
+        return math.nan
+    sizes = np.array([b.n for b in curve])
+    expected = np.array([b.mean_score for b in curve])
+    drawn = np.random.default_rng(seed).binomial(sizes, np.clip(expected, 0.0, 1.0), (resamples, len(curve)))
+    errors = np.abs(drawn - sizes * expected).sum(axis=1) / sizes.sum()
+    return float(np.quantile(errors, 0.95))
+
+
+def label_intervals(
+    yes: BoolArray, predicted: BoolArray, known: BoolArray, *, resamples: int = RESAMPLES, seed: int = 0
+) -> dict[str, Interval]:
+    """Intervals of hamming and of the mean F1 over labels, all arrays (n, k); whole texts are drawn.
+
+    The labels of a text belong together, and no single class could be kept fixed, so there are no strata.
+    """
+    some = known.any(axis=1)
+    yes, predicted, known = yes[some], predicted[some], known[some]
+    n, k = yes.shape
+    if not n:
+        return {"hamming": UNKNOWN, "macro_f1_across_labels": UNKNOWN}
+    tp, positive, called = yes & predicted & known, yes & known, predicted & known
+    wrong = ((yes != predicted) & known).sum(axis=1)[:, None]
+    cells = known.sum(axis=1)[:, None]
+    # Most marks are neither annotated nor predicted, so the events of a text are few.
+    events = csr_array(np.hstack([tp, positive, called, wrong, cells]).astype(np.float64).T)
+    random = np.random.default_rng(seed)
+    hamming, f1 = [], []
+    for rows in _blocks(resamples, n):
+        sums = np.asarray(events @ _weights(random, rows, n).T).T
+        hamming.append(sums[:, -2] / sums[:, -1])
+        found, there, said = sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k : 3 * k]
+        of_label = _divided(2 * found, np.where(there > 0, there + said, 0.0))
+        defined = ~np.isnan(of_label)
+        f1.append(
+            _divided(np.where(defined, of_label, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
+        )
+    return {
+        "hamming": percentiles(np.concatenate(hamming)),
+        "macro_f1_across_labels": percentiles(np.concatenate(f1)),
+    }
+
+
+def percentiles(values: FloatArray) -> Interval:
+    """The 2.5th and the 97.5th percentile of what is not NaN."""
+    there = values[~np.isnan(values)]
+    if not len(there):
+        return UNKNOWN
+    low, high = np.quantile(there, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _blocks(resamples: int, n: int) -> list[int]:
+    """How many resamples to draw at once."""
+    rows = max(1, BLOCK // n)
+    return [min(rows, resamples - done) for done in range(0, resamples, rows)]
+
+
+def _weights(random: np.random.Generator, rows: int, n: int) -> FloatArray:
+    """How often each of n texts is drawn in n draws, (rows, n)."""
+    if not n:
+        return np.zeros((rows, 0))
+    drawn = random.integers(0, n, size=(rows, n))
+    drawn += np.arange(rows)[:, None] * n
+    return np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def _weighted(weights: list[FloatArray], values: list[FloatArray]) -> FloatArray:
+    """Weighted sums over both classes, (rows,)."""
+    one, zero = (w @ v for w, v in zip(weights, values, strict=True))
+    total: FloatArray = one + zero
+    return total
+
+
+def _sums_between(values: FloatArray, edges: IntArray) -> FloatArray:
+    """Sums of the columns between successive edges, (rows, edges − 1)."""
+    full = edges[1:] > edges[:-1]
+    sums = np.zeros((values.shape[0], len(full)))
+    if full.any():
+        sums[:, full] = np.add.reduceat(values, edges[:-1][full], axis=1)
+    return sums
+
+
+def _divided(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Quotients, NaN where the divisor is 0."""
+    out = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
+    np.divide(above, below, out=out, where=below > 0)
+    return out

@@ -1,0 +1,256 @@
+"""A model folder in the layout of Hugging Face: found, judged safe, hashed, and loaded without noise."""
+
+import json
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning
+from psycheck.models.fingerprint import file_hash, hashed, hashed_files
+from psycheck.models.open import ModelOptions
+
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+_TOKENIZER = (
+    "tokenizer*.json",
+    "vocab*",
+    "merges.txt",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "*.model",
+)
+_NO_VOCABULARY = frozenset({"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
+# What config.json says beside the computation: names and where it came from.
+_NO_COMPUTATION = frozenset(
+    {"_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version"}
+    | {"id2label", "label2id", "problem_type"}
+)
+# Positions of these begin after the padding index, so that some of the table is never used.
+_OFFSET_POSITIONS = frozenset(
+    {"roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer"}
+    | {"data2vec-text", "ibert", "luke", "mpnet", "xmod"}
+)
+_NO_LIMIT = 1_000_000  # tokenizers write 1e30 for "no limit"
+_USUAL_WINDOW = 512
+
+
+def libraries(what: str) -> tuple[Any, Any]:
+    """torch and transformers, told to be quiet and to call nobody."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    try:
+        torch, transformers = import_module("torch"), import_module("transformers")
+    except ImportError as error:
+        raise MissingExtra(what, "train") from error
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    return torch, transformers
+
+
+def find_folder(target: str, options: ModelOptions) -> Path:
+    """The local folder that is meant, or the hub's model of that name after it was fetched."""
+    folder = Path(target).expanduser()
+    if not folder.is_dir():
+        if folder.exists() or not _HUB_NAME.fullmatch(target):
+            raise BadInput(
+                f"there is no model folder '{target}'", allowed="a folder with config.json, or a hub name"
+            )
+        folder = _from_hub(target, options)
+    if not (folder / "config.json").is_file():
+        inside = sorted(path.parent.name for path in folder.glob("*/config.json"))
+        adapter = (folder / "adapter_config.json").is_file()
+        raise BadInput(
+            "the folder holds an adapter without its model" if adapter else "the folder holds no model",
+            where=target,
+            allowed="a folder with config.json, weights and tokenizer, as save_pretrained writes it",
+            do="merge the adapter (merge_and_unload) and save the result"
+            if adapter
+            else (f"name one of the folders inside: {', '.join(inside)}" if inside else ""),
+        )
+    return folder
+
+
+def _from_hub(name: str, options: ModelOptions) -> Path:
+    hub = import_module("huggingface_hub")
+    hub.utils.disable_progress_bars()
+    wanted = ["*.json", "*.txt", "*.model", "*.safetensors"]
+    wanted += ["*.py"] if options.trust_remote_code else []
+    wanted += ["*.bin"] if options.trust_pickle else []
+    try:
+        return Path(
+            hub.snapshot_download(
+                name,
+                revision=options.revision,
+                allow_patterns=wanted,
+                ignore_patterns=["onnx/*", "openvino/*"],
+            )
+        )
+    except Exception as error:
+        raise ModelFailure(
+            f"there is no folder '{name}', and no model of that name could be fetched from the hub "
+            f"({type(error).__name__})",
+            allowed="a local folder, or the name of a public model while the hub can be reached",
+            do="check the name and the connection, or fetch the model elsewhere and name its folder",
+        ) from error
+
+
+def weight_files(folder: Path, options: ModelOptions) -> list[Path]:
+    """The files that hold the weights: safetensors, or pickled ones where the user trusts them."""
+    for stem, pickled in (("model.safetensors", False), ("pytorch_model.bin", True)):
+        index = folder / f"{stem}.index.json"
+        if (folder / stem).is_file():
+            files = [folder / stem]
+        elif index.is_file():
+            files = [folder / shard for shard in sorted(set(_json(index).get("weight_map", {}).values()))]
+        else:
+            continue
+        if absent := [file.name for file in files if not file.is_file()]:
+            raise BadInput(f"weights are incomplete: {', '.join(absent)} absent", where=str(folder))
+        if pickled:
+            _judge_pickle(folder, options)
+        return files
+    raise BadInput("the folder holds no weights", where=str(folder), allowed="model.safetensors")
+
+
+def _judge_pickle(folder: Path, options: ModelOptions) -> None:
+    if not options.trust_pickle:
+        raise BadInput(
+            "the weights are pickled (pytorch_model.bin), and opening a pickle can run code",
+            where=str(folder),
+            allowed="model.safetensors",
+            do="convert them where you trust them: AutoModelForSequenceClassification.from_pretrained(FOLDER)"
+            ".save_pretrained(NEW_FOLDER); or add trust_pickle=true",
+        )
+    warnings.warn(
+        f"the weights in {folder.name} are pickled, and opening a pickle can run code: trust only its maker",
+        PsycheckWarning,
+        stacklevel=2,
+    )
+
+
+def load_config(folder: Path, options: ModelOptions) -> Any:
+    """The configuration of the model, without running code from the folder unless told so."""
+    _, transformers = libraries("hf: models")
+    _json(folder / "config.json")
+    with _told(folder, "config.json cannot be understood"):
+        return transformers.AutoConfig.from_pretrained(folder, trust_remote_code=options.trust_remote_code)
+
+
+def load_tokenizer(folder: Path, options: ModelOptions) -> Any:
+    """The tokenizer of the folder, cutting long texts at their end."""
+    _, transformers = libraries("hf: models")
+    absent = BadInput(
+        "the folder holds no tokenizer",
+        where=str(folder),
+        allowed="tokenizer.json or a vocabulary",
+        do="save the tokenizer into the same folder: tokenizer.save_pretrained(FOLDER)",
+    )
+    files = {path.name for path in _tokenizer_files(folder)}
+    if not files:
+        raise absent
+    with _told(folder, "the tokenizer cannot be loaded"):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            folder, trust_remote_code=options.trust_remote_code
+        )
+    if tokenizer.is_fast and not files - _NO_VOCABULARY:  # transformers would make one without words
+        raise absent
+    tokenizer.truncation_side = "right"
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+    return tokenizer
+
+
+def load_network(loader: Any, folder: Path, config: Any, options: ModelOptions) -> tuple[Any, dict[str, Any]]:
+    """The network in evaluation mode, in single precision, and what its weights lacked."""
+    torch, _ = libraries("hf: models")
+    pickled = weight_files(folder, options)[0].suffix == ".bin"
+    with _told(folder, "the model cannot be loaded"):
+        network, report = loader.from_pretrained(
+            folder,
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=not pickled,
+            trust_remote_code=options.trust_remote_code,
+            local_files_only=not options.trust_remote_code,
+            ignore_mismatched_sizes=True,
+            output_loading_info=True,
+        )
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        network = network.eval().to(device)
+    except (RuntimeError, AssertionError) as error:
+        raise BadInput(f"the device '{device}' cannot be used", allowed="cpu, cuda, cuda:1, mps …") from error
+    return network, report
+
+
+def window_of(tokenizer: Any, config: Any, wanted: int | None, *, where: str) -> int:
+    """How many tokens the model takes in, special ones included: the least of all limits that are known."""
+    limits = [] if wanted is None else [wanted]
+    if tokenizer.model_max_length < _NO_LIMIT:
+        limits.append(tokenizer.model_max_length)
+    positions = getattr(config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions > 0:
+        if config.model_type in _OFFSET_POSITIONS:
+            padding = getattr(config, "pad_token_id", None)
+            positions -= 2 if padding is None else padding + 1
+        limits.append(positions)
+    elif tokenizer.model_max_length >= _NO_LIMIT:
+        limits.append(_USUAL_WINDOW)
+    least = tokenizer.num_special_tokens_to_add() + 1
+    if min(limits) < least:
+        raise BadInput(
+            f"max_length {min(limits)} leaves no room for text", where=where, allowed=f"{least} or more"
+        )
+    return min(limits)
+
+
+def folder_parts(folder: Path, options: ModelOptions) -> dict[str, str]:
+    """What of a folder decides on its outputs, each part hashed; its name and place do not count."""
+    config = {
+        key: value for key, value in _json(folder / "config.json").items() if key not in _NO_COMPUTATION
+    }
+    parts = {
+        "weights": hashed(*(file_hash(path) for path in weight_files(folder, options))),
+        "tokenizer": hashed_files(_tokenizer_files(folder)),
+        "architecture": hashed(json.dumps(config, sort_keys=True)),
+    }
+    if options.trust_remote_code:
+        parts["code"] = hashed_files(folder.glob("*.py"))
+    return parts
+
+
+def folder_name(target: str, folder: Path) -> str:
+    """A short name: the folder's own, or the hub's without its owner."""
+    return folder.resolve().name if Path(target).expanduser().is_dir() else target.rpartition("/")[2]
+
+
+def _tokenizer_files(folder: Path) -> list[Path]:
+    return sorted({path for pattern in _TOKENIZER for path in folder.glob(pattern) if path.is_file()})
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path.name} is no readable JSON", where=str(path)) from error
+    if not isinstance(content, dict):
+        raise BadInput(f"{path.name} holds no JSON object", where=str(path))
+    return content
+
+
+@contextmanager
+def _told(folder: Path, what: str) -> Iterator[None]:
+    """Whatever loading raises becomes one plain error."""
+    try:
+        yield
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [""])[0]
+        remote = "trust_remote_code" in str(error)
+        raise ModelFailure(
+            what if remote else f"{what} ({type(error).__name__}: {first[:200]})",
+            where=str(folder),
+            do="it needs code of its own: add trust_remote_code=true where you trust it" if remote else "",
+        ) from error

@@ -1,0 +1,69 @@
+"""What a model of somebody else's returned, checked before anything is measured with it."""
+
+from typing import Any
+
+import numpy as np
+
+from psycheck.errors import ModelFailure
+from psycheck.model import FloatArray
+
+TOLERANCE = 1e-6
+
+
+def checked_scores(raw: Any, count: int, labels: tuple[str, ...], *, model: str) -> FloatArray:
+    """Turn (n,), (n, 1) or (n, k) into (n, k) float64 in [0, 1]; None and NaN stay NaN.
+
+    Rounding may leave [0, 1] by 1e-6 and is clipped; more is an error that names the model and what came.
+    """
+    array = _numbers(raw, model)
+    if array.ndim == 1 and len(labels) == 1:
+        array = array[:, None]
+    if array.shape != (count, len(labels)):
+        raise ModelFailure(
+            f"model '{model}' returned an array of shape {np.shape(raw)} for {count} texts",
+            allowed=_shapes(count, labels),
+            do=_advice(array, count, labels),
+        )
+    outside = (array < -TOLERANCE) | (array > 1 + TOLERANCE)
+    if outside.any():
+        raise ModelFailure(
+            f"model '{model}' returned {int(outside.sum())} score(s) outside [0, 1], "
+            f"from {float(np.nanmin(array)):.6g} to {float(np.nanmax(array)):.6g}",
+            allowed="probabilities from 0 to 1; NaN where the model gives no usable answer",
+            do="return probabilities, not logits, distances or percentages",
+        )
+    return np.clip(array, 0.0, 1.0)
+
+
+def _numbers(raw: Any, model: str) -> FloatArray:
+    try:
+        if raw is None:
+            raise TypeError("nothing was returned")
+        array = np.asarray(raw)
+        if array.dtype.kind == "O":  # a None among the numbers
+            array = array.astype(np.float64)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ModelFailure(
+            f"model '{model}' returned a {type(raw).__name__} that is no array of numbers",
+            allowed="an array or nested list of numbers, one row a text",
+        ) from error
+    if array.dtype.kind not in "fiub":
+        raise ModelFailure(
+            f"model '{model}' returned values of type {array.dtype}",
+            allowed="numbers from 0 to 1; NaN where the model gives no usable answer",
+        )
+    return array.astype(np.float64)
+
+
+def _shapes(count: int, labels: tuple[str, ...]) -> str:
+    if len(labels) == 1:
+        return f"({count},) or ({count}, 1), for the label '{labels[0]}'"
+    return f"({count}, {len(labels)}), a column for each of: {', '.join(labels)}"
+
+
+def _advice(array: FloatArray, count: int, labels: tuple[str, ...]) -> str:
+    if array.ndim == 2 and len(array) == count and len(labels) == 1:
+        if array.shape[1] == 2:
+            return "return the column of the positive class alone ([:, 1]), or name both columns: label=A,B"
+        return "name the columns: label=A,B,…"
+    return "return one row for each text, in the order of the texts"

@@ -1,0 +1,238 @@
+"""Scores made elsewhere, looked up by text: the way to audit a model that lives on another machine."""
+
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from psycheck.errors import BadInput, nearest
+from psycheck.model import FloatArray, IntArray
+from psycheck.models.fingerprint import file_hash, hashed_parts
+from psycheck.models.labels import ONE_LABEL, column_names
+from psycheck.models.open import ModelOptions
+from psycheck.models.output import TOLERANCE
+from psycheck.scores import digest
+
+BATCH = 4096
+_FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+_PACKED = (".gz", ".zst")
+_NO_LABEL = frozenset({"text_hash", "text", "read", "id"})
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFile:
+    """A model known only by the scores that it gave; `rows` says where the score of a text's hash is."""
+
+    name: str
+    labels: tuple[str, ...]
+    fingerprint: str
+    parts: Mapping[str, str]
+    batch: int
+    rows: Mapping[bytes, int] = field(repr=False)
+    scores: FloatArray = field(repr=False)
+    reads: IntArray = field(repr=False)
+
+    def score(self, texts: Sequence[str], /) -> FloatArray:
+        """Look texts up, (n, k); NaN where the file has no score (`missing` tells these apart)."""
+        found = np.full((len(texts), len(self.labels)), np.nan)
+        for i, row in enumerate(map(self.rows.get, map(digest, texts))):
+            if row is not None:
+                found[i] = self.scores[row]
+        return found
+
+    def read(self, texts: Sequence[str], /) -> IntArray:
+        """The column `read` where the file has it, else the whole text, (n,)."""
+        lengths = np.array([len(text) for text in texts], np.int64)
+        for i, row in enumerate(map(self.rows.get, map(digest, texts))):
+            if row is not None and self.reads[row] >= 0:
+                lengths[i] = min(lengths[i], self.reads[row])
+        return lengths
+
+    def missing(self, texts: Sequence[str], /) -> list[str]:
+        """The texts that were not scored yet, in their order."""
+        return [text for text in texts if digest(text) not in self.rows]
+
+
+def open_scores(target: str, options: ModelOptions) -> ScoreFile:
+    """Read scores: a column `text_hash` or `text`, one for each label, and maybe `read`.
+
+    A row whose scores are all empty is not scored yet; "nan" says that the model gave no usable answer.
+    """
+    path = Path(target).expanduser()
+    table = _table(path)
+    key = next((name for name in ("text_hash", "text") if name in table.columns), None)
+    if key is None:
+        raise BadInput("no column says which text a row is for", where=target, allowed="text_hash or text")
+    columns, labels = _label_columns(table, options, where=target)
+    texts = [name for name in columns if table[name].dtype == pl.String]
+    table = table.with_columns(pl.col(texts).replace("", None)) if texts else table
+    scores = np.stack([_numbers(table[column], target) for column in columns], axis=1)
+    _judge_range(scores, columns, target)
+    empty = np.all([table[column].is_null().to_numpy() for column in columns], axis=0)
+    reads = _numbers(table["read"], target) if "read" in table.columns else np.full(len(table), np.nan)
+    rows = _rows(table[key], key, empty, scores, target)
+    parts = {"file": file_hash(path), "labels": ",".join(labels)}
+    return ScoreFile(
+        name=options.name or path.name.partition(".")[0],
+        labels=labels,
+        fingerprint=hashed_parts(parts),
+        parts=parts,
+        batch=options.batch or BATCH,
+        rows=rows,
+        scores=np.clip(scores, 0.0, 1.0),
+        reads=np.nan_to_num(reads, nan=-1.0).astype(np.int64),
+    )
+
+
+def awaited_scores(target: str, options: ModelOptions) -> ScoreFile:
+    """A model whose score file is still to be made: it has scored nothing yet."""
+    labels = tuple(options.label.split(",")) if options.label else ("positive",)
+    parts = {"file": "none", "labels": ",".join(labels)}
+    return ScoreFile(
+        name=options.name or Path(target).name.partition(".")[0],
+        labels=labels,
+        fingerprint=hashed_parts(parts),
+        parts=parts,
+        batch=BATCH,
+        rows={},
+        scores=np.zeros((0, len(labels))),
+        reads=np.zeros(0, np.int64),
+    )
+
+
+def _table(path: Path) -> pl.DataFrame:
+    """The file as a table; empty cells are null, numbers in text files are still text."""
+    packed = path.suffix if path.suffix in _PACKED else ""
+    kind = Path(path.name.removesuffix(packed)).suffix
+    if kind not in _FORMATS:
+        known = f"{', '.join(_FORMATS)}, each also with .gz or .zst"
+        raise BadInput("scores in a file of an unknown kind", where=str(path), allowed=known)
+    try:
+        raw = _unpacked(path.read_bytes(), packed)
+        if kind == ".parquet":
+            table = pl.read_parquet(BytesIO(raw))
+        elif kind in (".jsonl", ".ndjson"):
+            table = _json_lines(raw.decode("utf-8"), path)
+        else:
+            table = pl.read_csv(BytesIO(raw), separator="\t" if kind == ".tsv" else ",", infer_schema=False)
+    except FileNotFoundError as error:
+        raise BadInput(f"there is no file '{path}'") from error
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
+        raise BadInput(
+            f"the file cannot be read ({type(error).__name__})",
+            where=str(path),
+            allowed="whole rows in UTF-8",
+        ) from error
+    if table.is_empty():
+        raise BadInput("the file holds no scores", where=str(path))
+    return table
+
+
+def _unpacked(raw: bytes, packed: str) -> bytes:
+    if packed == ".gz":
+        return gzip.decompress(raw)
+    if packed == ".zst":
+        import zstandard
+
+        try:
+            with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
+                return stream.read()
+        except zstandard.ZstdError as error:
+            raise OSError("no zstd") from error
+    return raw
+
+
+def _json_lines(text: str, path: Path) -> pl.DataFrame:
+    """Python's reader knows NaN and says which line is broken."""
+    lines: list[dict[str, Any]] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            one = json.loads(line)
+        except ValueError as error:
+            raise BadInput("a line is no JSON", where=f"{path}, line {number}") from error
+        if not isinstance(one, dict):
+            raise BadInput("a line is no JSON object", where=f"{path}, line {number}")
+        lines.append(one)
+    names = dict.fromkeys(name for line in lines for name in line)
+    cells = {
+        name: [None if (cell := line.get(name)) is None else str(cell) for line in lines] for name in names
+    }
+    return pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String))
+
+
+def _label_columns(
+    table: pl.DataFrame, options: ModelOptions, *, where: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns with scores and the labels they stand for; `label` chooses or names them."""
+    columns = [name for name in table.columns if name not in _NO_LABEL]
+    if not columns:
+        raise BadInput("no column holds scores", where=where, allowed="a column for each label, or `score`")
+    wanted = [] if options.label is None else [name.strip() for name in options.label.split(",")]
+    if wanted and all(name in columns for name in wanted):
+        return tuple(wanted), column_names(wanted, options.label, where=where)
+    if wanted and len(columns) > 1:
+        strange = next(name for name in wanted if name not in columns)
+        raise BadInput(f"no column '{strange}'", where=where, allowed=nearest(strange, columns))
+    names = [ONE_LABEL if column == "score" and len(columns) == 1 else column for column in columns]
+    return tuple(columns), column_names(names, options.label, where=where)
+
+
+def _numbers(column: pl.Series, where: str) -> FloatArray:
+    """A column as numbers, (n,); empty cells are NaN."""
+    numbers = column.cast(pl.Float64, strict=False)
+    broken = (numbers.is_null() & column.is_not_null()).arg_true()
+    if len(broken):
+        raise BadInput(
+            "a score is no number",
+            where=f"{where}, row {broken[0] + 1}, column '{column.name}'",
+            allowed="0 to 1; empty where not scored yet, nan where the model gave no usable answer",
+        )
+    return numbers.fill_null(math.nan).to_numpy()
+
+
+def _judge_range(scores: FloatArray, columns: tuple[str, ...], where: str) -> None:
+    outside = np.argwhere((scores < -TOLERANCE) | (scores > 1 + TOLERANCE))
+    if len(outside):
+        row, column = outside[0]
+        raise BadInput(
+            f"{len(outside)} score(s) outside [0, 1], the first is {scores[row, column]:.6g}",
+            where=f"{where}, row {row + 1}, column '{columns[column]}'",
+            allowed="probabilities from 0 to 1",
+        )
+
+
+def _rows(keys: pl.Series, key: str, empty: Any, scores: FloatArray, where: str) -> dict[bytes, int]:
+    """Where each hash stands; a text that is scored twice must have the same scores."""
+    rows: dict[bytes, int] = {}
+    for row, cell in enumerate(keys.to_list()):
+        if empty[row]:
+            continue
+        if cell is None:
+            raise BadInput(f"column '{key}' is empty", where=f"{where}, row {row + 1}")
+        name = digest(str(cell)) if key == "text" else _hash(cell, f"{where}, row {row + 1}")
+        first = rows.setdefault(name, row)
+        if first != row and not np.array_equal(scores[first], scores[row], equal_nan=True):
+            raise BadInput(
+                "the same text has two different scores", where=f"{where}, rows {first + 1} and {row + 1}"
+            )
+    return rows
+
+
+def _hash(cell: str | bytes, where: str) -> bytes:
+    try:
+        name = cell if isinstance(cell, bytes) else bytes.fromhex(str(cell).strip())
+    except ValueError:
+        name = b""
+    if len(name) != 16:
+        raise BadInput("column 'text_hash' holds no hash", where=where, allowed="32 hex digits")
+    return name

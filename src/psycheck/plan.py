@@ -1,0 +1,221 @@
+"""A plan: what an audit is asked to do, from a TOML file or from options, checked before anything runs."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from psycheck.corpora.columns import Columns
+from psycheck.errors import BadInput, nearest
+from psycheck.gate import Gate, parse_gate
+
+Variants = Literal["suite", "each", "one"]
+AUDITS = ("performance", "behaviour", "length")
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusPlan:
+    """One corpus to open: a file, a folder or `demo:NAME`, and what its columns mean."""
+
+    path: str
+    name: str | None = None
+    split: str | None = None
+    format: str | None = None
+    columns: Columns = field(default_factory=Columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How corpora and models are judged, whatever they are.
+
+    `trained_on` maps a model's name to the corpora it was trained on ("" stands for every model).
+    """
+
+    suites: tuple[str, ...] = ("deck",)
+    audits: tuple[str, ...] = AUDITS
+    threshold: float = 0.5
+    variants: Variants = "suite"
+    seed: int = 0
+    fit: bool = False
+    show_texts: bool = False
+    resamples: int = 1_000
+    gates: tuple[Gate, ...] = ()
+    trained_on: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Models, corpora, settings, and where results go."""
+
+    models: tuple[str, ...]
+    corpora: tuple[CorpusPlan, ...]
+    settings: Settings = field(default_factory=Settings)
+    out: Path | None = None
+    store: Path | None = None
+
+
+# `split` says which split to use; the column that holds the splits is `split_column`, as on the command line.
+_COLUMN_KEYS = tuple("split_column" if f.name == "split" else f.name for f in fields(Columns))
+_CORPUS_KEYS = ("path", "name", "split", "format", *_COLUMN_KEYS)
+_GATE_KEYS = ("measure", "min", "max", "where", "no_worse_than")
+_SETTING_KEYS = tuple(f.name for f in fields(Settings) if f.name != "gates")
+_KEYS = ("models", "corpus", "gate", "gates", "out", "store", *_SETTING_KEYS, *_COLUMN_KEYS)
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Read psycheck.toml; paths in it are relative to its folder, unknown keys are errors."""
+    path = Path(path)
+    try:
+        raw = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise BadInput(f"no plan here ({error.strerror})", where=str(path), allowed="a TOML file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"the plan is no TOML: {error}", where=str(path)) from error
+    place = str(path)
+    _known(raw, _KEYS, place)
+    home = path.parent
+    shared = {key: raw[key] for key in _COLUMN_KEYS if key in raw}
+    corpora = tuple(
+        _corpus(part, shared, home, f"{place}, corpus {number}")
+        for number, part in enumerate(_tables(raw, "corpus", place), 1)
+    )
+    gates = [parse_gate(text) for text in _strings(raw, "gates", place)]
+    gates += [
+        _gate(part, f"{place}, gate {n}", home) for n, part in enumerate(_tables(raw, "gate", place), 1)
+    ]
+    settings = settings_of({key: raw[key] for key in _SETTING_KEYS if key in raw}, place)
+    return Plan(
+        models=tuple(_relative_model(spec, home) for spec in _strings(raw, "models", place)),
+        corpora=corpora,
+        settings=replace(settings, gates=tuple(gates)),
+        out=_path(raw.get("out"), home, place, "out"),
+        store=_path(raw.get("store"), home, place, "store"),
+    )
+
+
+def settings_of(raw: Mapping[str, Any], place: str) -> Settings:
+    """Check settings that came from a file or from options."""
+    given: dict[str, Any] = {}
+    for key, value in raw.items():
+        if key in ("suites", "audits"):
+            given[key] = _strings(raw, key, place)
+        elif key == "trained_on":
+            given[key] = _trained_on(value, place)
+        else:
+            given[key] = _typed(key, value, place)
+    settings = Settings(**given)
+    if not 0 < settings.threshold < 1:
+        raise BadInput(f"threshold {settings.threshold:g} is out of range", where=place, allowed="0 < t < 1")
+    if settings.resamples < 100:
+        raise BadInput("resamples is too small for an interval", where=place, allowed="100 or more")
+    if settings.variants not in get_args(Variants):
+        allowed = ", ".join(get_args(Variants))
+        raise BadInput(f"variants '{settings.variants}' is not known", where=place, allowed=allowed)
+    for name in settings.audits:
+        if name not in AUDITS:
+            raise BadInput(f"audit '{name}' is not known", where=place, allowed=nearest(name, AUDITS))
+    return settings
+
+
+def corpus_plan(said: str, columns: Columns, split: str | None = None) -> CorpusPlan:
+    """One corpus as named on the command line: PATH or NAME=PATH."""
+    name, equals, path = said.partition("=")
+    if equals and not Path(said).exists() and name and "/" not in name:
+        return CorpusPlan(path, name, split, None, columns)
+    return CorpusPlan(said, None, split, None, columns)
+
+
+def _corpus(part: Mapping[str, Any], shared: Mapping[str, Any], home: Path, place: str) -> CorpusPlan:
+    _known(part, _CORPUS_KEYS, place)
+    path = part.get("path")
+    if not isinstance(path, str):
+        raise BadInput("a corpus needs a path", where=place, allowed='path = "posts.csv" or "demo:tweets"')
+    columns: dict[str, Any] = {}
+    for key in _COLUMN_KEYS:
+        if key in (merged := {**shared, **part}):
+            many = key in ("labels", "groups", "positive")
+            field_name = "split" if key == "split_column" else key
+            columns[field_name] = _strings(merged, key, place) if many else _text(merged, key, place)
+    if not path.startswith("demo:"):
+        path = str(home / path)
+    named = {key: _text(part, key, place) for key in ("name", "split", "format")}
+    return CorpusPlan(path, named["name"], named["split"], named["format"], Columns(**columns))
+
+
+def _gate(part: Mapping[str, Any], place: str, home: Path) -> Gate:
+    _known(part, _GATE_KEYS, place)
+    measure = _text(part, "measure", place)
+    bounds = {key: part[key] for key in ("min", "max") if key in part}
+    if measure is None or not (bounds or "no_worse_than" in part):
+        raise BadInput("a gate needs a measure and a bound", where=place, allowed=", ".join(_GATE_KEYS))
+    for key, value in bounds.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise BadInput(f"{key} is no number", where=place, allowed=f"{key} = 0.7")
+    where = part.get("where", {})
+    if not isinstance(where, dict) or not all(isinstance(value, str) for value in where.values()):
+        raise BadInput("where is no table of words", where=place, allowed='where = { kind = "DIR" }')
+    earlier = _text(part, "no_worse_than", place)
+    return Gate(measure, **bounds, where=where, no_worse_than=str(home / earlier) if earlier else None)
+
+
+def _known(raw: Mapping[str, Any], keys: Sequence[str], place: str) -> None:
+    for key in raw:
+        if key not in keys:
+            raise BadInput(f"unknown key '{key}'", where=place, allowed=nearest(key, keys))
+
+
+def _tables(raw: Mapping[str, Any], key: str, place: str) -> list[Mapping[str, Any]]:
+    value = raw.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        raise BadInput(f"'{key}' is no list of tables", where=place, allowed=f"[[{key}]]")
+    return value
+
+
+def _strings(raw: Mapping[str, Any], key: str, place: str) -> tuple[str, ...]:
+    value = raw.get(key, [])
+    value = [value] if isinstance(value, str) else value
+    if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
+        raise BadInput(f"'{key}' is no list of words", where=place, allowed=f'{key} = ["…"]')
+    return tuple(value)
+
+
+def _text(raw: Mapping[str, Any], key: str, place: str) -> str | None:
+    value = raw.get(key)
+    if value is not None and not isinstance(value, str):
+        raise BadInput(f"'{key}' is no word", where=place, allowed=f'{key} = "…"')
+    return value
+
+
+def _typed(key: str, value: object, place: str) -> object:
+    """A setting of the type that its default has; a whole number may stand for a decimal one."""
+    default = next(f.default for f in fields(Settings) if f.name == key)
+    kind = type(default)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not kind:
+        names = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
+        raise BadInput(f"'{key}' has the wrong type", where=place, allowed=names[kind])
+    return value
+
+
+def _trained_on(value: object, place: str) -> dict[str, tuple[str, ...]]:
+    if isinstance(value, dict):
+        return {name: _strings(value, name, place) for name in value}
+    return {"": _strings({"trained_on": value}, "trained_on", place)}
+
+
+def _path(value: object, home: Path, place: str, key: str) -> Path | None:
+    if value is not None and not isinstance(value, str):
+        raise BadInput(f"'{key}' is no path", where=place, allowed=f'{key} = "…"')
+    return None if value is None else home / value
+
+
+def _relative_model(spec: str, home: Path) -> str:
+    """File models named in a plan are relative to the plan; hub names and modules stay as they are."""
+    kind, colon, rest = spec.partition(":")
+    target, mark, options = rest.partition("?")
+    if colon and kind in ("hf", "sklearn", "scores") and (home / target).exists():
+        return f"{kind}:{home / target}{mark}{options}"
+    return spec

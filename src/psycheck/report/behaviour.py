@@ -1,0 +1,205 @@
+"""The checks of each suite and label: plots, heat map, means, sentences and the ledger."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from psycheck.finding import Finding
+from psycheck.report.dots import Place, Plot, plots
+from psycheck.report.numbers import count, figure, percent, span
+from psycheck.report.shelf import Key, Shelf, by
+from psycheck.report.tables import Table
+from psycheck.report.words import name_of, natural, order, place_names, place_of
+
+MEANS = ("pass_rate_mean", "pass_rate_sd")
+BY = ("category", "polarity", "kind", "symptom")
+LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """All that is shown of one suite and one label."""
+
+    name: str
+    plots: tuple[Plot, ...]
+    heat: "Heat | None"
+    means: Table | None
+    sentences: Table | None
+    ledgers: tuple[Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """Checks × models and corpora: what is written in a cell, and how dark it is (0 passes … 4 fails)."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[tuple[str, int], ...]], ...]
+
+
+def blocks(shelf: Shelf) -> tuple[Block, ...]:
+    """Take the findings on behaviour and arrange them by suite and label."""
+    checks = shelf.take(
+        lambda f: f.measure == "pass_rate" and bool(f.where.get("check")),
+        by("suite", "label", "check", "model", "corpus"),
+    )
+    sentences = shelf.take(
+        lambda f: f.measure == "sentence_pass_rate" and bool(f.where.get("check")),
+        by("suite", "label", "check", "variant", "sentence", "model", "corpus"),
+    )
+    means = shelf.take(lambda f: f.measure in MEANS and "by" in f.where, _mean_key)
+    means = {_adopted(key, checks): finding for key, finding in means.items()}
+    heads = dict.fromkeys(key[:2] for key in (*checks, *sentences, *(key[1:3] for key in means)))
+    suites = {suite for suite, _ in heads}
+    labels = {label for _, label in heads}
+    out = []
+    for suite, label in heads:
+        said = [f"suite {suite}"] if len(suites) > 1 else []
+        said += [f"label {label}" if label else "all labels"] if len(labels) > 1 else []
+        mine = [finding for key, finding in checks.items() if key[:2] == (suite, label)]
+        spoken = [finding for key, finding in sentences.items() if key[:2] == (suite, label)]
+        middle = {key: finding for key, finding in means.items() if key[1:3] == (suite, label)}
+        out.append(_block(", ".join(said), mine, spoken, middle))
+    return tuple(out)
+
+
+def _adopted(key: Key, checks: Mapping[Key, Finding]) -> Key:
+    """A mean over corpora names no label; it stands with its suite's label where the suite has but one."""
+    measure, suite, label, *rest = key
+    labels = {other[1] for other in checks if other[0] == suite}
+    return (measure, suite, label or (labels.pop() if len(labels) == 1 else ""), *rest)
+
+
+def _mean_key(finding: Finding) -> tuple[str, ...]:
+    where = finding.where
+    kind = where["by"]
+    return (finding.measure, *by("suite", "label")(finding), kind, where.get(kind, ""), *place_of(finding))
+
+
+def _block(
+    name: str, checks: list[Finding], sentences: list[Finding], means: Mapping[tuple[str, ...], Finding]
+) -> Block:
+    places = list(dict.fromkeys(place_of(f) for f in (*checks, *sentences)))
+    called = place_names(places)
+    cells = {(f.where["check"], place_of(f)): f for f in checks}
+    listed = list({f.where["check"]: f for f in sorted(checks, key=order)}.values())
+    dir_means = {
+        (key[5], key[6]): finding
+        for key, finding in means.items()
+        if key[0] == "pass_rate_mean" and key[3:5] == ("kind", "DIR")
+    }
+    return Block(
+        name,
+        plots(places, called, listed, cells, dir_means) if checks else (),
+        _heat(places, called, listed, cells) if len(places) > 1 and checks else None,
+        _means(means),
+        _sentence_table(sentences, places, called) if sentences else None,
+        tuple(
+            _ledger(
+                called[place] if len(places) > 1 else "",
+                [cells[f.where["check"], place] for f in listed if (f.where["check"], place) in cells],
+            )
+            for place in places
+        ),
+    )
+
+
+def _heat(
+    places: list[Place],
+    called: Mapping[Place, str],
+    listed: list[Finding],
+    cells: Mapping[tuple[str, Place], Finding],
+) -> Heat:
+    rows = []
+    for check in listed:
+        name = check.where["check"]
+        drawn = []
+        for place in places:
+            finding = cells.get((name, place))
+            if finding is None or not finding.tested:
+                drawn.append(("not asked" if finding is None else "not tested", -1))
+            else:
+                drawn.append((f"{percent(finding.value)}", min(4, int(5 * (1 - finding.value)))))
+        rows.append((name, _short(check), tuple(drawn)))
+    return Heat(tuple(called[place] for place in places), tuple(rows))
+
+
+def _short(check: Finding) -> str:
+    where = check.where
+    if symptom := where.get("symptom"):
+        return ", ".join(part for part in (name_of("symptoms", symptom), where.get("polarity")) if part)
+    return where.get("title", "")
+
+
+def _means(means: Mapping[Key, Finding]) -> Table | None:
+    """Mean and standard deviation over the checks of a category, polarity, kind …, as in DECK's Table 5."""
+    if not means:
+        return None
+    places = list(dict.fromkeys((key[5], key[6]) for key in means))
+    said = {place: (place[0], "all corpora" if place[1] == "all" else place[1]) for place in places}
+    called = place_names(list(said.values()))
+    head = next(iter(means))[1:3]
+    groups = list(dict.fromkeys((key[3], key[4]) for key in means))
+    groups.sort(key=lambda group: [*BY, group[0]].index(group[0]))
+    rows = []
+    for position, (kind, value) in enumerate(groups):
+        cells = [
+            _mean_sd(*(means.get((measure, *head, kind, value, *place)) for measure in MEANS))
+            for place in places
+        ]
+        first = position == 0 or groups[position - 1][0] != kind
+        name = name_of("symptoms" if kind == "symptom" else "values", value)
+        rows.append((name_of("by", kind) if first else "", name, *cells))
+    return Table(
+        "Mean pass rate of the checks, its 95 % interval, and the standard deviation (sd) between the checks",
+        ("By", "Group", *(called[said[place]] if len(places) > 1 else "Mean" for place in places)),
+        tuple(rows),
+        words=2,
+    )
+
+
+def _mean_sd(mean: Finding | None, sd: Finding | None) -> Markup:
+    if mean is None and sd is None:
+        return figure(None)
+    either = mean or sd
+    checks = either.counts.get("checks", either.n) if either is not None else 0
+    between = f"sd {100 * sd.value:.1f}" if sd is not None and sd.tested else "no sd"
+    value, interval = (
+        ("–", "") if mean is None or not mean.tested else (percent(mean.value, 1), span(mean, 1))
+    )
+    return Markup(
+        '<span class="v">{}</span> <span class="i">{}</span> <span class="n sd">{}, {} check{}</span>'
+    ).format(value, interval, between, checks, "s" if checks != 1 else "")
+
+
+def _sentence_table(sentences: list[Finding], places: list[Place], called: Mapping[Place, str]) -> Table:
+    key = by("check", "variant", "sentence")
+    cells = {(key(f), place_of(f)): f for f in sentences}
+    rows = [
+        (
+            check,
+            sentence or f"variant {variant}",
+            *(figure(cells.get(((check, variant, sentence), p))) for p in places),
+        )
+        for check, variant, sentence in sorted(
+            dict.fromkeys(key(f) for f in sentences), key=lambda k: (natural(k[0]), natural(k[1]))
+        )
+    ]
+    return Table(
+        "Pass rate of each sentence (value, 95 % interval, n)",
+        ("Check", "Sentence", *(called[p] if len(places) > 1 else "Pass rate" for p in places)),
+        tuple(rows),
+        words=2,
+    )
+
+
+def _ledger(name: str, mine: list[Finding]) -> Table:
+    met = {name for finding in mine for name in finding.counts}
+    names = [name for name in LEDGER if name in met or name != "undecided"]
+    names += sorted(met - set(LEDGER))
+    rows = ((f.where["check"], *(count(f.counts.get(name, 0)) for name in names)) for f in mine)
+    return Table(
+        "generated = passed + failed + unchanged + unseen + unanswered" + (f", {name}" if name else ""),
+        ("Check", *(name.replace("_", " ") for name in names)),
+        tuple(rows),
+    )

@@ -1,0 +1,126 @@
+"""The dot plot: every check with its interval, pronouns first, then symptom by symptom."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from psycheck.finding import Finding
+from psycheck.report.charts import lane, mean_track, track
+from psycheck.report.numbers import count, percent, rate_digits, span
+from psycheck.report.words import name_of, why_untested
+
+Place = tuple[str, str]
+PANELS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One check, or the mean, in each panel of a plot."""
+
+    check: str
+    word: str
+    title: str
+    cells: tuple[Markup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A dot plot, one panel a model and corpus; a group has a name, the empty lanes beside it, rows."""
+
+    name: str
+    panels: tuple[str, ...]
+    groups: tuple[tuple[str, tuple[Markup, ...], tuple[Row, ...]], ...]
+
+
+def plots(
+    places: list[Place],
+    called: Mapping[Place, str],
+    listed: list[Finding],
+    cells: Mapping[tuple[str, Place], Finding],
+    means: Mapping[Place, Finding],
+) -> tuple[Plot, ...]:
+    """Draw the checks in the order of `listed`; `cells` are their findings, `means` the DIR means."""
+    return tuple(_plot(head, part, called, listed, cells, means) for head, part in _sheets(places))
+
+
+def _sheets(places: list[Place]) -> Iterator[tuple[str, list[Place]]]:
+    """One plot for few places, else one for each model where it has several corpora; three panels at most."""
+    models = dict.fromkeys(model for model, _ in places)
+    split = PANELS < len(places) > len(models)
+    for model in models if split else ("",):
+        mine = [place for place in places if place[0] == model] if split else places
+        for start in range(0, len(mine), PANELS):
+            yield model, mine[start : start + PANELS]
+
+
+def _plot(
+    head: str,
+    places: list[Place],
+    called: Mapping[Place, str],
+    listed: list[Finding],
+    cells: Mapping[tuple[str, Place], Finding],
+    means: Mapping[Place, Finding],
+) -> Plot:
+    groups: dict[str, list[Row]] = {}
+    directed: set[str] = set()
+    for check in listed:
+        group = _group(check)
+        if check.where.get("kind") == "DIR":
+            directed.add(group)
+            if means:
+                mean_cells = tuple(_mean_cell(means.get(place)) for place in places)
+                groups.setdefault("", [Row("", "Mean of the DIR checks", "", mean_cells)])
+        row = Row(
+            check.where["check"],
+            check.where.get("polarity", "") if check.where.get("symptom") else "",
+            check.where.get("title", ""),
+            tuple(_cell(cells.get((check.where["check"], place)), means.get(place)) for place in places),
+        )
+        groups.setdefault(group, []).append(row)
+    panels = tuple((place[1] or place[0]) if head else called[place] for place in places)
+    lines = {name: [means.get(place) if name in directed else None for place in places] for name in groups}
+    return Plot(
+        head,
+        panels if len(called) > 1 else (),
+        tuple((name, tuple(map(_empty_lane, lines[name])), tuple(rows)) for name, rows in groups.items()),
+    )
+
+
+def _empty_lane(mean: Finding | None) -> Markup:
+    line = mean.value if mean is not None and mean.tested else None
+    return Markup('<span class="lane" aria-hidden="true">{}</span>').format(lane(line))
+
+
+def _group(finding: Finding) -> str:
+    where = finding.where
+    if symptom := where.get("symptom"):
+        name = name_of("symptoms", symptom)
+        item = f" · {where.get('scale', '')} item {where['item']}" if where.get("item") else ""
+        return name[:1].upper() + name[1:] + item
+    topic = name_of("symptoms", where.get("topic") or "other checks")
+    return topic[:1].upper() + topic[1:]
+
+
+def _cell(finding: Finding | None, mean: Finding | None) -> Markup:
+    if finding is None:
+        return Markup('<span class="none">not asked</span>')
+    line = mean.value if mean is not None and mean.tested and finding.where.get("kind") == "DIR" else None
+    drawn = Markup('<span class="lane">{}</span>').format(track(finding, line))
+    if not finding.tested:
+        return Markup('{}<span class="said none">not tested: {}</span>').format(drawn, why_untested(finding))
+    digits = rate_digits(finding)
+    return Markup(
+        '{}<span class="said"><span class="v">{}</span> <span class="i">{}</span> '
+        '<span class="n">n {}</span></span>'
+    ).format(drawn, percent(finding.value, digits), span(finding, digits), count(finding.n))
+
+
+def _mean_cell(mean: Finding | None) -> Markup:
+    if mean is None or not mean.tested:
+        return Markup('<span class="none">–</span>')
+    checks = mean.counts.get("checks", mean.n)
+    return Markup(
+        '<span class="lane">{}</span><span class="said"><span class="v">{}</span> '
+        '<span class="i">{}</span> <span class="n">{} checks</span></span>'
+    ).format(mean_track(mean.value), percent(mean.value, 1), span(mean, 1), count(checks))

@@ -1,0 +1,31 @@
+"""The findings that no section has shown yet, so that none is ever dropped."""
+
+from collections.abc import Callable, Iterable
+
+from psycheck.finding import Finding
+
+Key = tuple[str, ...]
+
+
+class Shelf:
+    """Holds findings until a section takes them; what is left at the end is "Other findings"."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.left = list(findings)
+
+    def take(self, wanted: Callable[[Finding], bool], key: Callable[[Finding], Key]) -> dict[Key, Finding]:
+        """Take the wanted findings by their key; of two with the same key, the second stays."""
+        taken: dict[Key, Finding] = {}
+        left = []
+        for finding in self.left:
+            if wanted(finding) and key(finding) not in taken:
+                taken[key(finding)] = finding
+            else:
+                left.append(finding)
+        self.left = left
+        return taken
+
+
+def by(*keys: str) -> Callable[[Finding], Key]:
+    """The key made of these entries of `where`, empty where a finding lacks one."""
+    return lambda finding: tuple(finding.where.get(key, "") for key in keys)

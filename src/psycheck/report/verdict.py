@@ -1,0 +1,242 @@
+"""The sentences at the top: the verdict, what the model learned, what was tested and what was not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from psycheck.finding import Finding
+from psycheck.report.numbers import count, plain, rate
+from psycheck.report.performance import KNOWN, distribution
+from psycheck.report.words import (
+    listed,
+    lower_is_better,
+    name_of,
+    natural,
+    place_names,
+    place_of,
+    topic_of,
+    why_untested,
+)
+from psycheck.run import Run
+
+NOT_TESTED = "not tested in this run"
+HEADLINE = ("macro_f1", "f1", "auc", "accuracy")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One plain sentence on one subject, and the section that shows its figure."""
+
+    subject: str
+    words: str
+    anchor: str
+    tested: bool = True
+
+
+def checks_of(run: Run) -> list[Finding]:
+    """The pass rates of all checks, each once."""
+    return [f for f in run.findings if f.measure == "pass_rate" and f.where.get("check")]
+
+
+def weakest(findings: Sequence[Finding]) -> Finding | None:
+    """The check that is weakest for certain: its interval ends lowest, so few texts do not outweigh many."""
+    tested = [finding for finding in findings if finding.tested]
+    return min(tested, key=lambda f: (_ends(f)[1], f.value, _ends(f)[0]), default=None)
+
+
+def strongest(findings: Sequence[Finding]) -> Finding | None:
+    """The check that is strongest for certain: its interval begins highest."""
+    tested = [finding for finding in findings if finding.tested]
+    return max(tested, key=lambda f: (_ends(f)[0], f.value), default=None)
+
+
+def _ends(finding: Finding) -> tuple[float, float]:
+    return finding.interval or (finding.value, finding.value)
+
+
+def verdict(run: Run) -> str:
+    """One sentence that names the weakest point with its interval and n."""
+    checks = checks_of(run)
+    low = weakest(checks)
+    if low is not None:
+        tested = sum(finding.tested for finding in checks)
+        said = f"{rate(low, prose=True)} of {count(low.n)} texts pass"
+        if low.value == 1:
+            return f"No weakness found by {_checks(tested)}; the least certain is {_named(low, run)}: {said}."
+        if low.where.get("symptom"):
+            return f"Fails most on {topic_of(low)}{_where(low, run, 'in')}: {low.where['check']}, {said}."
+        return f"Fails most on {_named(low, run)}: {said}."
+    if checks:
+        return "No check could be tested: see below why. This is not a pass."
+    figures = _headline(run)
+    if figures:
+        low = _worst(figures)
+        return (
+            f"Behaviour was not tested; lowest {name_of('measures', low.measure)}{_where(low, run)}: "
+            f"{plain(low, prose=True)}, n {count(low.n)}."
+        )
+    return "No check and no performance measure was tested in this run."
+
+
+def learned(run: Run) -> tuple[Sentence, ...]:
+    """Five sentences: pronouns, symptoms, another corpus, gender, calibration."""
+    return (_pronouns(run), _symptoms(run), _another_corpus(run), _gender(run), _calibration(run))
+
+
+def untested(run: Run) -> list[str]:
+    """Every check without a value, with the reason, one line a reason."""
+    checks = checks_of(run)
+    missed: dict[tuple[str, str], list[Finding]] = {}
+    for finding in checks:
+        if not finding.tested:
+            missed.setdefault((finding.where["check"], why_untested(finding)), []).append(finding)
+    lines: dict[tuple[str, str], list[str]] = {}
+    for (check, reason), findings in missed.items():
+        everywhere = len(findings) == sum(f.where["check"] == check for f in checks)
+        places = "" if everywhere else ", ".join(_where(f, run).strip(" ,") for f in findings)
+        lines.setdefault((reason, places), []).append(check)
+    said = [
+        f"{listed(sorted(names, key=natural))}{f' ({places})' if places else ''}: {reason}."
+        for (reason, places), names in lines.items()
+    ]
+    audits = {f.where.get("audit", "") for f in run.findings}
+    named = {
+        "behaviour": "behaviour",
+        "performance": "performance and calibration",
+        "fairness": "fairness between groups",
+    }
+    missing = [words for audit, words in named.items() if audit not in audits]
+    if missing:
+        said.append(f"Not part of this run: {listed(missing)}.")
+    return said
+
+
+def _pronouns(run: Run) -> Sentence:
+    mine = [f for f in checks_of(run) if f.where.get("topic") == "pronouns" and not f.where.get("symptom")]
+    low, high = weakest(mine), strongest(mine)
+    if low is None or high is None:
+        return Sentence("Pronouns", NOT_TESTED + ".", "checks", False)
+    if low.value == 1:
+        return Sentence(
+            "Pronouns", f"no change of pronoun moved the decision in {_checks(len(mine))}.", "checks"
+        )
+    said = f"the weakest is {_named(low, run)}: {rate(low, prose=True)} of {count(low.n)} texts pass"
+    if high is not low:
+        said += f"; the strongest is {_named(high, run)}: {rate(high, prose=True)} of {count(high.n)}"
+    return Sentence("Pronouns", said + ".", "checks")
+
+
+def _symptoms(run: Run) -> Sentence:
+    mine = [f for f in checks_of(run) if f.where.get("symptom")]
+    low, high = weakest(mine), strongest(mine)
+    if low is None or high is None:
+        return Sentence("Symptoms", NOT_TESTED + ".", "checks", False)
+    said = f"misses most the {topic_of(low)} ({low.where['check']}{_where(low, run)}, "
+    said += f"{rate(low, prose=True)} of {count(low.n)} texts pass)"
+    if high is not low:
+        said += f" and least the {topic_of(high)} ({high.where['check']}{_where(high, run)}, "
+        said += f"{rate(high, prose=True)} of {count(high.n)})"
+    below = sum("below_dir_mean" in f.flags for f in mine)
+    if below:
+        several = len({place_of(f) for f in mine}) > 1
+        noun = f"{len(mine)} results" if several else _checks(len(mine))
+        said += f"; {below} of {noun} lie below the mean of the DIR checks"
+    return Sentence("Symptoms", said + ".", "checks")
+
+
+def _another_corpus(run: Run) -> Sentence:
+    figures = _headline(run)
+    places = {place_of(finding) for finding in figures}
+    subject = "Another corpus"
+    if len({corpus for _, corpus in places}) < 2:
+        return Sentence(subject, f"{NOT_TESTED}: there is one corpus only.", "performance", False)
+    low, high = _worst(figures), _best(figures)
+    name = name_of("measures", low.measure)
+    return Sentence(
+        subject,
+        f"{name} ranges from {plain(high, prose=True)} ({_full(high, run)}, n {count(high.n)}) "
+        f"to {plain(low, prose=True)} ({_full(low, run)}, n {count(low.n)}).",
+        "performance",
+    )
+
+
+def _gender(run: Run) -> Sentence:
+    swaps = [
+        f
+        for f in checks_of(run)
+        if f.where.get("kind") == "INV"
+        and not f.where.get("symptom")
+        and f.where.get("topic") in ("pronouns", "gender")
+    ]
+    groups = "a comparison of groups of authors was " + NOT_TESTED
+    if any(f.where.get("audit") == "fairness" for f in run.findings):
+        groups = "groups of authors are compared under Other findings"
+    low = weakest(swaps)
+    if low is None:
+        return Sentence("Gender", f"swapping he and she was {NOT_TESTED}; {groups}.", "checks", False)
+    said = f"{rate(low, prose=True)} of {count(low.n)} texts keep their decision when he and she are swapped"
+    least = f", least in {_named(low, run)}" if len(swaps) > 1 else ""
+    return Sentence("Gender", f"{said}{least}; {groups}.", "checks")
+
+
+def _calibration(run: Run) -> Sentence:
+    errors = [f for f in run.findings if f.measure == "ece" and set(f.where) <= KNOWN and f.tested]
+    if not errors:
+        return Sentence("Calibration", NOT_TESTED + ".", "calibration", False)
+    low = max(errors, key=lambda f: f.value)
+    noise = ", no more than chance gives" if "within_noise" in low.flags else ""
+    most = "at most " if len(errors) > 1 else ""
+    return Sentence(
+        "Calibration",
+        f"scores and observed shares differ by {most}{plain(low, prose=True)} on average"
+        f"{_where(low, run)} (expected calibration error, n {count(low.n)}){noise}.",
+        "calibration" if any(f.measure == "reliability" for f in run.findings) else "performance",
+    )
+
+
+def _headline(run: Run) -> list[Finding]:
+    """The findings of the first headline measure that the run has."""
+    mine = [
+        f
+        for f in run.findings
+        if f.where.get("audit") == "performance" and set(f.where) <= KNOWN and f.tested
+    ]
+    measure = next((m for m in HEADLINE if any(f.measure == m for f in mine)), "")
+    return [finding for finding in mine if finding.measure == measure]
+
+
+def _worst(figures: Sequence[Finding]) -> Finding:
+    return min(figures, key=lambda f: -f.value if lower_is_better(f.measure) else f.value)
+
+
+def _best(figures: Sequence[Finding]) -> Finding:
+    return max(figures, key=lambda f: -f.value if lower_is_better(f.measure) else f.value)
+
+
+def _checks(number: int) -> str:
+    return f"{number} check" + ("s" if number != 1 else "")
+
+
+def _named(finding: Finding, run: Run) -> str:
+    title = finding.where.get("title", "")
+    return finding.where["check"] + (f" ({title})" if title else "") + _where(finding, run)
+
+
+def _full(finding: Finding, run: Run) -> str:
+    where = distribution(*place_of(finding), run.plan)
+    return _where(finding, run).strip(" ,").removeprefix("on ") + (f", {where}" if where else "")
+
+
+def _where(finding: Finding, run: Run, word: str = "on") -> str:
+    """Which model and corpus, said only where the run has several; and the label where it has several."""
+    places = list(
+        dict.fromkeys(place_of(f) for f in run.findings if all(place_of(f)) and "by" not in f.where)
+    )
+    labels = {f.where["label"] for f in run.findings if f.where.get("label", "all") != "all"}
+    said = ""
+    if len(places) > 1 and place_of(finding) in places:
+        name = place_names(places)[place_of(finding)]
+        several_models = len({model for model, _ in places}) > 1
+        said = f", {name}" if several_models else f" {word} {name}"
+    if len(labels) > 1 and finding.where.get("label"):
+        said += f", label {finding.where['label']}"
+    return said

@@ -1,0 +1,88 @@
+"""How the report names what findings hold; the names themselves are in words.toml."""
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from psycheck.finding import Finding
+
+
+@cache
+def _words() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+
+
+def name_of(kind: str, word: str) -> str:
+    """The name of a measure, symptom, feature …, or the word itself without underscores."""
+    return str(_words()[kind].get(word, word.replace("_", " ")))
+
+
+def lower_is_better(measure: str) -> bool:
+    """Whether a small value of a measure is the good one."""
+    return measure in _words()["lower_is_better"]
+
+
+def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
+    """A key that puts T2 before T10."""
+    return tuple(
+        (part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", text)
+    )
+
+
+def listed(words: list[str]) -> str:
+    """Words as a sentence lists them: "a, b and c"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def topic_of(finding: Finding) -> str:
+    """What a check speaks of: "absence of suicidal ideation", or its title where it has no symptom."""
+    where = finding.where
+    if symptom := where.get("symptom"):
+        polarity = where.get("polarity")
+        return f"{polarity} of {name_of('symptoms', symptom)}" if polarity else name_of("symptoms", symptom)
+    return where.get("title") or where.get("topic") or where.get("check", "")
+
+
+def place_of(finding: Finding) -> tuple[str, str]:
+    """The model and the corpus that a finding belongs to."""
+    return finding.where.get("model", ""), finding.where.get("corpus", "")
+
+
+def place_names(places: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """The shortest names that tell places apart: the corpus, the model, or both."""
+    models, corpora = {model for model, _ in places}, {corpus for _, corpus in places}
+    if len(models) == 1:
+        return {place: place[1] or place[0] for place in places}
+    if len(corpora) == 1:
+        return {place: place[0] or place[1] for place in places}
+    return {(model, corpus): f"{model} on {corpus}" for model, corpus in places}
+
+
+def order(finding: Finding) -> tuple[object, ...]:
+    """Pronoun checks first, then by item of the scale, presence before absence, then by number."""
+    where = finding.where
+    symptom, topic = where.get("symptom", ""), where.get("topic", "")
+    return (
+        1 if symptom else 0 if topic == "pronouns" else 2,
+        natural(f"{where.get('scale', '')} {where.get('item', '')}") if symptom else natural(topic),
+        symptom,
+        {"presence": 0, "absence": 1}.get(where.get("polarity", ""), 2),
+        natural(where.get("check", "")),
+    )
+
+
+def why_untested(finding: Finding) -> str:
+    """Why a check has no value, from its ledger."""
+    counts = finding.counts
+    if not counts.get("generated"):
+        return "no text fits it"
+    reasons = {
+        "unchanged": "the edit changes no text",
+        "unseen": "the edit lies beyond what the model reads",
+        "unanswered": "the model gave no usable answer",
+        "undecided": "no edit could be decided",
+    }
+    largest = max(reasons, key=lambda name: counts.get(name, 0))
+    return reasons[largest] if counts.get(largest) else "no text counts"

@@ -1,0 +1,62 @@
+"""Scores or silver labels of a whole corpus, as a table of ids."""
+
+from contextlib import closing
+from pathlib import Path
+
+import polars as pl
+
+from psycheck.corpus import Corpus
+from psycheck.engine import Progress, score_once, silent
+from psycheck.errors import BadInput
+from psycheck.model import Model
+from psycheck.run import writing
+from psycheck.scores import RememberedScores, Store, default_store
+
+
+def score_corpus(
+    model: Model,
+    corpus: Corpus,
+    *,
+    threshold: float | None = None,
+    store: Path | None = None,
+    progress: Progress = silent,
+) -> tuple[pl.DataFrame, int]:
+    """A table of ids with a score for each label (null: no usable answer), and how many texts failed.
+
+    With a threshold it also has a column NAME_silver with 0/1 for each label.
+    """
+    with closing(Store(store or default_store())) as opened:
+        view = RememberedScores(opened, model, model.labels)
+        pieces = (
+            ((k + 1) / max(1, -(-len(corpus) // 2_000)), p.texts) for k, p in enumerate(corpus.slices())
+        )
+        tally = score_once([(model, view)], opened, pieces, progress)[model.name]
+        columns = [pl.Series("id", corpus.ids, pl.String)]
+        values = view.of(corpus.texts)
+    for k, label in enumerate(model.labels):
+        column = pl.Series(label, values[:, k].copy()).fill_nan(None)
+        columns.append(column)
+        if threshold is not None:
+            columns.append((column >= threshold).cast(pl.Int8).alias(f"{label}_silver"))
+    return pl.DataFrame(columns), tally.failed
+
+
+def write_scores(table: pl.DataFrame, path: Path) -> None:
+    """Write a table as CSV, TSV, JSONL or Parquet, by its name, whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        match path.suffix:
+            case ".csv":
+                table.write_csv(part)
+            case ".tsv":
+                table.write_csv(part, separator="\t")
+            case ".jsonl":
+                table.write_ndjson(part)
+            case ".parquet":
+                table.write_parquet(part)
+            case other:
+                raise BadInput(
+                    f"cannot write '{other}' files", where=str(path), allowed=".csv, .tsv, .jsonl, .parquet"
+                )
+        part.replace(path)

@@ -1,0 +1,141 @@
+"""Edits of a text: what they return, and the two plainest of them."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+Span = tuple[int, int]
+Change = tuple[int, int, str]
+
+
+class Edited(NamedTuple):
+    """A text after an edit.
+
+    `spans` are the places in `text` that changed; none means that the text is unchanged.
+    `undecided` counts the words that were left alone because their role could not be decided.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+    undecided: int = 0
+
+
+Edit = Callable[[str], Edited]
+
+_ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+")
+
+
+def append(sentence: str) -> Edit:
+    """Add a sentence after one space; white space at the end of the text gives way to it."""
+
+    def edit(text: str) -> Edited:
+        kept = text.rstrip()
+        start = len(kept) + 1 if kept else 0
+        return Edited(f"{kept} {sentence}" if kept else sentence, ((start, start + len(sentence)),))
+
+    return edit
+
+
+def append_to_all(texts: Iterable[str], sentence: str) -> list[str]:
+    """What `append` makes of each text, without the spans: the sentence is at the end of every one."""
+    tail = f" {sentence}"
+    return [kept + tail if (kept := text.rstrip()) else sentence for text in texts]
+
+
+def replace_words(words: Mapping[str, str]) -> Edit:
+    """Replace whole words, whatever their case, and carry their case over.
+
+    Contractions keep their ending (he's → she's, with the same apostrophe). Left alone are words that are
+    part of another (@he, #he, he-man, addresses), and words that are joined to another by a slash, or by "or"
+    to their own replacement: "s/he", "he/she" and "he or she" name both already.
+    """
+    table = {straight(word.lower()): said for word, said in words.items() if word}
+    if not table:
+        return lambda text: Edited(text, ())
+    pattern = word_pattern(table)
+    both = re.compile(
+        "|".join(
+            rf"(?<!\w)(?:{word}\s+or\s+{said}|{said}\s+or\s+{word})(?!\w)"
+            for word, said in ((re.escape(word), re.escape(said)) for word, said in table.items())
+        ),
+        re.I,
+    )
+
+    def edit(text: str) -> Edited:
+        first = pattern.search(text)
+        if first is None:
+            return Edited(text, ())
+        changes: list[Change] = []
+        untouched = list(address_spans(text))
+        if " or " in text:
+            untouched = sorted([*untouched, *(found.span() for found in both.finditer(text))])
+        for found in pattern.finditer(text, first.start()):
+            start, end = found.span()
+            word = found[0]
+            said = table.get(straight(word.lower()))
+            if said is not None and not (untouched and inside(untouched, start)):
+                curly = said.replace("'", "’") if "’" in word else said
+                changes.append((start, end, carry_case(word, curly)))
+        return apply(text, changes)
+
+    return edit
+
+
+def word_pattern(words: Iterable[str]) -> re.Pattern[str]:
+    """Match any of some lower-case words as a whole word, in any case.
+
+    The pattern opens with the set of first letters, which a search skips to quickly, and looks behind after
+    it. That makes a search through a text without such a word twice as fast as a word boundary at its head.
+    """
+    rest: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        rest.setdefault(word[0], []).append(re.escape(word[1:]).replace("'", "['’]"))
+    first = "".join(re.escape(c) for letter in sorted(rest) for c in dict.fromkeys((letter, letter.upper())))
+    branches = "|".join(
+        f"(?<=[{re.escape(letter)}{re.escape(letter.upper())}])(?i:{'|'.join(ends)})"
+        for letter, ends in sorted(rest.items())
+    )
+    return re.compile(rf"[{first}](?<![\w@#/\\)].)(?<!\w['’-].)(?<!/\s.)(?:{branches})(?!\w|-\w|\s?/)")
+
+
+def carry_case(word: str, said: str) -> str:
+    """Write `said` in the case of `word`: lower, Capital or CAPITALS."""
+    if word.isupper() and len(word) > 1:
+        return said.upper()
+    return said[:1].upper() + said[1:] if word[:1].isupper() and word != "I" else said
+
+
+def address_spans(text: str) -> Sequence[Span]:
+    """Where web addresses stand; words in them are no words."""
+    if "://" not in text and "www." not in text:
+        return ()
+    return [found.span() for found in _ADDRESS.finditer(text)]
+
+
+def inside(spans: Sequence[Span], at: int) -> bool:
+    """Whether a position lies in one of some spans, which are in order and do not overlap."""
+    found = bisect_right(spans, at, key=itemgetter(0)) - 1
+    return found >= 0 and at < spans[found][1]
+
+
+def apply(text: str, changes: Sequence[Change], undecided: int = 0) -> Edited:
+    """Make changes that are in order and do not overlap."""
+    if not changes:
+        return Edited(text, (), undecided)
+    pieces: list[str] = []
+    spans: list[Span] = []
+    done = moved = 0
+    for start, end, said in changes:
+        pieces += (text[done:start], said)
+        spans.append((start + moved, start + moved + len(said)))
+        moved += len(said) - (end - start)
+        done = end
+    pieces.append(text[done:])
+    return Edited("".join(pieces), tuple(spans), undecided)
+
+
+def straight(word: str) -> str:
+    """The word with straight apostrophes."""
+    return word.replace("’", "'")

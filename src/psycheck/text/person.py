@@ -1,0 +1,275 @@
+"""Shift the grammatical person of a text: from I to they, he or she, and from any of these to I.
+
+Only the singular first person (I, me, my, mine, myself) and the third person of people (they, he, she and
+their forms) take part. A contraction is one word and becomes a correct one (I've → he's, they're → I'm).
+Verbs elsewhere are left as they are, as DECK's T3–T6 do it, unless agreement is asked for.
+
+No pronoun is: "I" as a Roman numeral ("bipolar I"), a list mark ("i)") or an initial ("i.e."); "mine" as a
+pit; anything within a handle, a hashtag, a web address or a hyphenated word. "he/she", "s/he" and "his or
+her" become one word; a pair that names forms of one pronoun ("she/her") is left alone. Where roles.py cannot
+decide, the word stays and counts as undecided.
+"""
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+from psycheck.text.agreement import REGULAR, verbs_beside
+from psycheck.text.edits import Change, Edit, Edited, Span, address_spans, apply, carry_case, inside
+from psycheck.text.roles import role_of
+
+Person = Literal["they", "he", "she", "I"]
+Pair = tuple[int, int, str]
+
+_DATA: Final = tomllib.loads(Path(__file__).with_name("person.toml").read_text("utf-8"))
+_ROLES: Final[dict[str, str]] = _DATA["roles"]
+_BARE: Final[dict[str, str]] = _DATA["bare"]
+_WORDS: Final = {name: frozenset(words.split()) for name, words in _DATA["words"].items()}
+# Each pattern opens with a set of letters, which a search skips to quickly (see `edits.word_pattern`).
+_FIRST: Final = re.compile(
+    r"[IiMm](?<![\w@#].)(?<![^\WIi]['’-].)(?:(?<=[Mm])(?ai:yself|ine|e|y)"
+    r"|(?<=[Ii])(?:(['’])((?ai:d['’]ve|am|ve|ll|m|d))|(?ai:m|ve))?)(?!\w|['’]\w|-(?![Ii]\b)\w)"
+)
+_THIRD: Final = re.compile(
+    r"[HhSsTt](?<![\w@#/\\)].)(?<!\w['’-].)(?<!/\s.)"
+    r"(?ai:(?<=h)(?:imself|isself|im|is|erself|ers|er['’]s|er|es)|(?<=s)hes|(?<=t)(?:hemselves|hemself|hem|heirs|heir|heyre|heyve)"
+    r"|(?:(?<=h)e|(?<=s)he|(?<=t)hey)(?:(['’])(d['’]ve|s|re|ve|d|ll))?)(?!\w|['’-]\w|\s?/)"
+)
+_ANY_THIRD: Final = re.compile(r"[Hh](?:(?<=[Ss].)[Ee]|(?<=[Tt].)[Ee][YyMmIi]|(?<!\w.)[EeIi])")
+_PAIR: Final = re.compile(
+    r"(?<![\w@#/])(?ai:\(s\)he|s/he"
+    r"|(they|them|theirs|their|she|herself|hers|her|himself|him|his|he)(/|\s+or\s+)"
+    r"(they|them|theirs|their|she|herself|hers|her|himself|him|his|he)(?:/(?:they|them|theirs|their))?)(?![\w/]|['’-]\w)"
+)
+_ADVERBS = r"(?:(?:always|never|just|really|already|also|ever|only|still|even|finally|[a-z]+ly)\s+)"
+_NEXT: Final = re.compile(rf"\s+{_ADVERBS}{{0,2}}([a-z-]+)(?:\s+([a-z]+))?", re.I)
+_WORD_AFTER: Final = re.compile(r"\s+([\w'’]+)")
+_INITIAL: Final = re.compile(r"\.\s?[a-z](?:\.|\b(?!['’]))", re.I)
+
+
+def shift_person(to: Person, *, agreement: bool = False) -> Edit:
+    """Replace I, me, my … by they, he or she; or, to "I", all third-person pronouns by I, me, my ….
+
+    With `agreement` the verbs beside a changed subject are repaired: "I am" → "they are".
+    """
+    return _shift(to, agreement)
+
+
+@cache
+def _shift(to: Person, agreement: bool) -> Edit:
+    forms: dict[str, str] = _DATA["forms"][to]
+    endings: dict[str, str] = _DATA["endings"]["he" if to == "she" else to]
+    return _to_first(forms, endings, agreement) if to == "I" else _to_third(forms, endings, to, agreement)
+
+
+def _to_third(forms: dict[str, str], endings: dict[str, str], to: Person, agreement: bool) -> Edit:
+    subject = forms["subject"]
+
+    def edit(text: str) -> Edited:
+        first = _FIRST.search(text)
+        if first is None:
+            return Edited(text, ())
+        changes: list[Change] = []
+        addresses = address_spans(text)
+        for found in _FIRST.finditer(text, first.start()):
+            start, end = found.span()
+            word, mark, ending = found.group(0, 1, 2)
+            if addresses and inside(addresses, start):
+                continue
+            if word[0] in "Mm":
+                low = word.lower()
+                if not _names_something(text, start, end, low):
+                    changes.append((start, end, carry_case(word, forms[_ROLES[low]])))
+                continue
+            if mark is None and len(word) > 1:
+                ending = _BARE[word.lower()]
+            if ending is None and _is_letter(text, start, end):
+                continue
+            if word == "IM" and not _shouted(text, start, end):
+                continue
+            said = subject
+            if ending:
+                said += (mark or "") + _ending(endings, ending)
+            said = _case_of_i(text, start, end, said)
+            if agreement and not ending:
+                _with_verbs(changes, (start, end, said), verbs_beside(text, start, end, to))
+            else:
+                changes.append((start, end, said))
+        return apply(text, changes)
+
+    return edit
+
+
+def _to_first(forms: dict[str, str], endings: dict[str, str], agreement: bool) -> Edit:
+    def edit(text: str) -> Edited:
+        if _ANY_THIRD.search(text) is None:
+            return Edited(text, ())
+        changes: list[Change] = []
+        undecided = 0
+        addresses = address_spans(text)
+        pairs = _pairs(text) if "/" in text or " or " in text or ")" in text else []
+        taken: list[Span] = [(start, end) for start, end, _ in pairs]
+        for found in _THIRD.finditer(text):
+            start, end = found.span()
+            if (addresses and inside(addresses, start)) or (taken and inside(taken, start)):
+                continue
+            word, mark, ending = found.group(0, 1, 2)
+            low = word.lower()
+            if mark is None and (ending := _BARE.get(low)) is None:
+                role = _ROLES.get(low, "pronoun")  # what is not listed is her’s, with a curly apostrophe
+                if role == "decide":
+                    role = role_of(text, start, end)
+                    if role == "undecided":
+                        undecided += 1
+                        continue
+                if role != "subject":
+                    changes.append((start, end, carry_case(word, forms[role])))
+                elif agreement:
+                    _with_verbs(changes, (start, end, "I"), verbs_beside(text, start, end, "I"))
+                else:
+                    changes.append((start, end, "I"))
+                continue
+            short = _is_or_has(text, end) if ending.lower() == "s" else _ending(endings, ending)
+            short = short.upper() if word.isupper() else short
+            changes.append((start, end, f"I{mark or ''}{short}"))
+        if pairs:
+            changes = _with_pairs(text, changes, pairs, forms, agreement)
+        return apply(text, changes, undecided)
+
+    return edit
+
+
+def _with_verbs(changes: list[Change], subject: Change, verbs: tuple[list[Change], list[Change]]) -> None:
+    """Add a subject and the verbs beside it, unless a verb already belongs to the subject before."""
+    before, after = verbs
+    if before and (not changes or changes[-1][1] <= before[0][0]):
+        changes += before
+    changes.append(subject)
+    changes += after
+
+
+def _ending(endings: dict[str, str], ending: str) -> str:
+    """The new ending of a contraction, with the apostrophe of the old one ("I’d’ve")."""
+    said = endings[ending.lower().replace("’", "'")]
+    return said.replace("'", "’") if "’" in ending else said
+
+
+def _case_of_i(text: str, start: int, end: int, said: str) -> str:
+    """I says nothing about case: the words around it do."""
+    if text[start] == "i":
+        return said
+    if _shouted(text, start, end):
+        return said.upper()
+    return said[0].upper() + said[1:] if _starts_sentence(text, start) else said
+
+
+def _shouted(text: str, start: int, end: int) -> bool:
+    """Whether the word before and the two after are in capitals; words of one letter say nothing."""
+    if end - start > 2 and text[start:end].isupper():
+        return True
+    after = text[end : end + 32].split(None, 2)[:2]
+    if after and len(after[0]) > 1 and not after[0].isupper():
+        return False
+    before = [word for word in text[max(0, start - 24) : start].split()[-1:] if word[-1] not in ".!?…"]
+    near = [word for word in (*before, *after) if len(word) > 1 and word.upper() != word.lower()]
+    return bool(near) and all(word.isupper() for word in near)
+
+
+def _starts_sentence(text: str, start: int) -> bool:
+    """At the start of the text or of a line, after . ! ? …, or at the start of a quotation."""
+    if start == 0 or text[start - 1] in "\"“'‘«":
+        return True
+    before = text[max(0, start - 12) : start].rstrip(" \t([{*_>-–—•\"“'‘«")
+    if not before:
+        return True
+    last = before[-1]
+    return last in ".!?…\n\r" or (last in "”’»)]" and before[-2:-1] in tuple(".!?…"))
+
+
+def _is_letter(text: str, start: int, end: int) -> bool:
+    """Whether "I" is a numeral, a list mark or an initial."""
+    after, near = text[end : end + 1], max(0, start - 200)
+    if after == "." and (
+        _INITIAL.match(text, end) or (_line_start(text, start) and text[end + 1 : end + 2] == " ")
+    ):
+        return True
+    if after == ")" and text.rfind("(", near, start) <= text.rfind(")", near, start):
+        return True
+    if after == ")" and text[start - 1 : start] == "(":
+        return True
+    if after == "/" and text[end + 1 : end + 2] in ("O", "o"):
+        return True
+    if text[start - 1 : start] == "." and start > 1 and text[start - 2].isalpha():
+        return start == 2 or not text[start - 3].isalnum()
+    words = text[max(0, start - 12) : start].split()
+    if not words or words[-1].lower() not in _WORDS["numbered"]:
+        return False
+    follows = _WORD_AFTER.match(text, end)
+    said = follows[1].lower().replace("’", "'") if follows else ""
+    return said not in _WORDS["finite"] and said not in REGULAR
+
+
+def _line_start(text: str, start: int) -> bool:
+    return start == 0 or text[start - 1] == "\n"
+
+
+def _names_something(text: str, start: int, end: int, word: str) -> bool:
+    """Whether "mine" is a pit or a bomb, or "me" part of ME/CFS."""
+    if word == "mine":
+        before = text[max(0, start - 12) : start].lower().split()
+        after = _WORD_AFTER.match(text, end)
+        pit = bool(before) and before[-1] in _WORDS["pits"]
+        return pit or (after is not None and after[1].lower() in _WORDS["tunnels"])
+    return word == "me" and text[end : end + 4].upper() == "/CFS"
+
+
+def _is_or_has(text: str, end: int) -> str:
+    """The rest of I'm or I've for he's: "has" before a participle that names no state."""
+    after = _NEXT.match(text, end)
+    if after is None:
+        return "m"
+    word = after[1].lower()
+    if word == "done":
+        return "m" if (after[2] or "with").lower() in ("with", "for") else "ve"
+    has = word in _WORDS["participles"] or (word.endswith("ed") and word not in _WORDS["states"])
+    return "ve" if has else "m"
+
+
+def _pairs(text: str) -> list[Pair]:
+    """Where a pair such as he/she stands, and the role it plays; "" where it names forms of one pronoun."""
+    out = []
+    for found in _PAIR.finditer(text):
+        first, joint, second = found.groups()
+        role = "subject" if first is None else _role_of_pair(first.lower(), second.lower())
+        if role or (joint and joint == "/"):
+            out.append((found.start(), found.end(), role))
+    return out
+
+
+def _role_of_pair(first: str, second: str) -> str:
+    roles = {_ROLES[first], _ROLES[second]}
+    if roles == {"decide"}:
+        return "possessive" if first != second else ""
+    if roles == {"decide", "pronoun"}:
+        return "pronoun" if "his" in (first, second) else ""
+    if roles in ({"decide", "object"}, {"decide", "possessive"}):
+        decided = (roles - {"decide"}).pop()
+        return decided if "her" in (first, second) or decided == "possessive" else ""
+    return roles.pop() if len(roles) == 1 and first != second else ""
+
+
+def _with_pairs(
+    text: str, changes: list[Change], pairs: list[Pair], forms: dict[str, str], agreement: bool
+) -> list[Change]:
+    """Add the pairs that become one word, in their place."""
+    added: list[Change] = []
+    for start, end, role in pairs:
+        if role == "subject":
+            verbs = verbs_beside(text, start, end, "I") if agreement else ([], [])
+            _with_verbs(added, (start, end, "I"), verbs)
+        elif role:
+            first = text[start:end].split("/")[0].split()[0]
+            added.append((start, end, carry_case(first, forms[role])))
+    return sorted(changes + added)

@@ -1,0 +1,106 @@
+"""What is written beside the weights: training.json for programs, README.md for people."""
+
+import json
+import math
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import numpy as np
+
+from psycheck.errors import BadInput
+from psycheck.train.parts import Part, Parts
+
+RECORD, CARD = "training.json", "README.md"
+PACKAGES = ("psycheck", "numpy", "scikit-learn", "torch", "transformers", "accelerate", "tokenizers")
+
+
+def described(parts: Parts, dev_share: float) -> dict[str, Any]:
+    """What was trained on: sizes, class counts and fingerprints, never texts."""
+
+    def counted(part: Part) -> dict[str, Any]:
+        columns = dict(zip(parts.labels, part.targets.T, strict=True))
+        return {
+            "n": len(part),
+            "fingerprint": part.fingerprint(),
+            "annotated": {name: int((~np.isnan(column)).sum()) for name, column in columns.items()},
+            "positive": {name: int((column >= 0.5).sum()) for name, column in columns.items()},
+        }
+
+    return {
+        "corpus": parts.name,
+        "fingerprint": parts.corpus,
+        "train": counted(parts.train),
+        "dev": counted(parts.dev),
+        "left_out": parts.left_out,
+        "dev_cut": dev_share,
+    }
+
+
+def versions() -> dict[str, str]:
+    """The versions that weights may depend on."""
+    found = {"python": python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def write_record(record: dict[str, Any], folder: Path) -> None:
+    """Write training.json and the card; each appears whole or not at all."""
+    _replace(folder / CARD, _card(record))
+    _replace(
+        folder / RECORD, json.dumps(_plain(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    )
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """Read training.json."""
+    try:
+        record: dict[str, Any] = json.loads((folder / RECORD).read_text("utf-8"))
+        record["key"], record["labels"], record["recipe"], record["dev"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(
+            f"'{folder}' holds no finished training ({type(error).__name__})",
+            allowed="a folder that train wrote",
+        ) from error
+    return record
+
+
+def numbers(values: dict[str, float | None]) -> dict[str, float]:
+    """Figures as they were before null stood for NaN."""
+    return {name: math.nan if value is None else value for name, value in values.items()}
+
+
+def _card(record: dict[str, Any]) -> str:
+    from jinja2 import Environment
+
+    world = Environment(trim_blocks=False, autoescape=False, keep_trailing_newline=False)
+    world.filters["figure"] = _figure
+    template = world.from_string(Path(__file__).with_name("card.md").read_text("utf-8"))
+    title = f"{', '.join(record['labels'])} from {record['trained_on']['corpus']}"
+    return template.render(title=title, **record).rstrip() + "\n"
+
+
+def _figure(value: float | None) -> str:
+    if value is None or math.isnan(value):
+        return "–"
+    return str(int(value)) if value == int(value) and value > 1 else f"{value:.3f}"
+
+
+def _plain(value: Any) -> Any:
+    """JSON knows no NaN: it is null."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _replace(path: Path, text: str) -> None:
+    fresh = path.with_name(path.name + ".new")
+    fresh.write_text(text, "utf-8")
+    fresh.replace(path)

@@ -1,0 +1,281 @@
+"""Fine-tuning a sequence classifier with the Hugging Face Trainer."""
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import (
+    DataCollatorWithPadding,
+    EvalPrediction,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+    set_seed,
+)
+from transformers.trainer_callback import PrinterCallback
+from transformers.trainer_pt_utils import LengthGroupedSampler, get_length_grouped_indices
+
+from psycheck.model import FloatArray
+from psycheck.models.hf_folder import load_tokenizer, window_of
+from psycheck.models.window import speakable
+from psycheck.train.figures import figures
+from psycheck.train.losses import MISSING, annotated_loss, balancing_weights, log_chances
+from psycheck.train.parts import Part, Parts
+from psycheck.train.recipe import Recipe
+from psycheck.train.start import PLAIN, open_classifier, start_folder
+
+Progress = Callable[[int, int], None]
+AfterEpoch = Callable[[float, Mapping[str, float]], None]
+CHECKPOINT_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What fine-tuning gave: the model in memory, and the figures on dev after each epoch."""
+
+    model: Any
+    tokenizer: Any
+    window: int
+    dev: dict[str, float]
+    curve: tuple[dict[str, float], ...]
+
+
+def finetune(
+    parts: Parts,
+    recipe: Recipe,
+    checkpoints: Path,
+    *,
+    progress: Progress | None = None,
+    after_epoch: AfterEpoch | None = None,
+) -> Tuned:
+    """Fine-tune, or go on from the last checkpoint to the very weights of an undisturbed run.
+
+    Checkpoints are written into `checkpoints` after each epoch and every two minutes in between.
+    """
+    set_seed(recipe.seed)
+    folder = start_folder(recipe.start)
+    tokenizer = load_tokenizer(folder, PLAIN)
+    model = open_classifier(folder, parts.labels)
+    if model.config.pad_token_id is None:
+        model.config.pad_token_id = tokenizer.pad_token_id
+    window = window_of(tokenizer, model.config, recipe.max_length, where=recipe.start)
+    tokenizer.model_max_length = window
+    weights = (
+        torch.tensor(balancing_weights(parts.train.targets), dtype=torch.float32)
+        if recipe.class_weights
+        else None
+    )
+
+    def compute_loss(outputs: Any, targets: Tensor, num_items_in_batch: Any = None) -> Tensor:
+        on = None if weights is None else weights.to(targets.device)
+        return annotated_loss(outputs.logits, targets, on, num_items_in_batch)
+
+    def measure(prediction: EvalPrediction) -> dict[str, float]:
+        logits, marks = np.asarray(prediction.predictions), np.asarray(prediction.label_ids)
+        scores = log_chances(torch.from_numpy(logits).float(), len(parts.labels))[0].exp().numpy()
+        found = figures(_with_nan(marks), scores.astype(np.float64), parts.labels)
+        return {f"dev_{name}": value for name, value in found.items()}
+
+    checkpoints.mkdir(parents=True, exist_ok=True)
+    trainer = _InOrder(
+        model=model,
+        args=_arguments(recipe, checkpoints),
+        train_dataset=_encode(parts.train, tokenizer, window),
+        eval_dataset=_encode(parts.dev, tokenizer, window),
+        processing_class=tokenizer,
+        data_collator=_collator(tokenizer, recipe, window),
+        compute_loss_func=compute_loss,
+        compute_metrics=measure,
+        callbacks=[_Watch(recipe, progress, after_epoch)],
+    )
+    trainer.remove_callback(PrinterCallback)
+    last = last_checkpoint(checkpoints)
+    state = _state(last)
+    if last is not None and state is not None and _is_over(state, recipe):
+        # Killed between the last epoch and the finished folder: nothing is left to train.
+        best = state.best_model_checkpoint if recipe.patience else None
+        model = type(model).from_pretrained(best or last, dtype=torch.float32)
+    else:
+        trainer.train(resume_from_checkpoint=None if last is None else str(last))
+        state = trainer.state
+    curve = _curve(state.log_history)
+    at = _best(curve, recipe) if recipe.patience else len(curve) - 1
+    dev = {name: value for name, value in curve[at].items() if name != "epoch"}
+    return Tuned(model.eval(), tokenizer, window, dev, curve)
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The newest whole checkpoint; those that a kill cut short are removed."""
+    whole: list[tuple[int, Path]] = []
+    for path in folder.glob("checkpoint-*"):
+        if _state(path) is None:
+            shutil.rmtree(path)
+        else:
+            whole.append((int(path.name.rpartition("-")[2]), path))
+    return max(whole)[1] if whole else None
+
+
+class _InOrder(Trainer):
+    """The Trainer with an order of texts that depends on the seed and the epoch alone.
+
+    Its own length-grouped order is drawn from the global random state, which a run that resumes in the
+    middle of an epoch no longer has.
+    """
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        size = self.args.train_batch_size * self.args.gradient_accumulation_steps
+        items: Any = self.train_dataset
+        return _Order(size, [len(item["input_ids"]) for item in items], self.args.seed)
+
+
+class _Order(LengthGroupedSampler):
+    def __init__(self, size: int, lengths: list[int], seed: int) -> None:
+        super().__init__(size, lengths=lengths)
+        self.seed = seed
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __iter__(self) -> Iterator[int]:
+        drawn = torch.Generator().manual_seed(self.seed * 1_000_003 + self.epoch)
+        grouped: Any = get_length_grouped_indices  # it carries no types
+        return iter(grouped(self.lengths, self.batch_size, generator=drawn))
+
+
+class _Watch(TrainerCallback):
+    """Reports progress, asks for checkpoints in time, and stops when dev no longer improves.
+
+    It keeps nothing that a resumed run would miss: whether to stop is read from the logged figures.
+    """
+
+    def __init__(self, recipe: Recipe, progress: Progress | None, after_epoch: AfterEpoch | None) -> None:
+        self.recipe = recipe
+        self.progress = progress
+        self.after_epoch = after_epoch
+        self.saved = time.monotonic()
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        if self.progress is not None:
+            self.progress(state.global_step, state.max_steps)
+        # After the last step of an epoch the checkpoint waits for the dev figures.
+        ends = state.epoch is not None and (state.epoch % 1 == 0 or state.global_step >= state.max_steps)
+        if not ends and time.monotonic() - self.saved >= CHECKPOINT_SECONDS:
+            control.should_save = True
+
+    def on_save(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        self.saved = time.monotonic()
+
+    def on_evaluate(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        curve = _curve(state.log_history)
+        if _stalls(curve, self.recipe):
+            control.should_training_stop = True
+        if self.after_epoch is not None:
+            self.after_epoch(curve[-1]["epoch"], curve[-1])
+
+
+def _arguments(recipe: Recipe, checkpoints: Path) -> TrainingArguments:
+    gpu = torch.cuda.is_available()
+    return TrainingArguments(
+        output_dir=str(checkpoints),
+        num_train_epochs=recipe.epochs,
+        per_device_train_batch_size=recipe.batch,
+        per_device_eval_batch_size=max(recipe.batch, 16),
+        gradient_accumulation_steps=recipe.accumulate,
+        learning_rate=recipe.learning_rate,
+        weight_decay=recipe.weight_decay,
+        warmup_steps=recipe.warmup,
+        lr_scheduler_type="linear",
+        optim="adamw_torch_fused",  # AdamW in one pass: on a CPU six times as fast
+        train_sampling_strategy="group_by_length",
+        bf16=gpu and torch.cuda.is_bf16_supported(),
+        dataloader_pin_memory=gpu,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        save_total_limit=2,  # the best and the last
+        load_best_model_at_end=recipe.patience > 0,
+        metric_for_best_model=f"eval_{recipe.criterion}",
+        greater_is_better=recipe.criterion == "dev_f1",
+        logging_strategy="epoch",
+        label_names=["labels"],
+        remove_unused_columns=False,
+        report_to="none",
+        push_to_hub=False,
+        disable_tqdm=True,
+        log_level="error",
+        seed=recipe.seed,
+    )
+
+
+def _encode(part: Part, tokenizer: Any, window: int) -> list[dict[str, Any]]:
+    """One item a text, not padded; what was not annotated bears the mark MISSING."""
+    encoded = tokenizer(speakable(part.texts), truncation=True, max_length=window, padding=False)
+    marks = np.where(np.isnan(part.targets), MISSING, part.targets).tolist()
+    names = list(encoded)
+    rows = zip(*(encoded[name] for name in names), strict=True)
+    return [
+        {**dict(zip(names, row, strict=True)), "labels": mark} for row, mark in zip(rows, marks, strict=True)
+    ]
+
+
+def _collator(tokenizer: Any, recipe: Recipe, window: int) -> DataCollatorWithPadding:
+    if recipe.padding == "fixed":
+        return DataCollatorWithPadding(tokenizer, padding="max_length", max_length=window)
+    return DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8 if torch.cuda.is_available() else None)
+
+
+def _with_nan(marks: FloatArray) -> FloatArray:
+    return np.where(marks == MISSING, np.nan, marks).astype(np.float64)
+
+
+def _state(checkpoint: Path | None) -> TrainerState | None:
+    """The state of a checkpoint, which is written last; None where it is missing or cut short."""
+    if checkpoint is None:
+        return None
+    try:
+        state: TrainerState = TrainerState.load_from_json(str(checkpoint / "trainer_state.json"))
+    except (OSError, json.JSONDecodeError, TypeError):
+        return None
+    return state
+
+
+def _is_over(state: TrainerState, recipe: Recipe) -> bool:
+    return state.global_step >= state.max_steps or _stalls(_curve(state.log_history), recipe)
+
+
+def _curve(history: list[dict[str, float]]) -> tuple[dict[str, float], ...]:
+    """The figures on dev after each epoch."""
+    return tuple(
+        {"epoch": line["epoch"]}
+        | {name.removeprefix("eval_dev_"): value for name, value in line.items() if "eval_dev_" in name}
+        for line in history
+        if "eval_dev_loss" in line
+    )
+
+
+def _best(curve: tuple[dict[str, float], ...], recipe: Recipe) -> int:
+    """The first epoch with the best criterion, as the Trainer chooses it."""
+    sign = 1.0 if recipe.criterion == "dev_f1" else -1.0
+    values = [sign * point[recipe.criterion.removeprefix("dev_")] for point in curve]
+    return values.index(max(values))
+
+
+def _stalls(curve: tuple[dict[str, float], ...], recipe: Recipe) -> bool:
+    return (
+        bool(recipe.patience) and len(curve) - 1 - _best(curve, recipe) >= recipe.patience if curve else False
+    )

@@ -1,0 +1,108 @@
+"""Logistic regression on fixed features: the cheap baselines' head, and the bag-of-words baseline itself."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psycheck.errors import BadInput
+from psycheck.model import FloatArray
+from psycheck.train.figures import figures
+from psycheck.train.parts import Parts
+from psycheck.train.recipe import Recipe
+
+STRENGTHS = (0.1, 1.0, 10.0, 100.0)
+MODEL_FILE = "model.skops"
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """One fitted LogisticRegression a label, and the figures on dev for each strength that was tried."""
+
+    models: list[Any]
+    strength: float
+    dev: dict[str, float]
+    curve: tuple[dict[str, float], ...]
+
+    def coefficients(self) -> tuple[FloatArray, FloatArray]:
+        """Weights (k, d) and intercepts (k,)."""
+        return (
+            np.concatenate([model.coef_ for model in self.models]),
+            np.concatenate([model.intercept_ for model in self.models]),
+        )
+
+
+def fit_heads(train: Any, dev: Any, parts: Parts, recipe: Recipe) -> Heads:
+    """Fit each label on the rows annotated for it, with the C (inverse strength) that dev likes best."""
+    tried: list[Heads] = []
+    for strength in STRENGTHS:
+        models = [
+            _fit_one(train, parts.train.targets[:, k], strength, recipe) for k in range(len(parts.labels))
+        ]
+        scores = np.column_stack([model.predict_proba(dev)[:, 1] for model in models])
+        found = figures(parts.dev.targets, scores, parts.labels)
+        tried.append(Heads(models, strength, found, ()))
+    sign = 1.0 if recipe.criterion == "dev_f1" else -1.0
+    best = max(tried, key=lambda heads: sign * heads.dev[recipe.criterion.removeprefix("dev_")])
+    curve = tuple({"C": heads.strength, **heads.dev} for heads in tried)
+    return Heads(best.models, best.strength, best.dev, curve)
+
+
+def fit_tfidf(parts: Parts, recipe: Recipe) -> tuple[Any, Heads]:
+    """Words and pairs of words (also one-letter words: "I" matters here), sublinear tf-idf, one LR a label.
+
+    The result is a plain scikit-learn pipeline: classes "not label" and "label" for one label; for several,
+    a one-vs-rest classifier whose classes are the labels.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import LabelBinarizer
+
+    words = TfidfVectorizer(
+        ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b", max_features=200_000
+    )
+    try:
+        train = words.fit_transform(parts.train.texts)
+    except ValueError as error:
+        raise BadInput(f"train of corpus '{parts.name}' holds no words") from error
+    heads = fit_heads(train, words.transform(parts.dev.texts), parts, recipe)
+    if len(parts.labels) == 1:
+        heads.models[0].classes_ = np.array([f"not {parts.labels[0]}", parts.labels[0]])
+        return make_pipeline(words, heads.models[0]), heads
+    # Put together by hand, because one-vs-rest itself knows no missing labels.
+    rest = OneVsRestClassifier(LogisticRegression(C=heads.strength))
+    rest.estimators_ = heads.models
+    rest.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(np.eye(len(parts.labels), dtype=np.int64))
+    rest.label_binarizer_.classes_ = rest.classes_ = np.array(parts.labels)
+    rest.n_features_in_ = train.shape[1]
+    return make_pipeline(words, rest), heads
+
+
+def save_sklearn(model: Any, folder: Path) -> None:
+    """Write the model without pickle."""
+    from skops.io import dump
+
+    dump(model, folder / MODEL_FILE)
+
+
+def _fit_one(features: Any, targets: FloatArray, strength: float, recipe: Recipe) -> Any:
+    """A soft target counts in part for both classes."""
+    from sklearn.linear_model import LogisticRegression
+
+    from psycheck.train.losses import balancing_weights
+
+    rows = np.flatnonzero(~np.isnan(targets))
+    t = targets[rows]
+    y, weights = t, np.ones(len(t))
+    if not np.isin(t, (0.0, 1.0)).all():
+        rows = np.concatenate([rows, rows])
+        y, weights = np.repeat([1.0, 0.0], len(t)), np.concatenate([t, 1 - t])
+    if recipe.class_weights:
+        sides = balancing_weights(t[:, None])[:, 0]
+        weights = weights * np.where(y == 1, sides[1], sides[0])
+    model = LogisticRegression(C=strength, max_iter=2_000)
+    model.fit(features[rows], y.astype(np.int64), sample_weight=weights)
+    return model

@@ -1,0 +1,148 @@
+"""Which texts are trained on, which decide when to stop, and which only measure."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+from psycheck.model import FloatArray
+from psycheck.train.recipe import Recipe
+
+DEV_NAMES = ("dev", "valid", "validation", "val")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Texts and what they were annotated as, (n, k) in 0..1; NaN means not annotated."""
+
+    texts: list[str]
+    targets: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def fingerprint(self) -> str:
+        """A name for what training sees: the texts, their order and their annotations."""
+        digest = blake2b("\x1e".join(self.texts).encode("utf-8", "surrogatepass"), digest_size=16)
+        digest.update(np.ascontiguousarray(self.targets).tobytes())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """One corpus, ready to train on; `left_out` counts the texts that no label was annotated for."""
+
+    name: str
+    corpus: str
+    labels: tuple[str, ...]
+    train: Part
+    dev: Part
+    left_out: int
+
+
+def parts_of(corpus: Corpus | tuple[Corpus, Corpus], recipe: Recipe) -> Parts:
+    """Cut a corpus by its split column (or take train and dev as given) and refuse what cannot be learned."""
+    if isinstance(corpus, tuple):
+        train, dev = corpus
+        name = train.name
+        mark = blake2b(f"{train.fingerprint()} {dev.fingerprint()}".encode(), digest_size=16).hexdigest()
+    else:
+        name, mark = corpus.name, corpus.fingerprint()
+        train, dev = _cut(corpus, recipe)
+    labels = recipe.labels or train.labels
+    if not labels:
+        raise BadInput(
+            f"corpus '{name}' has no labels to learn", do="name the column that holds the annotation"
+        )
+    learned, empty = part_of(train, labels)
+    measured, also_empty = part_of(dev, labels)
+    for k, label in enumerate(labels):
+        _check(learned.targets[:, k], f"train of corpus '{name}'", label)
+        if np.isnan(measured.targets[:, k]).all():
+            raise BadInput(f"dev of corpus '{name}' has no text annotated for '{label}'")
+        if recipe.patience and recipe.criterion == "dev_f1":
+            _check(measured.targets[:, k], f"dev of corpus '{name}'", label)
+    return Parts(name, mark, labels, learned, measured, empty + also_empty)
+
+
+def part_of(corpus: Corpus, labels: tuple[str, ...]) -> tuple[Part, int]:
+    """The texts that at least one label is annotated for, and how many were left out."""
+    targets = corpus.targets(labels)
+    known = np.asarray(~np.isnan(targets).all(axis=1))
+    texts = [text for text, keep in zip(corpus.texts, known, strict=True) if keep]
+    return Part(texts, targets[known]), int((~known).sum())
+
+
+def held_out(corpus: Corpus | tuple[Corpus, Corpus]) -> Corpus | None:
+    """The test split of a corpus, if it has one."""
+    if isinstance(corpus, tuple) or "test" not in _splits(corpus):
+        return None
+    return corpus.part("test")
+
+
+def _cut(corpus: Corpus, recipe: Recipe) -> tuple[Corpus, Corpus]:
+    splits = _splits(corpus)
+    if "train" not in splits and splits:
+        raise BadInput(f"corpus '{corpus.name}' has no split 'train'", allowed=", ".join(sorted(splits)))
+    train = corpus.part("train") if splits else corpus
+    for name in DEV_NAMES:
+        if name in splits:
+            return train, corpus.part(name)
+    if not recipe.dev_share:
+        raise BadInput(
+            f"corpus '{corpus.name}' has no dev split",
+            allowed="a split column with 'train' and 'dev'",
+            do="name the split column, or cut dev from train with dev_share = 0.1",
+        )
+    picked = dev_rows(train, recipe.labels or train.labels, recipe.dev_share, recipe.seed)
+    return train.only(~picked), train.only(picked)
+
+
+def dev_rows(corpus: Corpus, labels: tuple[str, ...], share: float, seed: int) -> NDArray[np.bool_]:
+    """A seeded share of the texts, (n,), each mix of labels in proportion; an author is never cut in two."""
+    targets = corpus.targets(labels)
+    marks = np.where(np.isnan(targets), 2, targets >= 0.5).astype(np.int64)
+    strata = np.unique(marks, axis=0, return_inverse=True)[1].reshape(-1)
+    authors = corpus.table["author"].to_list() if "author" in corpus.table.columns else [None] * len(corpus)
+    groups: dict[tuple[str, str | int], list[int]] = {}
+    for row, author in enumerate(authors):
+        # A text of nobody known stands for itself.
+        groups.setdefault(("row", row) if author is None else ("author", author), []).append(row)
+    order = np.random.default_rng(seed).permutation(len(groups))
+    rows = list(groups.values())
+    wanted = share * np.bincount(strata)
+    taken = np.zeros_like(wanted)
+    picked = np.zeros(len(corpus), dtype=bool)
+    for number in order:
+        which, mine = np.unique(strata[rows[number]], return_counts=True)
+        # Taken whole when that brings the strata nearer to what is wanted than leaving it.
+        lack = wanted[which] - taken[which]
+        if np.abs(lack - mine).sum() < np.abs(lack).sum():
+            taken[which] += mine
+            picked[rows[number]] = True
+    if not picked.any() or picked.all():
+        raise BadInput(
+            f"dev cannot be cut from corpus '{corpus.name}' ({len(corpus)} texts)",
+            do="bring a corpus with a dev split",
+        )
+    return picked
+
+
+def _splits(corpus: Corpus) -> set[str]:
+    if "split" not in corpus.table.columns:
+        return set()
+    return set(corpus.table["split"].drop_nulls().unique().to_list())
+
+
+def _check(targets: FloatArray, where: str, label: str) -> None:
+    known = targets[~np.isnan(targets)]
+    positive = int((known >= 0.5).sum())
+    if positive in (0, len(known)):
+        raise BadInput(
+            f"{where} has one class for '{label}': {positive} of {len(known)} annotated texts are positive",
+            allowed="texts of both classes",
+            do="check the label column, or leave this label out",
+        )

@@ -1,0 +1,52 @@
+"""The weights that training starts from: where they lie, what names them, and how they get a new head."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from psycheck.errors import BadInput
+from psycheck.models.fingerprint import hashed_parts
+from psycheck.models.hf_folder import find_folder, folder_parts, libraries, load_config, load_network
+from psycheck.models.open import ModelOptions
+from psycheck.train.recipe import MINILM
+
+PLAIN = ModelOptions()
+
+
+def start_folder(start: str) -> Path:
+    """The folder behind "minilm", a folder or a hub name (which is fetched)."""
+    if start == MINILM:
+        from psycheck.models.encoder import minilm_folder
+
+        return minilm_folder()
+    return find_folder(start, PLAIN)
+
+
+def start_fingerprint(start: str) -> str:
+    """A name for the weights, the architecture and the tokenizer that training starts from."""
+    return hashed_parts(folder_parts(start_folder(start), PLAIN))
+
+
+def open_classifier(folder: Path, labels: Sequence[str]) -> Any:
+    """The model with one classification layer for these labels.
+
+    The head is the architecture's own: a layer on the first token's vector for BERT (through its pooler),
+    RoBERTa, ALBERT and Longformer, on the last token's for XLNet, whose classifying token stands at the end.
+    A bare encoder such as MiniLM gets a fresh layer. One label has two outputs, "not label" and "label".
+    """
+    _, transformers = libraries("training")
+    names = [f"not {labels[0]}", labels[0]] if len(labels) == 1 else list(labels)
+    config = load_config(folder, PLAIN)
+    config.id2label = dict(enumerate(names))
+    config.label2id = {name: k for k, name in enumerate(names)}
+    config.problem_type = "single_label_classification" if len(labels) == 1 else "multi_label_classification"
+    model, report = load_network(transformers.AutoModelForSequenceClassification, folder, config, PLAIN)
+    body = f"{model.base_model_prefix}."
+    lost = [key for key in report["missing_keys"] if key.startswith(body) and "pooler" not in key]
+    if lost:
+        raise BadInput(
+            f"the weights do not fit the configuration ({len(lost)} tensors are missing)",
+            where=str(folder),
+            allowed="a folder that transformers wrote",
+        )
+    return model

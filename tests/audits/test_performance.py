@@ -1,0 +1,244 @@
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn import metrics
+
+from psycheck.audits.performance import Performance
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+from psycheck.finding import Finding, finding_of
+from psycheck.measures.intervals import wilson
+from psycheck.model import Audit, FloatArray, IntArray, Judgement
+
+NAN = math.nan
+
+
+@dataclass(frozen=True)
+class Table:
+    """Scores written down by text."""
+
+    labels: tuple[str, ...]
+    rows: Mapping[str, tuple[float, ...]]
+    model: str = "table"
+
+    def of(self, texts: Sequence[str]) -> FloatArray:
+        return np.array([self.rows[text] for text in texts], dtype=np.float64)
+
+    def read(self, texts: Sequence[str]) -> IntArray:
+        return np.array([len(text) for text in texts], dtype=np.int64)
+
+
+def judged(
+    targets: Sequence[float | None], scores: Sequence[float], audit: Performance | None = None
+) -> Judgement:
+    texts = [f"text {i}" for i in range(len(targets))]
+    corpus = Corpus.of("posts", texts, labels={"depression": targets})
+    table = Table(("depression",), {text: (score,) for text, score in zip(texts, scores, strict=True)})
+    return (audit or Performance(resamples=200)).judge(corpus, table)
+
+
+def only(judgement: Judgement, measure: str, label: str = "depression") -> Finding:
+    (found,) = [f for f in judgement.findings if f.measure == measure and f.where["label"] == label]
+    return found
+
+
+TARGETS = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, None]
+SCORES = [0.9, 0.6, 0.2, 0.7, 0.1, 0.4, 0.3, 0.8]
+
+
+def test_asks_for_every_text() -> None:
+    audit: Audit = Performance()
+    assert list(audit.ask(Corpus.of("c", ["a", "b", "a"]))) == ["a", "b", "a"]
+    assert audit.name == "performance"
+
+
+def test_figures_worked_by_hand() -> None:
+    found = judged(TARGETS, SCORES)
+    accuracy = only(found, "accuracy")
+    assert accuracy.value == pytest.approx(5 / 7)
+    assert accuracy.n == 7
+    assert accuracy.interval == wilson(5, 7)
+    assert accuracy.where == {
+        "audit": "performance",
+        "model": "table",
+        "corpus": "posts",
+        "label": "depression",
+    }
+    assert accuracy.counts == {
+        "texts": 8,
+        "annotated": 7,
+        "unanswered": 0,
+        "not_annotated": 1,
+        "tp": 2,
+        "fp": 1,
+        "fn": 1,
+        "tn": 3,
+    }
+    assert only(found, "hard_brier").value == pytest.approx(2 / 7)
+    assert only(found, "hard_auc").value == pytest.approx((2 / 3 + 3 / 4) / 2)
+    prevalence = only(found, "prevalence")
+    assert prevalence.value == pytest.approx(3 / 7)
+    assert prevalence.interval == wilson(3, 7)
+    # Of 12 pairs, 0.9 and 0.6 lose one (0.6 against 0.7), 0.2 wins one (against 0.1).
+    assert only(found, "auc").value == pytest.approx((4 + 3 + 1) / 12)
+    expected = metrics.average_precision_score([1, 1, 1, 0, 0, 0, 0], SCORES[:7])
+    assert only(found, "average_precision").value == pytest.approx(expected)
+
+
+def test_every_value_has_n_and_an_interval_around_it() -> None:
+    random = np.random.default_rng(0)
+    targets = (random.random(400) < 0.4).astype(float)
+    scores = np.clip(0.3 * targets + 0.7 * random.random(400), 0, 1)
+    found = judged(list(targets), list(scores))
+    names = {f.measure for f in found.findings}
+    assert names == {
+        *("accuracy", "precision", "recall", "f1", "macro_f1", "weighted_f1", "auc", "average_precision"),
+        *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "reliability"),
+    }
+    for f in found.findings:
+        assert f.interval is not None, f.measure
+        assert f.interval[0] <= f.value <= f.interval[1], f.measure
+        assert f.n > 0
+        assert finding_of(f.as_json()).measure == f.measure
+
+
+def test_mistakes_come_most_confident_first() -> None:
+    found = judged(
+        targets=[1.0, 0.0, 1.0, 0.0, 1.0, 0.0], scores=[0.3, 0.6, 0.05, 0.99, 0.8, 0.2]
+    )  # wrong by 0.7, 0.6, 0.95, 0.99
+    assert only(found, "accuracy").examples == ("4", "3", "1", "2")
+    assert only(found, "f1").examples == ("4", "3", "1", "2")
+    assert only(found, "precision").examples == ("4", "2")
+    assert only(found, "recall").examples == ("3", "1")
+
+
+def test_at_most_fifty_mistakes_are_named() -> None:
+    found = judged([1.0] * 80 + [0.0] * 80, [0.1] * 80 + [0.8] * 80)
+    examples = only(found, "accuracy").examples
+    assert len(examples) == 50
+    assert examples[0] == "1"
+
+
+def test_threshold_moves_the_decision_but_not_the_ranking() -> None:
+    low = judged(TARGETS, SCORES, Performance(threshold=0.2, resamples=50))
+    assert only(low, "recall").value == 1.0
+    assert only(low, "auc").value == only(judged(TARGETS, SCORES), "auc").value
+
+
+def test_unanswered_texts_are_counted_and_bound_f1() -> None:
+    # Answered: one right 1, one right 0. Unanswered: one annotated 1, one annotated 0.
+    found = judged([1.0, 0.0, 1.0, 0.0], [0.9, 0.1, NAN, NAN])
+    assert only(found, "f1").value == 1.0
+    assert only(found, "f1").n == 2
+    assert only(found, "f1").counts["unanswered"] == 2
+    worst, best = only(found, "f1_worst"), only(found, "f1_best")
+    assert (worst.value, worst.n) == (0.5, 4)  # tp 1, fp 1, fn 1
+    assert (best.value, best.n) == (1.0, 4)
+    assert not [f for f in judged(TARGETS, SCORES).findings if f.measure.startswith("f1_")]
+
+
+def test_reliability_bins_can_be_drawn() -> None:
+    found = judged([1.0, 0.0, 1.0], [0.21, 0.25, 0.98])
+    bins = [f for f in found.findings if f.measure == "reliability"]
+    assert [(b.where["bin"], b.where["mean_score"], b.value, b.n) for b in bins] == [
+        ("4", "0.2300", 0.5, 2),
+        ("15", "0.9800", 1.0, 1),
+    ]
+    assert bins[0].interval == wilson(1, 2)
+    assert (bins[0].where["from"], bins[0].where["to"]) == ("0.2000", "0.2667")
+
+
+def test_one_class_is_said_not_zeroed() -> None:
+    found = judged([0.0, 0.0, 0.0], [0.1, 0.2, 0.3])
+    assert only(found, "accuracy").value == 1.0
+    for measure in ("precision", "recall", "f1", "macro_f1", "auc", "average_precision", "hard_auc"):
+        finding = only(found, measure)
+        assert math.isnan(finding.value), measure
+        assert finding.interval is None
+        assert {"one_class", "not_tested"} <= set(finding.flags)
+
+
+def test_a_label_that_nobody_annotated_is_not_tested() -> None:
+    found = judged([None, None], [0.1, 0.9])
+    assert all(math.isnan(f.value) and f.n == 0 for f in found.findings)
+    assert "no_texts" in only(found, "accuracy").flags
+
+
+def test_a_perfect_model_has_a_width_in_accuracy_and_a_mark_elsewhere() -> None:
+    found = judged([1.0] * 10 + [0.0] * 10, [0.9] * 10 + [0.1] * 10)
+    assert only(found, "accuracy").interval == wilson(20, 20)
+    assert "no_spread" in only(found, "f1").flags
+
+
+def many() -> tuple[Corpus, Table]:
+    texts = ["a", "b", "c", "d"]
+    corpus = Corpus.of(
+        "posts",
+        texts,
+        labels={
+            "sleep": [1, 0, 1, None],
+            "guilt": [1, 1, 0, 0],
+            "mood": [0, 0, 0, 0],
+            "other": [1, 1, 1, 1],
+        },
+    )
+    # Columns: mood, appetite (the corpus does not have it), sleep, guilt.
+    rows = {
+        "a": (0.1, 0.9, 0.9, 0.8),
+        "b": (0.1, 0.9, 0.9, 0.3),
+        "c": (0.1, 0.9, 0.8, 0.1),
+        "d": (0.9, 0.9, 0.7, 0.2),
+    }
+    return corpus, Table(("mood", "appetite", "sleep", "guilt"), rows)
+
+
+def test_shared_labels_are_matched_by_name() -> None:
+    found = Performance(resamples=50).judge(*many())
+    assert {f.where["label"] for f in found.findings} == {"sleep", "guilt", "mood", "all"}
+    assert only(found, "f1", "sleep").value == pytest.approx(0.8)  # tp 2, fp 1
+    assert only(found, "f1", "guilt").value == pytest.approx(2 / 3)  # tp 1, fn 1
+
+
+def test_many_labels_have_hamming_and_mean_f1() -> None:
+    found = Performance(resamples=50).judge(*many())
+    hamming = only(found, "hamming", "all")
+    assert hamming.value == pytest.approx(3 / 11)
+    assert hamming.n == 11
+    mean = only(found, "macro_f1_across_labels", "all")
+    assert mean.value == pytest.approx((0.8 + 2 / 3) / 2)
+    assert mean.n == 2
+    assert mean.flags == ("labels_without_positive",)
+    assert mean.counts == {"texts": 4, "labels": 3, "annotated": 11, "unanswered": 0, "not_annotated": 1}
+
+
+def test_predictions_hold_ids_and_never_texts() -> None:
+    corpus, table = many()
+    predictions = Performance(resamples=50).judge(corpus, table).tables["predictions"]
+    assert predictions.columns == ["model", "corpus", "id", "label", "target", "score"]
+    assert len(predictions) == 12
+    row = predictions.filter((pl.col("id") == "4") & (pl.col("label") == "sleep")).row(0)
+    assert row == ("table", "posts", "4", "sleep", None, 0.7)
+
+
+def test_no_shared_label_names_both_sides() -> None:
+    corpus = Corpus.of("posts", ["a"], labels={"anxiety": [1]})
+    with pytest.raises(BadInput) as caught:
+        Performance().judge(corpus, Table(("depression", "sleep"), {"a": (0.1, 0.2)}))
+    assert "'depression', 'sleep'" in str(caught.value)
+    assert "'anxiety'" in str(caught.value)
+
+
+def test_the_same_seed_writes_the_same_lines() -> None:
+    lines = [[f.as_json() for f in judged(TARGETS, SCORES).findings] for _ in range(2)]
+    assert lines[0] == lines[1]
+
+
+def test_wrong_options_are_refused() -> None:
+    with pytest.raises(BadInput, match=r"1\.5"):
+        Performance(threshold=1.5)
+    with pytest.raises(BadInput, match="0 resamples"):
+        Performance(resamples=0)

@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+
+from psycheck.audits.summary import across_corpora, by_groups, mark_below_mean
+from psycheck.finding import Finding
+
+WHERE = {
+    "audit": "behaviour",
+    "model": "m",
+    "corpus": "c",
+    "suite": "s",
+    "label": "depression",
+    "kind": "DIR",
+}
+
+
+def _rate(check: str, passed: int, n: int, **tags: str) -> Finding:
+    return Finding("pass_rate", passed / n if n else np.nan, n, where={**WHERE, "check": check, **tags})
+
+
+def test_checks_below_the_mean_of_the_dir_checks_are_flagged() -> None:
+    rates = [_rate("A", 9, 10), _rate("B", 5, 10), _rate("C", 8, 10), _rate("D", 0, 0)]
+    rates.append(Finding("pass_rate", 0.1, 10, where={**WHERE, "kind": "INV", "check": "E"}))
+    # The mean of .9, .5 and .8 is .733; the INV check and the untested one do not count.
+    assert [rate.where["check"] for rate in mark_below_mean(rates) if "below_dir_mean" in rate.flags] == ["B"]
+
+
+def test_mean_and_sd_by_category_are_those_of_the_checks() -> None:
+    rates = [
+        _rate("A", 3, 4, category="COG"),
+        _rate("B", 1, 4, category="COG"),
+        _rate("C", 4, 4, category="SUI"),
+    ]
+    outcomes = np.array([[0, 0, 0, 1], [0, 1, 1, 1], [0, 0, 0, 0]], np.int8)
+    found = {
+        (f.measure, f.where.get("category")): f
+        for f in by_groups(rates, outcomes)
+        if f.where["by"] == "category"
+    }
+    assert found["pass_rate_mean", "COG"].value == 0.5
+    assert found["pass_rate_sd", "COG"].value == pytest.approx(np.std([0.75, 0.25], ddof=1))
+    assert found["pass_rate_mean", "SUI"].value == 1.0
+    assert found["pass_rate_mean", "COG"].n == 8
+
+
+def test_the_interval_of_a_mean_agrees_with_the_bootstrap_over_texts() -> None:
+    random = np.random.default_rng(5)
+    texts, checks = 400, 6
+    ability = random.random(texts)
+    outcomes = (random.random((checks, texts)) > ability[None, :]).astype(np.int8)  # 0 passed, 1 failed
+    passed = outcomes == 0
+    rates = [_rate(str(c), int(passed[c].sum()), texts, category="COG") for c in range(checks)]
+    found = next(
+        f for f in by_groups(rates, outcomes) if f.measure == "pass_rate_mean" and f.where["by"] == "category"
+    )
+    drawn = random.integers(0, texts, (4000, texts))
+    means = passed.mean(axis=0)[drawn].mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    assert found.interval is not None
+    assert found.interval == pytest.approx((low, high), abs=0.006)
+
+
+def test_a_mean_of_one_still_has_an_interval() -> None:
+    outcomes = np.zeros((2, 50), np.int8)
+    rates = [_rate("A", 50, 50, category="COG"), _rate("B", 50, 50, category="COG")]
+    found = by_groups(rates, outcomes)[0]
+    assert found.interval is not None
+    # Wilson's lower end for 50 of 50.
+    assert found.interval == pytest.approx((0.9286524, 1.0), abs=1e-6)
+
+
+def test_across_corpora_pools_checks_of_all_corpora_as_table_5_does() -> None:
+    findings = []
+    for corpus, rates in (("x", (0.5, 0.7)), ("y", (0.9, 0.9))):
+        mine = [
+            Finding("pass_rate", r, 10, where={**WHERE, "corpus": corpus, "check": str(k), "category": "COG"})
+            for k, r in enumerate(rates)
+        ]
+        outcomes = np.array([[0] * round(10 * r) + [1] * round(10 - 10 * r) for r in rates], np.int8)
+        findings += [*mine, *by_groups(mine, outcomes)]
+    found = {f.measure: f for f in across_corpora(findings) if f.where["by"] == "category"}
+    assert found["pass_rate_mean"].value == pytest.approx(0.75)
+    assert found["pass_rate_sd"].value == pytest.approx(np.std([0.5, 0.7, 0.9, 0.9], ddof=1))
+    assert found["pass_rate_mean"].counts == {"checks": 4, "corpora": 2}
+
+
+def test_one_corpus_has_nothing_to_pool() -> None:
+    assert across_corpora([_rate("A", 3, 4, category="COG")]) == []

@@ -1,0 +1,262 @@
+"""The command line as a person or a CI job meets it: real processes, real exit codes, real faults."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+MODEL = """
+import os, time
+from pathlib import Path
+
+labels = ("depression",)
+SLOW = float(os.environ.get("SLOW", "0"))
+LOG = os.environ.get("SENT")
+
+class _Model:
+    labels = ("depression",)
+    fingerprint = "fixed"
+    batch = 20
+    def score(self, texts):
+        import numpy as np
+        time.sleep(SLOW)
+        if LOG:
+            with open(LOG, "a") as file:
+                file.writelines(f"{hash_of(text)}\\n" for text in texts)
+        return np.array([[(len(text) * 37 % 101) / 101] for text in texts])
+
+def hash_of(text):
+    from hashlib import sha1
+    return sha1(text.encode()).hexdigest()
+
+model = _Model()
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "mymodel.py").write_text(MODEL)
+    rows = ["id,text,depression"]
+    rows += [f"p{i},I went to place {i} and he was there with his dog,{i % 2}" for i in range(40)]
+    (tmp_path / "posts.csv").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+AUDIT = ("audit", "python:mymodel:model", "posts.csv", "--label", "depression", "--out", "runs/a")
+
+
+def psycheck(place: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "psycheck", *words],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **environment},
+    )
+
+
+def test_one_command_ends_in_a_report_and_exit_code_0(place: Path) -> None:
+    done = psycheck(place, *AUDIT)
+    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
+    assert done.stdout.splitlines()[-1] == "report: runs/a/report.html"
+    assert (place / "runs/a/report.html").is_file()
+
+
+def test_a_gate_that_fails_is_exit_code_1(place: Path) -> None:
+    done = psycheck(place, *AUDIT, "--gate", "pass_rate>=0.99 where kind=DIR")
+    assert done.returncode == 1
+    assert "gate FAILS" in done.stdout
+
+
+def test_json_is_for_programs(place: Path) -> None:
+    summary = json.loads(psycheck(place, *AUDIT, "--json").stdout)
+    assert summary["exit_code"] == 0
+    assert summary["texts"]["mymodel"]["scored"] == summary["texts"]["mymodel"]["distinct"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("audit", "python:mymodel:model", "post.csv"), "posts.csv"),
+        (("audit", "python:mymodl:model", "posts.csv"), "mymodl"),
+        (("audit", "python:mymodel:model", "posts.csv", "--text", "txt"), "did you mean 'text'"),
+        (("audit", "python:mymodel:model", "posts.csv", "--suite", "dek"), "deck"),
+        (("audit", "python:mymodel:model", "posts.csv", "--gate", "f1 is good"), "gate not understood"),
+        (("audit", "python:mymodel:model", "posts.csv", "--threshold", "7"), "out of range"),
+        (("audit",), "names no model"),
+        (("audit", "magic:thing", "posts.csv"), "hf"),
+        (("view", "nowhere"), "no finished run"),
+        (("ls", "suits"), "did you mean 'suites'"),
+        (("suite", "check", "none.toml"), "none.toml"),
+    ],
+)
+def test_a_mistake_is_exit_code_2_with_plain_words(place: Path, words: tuple[str, ...], said: str) -> None:
+    done = psycheck(place, *words)
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_option_that_does_not_exist_is_exit_code_2(place: Path) -> None:
+    assert psycheck(place, *AUDIT, "--sute", "deck").returncode == 2
+
+
+def test_texts_that_cannot_be_scored_are_exit_code_3(place: Path) -> None:
+    broken = MODEL.replace(
+        "        time.sleep(SLOW)", "        assert not any('insomnia' in t for t in texts)"
+    )
+    (place / "mymodel.py").write_text(broken)
+    done = psycheck(place, *AUDIT)
+    assert done.returncode == 3, done.stderr
+    assert "AssertionError" in done.stderr
+    assert "insomnia" not in done.stderr
+
+
+def test_a_killed_run_goes_on_where_it_was_and_ends_the_same(place: Path) -> None:
+    undisturbed = psycheck(place, *AUDIT[:-1], "runs/whole", PSYCHECK_STORE=str(place / "other.sqlite"))
+    assert undisturbed.returncode == 0
+    log = place / "sent.txt"
+    environment = {**os.environ, "SENT": str(log), "SLOW": "0.02"}
+    running = subprocess.Popen(
+        [sys.executable, "-m", "psycheck", *AUDIT], cwd=place, env=environment, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 60
+    while not (log.exists() and log.read_text().count("\n") > 400):
+        assert time.monotonic() < deadline, "the run did not start to score"
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    first = log.read_text().split()
+    assert not (place / "runs/a/findings.jsonl").exists()
+    assert psycheck(place, *AUDIT, SENT=str(log)).returncode == 0
+    sent = log.read_text().split()
+    twice = len(sent) - len(set(sent))
+    assert len(first) < len(set(sent)), "the run was over before it was killed"
+    assert twice <= 20, "more than the batch under way was scored again"
+    whole, again = (place / f"runs/{name}/findings.jsonl" for name in ("whole", "a"))
+    assert whole.read_bytes() == again.read_bytes()
+
+
+def test_a_second_run_scores_nothing_and_says_so(place: Path) -> None:
+    psycheck(place, *AUDIT)
+    log = place / "sent.txt"
+    done = psycheck(place, *AUDIT, "--explain-cache", SENT=str(log))
+    assert not log.exists()
+    assert " 0 scored" in done.stdout
+    assert "is known" in done.stderr
+
+
+def test_a_folder_that_may_not_be_written_is_told_and_nothing_scored_is_lost(place: Path) -> None:
+    (place / "runs").write_text("a file stands where the folder should be")
+    done = psycheck(place, *AUDIT)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "cannot write results" in done.stderr
+    (place / "runs").unlink()
+    assert " 0 scored" in psycheck(place, *AUDIT).stdout
+
+
+def test_a_full_disk_is_told_and_the_same_command_goes_on(place: Path) -> None:
+    limited = (
+        f"ulimit -f 300; exec {sys.executable} -m psycheck {' '.join(AUDIT)}"  # 300 blocks of 1,024 bytes
+    )
+    done = subprocess.run(["bash", "-c", limited], cwd=place, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+    assert "free space" in done.stderr
+    assert psycheck(place, *AUDIT).returncode == 0
+
+
+def test_a_model_on_another_machine_is_audited_through_files(place: Path) -> None:
+    words = (
+        "audit",
+        "scores:elsewhere.csv?label=depression",
+        "posts.csv",
+        "--label",
+        "depression",
+        "--out",
+        "runs/b",
+    )
+    done = psycheck(place, *words, "--export-texts", "need.jsonl")
+    assert done.returncode == 0, done.stderr
+    need = [json.loads(line) for line in (place / "need.jsonl").read_text("utf-8").splitlines()]
+    assert len({line["text_hash"] for line in need}) == len(need) > 1000
+    rows = [f"{line['text_hash']},{len(line['text']) * 37 % 101 / 101}" for line in need]
+    (place / "elsewhere.csv").write_text("text_hash,depression\n" + "\n".join(rows[:-3]) + "\n")
+    assert psycheck(place, *words).returncode == 3
+    (place / "elsewhere.csv").write_text("text_hash,depression\n" + "\n".join(rows) + "\n")
+    assert psycheck(place, *words).returncode == 0
+    psycheck(place, *AUDIT)
+    ours, theirs = (
+        [
+            json.loads(line)["value"]
+            for line in (place / f"runs/{name}/findings.jsonl").read_text().splitlines()
+        ]
+        for name in ("a", "b")
+    )
+    assert ours == theirs
+
+
+def test_a_plan_in_this_folder_is_used_and_options_win(place: Path) -> None:
+    (place / "psycheck.toml").write_text(
+        'models = ["python:mymodel:model"]\nout = "runs/p"\ngates = ["pass_rate>=0.99 where kind=DIR"]\n'
+        'labels = ["depression"]\n[[corpus]]\npath = "posts.csv"\n'
+    )
+    assert psycheck(place, "audit").returncode == 1
+    assert (place / "runs/p/report.html").is_file()
+    assert psycheck(place, "audit", "--out", "runs/q").returncode == 1
+    assert (place / "runs/q/report.html").is_file()
+
+
+def test_scores_of_a_corpus_are_written_without_texts(place: Path) -> None:
+    done = psycheck(
+        place, "score", "python:mymodel:model", "posts.csv", "--out", "s.csv", "--threshold", "0.5"
+    )
+    assert done.returncode == 0, done.stderr
+    head, first, *_ = (place / "s.csv").read_text().splitlines()
+    assert head == "id,depression,depression_silver"
+    value = len("I went to place 0 and he was there with his dog") * 37 % 101 / 101
+    assert first == f"p0,{value!r},{int(value >= 0.5)}"
+
+
+def test_view_redraws_without_scoring(place: Path) -> None:
+    psycheck(place, *AUDIT)
+    (place / "runs/a/report.html").unlink()
+    done = psycheck(place, "view", "runs/a", "--no-browser")
+    assert (done.returncode, (place / "runs/a/report.html").is_file()) == (0, True)
+
+
+def test_version_help_and_completion(place: Path) -> None:
+    assert psycheck(place, "--version").stdout.startswith("psycheck 0.")
+    assert "audit" in psycheck(place, "--help").stdout
+    shown = psycheck(place, "--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert (shown.returncode, "complete" in shown.stdout) == (0, True)
+
+
+def test_ls_names_what_is_there(place: Path) -> None:
+    found = json.loads(psycheck(place, "ls", "--json").stdout)
+    assert set(found) == {"suites", "corpora", "models", "recipes", "scores"}
+    assert {"deck", "deck-grammatical"} <= set(found["suites"])
+    assert "demo:tweets" in found["corpora"]
+
+
+def test_help_and_import_are_light() -> None:
+    heavy = "[m for m in ('torch', 'matplotlib', 'polars', 'sklearn', 'numpy') if m in sys.modules]"
+    for module in ("psycheck", "psycheck.cli.main"):
+        code = f"import sys, {module}; print({heavy})"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.stdout.strip() == "[]", module
+
+
+def test_a_reader_that_goes_away_is_no_mistake(place: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {sys.executable} -m psycheck ls | head -1"],
+        cwd=place,
+        capture_output=True,
+        text=True,
+    )
+    assert "Traceback" not in done.stderr

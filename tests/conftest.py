@@ -1,0 +1,16 @@
+"""What all tests share: a store of their own, and small corpora of our own words."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test touches the scores that the user remembers."""
+    path = tmp_path / "store" / "scores.sqlite"
+    monkeypatch.setenv("PSYCHECK_STORE", str(path))
+    return path

@@ -1,0 +1,182 @@
+import csv
+import gzip
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from psycheck.corpora import streams
+from psycheck.corpora.tables import Table, read_table, stem
+from psycheck.errors import BadInput
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def rows(table: Table) -> list[tuple[object, ...]]:
+    return list(zip(*table.columns.values(), strict=True))
+
+
+def refused(path: Path, format: str | None = None) -> str:
+    with pytest.raises(BadInput) as caught:
+        read_table(path, format)
+    return str(caught.value)
+
+
+def test_csv_is_read_as_rfc_4180_says(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path / "a.csv", 'text,label\r\n"a, ""b""\nc",1\r\nd "e" f,0\r\n'))
+    assert list(table.columns) == ["text", "label"]
+    assert rows(table) == [('a, "b"\nc', "1"), ('d "e" f', "0")]
+    assert table.where(1, "label") == f"{tmp_path / 'a.csv'}, row 2 (line 4), column 'label'"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_csv_may_end_its_lines_in_any_way_and_have_blank_ones(tmp_path: Path, end: str) -> None:
+    table = read_table(write(tmp_path / "a.csv", end.join(["\ufefftext,label", "a,1", "", "b,0", ""])))
+    assert rows(table) == [("a", "1"), ("b", "0")]
+    assert table.where(1) == f"{tmp_path / 'a.csv'}, row 2 (line 4)"
+
+
+def test_mixed_line_ends_are_read(tmp_path: Path) -> None:
+    assert rows(read_table(write(tmp_path / "a.csv", "text\na\r\nb\rc"))) == [("a",), ("b",), ("c",)]
+
+
+def test_a_column_without_a_name_is_called_by_its_position(tmp_path: Path) -> None:
+    assert list(read_table(write(tmp_path / "a.csv", ", text \n0,a\n")).columns) == ["column_1", "text"]
+
+
+def test_tsv_is_read_with_quotes_that_enclose_fields(tmp_path: Path) -> None:
+    assert rows(read_table(write(tmp_path / "a.tsv", 'text\tlabel\n"a\tb\nc"\t1\n'))) == [("a\tb\nc", "1")]
+
+
+def test_tsv_that_quotes_nothing_is_read_with_its_quotes_and_says_so(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path / "a.tsv", 'text\tlabel\n"Fine," she said\t0\n"never\t1\n'))
+    assert rows(table) == [('"Fine," she said', "0"), ('"never', "1")]
+    assert "Quotation marks are read as part of the fields" in table.notes[0]
+
+
+def test_json_lines_keep_their_types_and_absent_keys_are_null(tmp_path: Path) -> None:
+    table = read_table(
+        write(tmp_path / "a.jsonl", '{"text": "a\\n\\ud83d\\ude42", "y": 1}\n\n{"text": "b", "z": true}\n')
+    )
+    assert table.columns == {"text": ["a\n🙂", "b"], "y": [1, None], "z": [None, True]}
+    assert table.where(0) == f"{tmp_path / 'a.jsonl'}, row 1"
+    assert table.where(1) == f"{tmp_path / 'a.jsonl'}, row 2 (line 3)"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.ndjson"])
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_text_formats_may_be_compressed(tmp_path: Path, name: str, suffix: str) -> None:
+    content = b'{"text": "hello"}\n' if name.endswith("json") else b"text\nhello\n"
+    squeeze = gzip.compress if suffix == ".gz" else zstandard.compress
+    assert rows(read_table(write(tmp_path / (name + suffix), squeeze(content)))) == [("hello",)]
+
+
+def test_the_format_can_be_said(tmp_path: Path) -> None:
+    assert rows(read_table(write(tmp_path / "a.txt", "text\nhello\n"), "csv")) == [("hello",)]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "the file is empty"),
+        ("\n \n", "the file is empty"),
+        ("text,label\n", "no rows"),
+        ("text,label\na,1\nb\n", "the row has 1 field, the header has 2\n  where: {path}, row 2 (line 3)"),
+        ('text,label\n"a\nb",1\nc,d,1\n', "has 3 fields, the header has 2\n  where: {path}, row 2 (line 4)"),
+        ('text,label\na,1\n"b,0\nc,1\n', "never closed\n  where: {path}, row 2 (line 3)"),
+        ('text,label\n"a"b,1\n', "follows a closing quote\n  where: {path}, row 1 (line 2)"),
+        ("text,text\na,b\n", "column name 'text' stands twice"),
+        ("text;label\na;1\n", "separated by semicolons"),
+        ("text\tlabel\na\t1\n", "separated by tabs"),
+        ('{"text": "a"}\n', "name it .jsonl"),
+        ("text\n" + "a\n" * 3 + "b\udce9\n", "not valid UTF-8 at byte 12\n  where: {path}, row 4 (line 5)"),
+    ],
+)
+def test_bad_csv_is_refused(tmp_path: Path, content: str, said: str) -> None:
+    path = write(tmp_path / "a.csv", content.encode("utf-8", "surrogateescape"))
+    assert said.format(path=path) in refused(path)
+
+
+def test_a_first_row_of_data_is_refused_and_not_quoted(tmp_path: Path) -> None:
+    said = refused(write(tmp_path / "a.tsv", "I have not slept since the spring\t27\nAll is well\t1\n"))
+    assert "looks like data" in said
+    assert "slept" not in said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("\n", "the file is empty"),
+        ('{"text": "a"}\n\n{"text": "b"\n', "{path}, row 2 (line 3)"),
+        ('{"text": "a"}\n[1]\n', "type list, not an object\n  where: {path}, row 2"),
+        ('[\n{"text": "a"}\n]\n', "a JSON array over several lines"),
+        ('{"text": "\\ud83d"}\n', "half a character"),
+        ("[" * 100_000 + "\n", "{path}, row 1"),
+        ('{"n": ' + "1" * 5_000 + "}\n", "not valid JSON"),
+    ],
+)
+def test_bad_json_lines_are_refused(tmp_path: Path, content: str, said: str) -> None:
+    path = write(tmp_path / "a.jsonl", content)
+    assert said.format(path=path) in refused(path)
+
+
+def test_a_bad_json_line_is_not_quoted(tmp_path: Path) -> None:
+    assert "slept" not in refused(write(tmp_path / "a.jsonl", '{"text": "I have not slept}\n'))
+
+
+def test_a_row_that_is_too_long_is_refused_and_the_csv_limit_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "LONGEST", 1_000)
+    before = csv.field_size_limit()
+    said = refused(write(tmp_path / "a.csv", 'text\nshort\n"' + "a\n" * 1_000))
+    assert "row 2 (line" in said
+    assert csv.field_size_limit() == before
+
+
+def test_a_long_field_is_read_up_to_the_limit_of_a_row(tmp_path: Path) -> None:
+    assert rows(read_table(write(tmp_path / "a.csv", "text\n" + "a" * 200_000))) == [("a" * 200_000,)]
+
+
+def test_a_file_that_does_not_exist_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    write(tmp_path / "posts.csv", "text\na\n")
+    assert "did you mean 'posts.csv'?" in refused(tmp_path / "post.csv")
+    assert "the folder of this file does not exist" in refused(tmp_path / "nowhere" / "post.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a.json", "write one JSON object a line"),
+        ("a.xlsx", "files that end in '.xlsx' are not read"),
+        ("a.parquet.gz", "Parquet is compressed inside"),
+    ],
+)
+def test_formats_that_are_not_read_are_refused(tmp_path: Path, name: str, said: str) -> None:
+    assert said in refused(write(tmp_path / name, "x"))
+
+
+def test_an_unknown_format_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    assert "did you mean 'jsonl'?" in refused(write(tmp_path / "a.csv", "text\na\n"), "json")
+
+
+def test_a_folder_is_no_csv_and_a_file_no_dataset(tmp_path: Path) -> None:
+    assert "this is a folder, not a csv file" in refused(tmp_path, "csv")
+    assert "not a saved dataset folder" in refused(write(tmp_path / "a.csv", "text\na\n"), "dataset")
+
+
+def test_more_columns_than_any_corpus_has_are_refused(tmp_path: Path) -> None:
+    assert "more than 4,000 columns" in refused(
+        write(tmp_path / "a.csv", ",".join(f"c{i}" for i in range(4_001)) + "\n")
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("posts.csv", "posts"), ("posts.v2.csv.gz", "posts.v2"), ("posts.jsonl.zst", "posts")],
+)
+def test_the_stem_of_a_file_has_no_extensions(name: str, expected: str) -> None:
+    assert stem(Path(name)) == expected

@@ -1,0 +1,147 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics
+
+from psycheck.measures import classification as measure
+from psycheck.measures.classification import Confusion, FloatArray
+
+NAN = math.nan
+
+
+def case(seed: int, n: int = 300, levels: int = 20) -> tuple[FloatArray, FloatArray]:
+    """Targets and scores with many ties."""
+    random = np.random.default_rng(seed)
+    targets = (random.random(n) < 0.3).astype(np.float64)
+    scores = np.round(np.clip(0.3 * targets + 0.7 * random.random(n), 0, 1) * levels) / levels
+    return targets, scores
+
+
+def test_confusion_worked_by_hand() -> None:
+    targets = np.array([1, 1, 1, 0, 0, 0, 0], dtype=np.float64)
+    scores = np.array([0.9, 0.5, 0.2, 0.7, 0.1, 0.4, 0.49])
+    c = measure.confusion(targets, scores)
+    assert c == Confusion(tp=2, fp=1, fn=1, tn=3)
+    assert measure.accuracy(c).value == pytest.approx(5 / 7)
+    assert measure.precision(c).value == pytest.approx(2 / 3)
+    assert measure.recall(c).value == pytest.approx(2 / 3)
+    assert measure.f1(c).value == pytest.approx(2 / 3)
+    # F1 of class 0 is 2·3 / (2·3 + 1 + 1) = 3/4.
+    assert measure.macro_f1(c).value == pytest.approx((2 / 3 + 3 / 4) / 2)
+    assert measure.weighted_f1(c).value == pytest.approx((3 * 2 / 3 + 4 * 3 / 4) / 7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_agrees_with_scikit_learn(seed: int) -> None:
+    targets, scores = case(seed)
+    predicted = (scores >= 0.5).astype(int)
+    c = measure.confusion(targets, scores)
+    assert measure.accuracy(c).value == pytest.approx(metrics.accuracy_score(targets, predicted))
+    assert measure.precision(c).value == pytest.approx(metrics.precision_score(targets, predicted))
+    assert measure.recall(c).value == pytest.approx(metrics.recall_score(targets, predicted))
+    assert measure.f1(c).value == pytest.approx(metrics.f1_score(targets, predicted))
+    macro = metrics.f1_score(targets, predicted, average="macro")
+    assert measure.macro_f1(c).value == pytest.approx(macro)
+    weighted = metrics.f1_score(targets, predicted, average="weighted")
+    assert measure.weighted_f1(c).value == pytest.approx(weighted)
+    assert measure.auc(targets, scores).value == pytest.approx(metrics.roc_auc_score(targets, scores))
+    average = metrics.average_precision_score(targets, scores)
+    assert measure.average_precision(targets, scores).value == pytest.approx(average)
+    # App. A of DECK gives 0/1 predictions to both functions.
+    assert measure.hard_brier(c).value == pytest.approx(metrics.brier_score_loss(targets, predicted))
+    assert measure.hard_auc(c).value == pytest.approx(metrics.roc_auc_score(targets, predicted))
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 4)), min_size=2, max_size=30))
+def test_ranking_measures_agree_with_scikit_learn_on_any_ties(rows: list[tuple[bool, int]]) -> None:
+    targets = np.array([float(yes) for yes, _ in rows])
+    scores = np.array([level / 4 for _, level in rows])
+    if len(set(targets)) == 1:
+        assert math.isnan(measure.auc(targets, scores).value)
+        assert measure.average_precision(targets, scores).flags == ("one_class",)
+        return
+    assert measure.auc(targets, scores).value == pytest.approx(metrics.roc_auc_score(targets, scores))
+    average = metrics.average_precision_score(targets, scores)
+    assert measure.average_precision(targets, scores).value == pytest.approx(average)
+
+
+def test_auc_counts_a_tie_as_half() -> None:
+    # Pairs (1 against 0): 0.8 > 0.3, 0.8 > 0.5, 0.5 > 0.3, 0.5 = 0.5 → 3.5 of 4.
+    targets, scores = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0.8, 0.5, 0.3, 0.5])
+    assert measure.auc(targets, scores).value == 3.5 / 4
+
+
+def test_weights_are_repeats() -> None:
+    targets, scores = case(5, n=40)
+    ranking = measure.ranked(targets, scores)
+    random = np.random.default_rng(0)
+    one = random.integers(0, 3, (1, len(ranking.positive))).astype(np.float64)
+    zero = random.integers(0, 3, (1, len(ranking.negative))).astype(np.float64)
+    at = np.concatenate(
+        [np.repeat(ranking.positive, one[0].astype(int)), np.repeat(ranking.negative, zero[0].astype(int))]
+    )
+    auc, average = ranking.areas(one, zero)
+    assert auc[0] == pytest.approx(metrics.roc_auc_score(targets[at], scores[at]))
+    assert average[0] == pytest.approx(metrics.average_precision_score(targets[at], scores[at]))
+
+
+def test_soft_targets_are_halved_and_one_half_is_yes() -> None:
+    targets, scores = np.array([0.5, 0.49, 0.9, 0.0]), np.array([0.5, 0.5, 0.1, 0.1])
+    assert measure.confusion(targets, scores) == Confusion(tp=1, fp=1, fn=1, tn=1)
+
+
+def test_missing_targets_and_scores_are_left_out() -> None:
+    targets, scores = np.array([1.0, NAN, 0.0, 1.0]), np.array([0.9, 0.9, 0.1, NAN])
+    assert measure.confusion(targets, scores) == Confusion(tp=1, fp=0, fn=0, tn=1)
+    assert measure.auc(targets, scores).value == 1.0
+
+
+def test_no_predicted_positive_is_said_not_zeroed() -> None:
+    c = Confusion(tp=0, fp=0, fn=3, tn=5)
+    assert math.isnan(measure.precision(c).value)
+    assert measure.precision(c).flags == ("no_predicted_positive",)
+    assert measure.f1(c) == measure.Measured(0.0, ("no_predicted_positive",))
+    assert measure.recall(c).value == 0.0
+
+
+def test_one_class_is_said() -> None:
+    negatives = Confusion(tp=0, fp=2, fn=0, tn=8)
+    assert measure.accuracy(negatives) == measure.Measured(0.8)
+    assert math.isnan(measure.recall(negatives).value)
+    assert "no_positive" in measure.f1(negatives).flags
+    positives = Confusion(tp=4, fp=0, fn=1, tn=0)
+    assert measure.recall(positives) == measure.Measured(0.8, ("one_class",))
+    for c in (negatives, positives):
+        for of in (measure.macro_f1, measure.weighted_f1, measure.hard_auc):
+            assert math.isnan(of(c).value)
+            assert of(c).flags == ("one_class",)
+
+
+def test_nothing_to_measure_is_said() -> None:
+    none = np.array([NAN, NAN])
+    c = measure.confusion(none, none)
+    for measured in (
+        measure.accuracy(c),
+        measure.precision(c),
+        measure.f1(c),
+        measure.macro_f1(c),
+        measure.hard_brier(c),
+        measure.auc(none, none),
+        measure.hamming(none[:, None], none[:, None]),
+    ):
+        assert math.isnan(measured.value)
+        assert measured.flags == ("no_texts",)
+
+
+def test_hamming_counts_known_marks_only() -> None:
+    targets = np.array([[1.0, 0.0, NAN], [0.0, 1.0, 1.0]])
+    scores = np.array([[0.9, 0.9, 0.1], [0.1, 0.2, NAN]])
+    # Known: right, wrong, right, wrong.
+    assert measure.hamming(targets, scores).value == 0.5
+    random = np.random.default_rng(0)
+    full, given_scores = (random.random((50, 4)) < 0.4).astype(float), random.random((50, 4))
+    expected = metrics.hamming_loss(full, given_scores >= 0.5)
+    assert measure.hamming(full, given_scores).value == pytest.approx(expected)

@@ -1,0 +1,38 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from statsmodels.stats.proportion import proportion_confint
+
+from psycheck.measures.intervals import median_interval, wilson
+
+
+@pytest.mark.parametrize(("passed", "n"), [(186, 200), (0, 10), (57, 57), (1, 2), (33, 100)])
+def test_wilson_agrees_with_statsmodels(passed: int, n: int) -> None:
+    expected = proportion_confint(passed, n, method="wilson")
+    assert wilson(passed, n) == pytest.approx(expected, abs=1e-9)
+
+
+def test_wilson_worked_by_hand() -> None:
+    # 8 of 10: (0.8 + 0.19207 ± 1.96 √(0.016 + 0.0096036)) / 1.38415
+    low, high = wilson(8, 10)
+    assert low == pytest.approx(0.4902, abs=5e-5)
+    assert high == pytest.approx(0.9433, abs=5e-5)
+
+
+def test_wilson_of_nothing_is_nan() -> None:
+    assert all(map(math.isnan, wilson(0, 0)))
+
+
+def test_median_interval_takes_the_tabulated_order_statistics() -> None:
+    # For n = 20 tables give the 6th and the 15th value (coverage 95.86 %), for n = 6 the ends.
+    assert median_interval(np.arange(1.0, 21.0)) == (6.0, 15.0)
+    assert median_interval([3.0, 1.0, 2.0, 6.0, 5.0, 4.0]) == (1.0, 6.0)
+    inside = 1 - 2 * binomtest(5, 20, 0.5, alternative="less").pvalue
+    assert inside == pytest.approx(0.9586, abs=5e-5)
+
+
+def test_median_interval_needs_six_values() -> None:
+    assert all(map(math.isnan, median_interval([1.0, 2.0, 3.0, 4.0, 5.0])))
+    assert all(map(math.isnan, median_interval([])))

@@ -1,0 +1,104 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from psycheck.errors import BadInput
+from psycheck.models.labels import column_names, positive_class
+from psycheck.models.open import ModelOptions, _options, open_model, parse_spec
+
+
+def test_a_spec_has_a_kind_a_target_and_options() -> None:
+    assert parse_spec("hf:some/folder?positive=1&label=low+mood") == (
+        "hf",
+        "some/folder",
+        {"positive": "1", "label": "low mood"},
+    )
+    assert parse_spec("python:pkg.mod:make.model") == ("python", "pkg.mod:make.model", {})
+
+
+def test_a_bare_path_says_itself_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    assert parse_spec(f"{tmp_path}?batch=4") == ("hf", str(tmp_path), {"batch": "4"})
+    assert parse_spec("a/b.skops")[0] == "sklearn"
+    (tmp_path / "odd:name").mkdir()
+    (tmp_path / "odd:name" / "config.json").write_text("{}")
+    assert parse_spec(str(tmp_path / "odd:name"))[0] == "hf"
+
+
+@pytest.mark.parametrize(
+    ("spec", "what", "allowed"),
+    [
+        ("sklern:a.skops", "unknown kind of model 'sklern:'", "did you mean 'sklearn'"),
+        ("hf:", "names no target", "KIND:TARGET"),
+        ("posts.csv", "does not say what kind", "hf:"),
+        ("hf:x?positve=1", "unknown option 'positve'", "did you mean 'positive'"),
+        ("sklearn:x.skops?max_length=9", "take no option 'max_length'", "for hf:"),
+        ("hf:x?max_length=-1", "'max_length' is no whole number", "1 or more"),
+        ("hf:x?max_length=ten", "'max_length' is no whole number", "1 or more"),
+        ("hf:x?trust_pickle=perhaps", "neither true nor false", "true or false"),
+        ("hf:x?activation=tanh", "unknown activation", "softmax or sigmoid"),
+        ("hf:x?label=a&label=b", "given twice", ""),
+        ("hf:x?label=", "'label' is empty", ""),
+        ("llm:some-model", "not in this version", "hf:"),
+    ],
+)
+def test_what_is_wrong_with_a_spec(spec: str, what: str, allowed: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        open_model(spec)
+    assert what in caught.value.what
+    assert allowed in caught.value.allowed
+
+
+def test_unknown_keywords_are_errors_too() -> None:
+    with pytest.raises(BadInput, match="unknown option 'lable'"):
+        open_model(lambda texts: [0.5] * len(texts), lable="x")
+
+
+@pytest.mark.parametrize(
+    ("query", "given", "wanted"),
+    [
+        ({}, {}, ModelOptions()),
+        ({"batch": "8"}, {"batch": 16, "name": None}, ModelOptions(batch=8)),
+        ({"trust_pickle": ""}, {"max_length": 128}, ModelOptions(trust_pickle=True, max_length=128)),
+        ({"trust_pickle": "false"}, {"trust_pickle": True}, ModelOptions()),
+        ({}, {"positive": 1, "trust_remote_code": False}, ModelOptions(positive="1")),
+    ],
+)
+def test_the_spec_wins_over_keywords(
+    query: dict[str, str], given: dict[str, Any], wanted: ModelOptions
+) -> None:
+    assert _options("hf", query, given, where="") == wanted
+
+
+@pytest.mark.parametrize(
+    ("classes", "wanted", "ordered", "index"),
+    [
+        (["LABEL_0", "LABEL_1"], None, True, 1),
+        (["control", "depression"], None, True, 1),
+        (["control", "depression"], None, False, 1),
+        (["depression", "not depression"], None, False, 0),
+        (["depression", "non-depressed"], "depression", True, 0),
+        (["1", "0"], "0", True, 1),  # a name comes before an index
+        (["a", "b"], "1", False, 1),
+    ],
+)
+def test_the_positive_class(classes: list[str], wanted: str | None, ordered: bool, index: int) -> None:
+    assert positive_class(classes, wanted, ordered=ordered, where="") == index
+
+
+@pytest.mark.parametrize(
+    ("classes", "ordered"), [(["depression", "control"], True), (["anxious", "low"], False)]
+)
+def test_the_positive_class_is_not_guessed(classes: list[str], ordered: bool) -> None:
+    with pytest.raises(BadInput, match="cannot tell which") as caught:
+        positive_class(classes, None, ordered=ordered, where="")
+    assert f"positive={classes[0]}" in caught.value.do
+
+
+def test_names_of_columns() -> None:
+    assert column_names(["LABEL_1"], None, where="") == ("positive",)
+    assert column_names(["LABEL_0", "LABEL_1"], None, where="") == ("LABEL_0", "LABEL_1")
+    assert column_names(["a", "b"], "low mood, worry", where="") == ("low mood", "worry")
+    with pytest.raises(BadInput, match="repeat"):
+        column_names(["a", "b"], "x,x", where="")

@@ -1,0 +1,160 @@
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psycheck.errors import BadInput
+from psycheck.models.open import open_model
+from psycheck.models.score_file import ScoreFile
+from psycheck.scores import digest
+
+TEXTS = ["one text", 'a "quoted", text\nin two lines', "ünï 🙂"]
+SCORES = [[0.25, 0.5], [0.125, 1.0], [0.0, 0.75]]
+
+
+def opened(path: Path, **options: Any) -> ScoreFile:
+    model = open_model(f"scores:{path}", **options)
+    assert isinstance(model, ScoreFile)
+    return model
+
+
+def table(key: str) -> pl.DataFrame:
+    keys = TEXTS if key == "text" else [digest(text).hex() for text in TEXTS]
+    low, worry = zip(*SCORES, strict=True)
+    return pl.DataFrame({key: keys, "depression": low, "anxiety": worry})
+
+
+def written(key: str, kind: str, folder: Path) -> Path:
+    path = folder / f"elsewhere{kind}"
+    plain = folder / f"plain{kind.removesuffix('.gz').removesuffix('.zst')}"
+    match plain.suffix:
+        case ".csv":
+            table(key).write_csv(plain)
+        case ".tsv":
+            table(key).write_csv(plain, separator="\t")
+        case ".jsonl":
+            table(key).write_ndjson(plain)
+        case _:
+            table(key).write_parquet(plain)
+    raw = plain.read_bytes()
+    packed = {".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}.get(path.suffix)
+    path.write_bytes(packed(raw) if packed else raw)
+    return path
+
+
+@pytest.mark.parametrize("key", ["text", "text_hash"])
+@pytest.mark.parametrize(
+    "kind", [".csv", ".tsv", ".jsonl", ".parquet", ".csv.gz", ".jsonl.zst", ".parquet.gz"]
+)
+def test_every_format_gives_the_same_scores(key: str, kind: str, tmp_path: Path) -> None:
+    model = opened(written(key, kind, tmp_path))
+    assert (model.name, model.labels) == ("elsewhere", ("depression", "anxiety"))
+    np.testing.assert_array_equal(
+        model.score([TEXTS[2], "another", TEXTS[0]]), [SCORES[2], [np.nan] * 2, SCORES[0]]
+    )
+    assert model.missing(["another", *TEXTS, "more"]) == ["another", "more"]
+    assert model.read(["another", TEXTS[0]]).tolist() == [7, 8]
+    assert model.score([]).shape == (0, 2)
+
+
+@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), st.floats(0, 1), min_size=1))
+def test_what_is_written_as_json_lines_is_found_again(
+    tmp_path_factory: pytest.TempPathFactory, known: dict[str, float]
+) -> None:
+    path = tmp_path_factory.mktemp("scores") / "s.jsonl"
+    lines = (json.dumps({"text": text, "score": score}, ensure_ascii=False) for text, score in known.items())
+    path.write_text("\n".join(lines), "utf-8", newline="")
+    model = opened(path)
+    np.testing.assert_array_equal(model.score(list(known))[:, 0], list(known.values()))
+
+
+def test_an_export_that_was_filled_in_part(tmp_path: Path) -> None:
+    path = tmp_path / "filled.jsonl"
+    rows = [
+        {"text_hash": digest("scored").hex(), "text": "scored", "score": 0.5, "read": 4},
+        {"text_hash": digest("no answer").hex(), "text": "no answer", "score": float("nan")},
+        {"text_hash": digest("not yet").hex(), "text": "not yet"},
+        {"text_hash": digest("empty").hex(), "text": "empty", "score": ""},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    model = opened(path, label="depression")
+    asked = ["scored", "no answer", "not yet", "empty"]
+    assert model.labels == ("depression",)
+    assert model.missing(asked) == ["not yet", "empty"]
+    np.testing.assert_array_equal(model.score(asked)[:, 0], [0.5, np.nan, np.nan, np.nan])
+    assert model.read(asked).tolist() == [4, 9, 7, 5]
+
+
+def test_nan_in_a_table_is_no_usable_answer_and_empty_is_not_yet(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text('text,a,b\none,0.5,\ntwo,nan,NaN\nthree,,\nfour,"",""\n')
+    model = opened(path)
+    assert model.missing(["one", "two", "three", "four"]) == ["three", "four"]
+    np.testing.assert_array_equal(model.score(["one", "two"]), [[0.5, np.nan], [np.nan, np.nan]])
+
+
+def test_labels_are_columns_or_the_name_of_the_only_one(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("id,text,a,b\n7,one,0.5,0.25\n")
+    assert opened(path).labels == ("a", "b")
+    chosen = opened(path, label="b")
+    assert (chosen.labels, chosen.score(["one"]).tolist()) == (("b",), [[0.25]])
+    with pytest.raises(BadInput, match="no column 'c'"):
+        opened(path, label="c")
+    (tmp_path / "one.csv").write_text("text,score\none,0.5\n")
+    assert opened(tmp_path / "one.csv").labels == ("positive",)
+    assert opened(tmp_path / "one.csv", label="depression", name="far").labels == ("depression",)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what", "where"),
+    [
+        ("s.csv", "text,a\none,0.5\ntwo,1.5\n", "outside [0, 1], the first is 1.5", "row 2, column 'a'"),
+        ("s.csv", "text,a\none,-0.5\n", "outside [0, 1]", "row 1, column 'a'"),
+        ("s.csv", "text,a\none,high\n", "no number", "row 1, column 'a'"),
+        ("s.csv", "text,a\none,0.5\none,0.5\none,0.6\n", "two different scores", "rows 1 and 3"),
+        ("s.csv", "text_hash,a\nabc,0.5\n", "holds no hash", "row 1"),
+        ("s.csv", "text_hash,a\n,0.5\n", "'text_hash' is empty", "row 1"),
+        ("s.csv", "post,a\none,0.5\n", "which text a row is for", "s.csv"),
+        ("s.csv", "text,id\none,1\n", "no column holds scores", "s.csv"),
+        ("s.csv", "text,a\n", "holds no scores", "s.csv"),
+        ("s.csv", "", "cannot be read", "s.csv"),
+        ("s.csv", "text,a\none,0.5,3,4\n", "cannot be read", "s.csv"),
+        ("s.jsonl", '{"text": "one", "a": 1}\n{"text"', "no JSON", "line 2"),
+        ("s.jsonl", "[1]\n", "no JSON object", "line 1"),
+        ("s.parquet", "text", "cannot be read", "s.parquet"),
+        ("s.csv.gz", "text", "cannot be read", "s.csv.gz"),
+        ("s.csv.zst", "text", "cannot be read", "s.csv.zst"),
+        ("s.xlsx", "text", "unknown kind", "s.xlsx"),
+    ],
+)
+def test_files_that_are_refused(name: str, content: str, what: str, where: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(BadInput) as caught:
+        opened(tmp_path / name)
+    assert what in caught.value.what
+    assert where in caught.value.where
+    assert "one" not in str(caught.value).replace(str(tmp_path), "").split()
+
+
+def test_files_that_are_not_there_or_not_utf8(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no file"):
+        opened(tmp_path / "none.csv")
+    (tmp_path / "latin.csv").write_bytes("text,a\nmüde,0.5\n".encode("latin-1"))
+    with pytest.raises(BadInput, match="cannot be read"):
+        opened(tmp_path / "latin.csv")
+
+
+def test_fingerprint_is_of_the_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,a\none,0.5\n")
+    (tmp_path / "b.csv").write_text("text,a\none,0.5\n")
+    (tmp_path / "c.csv").write_text("text,a\none,0.6\n")
+    first, same, other = (opened(tmp_path / f"{name}.csv").fingerprint for name in "abc")
+    assert first == same != other

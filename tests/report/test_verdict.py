@@ -1,0 +1,113 @@
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from psycheck.finding import Finding
+from psycheck.report.verdict import learned, untested, verdict, weakest
+from psycheck.run import Run
+
+MakeRun = Callable[..., Run]
+
+
+def of(*findings: Finding) -> Run:
+    return Run(plan={}, environment={}, findings=findings)
+
+
+def check(name: str, passed: int, n: int, interval: tuple[float, float], **where: str) -> Finding:
+    place = {"audit": "behaviour", "model": "m", "corpus": "c", "check": name}
+    return Finding("pass_rate", passed / n, n, interval, {**place, **where})
+
+
+def test_the_verdict_names_the_weakest_check_with_interval_and_n(make_run: MakeRun) -> None:
+    assert verdict(make_run()) == (
+        "Fails most on absence of suicidal ideation: T23, 61 % (59–63) of 1,990 texts pass."
+    )
+
+
+def test_the_verdict_says_where_when_there_are_several(make_run: MakeRun) -> None:
+    said = verdict(make_run(models=("minilm", "roberta"), corpora=("posts", "tweets")))
+    assert "absence of suicidal ideation, roberta on tweets: T23, 44 %" in said
+    assert "suicidal ideation in tweets: T23" in verdict(make_run(corpora=("posts", "tweets")))
+
+
+def test_a_check_without_a_symptom_is_named_by_its_title() -> None:
+    said = verdict(of(check("T3", 590, 1000, (0.559, 0.62), title="I becomes they", topic="pronouns")))
+    assert said == "Fails most on T3 (I becomes they): 59 % (56–62) of 1,000 texts pass."
+
+
+def test_few_texts_do_not_outweigh_many() -> None:
+    few = check("A", 0, 2, (0.0, 0.658))
+    many = check("B", 600, 1000, (0.569, 0.63))
+    assert weakest([few, many]) is many
+
+
+def test_all_passed_is_said_as_no_weakness_found() -> None:
+    said = verdict(of(check("A", 50, 50, (0.929, 1.0)), check("B", 9, 9, (0.701, 1.0))))
+    assert said == "No weakness found by 2 checks; the least certain is B: 100 % (70–100) of 9 texts pass."
+
+
+def test_untested_checks_are_never_a_pass() -> None:
+    place = {"model": "m", "corpus": "c", "check": "T6"}
+    run = of(Finding("pass_rate", math.nan, 0, None, place, {"generated": 0}, flags=("not_tested",)))
+    assert "not a pass" in verdict(run)
+    assert untested(run)[0] == "T6: no text fits it."
+
+
+def test_reasons_come_from_the_ledger(make_run: MakeRun) -> None:
+    assert untested(make_run()) == [
+        "T6: the edit changes no text.",
+        "Not part of this run: fairness between groups.",
+    ]
+
+
+def test_an_untested_place_is_named_where_others_were_tested(make_run: MakeRun) -> None:
+    run = make_run(corpora=("posts", "tweets"))
+    blind = tuple(
+        replace(f, value=math.nan, n=0, interval=None, counts={"generated": 5, "unseen": 5})
+        if f.where.get("check") == "T9" and f.where["corpus"] == "tweets" and f.measure == "pass_rate"
+        else f
+        for f in run.findings
+    )
+    assert "T9 (on tweets): the edit lies beyond what the model reads." in untested(
+        replace(run, findings=blind)
+    )
+
+
+def test_without_behaviour_the_verdict_speaks_of_performance() -> None:
+    where = {"audit": "performance", "model": "m", "corpus": "c", "label": "depression"}
+    run = of(Finding("macro_f1", 0.7123, 500, (0.67, 0.75), where))
+    assert verdict(run) == "Behaviour was not tested; lowest Macro F1: 0.71 (0.67–0.75), n 500."
+    assert verdict(of()) == "No check and no performance measure was tested in this run."
+
+
+def test_five_sentences_in_their_order(make_run: MakeRun) -> None:
+    said = learned(make_run())
+    assert [s.subject for s in said] == ["Pronouns", "Symptoms", "Another corpus", "Gender", "Calibration"]
+    words = {s.subject: s.words for s in said}
+    assert words["Pronouns"].startswith("the weakest is T3 (I becomes they): 70 % (67–73) of 800 texts pass")
+    assert "misses most the absence of suicidal ideation (T23" in words["Symptoms"]
+    assert "6 of 13 checks lie below the mean" in words["Symptoms"]
+    assert words["Another corpus"] == "not tested in this run: there is one corpus only."
+    assert "98.1 % (96.9–98.9) of 800 texts keep their decision" in words["Gender"]
+    assert "least in T1 (he becomes she)" in words["Gender"]
+    assert "a comparison of groups of authors was not tested in this run" in words["Gender"]
+    assert "0.06 (0.06–0.07) on average (expected calibration error, n 2,000)" in words["Calibration"]
+
+
+def test_another_corpus_tells_in_from_out_of_distribution(make_run: MakeRun) -> None:
+    said = learned(make_run(corpora=("posts", "tweets")))[2].words
+    assert said == (
+        "Macro F1 ranges from 0.83 (0.81–0.85) (posts, in distribution, n 2,000) "
+        "to 0.72 (0.70–0.74) (tweets, out of distribution, n 2,000)."
+    )
+
+
+def test_nothing_is_claimed_where_training_is_not_known(make_run: MakeRun) -> None:
+    run = replace(make_run(corpora=("posts", "tweets")), plan={})
+    assert "distribution" not in learned(run)[2].words
+
+
+def test_missing_subjects_are_said_to_be_not_tested() -> None:
+    said = learned(of())
+    assert not any(s.tested for s in said)
+    assert all("not tested in this run" in s.words for s in said)

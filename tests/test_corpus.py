@@ -1,0 +1,54 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+
+CORPUS = Corpus.of(
+    "posts",
+    ["one", "two", "three"],
+    labels={"depression": [1, None, 0.25], "anxiety": [0, 1, None]},
+    split=["train", "test", "test"],
+    groups={"gender": ["f", None, "m"]},
+)
+
+
+def test_an_absent_label_is_unknown_and_never_negative() -> None:
+    np.testing.assert_array_equal(CORPUS.targets(), [[1, 0], [np.nan, 1], [0.25, np.nan]])
+
+
+def test_labels_keep_their_order_and_can_be_chosen() -> None:
+    assert CORPUS.labels == ("depression", "anxiety")
+    np.testing.assert_array_equal(CORPUS.targets(["anxiety"])[:, 0], [0, 1, np.nan])
+
+
+def test_an_unknown_label_is_answered_with_the_nearest() -> None:
+    with pytest.raises(BadInput, match="did you mean 'depression'"):
+        CORPUS.targets(["depresion"])
+
+
+def test_a_split_is_a_corpus_of_its_own() -> None:
+    assert CORPUS.part("test").ids == ["2", "3"]
+    with pytest.raises(BadInput, match="no split 'dev'"):
+        CORPUS.part("dev")
+
+
+def test_slices_hold_every_text_once_and_in_order() -> None:
+    assert [part.ids for part in CORPUS.slices(2)] == [["1", "2"], ["3"]]
+
+
+def test_the_fingerprint_follows_the_content_alone() -> None:
+    same = replace(CORPUS, name="other name", notes=("read from another file",))
+    assert same.fingerprint() == CORPUS.fingerprint()
+    assert (
+        Corpus.of("posts", ["one", "two", "three!"]).fingerprint()
+        != Corpus.of("posts", ["one", "two", "three"]).fingerprint()
+    )
+    assert Corpus.of("x", ["ab", "c"]).fingerprint() != Corpus.of("x", ["a", "bc"]).fingerprint()
+
+
+def test_repeated_ids_are_refused() -> None:
+    with pytest.raises(BadInput, match="ids of corpus"):
+        Corpus.of("x", ["a", "b"], ids=["1", "1"])

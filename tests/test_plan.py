@@ -1,0 +1,91 @@
+from pathlib import Path
+
+import pytest
+
+from psycheck.corpora.read import Columns
+from psycheck.errors import BadInput
+from psycheck.gate import Gate
+from psycheck.plan import CorpusPlan, corpus_plan, read_plan
+
+WHOLE = """
+models = ["python:mymodel:model", "hf:weights"]
+suites = ["deck", "mine.toml"]
+threshold = 0.4
+variants = "one"
+fit = true
+trained_on = ["posts"]
+out = "runs/a"
+labels = ["depression"]
+
+[[corpus]]
+path = "posts.csv"
+text = "body"
+
+[[corpus]]
+path = "demo:tweets"
+split = "test"
+
+[[gate]]
+measure = "pass_rate"
+min = 0.7
+where = { kind = "DIR" }
+"""
+
+
+def _plan(tmp_path: Path, text: str) -> Path:
+    (tmp_path / "weights").mkdir(exist_ok=True)
+    path = tmp_path / "psycheck.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_plan_says_all_that_options_say(tmp_path: Path) -> None:
+    plan = read_plan(_plan(tmp_path, WHOLE))
+    assert plan.models == ("python:mymodel:model", f"hf:{tmp_path / 'weights'}")
+    assert plan.corpora == (
+        CorpusPlan(str(tmp_path / "posts.csv"), columns=Columns(text="body", labels=("depression",))),
+        CorpusPlan("demo:tweets", split="test", columns=Columns(labels=("depression",))),
+    )
+    settings = plan.settings
+    assert (settings.threshold, settings.variants, settings.fit) == (0.4, "one", True)
+    assert settings.trained_on == {"": ("posts",)}
+    assert settings.gates == (Gate("pass_rate", min=0.7, where={"kind": "DIR"}),)
+    assert plan.out == tmp_path / "runs/a"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("treshold = 0.4", "did you mean 'threshold'"),
+        ("threshold = 1.5", "out of range"),
+        ("threshold = 'high'", "wrong type"),
+        ("fit = 1", "true or false"),
+        ("variants = 'some'", "suite, each, one"),
+        ("audits = ['behavior']", "did you mean 'behaviour'"),
+        ("resamples = 10", "100 or more"),
+        ("[[corpus]]\ntext = 'a'", "needs a path"),
+        ("[[corpus]]\npath = 'a.csv'\ntxt = 'a'", "did you mean 'text'"),
+        ("[[gate]]\nmeasure = 'f1'", "needs a measure and a bound"),
+        ("[[gate]]\nmeasure = 'f1'\nmin = 'x'", "no number"),
+        ("gate = 3", "list of tables"),
+        ("models = [3]", "list of words"),
+        ("models = [", "no TOML"),
+    ],
+)
+def test_a_mistake_in_a_plan_is_one_clear_error(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=r"psycheck\.toml") as caught:
+        read_plan(_plan(tmp_path, text))
+    assert said in str(caught.value)
+
+
+def test_a_plan_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no plan here"):
+        read_plan(tmp_path / "none.toml")
+
+
+def test_a_corpus_may_be_given_a_name(tmp_path: Path) -> None:
+    assert corpus_plan("train=posts.csv", Columns()).name == "train"
+    assert corpus_plan("posts.csv", Columns()).name is None
+    odd = tmp_path / "a=b.csv"
+    odd.write_text("text\nx\n")
+    assert corpus_plan(str(odd), Columns()).path == str(odd)

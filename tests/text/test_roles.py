@@ -1,0 +1,62 @@
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psycheck.text.roles import role_of
+
+SET = list(csv.DictReader(Path(__file__).with_name("her_his.csv").open(encoding="utf-8")))
+
+
+def role(sentence: str) -> str:
+    marked = re.search(r"\[(\w+)\]", sentence)
+    assert marked
+    text = sentence[: marked.start()] + marked[1] + sentence[marked.end() :]
+    return role_of(text, marked.start(), marked.start() + len(marked[1]))
+
+
+def test_the_set_holds_at_least_300_sentences_and_all_roles() -> None:
+    assert len({row["sentence"] for row in SET}) == len(SET) >= 300
+    assert {row["role"] for row in SET} == {"object", "possessive", "determiner", "pronoun", "undecided"}
+
+
+@pytest.mark.parametrize("part", ["tune", "held_out", "fresh", "fresh_2"])
+def test_at_least_98_of_100_are_right(part: str) -> None:
+    rows = [row for row in SET if row["part"] == part]
+    right = sum(role(row["sentence"]) == row["role"].replace("determiner", "possessive") for row in rows)
+    assert right >= 0.98 * len(rows)
+
+
+def test_what_is_ambiguous_is_never_guessed() -> None:
+    rows = [row["sentence"] for row in SET if row["role"] == "undecided"]
+    assert {role(sentence) for sentence in rows} == {"undecided"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("I told [her] mother", "possessive"),
+        ("I gave [her] the keys", "object"),
+        ("I gave [her] money", "undecided"),
+        ("I saw [her] leave", "object"),
+        ("HELP [HER] SLEEP", "object"),
+        ("[Her] own dog", "possessive"),
+        ("[her]\n\nNew paragraph", "object"),
+        ("it is [his]", "pronoun"),
+        ("it is [his] dog", "possessive"),
+        ("it is [hers] alone", "pronoun"),
+        ("I saw [him] go", "object"),
+        ("[their] dog", "possessive"),
+    ],
+)
+def test_roles_by_what_stands_beside(sentence: str, expected: str) -> None:
+    assert role(sentence) == expected
+
+
+@given(st.text(), st.sampled_from(["her", "His", "HERS"]), st.text())
+def test_any_neighbours_give_some_role(before: str, word: str, after: str) -> None:
+    found = role_of(before + word + after, len(before), len(before) + len(word))
+    assert found in ("object", "possessive", "pronoun", "undecided")

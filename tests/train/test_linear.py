@@ -1,0 +1,81 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from skops.io import get_untrusted_types
+
+from psycheck.corpus import Corpus
+from psycheck.models.open import open_model
+from psycheck.train.fit import train
+from psycheck.train.linear import fit_tfidf
+from psycheck.train.parts import parts_of
+from psycheck.train.recipe import Recipe, preset
+
+
+def test_one_label_is_the_plain_pipeline(corpus: Corpus, tmp_path: Path) -> None:
+    trained = train(corpus, preset("tfidf"), tmp_path / "model")
+    assert get_untrusted_types(file=tmp_path / "model" / "model.skops") in (
+        [],
+        ["scipy.sparse._csr.csr_matrix"],
+    )
+    model = open_model(trained.spec)
+    assert model.labels == ("low",)
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
+    part, test = corpus.part("train"), corpus.part("test")
+    strength = min(trained.curve, key=lambda point: point["loss"])["C"]
+    theirs = LogisticRegression(C=strength, max_iter=2_000).fit(
+        words.fit_transform(part.texts), part.targets()[:, 0]
+    )
+    expected = theirs.predict_proba(words.transform(test.texts))[:, 1]
+    np.testing.assert_allclose(model.score(test.texts)[:, 0], expected, rtol=1e-6)
+    assert trained.test["accuracy"] == 1.0
+
+
+def test_a_label_is_fitted_on_the_texts_annotated_for_it(corpus: Corpus, tmp_path: Path) -> None:
+    low = list(corpus.targets()[:, 0])
+    worry = [None if i % 3 == 0 else 1 - mark for i, mark in enumerate(low)]
+    split = corpus.table["split"].to_list()
+    both = Corpus.of("both", corpus.texts, labels={"low": low, "worry": worry}, split=split)
+    model = open_model(train(both, preset("tfidf"), tmp_path / "model").spec)
+    assert model.labels == ("low", "worry")
+    _, heads = fit_tfidf(parts_of(both, preset("tfidf")), preset("tfidf"))
+    alone = Corpus.of("alone", corpus.texts, labels={"worry": worry}, split=split)
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
+    train_part = both.part("train")
+    known = ~np.isnan(train_part.targets(["worry"])[:, 0])
+    features = words.fit_transform(train_part.texts)
+    theirs = LogisticRegression(C=heads.strength, max_iter=2_000).fit(
+        features[known], alone.part("train").targets()[known, 0]
+    )
+    test = both.part("test").texts
+    np.testing.assert_allclose(
+        model.score(test)[:, 1], theirs.predict_proba(words.transform(test))[:, 1], rtol=1e-6
+    )
+
+
+def test_soft_targets_count_in_part_for_both_classes() -> None:
+    # One and the same text, annotated 0.75: the score tends to 0.75 as the penalty falls.
+    soft = Corpus.of(
+        "soft", ["i feel"] * 40, labels={"low": [0.5, 1.0] * 20}, split=["train"] * 30 + ["dev"] * 10
+    )
+    mixed = soft.table.with_columns(soft.table["label:low"].scatter(0, 0.4))
+    parts = parts_of(Corpus("soft", mixed), Recipe(start="tfidf+lr"))
+    pipeline, _ = fit_tfidf(parts, Recipe(start="tfidf+lr"))
+    expected = parts.train.targets.mean()
+    assert pipeline.predict_proba(["i feel"])[0, 1] == pytest.approx(expected, abs=0.01)
+
+
+def test_class_weights_balance(tmp_path: Path) -> None:
+    rare = Corpus.of(
+        "rare",
+        ["i feel"] * 40,
+        labels={"low": [float(i % 5 == 0) for i in range(40)]},
+        split=["train"] * 20 + ["dev"] * 20,
+    )
+    scores = []
+    for weighted in (False, True):
+        trained = train(rare, preset("tfidf", class_weights=weighted), tmp_path / str(weighted))
+        scores.append(open_model(trained.spec).score(["i feel"])[0, 0])
+    assert scores == pytest.approx([0.2, 0.5], abs=0.01)
