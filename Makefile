@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/psycheck
 
-.PHONY: demo test test-all lint types bench clean install
+.PHONY: demo test test-all lint types docs bench clean install
 
 install: $(VENV)/.installed
 
@@ -31,8 +31,13 @@ test: lint types
 test-all: lint types
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m ""
 
+docs: install
+	$(BIN)/typer psycheck.cli.main utils docs --name psycheck --title "The command line" --output docs/reference/command-line.md
+
 bench: install
-	for bench in benchmarks/*.py; do $(BIN)/python $$bench || exit 1; done
+	$(BIN)/python benchmarks/suite.py
+	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/training.py
 
 clean:
 	rm -rf $(VENV) runs build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -48,5 +48,5 @@ def run_demo(
         trained_on={"": (TRAINED_ON,)},
     )
     say(f"auditing with DECK on {', '.join(corpus.name for corpus in corpora)}")
-    model = open_model(trained.spec, name=f"{folder.name} on {TRAINED_ON}")
+    model = open_model(trained.spec, name=folder.name)
     return run_line([model], corpora, settings, out, store or out / "scores.sqlite", progress)

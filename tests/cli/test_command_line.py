@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from process import psycheck
+
 MODEL = """
 import os, time
 from pathlib import Path
@@ -48,17 +50,6 @@ def place(tmp_path: Path) -> Path:
 
 
 AUDIT = ("audit", "python:mymodel:model", "posts.csv", "--label", "depression", "--out", "runs/a")
-
-
-def psycheck(place: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "psycheck", *words],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, **environment},
-    )
 
 
 def test_one_command_ends_in_a_report_and_exit_code_0(place: Path) -> None:

@@ -5,7 +5,8 @@ import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from psycheck.train.losses import MISSING, annotated_loss, balancing_weights
+from psycheck.train.losses import MISSING, annotated_loss
+from psycheck.train.parts import balancing_weights
 
 
 def test_missing_labels_move_nothing() -> None:

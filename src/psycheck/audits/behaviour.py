@@ -247,6 +247,8 @@ def _fails(check: Check, before: FloatArray, after: FloatArray, threshold: float
             failed = before - after > expect.by + slack
         case "not_up":
             failed = after - before > expect.by + slack
+        case "steady":
+            failed = np.abs(after - before) > expect.by + slack
     return failed
 
 

@@ -12,21 +12,22 @@ from typing import Any, Final, Literal, NoReturn, cast, get_args
 
 from psycheck.errors import BadInput, nearest
 from psycheck.text.edits import Edit, append, replace_words
+from psycheck.text.noise import Noise, noise
 from psycheck.text.person import Person, shift_person
 
 Kind = Literal["INV", "MFT", "DIR"]
-ExpectationKind = Literal["same_label", "label", "not_down", "not_up"]
+ExpectationKind = Literal["same_label", "label", "not_down", "not_up", "steady"]
 
 SHIPPED: Final = Path(__file__).with_name("suites")
 FITS: Final[Mapping[str, tuple[str, ...]]] = {
     "INV": ("same_label",),
     "MFT": ("label",),
-    "DIR": ("not_down", "not_up"),
+    "DIR": ("not_down", "not_up", "steady"),
 }
 _SUITE_KEYS: Final = ("name", "title", "source", "label", "check")
 _CHECK_KEYS: Final = ("id", "kind", "title", "label", "edit", "expect", "gold", "variants", "tags")
 _REMEMBERED: Final = 16_384  # texts for each edit
-_EDITS: Final = ("append", "replace", "person")
+_EDITS: Final = ("append", "replace", "person", "noise")
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -35,7 +36,7 @@ class Expectation:
     """What a check expects of the model.
 
     same_label: the decision stays; label: the decision is `label`; not_down, not_up: the probability of the
-    positive class does not fall, or rise, by more than `by`.
+    positive class does not fall, or rise, by more than `by`; steady: it does neither.
     """
 
     kind: ExpectationKind
@@ -202,6 +203,8 @@ class _Reader:
                 return tuple(append(sentence) for sentence in sentences), sentences
             case "replace":
                 return (_remembered(replace_words(self.words(raw["replace"]))),), ()
+            case "noise":
+                return (_remembered(noise(self.noise(raw["noise"]))),), ()
             case _:
                 edit = shift_person(self.person(raw["person"]), agreement=self.agreement(raw))
                 return (_remembered(edit),), ()
@@ -237,6 +240,11 @@ class _Reader:
             self.wrong("unknown person", "edit.person", allowed=", ".join(get_args(Person)))
         return cast(Person, raw)
 
+    def noise(self, raw: object) -> Noise:
+        if raw not in get_args(Noise):
+            self.wrong("unknown noise", "edit.noise", allowed=", ".join(get_args(Noise)))
+        return cast(Noise, raw)
+
     def agreement(self, raw: dict[str, Any]) -> bool:
         if not isinstance(said := raw.get("agreement", False), bool):
             self.wrong("agreement is no true or false", "edit.agreement", allowed="true or false")
@@ -245,10 +253,10 @@ class _Reader:
     def expectation(self, raw: object) -> Expectation:
         if raw == "same_label":
             return Expectation("same_label")
-        shape = '"same_label", { label = 0 }, { not_down = 0.1 } or { not_up = 0.1 }'
+        shape = '"same_label", { label = 0 }, { not_down = 0.1 }, { not_up = 0.1 } or { steady = 0.1 }'
         if not isinstance(raw, dict) or len(raw) != 1:
             self.wrong("the expectation is missing or not one of those known", "expect", allowed=shape)
-        self.known(raw, ("label", "not_down", "not_up"), "expect")
+        self.known(raw, ("label", "not_down", "not_up", "steady"), "expect")
         ((kind, value),) = raw.items()
         if kind == "label":
             return Expectation("label", label=self.bit(value, "expect.label"))

@@ -70,6 +70,7 @@ def train_cli(
         "criterion": criterion,
         "dev_share": dev_share,
         "seed": seed,
+        "labels": tuple(label.partition("=")[2] or label for label in labels) if labels else None,
     }
     said = {key: value for key, value in given.items() if value is not None}
     recipe = named(preset, **said) if preset else Recipe().with_(**said)
@@ -77,15 +78,16 @@ def train_cli(
     clock = _Clock(line)
     try:
         if search:
-            found = look_for(opened, recipe, out, trials=search, progress=clock)
-            recipe = found.recipe
-        if seeds:
-            _print_seeds(train_seeds(opened, recipe, out, seeds=seeds, progress=clock))
-            return
-        trained = train(opened, recipe, out, progress=clock)
+            trained = look_for(opened, recipe, out, trials=search, progress=clock)
+            recipe = trained.recipe
+        elif not seeds:
+            trained = train(opened, recipe, out, progress=clock)
+        several = train_seeds(opened, recipe, out / "seeds", seeds=seeds, progress=clock) if seeds else []
     finally:
         line.end()
-    _print(trained)
+    if search or not seeds:
+        _print(trained)
+    _print_seeds(several)
 
 
 class _Clock:
@@ -109,6 +111,11 @@ def _print(trained: "Trained") -> None:
     typer.echo(f"model: {trained.spec}")
 
 
-def _print_seeds(runs: Any) -> None:
-    for one in runs:
-        typer.echo(str(one))
+def _print_seeds(several: "list[Trained]") -> None:
+    from psycheck.train.search import spread
+
+    for part in ("dev", "test") if several else ():
+        for name, (mean, deviation) in spread(several, on=part).items():
+            typer.echo(f"{part} {name}: {mean:.3f} (sd {deviation:.3f}, {len(several)} seeds)")
+    for one in several:
+        typer.echo(f"model: {one.spec}")

@@ -13,7 +13,8 @@ import polars as pl
 from psycheck.corpora.fit import Read, fit_texts
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.model import IntArray
+from psycheck.measures.classification import BoolArray
+from psycheck.model import FloatArray, IntArray
 from psycheck.text.edits import append_to_all
 from psycheck.train.parts import DEV_NAMES
 from psycheck.train.recipe import FROZEN, TFIDF, Recipe
@@ -24,7 +25,7 @@ NEUTRAL = Path(__file__).with_name("neutral.txt")
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A sentence that can be appended: the check it comes from, and whether it says that a symptom is there."""
+    """A sentence to append, the check it comes from, and whether it says that a symptom is there."""
 
     check: str
     sentence: str
@@ -132,12 +133,13 @@ def _train_and_dev(corpus: Corpus) -> dict[int, str]:
     if "split" not in corpus.table.columns or not corpus.table["split"].drop_nulls().len():
         return dict.fromkeys(range(len(corpus)), "")
     dev = next((name for name in DEV_NAMES if (corpus.table["split"] == name).any()), None)
-    return {row: split for row, split in enumerate(corpus.table["split"]) if split in ("train", dev) and split}
+    seen = {"train", dev} - {None}
+    return {row: split for row, split in enumerate(corpus.table["split"]) if split in seen}
 
 
 def _takers(
-    additions: Sequence[Addition], target: "np.typing.NDArray[np.float64]", agreeing: bool
-) -> list[tuple[list[Addition], "np.typing.NDArray[np.bool_]"]]:
+    additions: Sequence[Addition], target: FloatArray, agreeing: bool
+) -> list[tuple[list[Addition], BoolArray]]:
     """Which sentences may go to which texts, (n,)."""
     if not agreeing:
         return [(list(additions), ~np.isnan(target))]

@@ -28,8 +28,8 @@ from psycheck.model import FloatArray
 from psycheck.models.hf_folder import load_tokenizer, window_of
 from psycheck.models.window import speakable
 from psycheck.train.figures import figures
-from psycheck.train.losses import MISSING, annotated_loss, balancing_weights, log_chances
-from psycheck.train.parts import Part, Parts
+from psycheck.train.losses import MISSING, annotated_loss, log_chances
+from psycheck.train.parts import Part, Parts, balancing_weights
 from psycheck.train.recipe import Recipe
 from psycheck.train.start import PLAIN, open_classifier, start_folder
 

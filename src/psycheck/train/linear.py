@@ -9,7 +9,7 @@ import numpy as np
 from psycheck.errors import BadInput
 from psycheck.model import FloatArray
 from psycheck.train.figures import figures
-from psycheck.train.parts import Parts
+from psycheck.train.parts import Parts, balancing_weights
 from psycheck.train.recipe import Recipe
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
@@ -91,8 +91,6 @@ def save_sklearn(model: Any, folder: Path) -> None:
 def _fit_one(features: Any, targets: FloatArray, strength: float, recipe: Recipe) -> Any:
     """A soft target counts in part for both classes."""
     from sklearn.linear_model import LogisticRegression
-
-    from psycheck.train.losses import balancing_weights
 
     rows = np.flatnonzero(~np.isnan(targets))
     t = targets[rows]

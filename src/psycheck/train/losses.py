@@ -1,11 +1,8 @@
 """The one loss of fine-tuning: cross-entropy over what was annotated."""
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax, logsigmoid
-
-from psycheck.model import FloatArray
 
 MISSING = (
     -100.0
@@ -40,10 +37,3 @@ def annotated_loss(
         each = -(weights[1] * t * yes + weights[0] * (1 - t) * no)
     total = torch.where(known, each, torch.zeros_like(each)).sum()
     return total / (known.sum().clamp(min=1) if items is None else items)
-
-
-def balancing_weights(targets: FloatArray) -> FloatArray:
-    """Weights (2, k) that give both sides of a label the same say: n / (2 n_side), soft targets in part."""
-    n = (~np.isnan(targets)).sum(axis=0)
-    positive = np.nansum(targets, axis=0)
-    return np.asarray([n / (2 * (n - positive)), n / (2 * positive)], dtype=np.float64)

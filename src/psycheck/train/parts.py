@@ -131,6 +131,13 @@ def dev_rows(corpus: Corpus, labels: tuple[str, ...], share: float, seed: int) -
     return picked
 
 
+def balancing_weights(targets: FloatArray) -> FloatArray:
+    """Weights (2, k) that give both sides of a label the same say: n / (2 n_side), soft targets in part."""
+    n = (~np.isnan(targets)).sum(axis=0)
+    positive = np.nansum(targets, axis=0)
+    return np.asarray([n / (2 * (n - positive)), n / (2 * positive)], dtype=np.float64)
+
+
 def _splits(corpus: Corpus) -> set[str]:
     if "split" not in corpus.table.columns:
         return set()

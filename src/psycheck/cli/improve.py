@@ -1,0 +1,91 @@
+"""`psycheck improve`: retrain on what failed, and prove it out of distribution."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from psycheck.cli import options as opt
+
+
+def improve_cli(
+    model: Annotated[
+        str, typer.Argument(help="A folder that train wrote from CORPUS, or a named recipe (ls recipes).")
+    ],
+    corpora: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CORPUS…", help="The corpus to learn from (train, dev, test), then others to prove it on."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the run and its models.")] = Path(
+        "runs/improve"
+    ),
+    suite: Annotated[str, typer.Option(help="Suite whose DIR checks are learned from.")] = "deck",
+    unseen: Annotated[
+        str, typer.Option(help="Suite of other sentences for the same symptoms; '' for none.")
+    ] = "deck-unseen",
+    which: Annotated[
+        str, typer.Option(help="below_mean: checks that fail more than the mean; all: all DIR checks.")
+    ] = "below_mean",
+    share: Annotated[
+        float | None, typer.Option(help="Share of the agreeing texts that get a sentence.")
+    ] = None,
+    agreeing: Annotated[
+        bool, typer.Option("--agreeing/--all-texts", help="Presence to 1 and absence to 0, or any to any.")
+    ] = True,
+    control: Annotated[
+        bool,
+        typer.Option("--control/--no-control", help="Also train on random sentences as long."),
+    ] = True,
+    augment: Annotated[str, typer.Option(help="What to augment with: deck.")] = "deck",
+    seeds: Annotated[int, typer.Option(metavar="N", help="Train every arm with N seeds.")] = 1,
+    texts: Annotated[int, typer.Option(help="Texts of dev that sentences are tried on.")] = 40,
+    text: opt.Text = None,
+    id_: opt.Id = None,
+    labels: opt.Labels = None,
+    positive: opt.Positive = None,
+    author: opt.Author = None,
+    split_column: opt.SplitColumn = None,
+    store: opt.Store = None,
+) -> None:
+    """Retrain on the checks that failed, and measure both models on corpora that they never saw."""
+    from psycheck.cli.progress import ProgressLine
+    from psycheck.improve import improve
+    from psycheck.line import corpus_plan
+    from psycheck.study.changes import improve_table
+    from psycheck.train.recipe import preset, presets
+
+    columns = opt.columns_of(text, id_, labels, positive, author, None, split_column, None)
+    opened = [corpus_plan(said, columns) for said in corpora]
+    # The suite's label is learned alone: what it tests is what is to be improved.
+    start: Any = model
+    if model in presets() and not Path(model).exists():
+        from psycheck.audits.suite import read_suite
+
+        start = preset(model, labels=(read_suite(suite).checks[0].label,))
+    line = ProgressLine()
+    given: dict[str, Any] = {} if share is None else {"share": share}
+    try:
+        run = improve(
+            start,
+            opened[0],
+            opened[1:],
+            out=out,
+            augment=augment,
+            seeds=seeds,
+            texts=texts,
+            store=store,
+            progress=line,
+            say=lambda words: typer.echo(words, err=True),
+            suite=suite,
+            unseen=unseen,
+            which=which,
+            agreeing=agreeing,
+            control=control,
+            **given,
+        )
+    finally:
+        line.end()
+    typer.echo(improve_table(run.findings))
+    typer.echo(f"report: {out / 'report.html'}")

@@ -1,0 +1,88 @@
+"""Scores of whole corpora and pass rates of sentences, through the store: nothing is scored twice."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from psycheck.audits.behaviour import Behaviour
+from psycheck.audits.suite import Check, Suite
+from psycheck.corpora.fit import fit_texts
+from psycheck.corpus import Corpus
+from psycheck.engine import Progress, score_once, silent
+from psycheck.errors import BadInput
+from psycheck.finding import Finding
+from psycheck.model import FloatArray, Model, Windowed
+from psycheck.scores import RememberedScores, Store, default_store
+from psycheck.train.augment import Addition
+
+
+def scored(
+    model: Model,
+    corpora: Sequence[Corpus],
+    label: str,
+    store_path: Path | None = None,
+    progress: Progress = silent,
+) -> list[FloatArray]:
+    """What a model says of one label for each corpus, each (n,); NaN where it gave no usable answer."""
+    column = column_of(model, label)
+    with closing(Store(store_path or default_store())) as store:
+        view = RememberedScores(store, model, model.labels)
+        pieces = [((k + 1) / len(corpora), corpus.texts) for k, corpus in enumerate(corpora)]
+        score_once([(model, view)], store, pieces, progress)
+        return [view.of(corpus.texts)[:, column] for corpus in corpora]
+
+
+def sentence_rates(
+    model: Model,
+    corpus: Corpus,
+    suites: Sequence[Suite],
+    store_path: Path | None = None,
+    progress: Progress = silent,
+) -> list[Finding]:
+    """Pass rates of the DIR checks of suites on a few texts, shortened so that every sentence is read."""
+    asked = [Behaviour(dir_checks(suite)) for suite in suites]
+    sentences = [s for audit in asked for check in audit.suite.checks for s in check.sentences]
+    readers = [model.read] if isinstance(model, Windowed) else []
+    fitted, _ = fit_texts(corpus, readers, sentences)
+    with closing(Store(store_path or default_store())) as store:
+        view = RememberedScores(store, model, model.labels)
+        pieces = [((k + 1) / len(asked), audit.ask(fitted)) for k, audit in enumerate(asked)]
+        score_once([(model, view)], store, pieces, progress)
+        judged = [finding for audit in asked for finding in audit.judge(fitted, view).findings]
+    return [finding for finding in judged if finding.measure == "pass_rate"]
+
+
+def sample(corpus: Corpus, size: int, seed: int) -> Corpus:
+    """At most `size` texts of a corpus, drawn by seed, in their order."""
+    if len(corpus) <= size:
+        return corpus
+    keep = np.zeros(len(corpus), bool)
+    keep[np.random.default_rng(seed).permutation(len(corpus))[:size]] = True
+    return corpus.only(keep)
+
+
+def dir_checks(suite: Suite) -> Suite:
+    """A suite with the DIR checks that append sentences, alone."""
+    checks = tuple(check for check in suite.checks if check.kind == "DIR" and check.sentences)
+    if not checks:
+        raise BadInput(f"suite '{suite.name}' has no DIR check that appends a sentence")
+    return replace(suite, checks=checks)
+
+
+def additions_of(checks: Sequence[Check]) -> list[Addition]:
+    """The sentences of checks; where the score must not fall they speak of presence, else of absence."""
+    return [
+        Addition(check.id, sentence, check.expect.kind == "not_down")
+        for check in checks
+        for sentence in check.sentences
+    ]
+
+
+def column_of(model: Model, label: str) -> int:
+    """Where a model's score for a label stands."""
+    if label not in model.labels:
+        raise BadInput(f"model '{model.name}' does not score '{label}'", allowed=", ".join(model.labels))
+    return model.labels.index(label)

@@ -1,0 +1,174 @@
+"""What improving changed: the pass rate of each check and symptom, and the tables that a person reads."""
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+
+from psycheck.finding import Finding
+from psycheck.measures.intervals import wilson
+
+TRAINED_ON = "trained_on"
+RATE, PLAIN = "sentence_check_pass_rate", "plain"
+_HEAD = ("trained on", "tested on", "arm", "decision", "F1", "macro-F1", "change", "95 %", "p", "p Holm")
+
+
+def rate_changes(rates: Sequence[Finding]) -> list[Finding]:
+    """How far the pass rate of each check, and of each symptom and polarity, moved; seeds are pooled.
+
+    `counts` has passed and n before and after. A check that training used is marked, and left out of the
+    figures of its symptom: those speak of sentences that the model has not seen.
+    """
+    tried = [f for f in rates if f.measure == RATE]
+    out: list[Finding] = []
+    for suite in dict.fromkeys(f.where["suite"] for f in tried):
+        mine = [f for f in tried if f.where["suite"] == suite]
+        arms = dict.fromkeys(f.where["arm"] for f in mine if f.where["arm"] != PLAIN)
+        for arm in arms:
+            for check in dict.fromkeys(f.where["check"] for f in mine):
+                out += _change([f for f in mine if f.where["check"] == check], arm, "check")
+            learned = {f.where["check"] for f in mine if TRAINED_ON in f.flags and f.where["arm"] == arm}
+            groups = dict.fromkeys((f.where.get("symptom", ""), f.where.get("polarity", "")) for f in mine)
+            for symptom, polarity in groups:
+                group = [
+                    f
+                    for f in mine
+                    if (f.where.get("symptom", ""), f.where.get("polarity", "")) == (symptom, polarity)
+                    and f.where["check"] not in learned
+                ]
+                if symptom and group:
+                    out += _change(group, arm, "symptom")
+    return out
+
+
+def _change(rates: Sequence[Finding], arm: str, by: str) -> list[Finding]:
+    before = [f for f in rates if f.where["arm"] == PLAIN]
+    after = [f for f in rates if f.where["arm"] == arm]
+    passed = [sum(f.counts["passed"] for f in side) for side in (before, after)]
+    n = [sum(f.n for f in side) for side in (before, after)]
+    if not all(n):
+        return []
+    keys = ("audit", "corpus", "suite", "label", "symptom", "category", "polarity")
+    where = {key: rates[0].where[key] for key in keys if key in rates[0].where} | {"arm": arm, "by": by}
+    if by == "check":
+        where |= {"check": rates[0].where["check"], "title": rates[0].where.get("title", "")}
+    counts = {"passed_before": passed[0], "n_before": n[0], "passed_after": passed[1], "n_after": n[1]}
+    flags = (TRAINED_ON,) if any(TRAINED_ON in f.flags for f in after) else ()
+    value = passed[1] / n[1] - passed[0] / n[0]
+    # Newcombe's interval from Wilson's; it treats the sides as independent, so it is rather too wide.
+    (low0, high0), (low1, high1) = wilson(passed[0], n[0]), wilson(passed[1], n[1])
+    p0, p1 = passed[0] / n[0], passed[1] / n[1]
+    low = value - math.hypot(p1 - low1, high0 - p0)
+    high = value + math.hypot(high1 - p1, p0 - low0)
+    return [Finding("pass_rate_change", value, n[1], (low, high), where, counts, flags=flags)]
+
+
+def improve_table(findings: Sequence[Finding]) -> str:
+    """Markdown: figures before and after on each corpus, the symptoms, the checks."""
+    parts = ["# Before and after", "", *_markdown(_HEAD, result_rows(findings)), ""]
+    parts += ["AUC stands in the rows “ranking”. Changes are against plain; p is McNemar's.", ""]
+    parts += [f"- {line}" for line in summary_lines(findings)] + [""]
+    for suite in dict.fromkeys(f.where["suite"] for f in findings if f.measure == "pass_rate_change"):
+        for by in ("symptom", "check"):
+            rows = change_rows(findings, suite, by)
+            if rows:
+                head = ("arm", by, "polarity", "before", "after", "change", "95 %", "")
+                parts += [f"## {suite}: pass rate by {by}", "", *_markdown(head, rows), ""]
+    return "\n".join(parts)
+
+
+def summary_lines(findings: Sequence[Finding]) -> list[str]:
+    """For each arm one line: what it costs on the corpus it learned from, what it brings on the others."""
+    lines = []
+    changes = [f for f in findings if f.measure in ("macro_f1_change", "auc_change")]
+    for arm in dict.fromkeys(f.where["arm"] for f in changes):
+        for flag, said in (
+            ("in_distribution", "on its own corpus"),
+            ("out_of_distribution", "on the others"),
+        ):
+            mine = [f for f in changes if f.where["arm"] == arm and flag in f.flags and f.tested]
+            means = []
+            for decision, name in (
+                ("0.5", "macro-F1 at 0.5"),
+                ("dev", "at the dev threshold"),
+                ("ranking", "AUC"),
+            ):
+                values = [f.value for f in mine if f.where["decision"] == decision]
+                means += [f"{name} {sum(values) / len(values):+.3f}"] if values else []
+            if means:
+                lines.append(f"{arm}, {said}: {', '.join(means)} against plain")
+    return lines
+
+
+def improve_csv(findings: Sequence[Finding]) -> str:
+    """The first table as CSV."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(_HEAD)
+    table.writerows(result_rows(findings))
+    return out.getvalue()
+
+
+def result_rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
+    """One row for each test, arm and decision; several seeds are meaned."""
+    found: dict[tuple[str, str, str, str], dict[str, list[Finding]]] = {}
+    for f in findings:
+        if "trained_on" in f.where and "decision" in f.where and f.measure != "threshold":
+            key = (f.where["trained_on"], f.where["corpus"], f.where["arm"], f.where["decision"])
+            if "against" not in f.where:
+                found.setdefault(key, {}).setdefault(f.measure, []).append(f)
+    rows = []
+    for key, mine in found.items():
+        ranking = key[3] == "ranking"
+        main = "auc" if ranking else "macro_f1"
+        change = mine.get(f"{main}_change", [None])[0]
+        first = "" if ranking else _mean(mine.get("f1", []))
+        second = f"AUC {_mean(mine['auc'])}" if ranking else _mean(mine[main])
+        moved = f"{change.value:+.3f}" if change else ""
+        ends = _ends(change) if change else ""
+        ps = [_p(mine.get(name, [])) for name in ("mcnemar_p", "mcnemar_p_holm")]
+        rows.append((*key, first, second, moved, ends, *ps))
+    return rows
+
+
+def change_rows(findings: Sequence[Finding], suite: str, by: str) -> list[tuple[str, ...]]:
+    """Pass rates before and after."""
+    rows: list[tuple[str, ...]] = []
+    for f in findings:
+        if f.measure == "pass_rate_change" and (f.where["suite"], f.where["by"]) == (suite, by):
+            c = f.counts
+            named = f.where.get("symptom", "")
+            if by == "check":
+                named = f"{f.where['check']} {named}".rstrip()
+            before, after = c["passed_before"] / c["n_before"], c["passed_after"] / c["n_after"]
+            marks = "learned from" if TRAINED_ON in f.flags else ""
+            polarity = f.where.get("polarity", "")
+            rates = (f"{before:.2f}", f"{after:.2f}", f"{f.value:+.2f}", _ends(f), marks)
+            rows.append((f.where["arm"], named, polarity, *rates))
+    return rows
+
+
+def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
+
+
+def _mean(findings: Sequence[Finding]) -> str:
+    values = [f.value for f in findings if f.tested]
+    if not values:
+        return "–"
+    mean = sum(values) / len(values)
+    if len(values) > 1:
+        sd = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1))
+        return f"{mean:.3f} (sd {sd:.3f})"
+    return f"{mean:.3f} ({_ends(findings[0])})"
+
+
+def _ends(finding: Finding) -> str:
+    if finding.interval is None:
+        return ""
+    low, high = finding.interval
+    return f"{low:+.2f} to {high:+.2f}" if low < 0 else f"{low:.2f} to {high:.2f}"
+
+
+def _p(findings: Sequence[Finding]) -> str:
+    return ", ".join(f"{f.value:.3f}" if f.value >= 0.001 else "<0.001" for f in findings if f.tested)
