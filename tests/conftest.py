@@ -4,6 +4,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("psycheck", deadline=None)
+settings.load_profile("psycheck")
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -7,7 +7,21 @@ import psycheck
 
 SOURCE = Path(psycheck.__file__).parent
 CORE = {"corpus", "model", "finding", "errors"}
-LINE = {"gate", "run", "plan", "scores", "engine", "align", "environment", "shown", "line", "score", "demo"}
+LINE = {
+    "gate",
+    "run",
+    "plan",
+    "scores",
+    "engine",
+    "align",
+    "environment",
+    "shown",
+    "line",
+    "score",
+    "demo",
+    "improve",
+    "study",
+}
 # A room may import itself and the rooms that stand before it in this list's values.
 MAY = {
     "text": {"errors"},

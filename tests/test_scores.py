@@ -150,7 +150,7 @@ def test_texts_whose_hashes_share_their_first_half_are_told_apart(
     view = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
     view.add(["a", "bb", "ccc"], np.array([[0.1], [0.2], [0.3]]), None)
     assert view.of(["ccc", "a", "bb"])[:, 0].tolist() == [0.3, 0.1, 0.2]
-    assert view.find(["dddd"]).tolist() == [-1]
+    assert view.find(halved(["dddd"])).tolist() == [-1]
 
 
 def test_a_hash_is_sixteen_bytes_in_two_halves() -> None:

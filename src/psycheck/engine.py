@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from time import monotonic
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.errors import ModelFailure, PsycheckError
 from psycheck.model import FloatArray, Model, Windowed
-from psycheck.scores import RememberedScores, Store, digest
+from psycheck.scores import RememberedScores, Store, digest, digests_of
 
 BUDGET = 64 * 2**20  # bytes of text held at once
 _AT_ONCE = 4096  # texts taken from an audit at once
@@ -84,12 +85,12 @@ def score_once(
             begun = monotonic()
             todo = _unknown(view, texts)
             tally = tallies[model.name]
-            planned = int((tally.scored + len(todo)) / max(share, 1e-9))
+            planned = int((tally.scored + len(todo.texts)) / max(share, 1e-9))
             scored, failed = 0, 0
             for batch in _batches(todo, getattr(model, "batch", None) or BATCH):
                 done, lost = _score_batch(model, view, batch)
                 scored, failed = scored + done, failed + lost
-                if lost == len(batch) and view.complaints and not len(view):
+                if lost == len(batch.texts) and view.complaints and not len(view):
                     raise ModelFailure(
                         f"model '{model.name}' fails on every text: {'; '.join(view.complaints)}",
                         do="call its score on one short text in a Python shell",
@@ -99,7 +100,7 @@ def score_once(
                 tally,
                 asked=tally.asked + asked,
                 distinct=tally.distinct + len(texts),
-                remembered=tally.remembered + len(texts) - len(todo),
+                remembered=tally.remembered + len(texts) - len(todo.texts),
                 scored=tally.scored + scored,
                 failed=tally.failed + failed,
                 seconds=tally.seconds + monotonic() - begun,
@@ -112,40 +113,53 @@ def unscored(model: Model, store: Store, pieces: Iterable[Piece]) -> Iterator[st
     view = RememberedScores(store, model, model.labels)
     met: set[bytes] = set()
     for _, _, texts in gather(pieces):
-        todo = _unknown(view, texts)
+        todo = _unknown(view, texts).texts
         for text in missing(todo) if (missing := getattr(model, "missing", None)) else todo:
             if (key := digest(text)) not in met:
                 met.add(key)
                 yield text
 
 
-def _unknown(view: RememberedScores, texts: list[str]) -> list[str]:
+class _Todo(NamedTuple):
+    """Texts to score, with their hashes, (n, 2), where these are known already."""
+
+    texts: list[str]
+    hashes: NDArray[np.uint64] | None
+
+    def take(self, rows: Sequence[int]) -> "_Todo":
+        """Some of them, in this order."""
+        return _Todo([self.texts[i] for i in rows], None if self.hashes is None else self.hashes[rows])
+
+
+def _unknown(view: RememberedScores, texts: list[str]) -> _Todo:
     """What the store does not hold; what it holds is kept at hand for judging."""
     view.refresh()
     if not len(view):
-        return texts
-    rows = view.find(texts)
+        return _Todo(texts, None)
+    hashes = digests_of(texts)
+    rows = view.find(hashes)
     known = np.flatnonzero(rows >= 0).tolist()
     _keep(view, [texts[i] for i in known], rows[known].tolist())
-    return [texts[i] for i in np.flatnonzero(rows < 0).tolist()]
+    return _Todo(texts, hashes).take(np.flatnonzero(rows < 0).tolist())
 
 
-def _batches(texts: list[str], size: int) -> Iterator[list[str]]:
+def _batches(todo: _Todo, size: int) -> Iterator[_Todo]:
     """Longest first, so that a batch too large for the memory shows at once and padding stays small."""
-    texts = sorted(texts, key=len, reverse=True)
-    for start in range(0, len(texts), size):
-        yield texts[start : start + size]
+    order = sorted(range(len(todo.texts)), key=[-len(text) for text in todo.texts].__getitem__)
+    for start in range(0, len(order), size):
+        yield todo.take(order[start : start + size])
 
 
-def _score_batch(model: Model, view: RememberedScores, texts: list[str]) -> tuple[int, int]:
+def _score_batch(model: Model, view: RememberedScores, batch: _Todo) -> tuple[int, int]:
     """Score and commit; a batch that a model fails on is halved until the texts at fault stand alone."""
     lost = 0
     if missing := getattr(model, "missing", None):
-        lacking = set(missing(texts))
+        lacking = set(missing(batch.texts))
         lost = len(lacking)
-        texts = [text for text in texts if text not in lacking]
-        if not texts:
-            return 0, lost
+        batch = batch.take([i for i, text in enumerate(batch.texts) if text not in lacking])
+    texts = batch.texts
+    if not texts:
+        return 0, lost
     try:
         values = checked(model, texts, model.score(texts))
         read = model.read(texts) if isinstance(model, Windowed) else None
@@ -156,9 +170,10 @@ def _score_batch(model: Model, view: RememberedScores, texts: list[str]) -> tupl
             view.complain(error)
             return 0, lost + 1
         half = len(texts) // 2
-        first, second = (_score_batch(model, view, part) for part in (texts[:half], texts[half:]))
+        halves = (range(half), range(half, len(texts)))
+        first, second = (_score_batch(model, view, batch.take(part)) for part in halves)
         return first[0] + second[0], lost + first[1] + second[1]
-    _keep(view, texts, view.add(texts, values, read))
+    _keep(view, texts, view.add(texts, values, read, batch.hashes))
     return len(texts), lost
 
 

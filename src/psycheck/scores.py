@@ -62,13 +62,16 @@ class Batch:
     read: NDArray[np.int32]
 
 
-def batch_of(texts: Sequence[str], scores: FloatArray, read: IntArray | None) -> Batch:
+def batch_of(
+    texts: Sequence[str], scores: FloatArray, read: IntArray | None, hashes: NDArray[np.uint64] | None
+) -> Batch:
     """A batch as the store keeps it."""
     cut = np.full(len(texts), WHOLE, np.int32)
     if read is not None:
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         cut = np.where(read >= lengths, WHOLE, read).astype(np.int32)
-    return Batch(digests_of(texts), np.ascontiguousarray(scores, np.float64), cut)
+    hashes = digests_of(texts) if hashes is None else np.ascontiguousarray(hashes)
+    return Batch(hashes, np.ascontiguousarray(scores, np.float64), cut)
 
 
 def digests_of(texts: Sequence[str]) -> NDArray[np.uint64]:
@@ -250,21 +253,30 @@ class RememberedScores:
             if row not in self._own:
                 self._take(batch)
 
-    def add(self, texts: Sequence[str], scores: FloatArray, read: IntArray | None) -> range:
+    def add(
+        self,
+        texts: Sequence[str],
+        scores: FloatArray,
+        read: IntArray | None,
+        hashes: NDArray[np.uint64] | None = None,
+    ) -> range:
         """Commit a batch; returns the rows at which it stands."""
-        batch = batch_of(texts, scores, read)
+        batch = batch_of(texts, scores, read, hashes)
         self._own.add(self._store.add(self.number, batch))
         return self._take(batch)
 
-    def find(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """The rows at which texts stand, (n,); -1 where they are not known."""
-        found = np.full(len(texts), -1, np.int64)
-        if not self._count or not len(texts):
+    def find(self, wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The rows at which texts stand, (n,), by their hashes, (n, 2); -1 where they are not known."""
+        found = np.full(len(wanted), -1, np.int64)
+        if not self._count or not len(wanted):
             return found
         self._sort()
-        wanted, keys = digests_of(texts), self._keys
-        at = np.searchsorted(keys, wanted[:, 0])
-        open_ = np.arange(len(texts))
+        keys = self._keys
+        # Asked in order, neighbours in the table are still in the processor's cache.
+        turn = np.argsort(wanted[:, 0])
+        at = np.empty(len(wanted), np.int64)
+        at[turn] = np.searchsorted(keys, wanted[turn, 0])
+        open_ = np.arange(len(wanted))
         # Two texts may share the first half of their hash; then the second half decides.
         while len(open_):
             open_ = open_[at[open_] < self._count]
@@ -305,7 +317,7 @@ class RememberedScores:
         rows = np.array([recent.get(text, -1) for text in texts], np.int64)
         missing = np.flatnonzero(rows < 0)
         if len(missing) and len(recent) < self._count:
-            rows[missing] = self.find([texts[i] for i in missing.tolist()])
+            rows[missing] = self.find(digests_of([texts[i] for i in missing.tolist()]))
         return rows
 
     def _take(self, batch: Batch) -> range:
@@ -324,8 +336,12 @@ class RememberedScores:
 
     def _sort(self) -> None:
         self._join()
-        if len(self._order) < self._count:
-            self._order = np.argsort(self._texts[:, 0], kind="stable")
+        old = len(self._order)
+        if old < self._count:
+            # Two sorted runs, which the stable sort merges in one pass.
+            new = old + np.argsort(self._texts[old:, 0], kind="stable")
+            order = np.concatenate([self._order, new])
+            self._order = order[np.argsort(self._texts[order, 0], kind="stable")]
             self._keys = self._texts[self._order, 0]
 
 

@@ -51,7 +51,8 @@ class Behaviour:
             rows = np.flatnonzero(_subset(check, corpus)).tolist()
             drawn = self._drawn(check, [ids[row] for row in rows])
             for v, chosen in enumerate(drawn):
-                originals = [texts[rows[k]] for k in chosen]
+                whole = len(chosen) == len(texts)
+                originals = texts if whole else [texts[rows[k]] for k in chosen]
                 if check.sentences:
                     yield from append_to_all(originals, check.sentences[v])
                 else:
@@ -62,8 +63,7 @@ class Behaviour:
         findings: list[Finding] = []
         tables: list[pl.DataFrame] = []
         outcomes: list[Outcomes] = []
-        for check in self.suite.checks:
-            cases = self._judge_check(check, corpus, scores)
+        for check, cases in zip(self.suite.checks, self._cases(corpus, scores), strict=True):
             where = self._where(check, corpus, scores)
             findings.append(_pass_rate(cases, corpus, where))
             findings += _sentence_rates(check, cases, where)
@@ -75,36 +75,58 @@ class Behaviour:
         summaries = by_groups([marked[id(rate)] for rate in rates], np.stack(outcomes))
         return Judgement((*findings, *summaries), {"cases": pl.concat(tables)})
 
-    def _judge_check(self, check: Check, corpus: Corpus, scores: Scores) -> "_Cases":
-        if check.label not in scores.labels:
-            raise BadInput(
-                f"suite '{self.suite.name}' tests '{check.label}'; model '{scores.model}' does not score it",
-                where=f"check {check.id}",
-                allowed=nearest(check.label, scores.labels),
-                do="name the model's label for it: append ?label=NAME to the model",
-            )
-        column = scores.labels.index(check.label)
-        parts, start = [], 0
+    def _cases(self, corpus: Corpus, scores: Scores) -> list["_Cases"]:
+        """The cases of every check, slice by slice, so that originals are looked up once."""
+        for check in self.suite.checks:
+            if check.label not in scores.labels:
+                raise BadInput(
+                    f"'{self.suite.name}' tests '{check.label}'; model '{scores.model}' does not score it",
+                    where=f"check {check.id}",
+                    allowed=nearest(check.label, scores.labels),
+                    do="name the model's label for it: append ?label=NAME to the model",
+                )
+        parts: list[list[_Cases]] = [[] for _ in self.suite.checks]
+        start = 0
         for piece in corpus.slices():
-            keep = _subset(check, piece)
-            rows = start + np.flatnonzero(keep)
-            part = piece if keep.all() else piece.only(keep)
-            ids, texts = part.ids, part.texts
-            parts.append(self._judge_texts(check, rows, ids, texts, scores, column))
-            start += len(keep)
-        return _Cases.joined(parts, len(check.edits))
+            ids, texts = piece.ids, piece.texts
+            before = scores.of(texts)
+            for check, mine in zip(self.suite.checks, parts, strict=True):
+                column = scores.labels.index(check.label)
+                rows = np.flatnonzero(_subset(check, piece))
+                some = rows.tolist() if len(rows) < len(piece) else None
+                mine.append(
+                    self._judge_texts(
+                        check,
+                        start + rows,
+                        ids if some is None else [ids[row] for row in some],
+                        texts if some is None else [texts[row] for row in some],
+                        before[rows, column],
+                        scores,
+                    )
+                )
+            start += len(piece)
+        return [
+            _Cases.joined(mine, len(check.edits))
+            for check, mine in zip(self.suite.checks, parts, strict=True)
+        ]
 
     def _judge_texts(
-        self, check: Check, rows: IntArray, ids: list[str], texts: list[str], scores: Scores, column: int
+        self,
+        check: Check,
+        rows: IntArray,
+        ids: list[str],
+        texts: list[str],
+        before: FloatArray,
+        scores: Scores,
     ) -> "_Cases":
         n, variants = len(texts), len(check.edits)
-        before = scores.of(texts)[:, column]
+        column = scores.labels.index(check.label)
         after = np.full((n, variants), np.nan)
         states = np.full((n, variants), -1, np.int8)  # -1: this variant was not drawn for this text
         undecided = np.zeros(n, np.bool_)
         for v, chosen in enumerate(self._drawn(check, ids)):
             mine = np.fromiter(chosen, np.int64, len(chosen))
-            variant = _variant(check, v, [texts[row] for row in chosen])
+            variant = _variant(check, v, texts if len(chosen) == n else [texts[row] for row in chosen])
             value = scores.of(variant.texts)[:, column]
             failed = _fails(check, before[mine], value, self.threshold)
             state = np.where(failed, FAILED, PASSED).astype(np.int8)
