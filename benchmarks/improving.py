@@ -1,10 +1,10 @@
-"""Does retraining on failed checks help on other corpora? MiniLM, three corpora, six directions, several seeds.
+"""Does retraining on failed checks help on other corpora? MiniLM, three corpora, six directions, some seeds.
 
 python benchmarks/improving.py [--seeds 3] [--out runs/improving] [--tables] [--demo]
 
-Reads depression_reddit, depression_tweets and counselchat from $PSYCHECK_DATA (default ../shared/data). What is
-finished is kept in the folder, figures only, never a text: the same command goes on after a kill. `--tables`
-prints the tables of what is finished; `--demo` tries everything on the shipped corpora.
+Reads depression_reddit, depression_tweets and counselchat from $PSYCHECK_DATA (default ../shared/data). What
+is finished is kept in the folder, figures only, never a text: the same command goes on after a kill.
+`--tables` prints the tables of what is finished; `--demo` tries everything on the shipped corpora.
 """
 
 import argparse
@@ -22,23 +22,30 @@ import polars as pl
 
 from psycheck.audits.suite import read_suite, shipped_suites
 from psycheck.corpus import Corpus
+from psycheck.finding import Finding
 from psycheck.line import open_corpus
+from psycheck.measures.classification import auc, confusion, f1, macro_f1
+from psycheck.measures.intervals import wilson
 from psycheck.models.open import open_model
 from psycheck.study.asking import additions_of, dir_checks, sample, scored, sentence_rates
+from psycheck.study.rows import Scored, against, by_place, differences
 from psycheck.train.augment import augmented, reader_of
 from psycheck.train.fit import train
 from psycheck.train.recipe import preset
 from psycheck.train.threshold import best_threshold
+from timing import machine, table
 
 NAMES = ("depression_reddit", "depression_tweets", "counselchat")
 LABEL = "depression"
-# The arms and how each changes the texts: share of texts, whose sentences.
+# The arms and how each changes the texts: share of texts, whose sentences (of checks below the mean).
 ARMS: dict[str, dict[str, Any] | None] = {
     "plain": None,
     "augmented": {"share": 1.0},
     "random": {"share": 1.0, "sentences": "random"},
     "half": {"share": 0.5},
 }
+# Looked for afterwards: all DIR checks, so that both classes get sentences and none gives the class away.
+FURTHER: dict[str, dict[str, Any] | None] = {"all-half": {"share": 0.5}}
 RECIPE = preset("fast", epochs=2, max_length=64, labels=(LABEL,))
 MOST = {"train": 600, "dev": 200, "test": 300}  # texts a corpus trains on, chooses on and is measured on
 SAMPLE = 16  # dev texts that sentences are appended to
@@ -79,42 +86,51 @@ def bounded(corpus: Corpus, most: int | None = None) -> Corpus:
     return replace(corpus, table=pl.concat(parts))
 
 
-def one_seed(seed: int, home: list[Corpus], out: Path, results: "Results") -> None:
-    """All arms from all corpora with one seed; what is there is not done again."""
+def one_seed(seed: int, home: list[Corpus], out: Path, results: "Results", further: bool) -> None:
+    """All arms from all corpora with one seed; what is there is not done again.
+
+    `further` arms are trained where the plain model is finished, into lines of their own, so that they can
+    run beside the others.
+    """
     suite = dir_checks(read_suite("deck"))
     recipe = replace(RECIPE, seed=seed)
     read = reader_of(recipe)
+    store = out / "scores.sqlite"
+    kind = "further" if further else "arm"
     for corpus in home:
         asked = sample(corpus.part("dev"), SAMPLE, seed=0)
+        home_key = {"seed": seed, "trained_on": corpus.name}
+        if further and not results.has("arm", home_key | {"arm": "plain"}):
+            continue
         chosen: list[str] = []
-        for arm, how in ARMS.items():
-            key = {"seed": seed, "trained_on": corpus.name, "arm": arm}
-            if results.has("arm", key) and arm != "plain":
+        for arm, how in ({"plain": ARMS["plain"], **FURTHER} if further else ARMS).items():
+            key = home_key | {"arm": arm}
+            known = results.has("arm" if arm == "plain" else kind, key)
+            if known and arm != "plain":
                 continue
             began, data = monotonic(), corpus
             counts: dict[str, int] = {}
             if how is not None:
-                additions = additions_of([check for check in suite.checks if check.id in chosen])
-                done = augmented(corpus, additions, LABEL, read=read, seed=seed, **how)
+                learned = [check for check in suite.checks if check.id in chosen or arm.startswith("all")]
+                done = augmented(corpus, additions_of(learned), LABEL, read=read, seed=seed, **how)
                 data, counts = done.corpus, dict(done.counts)
             trained = train((data.part("train"), data.part("dev")), recipe, out / "models" / name_of(key))
             model = open_model(trained.spec)
-            store = out / "scores.sqlite"
             if arm == "plain":
                 rates = sentence_rates(model, asked, [suite], store)
                 below = [f.where["check"] for f in rates if "below_dir_mean" in f.flags]
                 # A model that passes all alike has no check below the mean: then all are appended.
                 chosen = below or [check.id for check in suite.checks]
-            if results.has("arm", key):
+            if known:
                 continue
             # The threshold is chosen on dev as it was written: the texts it will meet have no sentence added.
             dev = corpus.part("dev")
             on_dev, *tests = scored(model, [dev, *(c.part("test") for c in home)], LABEL, store)
             results.add(
-                "arm",
+                kind,
                 key
                 | {
-                    "checks": chosen,
+                    "checks": [check.id for check in suite.checks] if arm.startswith("all") else chosen,
                     "counts": counts,
                     "threshold": best_threshold(dev.targets([LABEL])[:, 0], on_dev),
                     "seconds": monotonic() - began,
@@ -123,15 +139,16 @@ def one_seed(seed: int, home: list[Corpus], out: Path, results: "Results") -> No
             )
 
 
-def sentences(seed: int, home: list[Corpus], out: Path, results: "Results", arms: Sequence[str]) -> None:
+def sentences(seed: int, home: list[Corpus], out: Path, results: "Results", further: bool) -> None:
     """Pass rates on DECK and on sentences that training never saw."""
     suites = [dir_checks(read_suite(name)) for name in ("deck", "deck-unseen") if name in shipped_suites()]
+    kind = "further" if further else "arm"
     for corpus in home:
         asked = sample(corpus.part("dev"), SAMPLE, seed=0)
-        for arm in arms:
+        for arm in FURTHER if further else ("plain", "augmented"):
             for suite in suites:
                 key = {"seed": seed, "trained_on": corpus.name, "arm": arm}
-                if results.has("rates", key | {"suite": suite.name}):
+                if not results.has(kind, key) or results.has(f"{kind}-rates", key | {"suite": suite.name}):
                     continue
                 model = open_model(f"hf:{out / 'models' / name_of(key)}")
                 rates = sentence_rates(model, asked, [suite], out / "scores.sqlite")
@@ -140,7 +157,7 @@ def sentences(seed: int, home: list[Corpus], out: Path, results: "Results", arms
                     | {"passed": f.counts["passed"], "n": f.n}
                     for f in rates
                 ]
-                results.add("rates", key | {"suite": suite.name, "rates": rows})
+                results.add(f"{kind}-rates", key | {"suite": suite.name, "rates": rows})
 
 
 class Results:
@@ -153,7 +170,8 @@ class Results:
     def read(self, kind: str) -> list[dict[str, Any]]:
         """All finished lines of a kind."""
         path = self.folder / f"{kind}.jsonl"
-        return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("}")]
 
     def has(self, kind: str, key: dict[str, Any]) -> bool:
         """Whether this piece is finished."""
@@ -163,9 +181,8 @@ class Results:
         """Write a finished piece down at once."""
         with (self.folder / f"{kind}.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
-        shown = {
-            k: v for k, v in row.items() if k in ("seed", "trained_on", "arm", "suite", "seconds", "checks")
-        }
+        keys = ("seed", "trained_on", "arm", "suite", "seconds", "checks")
+        shown = {key: row[key] for key in keys if key in row}
         print(json.dumps({"kind": kind, **shown}), flush=True)
 
 
@@ -174,12 +191,184 @@ def name_of(key: dict[str, Any]) -> str:
     return f"{key['trained_on']}-{key['arm']}-{key['seed']}"
 
 
+def rows_of(results: Results, home: list[Corpus]) -> list[Scored]:
+    """What is finished, as rows of a study; a line that stands twice counts once."""
+    tests = {corpus.name: corpus.part("test").targets([LABEL])[:, 0] for corpus in home}
+    found = {(r["arm"], r["trained_on"], r["seed"]): r for k in ("arm", "further") for r in results.read(k)}
+    return [
+        Scored(
+            "improve",
+            arm,
+            "minilm",
+            trained_on,
+            name,
+            LABEL,
+            seed,
+            row["threshold"],
+            tests[name],
+            np.array(given),
+        )
+        for (arm, trained_on, seed), row in found.items()
+        for name, given in row["scores"].items()
+    ]
+
+
+def figure_tables(rows: list[Scored]) -> list[str]:
+    """Macro-F1, F1 and AUC of each arm, mean (sd) over seeds; other corpora first, then the own."""
+    out = []
+    head = ["trained on", "tested on", "arm", "seeds", "macro-F1 at 0.5", "macro-F1, dev threshold"]
+    head += ["F1 at 0.5", "F1, dev threshold", "AUC"]
+    for own in (False, True):
+        lines = []
+        for (arm, _, trained_on, corpus), group in by_place(r for r in rows if r.own == own).items():
+            cells = [spread([drawn(one, *what) for one in group]) for what in WHAT]
+            lines.append([trained_on, corpus, arm, len(group), *cells])
+        lines.sort(key=lambda line: (line[0], line[1], [*ARMS, *FURTHER].index(str(line[2]))))
+        if not own:
+            lines += [["mean of six", "", arm, "", *means_over(rows, arm)] for arm in [*ARMS, *FURTHER]]
+        out += [f"### {'The own corpus: the price' if own else 'Other corpora'}", "", table(head, lines), ""]
+    return out
+
+
+def means_over(rows: list[Scored], arm: str) -> list[str]:
+    """The mean over all directions of each seed that has them all, then mean (sd) over seeds."""
+    cells = []
+    for what in WHAT:
+        seeds: dict[int, list[float]] = {}
+        for one in rows:
+            if one.arm == arm and not one.own:
+                seeds.setdefault(one.seed, []).append(drawn(one, *what))
+        cells.append(spread([float(np.mean(values)) for values in seeds.values() if len(values) == 6]))
+    return cells
+
+
+def change_table(rows: list[Scored]) -> list[str]:
+    """Paired changes of macro-F1 and AUC on other corpora with intervals over texts, and who went up."""
+    at = {(one.arm, one.trained_on, one.corpus, one.seed): one for one in rows if not one.own}
+    lines = []
+    for name, first, second, decision in COMPARED:
+        gains: dict[str, list[float]] = {"macro_f1": [], "auc": []}
+        cells: list[list[object]] = []
+        for trained_on, corpus in dict.fromkeys((key[1], key[2]) for key in at):
+            seeds = [k[3] for k in at if k[:3] == (second, trained_on, corpus)]
+            pairs = [
+                (at[first, trained_on, corpus, s], at[second, trained_on, corpus, s])
+                for s in seeds
+                if (first, trained_on, corpus, s) in at
+            ]
+            if not pairs:
+                continue
+            if name.startswith("threshold"):
+                pairs = [(replace(a, threshold=0.5), b) for a, b in pairs]
+            found = {f.measure: f for f in differences(pairs) if f.where["decision"] in (decision, "ranking")}
+            ps = [against(b, a, decision).value for a, b in pairs]
+            change, area = found["macro_f1_change"], found["auc_change"]
+            gains["macro_f1"] += [
+                drawn(b, "macro_f1", decision) - drawn(a, "macro_f1", decision) for a, b in pairs
+            ]
+            gains["auc"] += [drawn(b, "auc", "ranking") - drawn(a, "auc", "ranking") for a, b in pairs]
+            worse = sum(p < 0.05 for p in ps)
+            cells.append(
+                [
+                    name,
+                    f"{trained_on} → {corpus}",
+                    len(pairs),
+                    signed(change),
+                    f"{change.counts['up']}/{len(pairs)}",
+                    f"{worse}/{len(ps)}",
+                    signed(area),
+                ]
+            )
+        lines += cells
+        up = sum(gain > 0 for gain in gains["macro_f1"])
+        n = len(gains["macro_f1"])
+        lines.append(
+            [
+                f"**{name}**",
+                "**all**",
+                n,
+                f"**{np.mean(gains['macro_f1']):+.3f}**",
+                f"{up}/{n}",
+                "",
+                f"**{np.mean(gains['auc']):+.3f}**",
+            ]
+        )
+    head = ["comparison", "direction", "pairs", "macro-F1 (95 % over texts)", "up", "McNemar p < 0.05", "AUC"]
+    return [table(head, lines), ""]
+
+
+def sentence_table(results: Results) -> list[str]:
+    """Pass rates by symptom before and after; DECK checks that were learned from stand apart."""
+    arms = ("plain", "augmented", *FURTHER)
+    learned = {(r["trained_on"], r["seed"]): set(r["checks"]) for r in results.read("arm")}
+    lines = [row for kind in ("arm-rates", "rates", "further-rates") for row in results.read(kind)]
+    found = {(r["suite"], r["arm"], r["trained_on"], r["seed"]): r["rates"] for r in lines}
+    sums: dict[tuple[str, str, str], dict[str, list[int]]] = {}
+    for (suite, arm, trained_on, seed), rates in found.items():
+        if any((suite, one, trained_on, seed) not in found for one in arms):
+            continue  # only where all arms are finished, so that they are compared on the same texts
+        for rate in rates:
+            kind = suite
+            if suite == "deck":
+                known = rate["check"] in learned[trained_on, seed]
+                kind = "deck, below the mean" if known else "deck, the others"
+            for symptom in (rate["symptom"], "all"):
+                cell = sums.setdefault((kind, symptom, rate["polarity"]), {}).setdefault(arm, [0, 0])
+                cell[0] += rate["passed"]
+                cell[1] += rate["n"]
+    rows = []
+    for (kind, symptom, polarity), cells in sorted(sums.items()):
+        shown = []
+        for arm in arms:
+            passed, n = cells[arm]
+            low, high = wilson(passed, n)
+            shown.append(f"{passed / n:.2f} ({low:.2f} to {high:.2f})")
+        rows.append([kind, symptom, polarity, cells["plain"][1], *shown])
+    return [table(["sentences", "symptom", "polarity", "cases", *arms], rows), ""]
+
+
+WHAT = (("macro_f1", "0.5"), ("macro_f1", "dev"), ("f1", "0.5"), ("f1", "dev"), ("auc", "ranking"))
+# What is compared with what, at which decision; the first sets plain at 0.5 against plain at the threshold.
+COMPARED = (
+    ("threshold from dev, plain", "plain", "plain", "dev"),
+    ("augmented − plain, at 0.5", "plain", "augmented", "0.5"),
+    ("augmented − plain, dev threshold", "plain", "augmented", "dev"),
+    ("half − plain, dev threshold", "plain", "half", "dev"),
+    ("all-half − plain, at 0.5", "plain", "all-half", "0.5"),
+    ("all-half − plain, dev threshold", "plain", "all-half", "dev"),
+    ("random − plain, dev threshold", "plain", "random", "dev"),
+    ("augmented − random, dev threshold", "random", "augmented", "dev"),
+)
+
+
+def drawn(one: Scored, measure: str, decision: str) -> float:
+    """One figure of one row."""
+    if measure == "auc":
+        return auc(one.targets, one.scores).value
+    cells = confusion(one.targets, one.scores, one.at(decision))
+    return (f1 if measure == "f1" else macro_f1)(cells).value
+
+
+def spread(values: Sequence[float]) -> str:
+    """Mean (standard deviation)."""
+    if not values:
+        return "–"
+    return f"{np.mean(values):.3f}" + (f" ({np.std(values, ddof=1):.3f})" if len(values) > 1 else "")
+
+
+def signed(finding: Finding) -> str:
+    """A change with its interval."""
+    low, high = finding.interval or (np.nan, np.nan)
+    return f"{finding.value:+.3f} ({low:+.3f} to {high:+.3f})"
+
+
 def main() -> int:
     """Run what is missing."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     options.add_argument("--seeds", type=int, default=3)
     options.add_argument("--out", type=Path, default=Path("runs/improving"))
     options.add_argument("--demo", action="store_true")
+    options.add_argument("--further", action="store_true", help="the arms that were looked for afterwards")
     options.add_argument("--tables", action="store_true")
     given = options.parse_args()
     data = Path(os.environ.get("PSYCHECK_DATA", "../shared/data"))
@@ -188,9 +377,13 @@ def main() -> int:
         return 0
     home = corpora(data, demo=given.demo)
     results = Results(given.out)
+    if given.tables:
+        rows = rows_of(results, home)
+        print("\n".join([machine(), "", *figure_tables(rows), *change_table(rows), *sentence_table(results)]))
+        return 0
     for seed in range(given.seeds):
-        one_seed(seed, home, given.out, results)
-        sentences(seed, home, given.out, results, ("plain", "augmented"))
+        one_seed(seed, home, given.out, results, given.further)
+        sentences(seed, home, given.out, results, given.further)
     return 0
 
 

@@ -2,7 +2,7 @@
 
 The alternative is a loop in CheckList's manner: one call a test, the originals sent again each time, one
 expectation called for each case. Both use the same edits and the same model; both are timed in this run, in
-CPU seconds, best of five. Then the growth of time and memory with the corpus: 10,000, 30,000 and 100,000 texts.
+CPU seconds, best of five. Then the growth of time and memory: 10,000, 30,000 and 100,000 texts.
 """
 
 import subprocess

@@ -65,7 +65,7 @@ def _change(rates: Sequence[Finding], arm: str, by: str) -> list[Finding]:
 
 def improve_table(findings: Sequence[Finding]) -> str:
     """Markdown: figures before and after on each corpus, the symptoms, the checks."""
-    parts = ["# Before and after", "", *_markdown(_HEAD, result_rows(findings)), ""]
+    parts = ["# Before and after", "", *markdown(_HEAD, result_rows(findings)), ""]
     parts += ["AUC stands in the rows “ranking”. Changes are against plain; p is McNemar's.", ""]
     parts += [f"- {line}" for line in summary_lines(findings)] + [""]
     for suite in dict.fromkeys(f.where["suite"] for f in findings if f.measure == "pass_rate_change"):
@@ -73,7 +73,7 @@ def improve_table(findings: Sequence[Finding]) -> str:
             rows = change_rows(findings, suite, by)
             if rows:
                 head = ("arm", by, "polarity", "before", "after", "change", "95 %", "")
-                parts += [f"## {suite}: pass rate by {by}", "", *_markdown(head, rows), ""]
+                parts += [f"## {suite}: pass rate by {by}", "", *markdown(head, rows), ""]
     return "\n".join(parts)
 
 
@@ -148,7 +148,8 @@ def change_rows(findings: Sequence[Finding], suite: str, by: str) -> list[tuple[
     return rows
 
 
-def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a Markdown table."""
     return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
 
 

@@ -62,8 +62,8 @@ def augmented(
     Presence goes to texts annotated 1 and absence to texts annotated 0; texts that are not annotated or
     annotated in between are left alone. With `agreeing` off any sentence goes to any annotated text. `share`
     of the eligible texts, drawn by `seed`, is augmented; sentences take turns. `sentences` "random" appends
-    neutral sentences of the same lengths to the same texts instead, whatever their annotation: a control for
-    length. `read` says how far a trainer with a window reads: the text is shortened before its sentence so
+    neutral sentences of the same lengths to the same texts instead: a control for length and place, which
+    tells what is due to the words. `read` says how far a trainer with a window reads: the text is shortened before its sentence so
     that the window keeps the sentence whole.
     """
     if not 0 < share <= 1:

@@ -1,0 +1,277 @@
+"""How far corpora, or the classes of one corpus, are apart: every figure with its n and interval."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from types import MappingProxyType
+
+import numpy as np
+import polars as pl
+
+from psycheck.corpora.adversarial import tell_apart
+from psycheck.corpora.vectors import map_of, tfidf_vectors
+from psycheck.corpora.vocabulary import (
+    Figure,
+    Telling,
+    authors_of,
+    counted,
+    divergence,
+    profile,
+    telling_words,
+    unknown_share,
+)
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput, MissingExtra, nearest
+from psycheck.finding import Finding
+from psycheck.measures import distance
+from psycheck.model import Encoder, FloatArray
+
+AUDIT = "compare"
+PARTS = ("words", "vectors", "adversarial", "map")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparing:
+    """How a comparison is made.
+
+    At most `texts` of each side are counted and told apart, at most `sample` encoded; both are drawn with
+    `seed`. `parts` are words (JSD, vocabulary, length), vectors (MMD, Wasserstein), adversarial and map (t-SNE).
+    """
+
+    parts: tuple[str, ...] = PARTS
+    texts: int = 5_000
+    sample: int = 500
+    permutations: int = 1_000
+    repeats: int = 10
+    words: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for part in self.parts:
+            if part not in PARTS:
+                raise BadInput(f"a comparison has no part '{part}'", allowed=nearest(part, PARTS))
+        for name, least in (("texts", 10), ("sample", 10), ("permutations", 0), ("repeats", 1), ("words", 0)):
+            if getattr(self, name) < least:
+                raise BadInput(
+                    f"{name} {getattr(self, name)} is too few", allowed=f"{least} or more", where="compare"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The findings, the map (`id`, `corpus`, `x`, `y`) where one was drawn, and what a reader must know."""
+
+    findings: tuple[Finding, ...]
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One corpus as it is compared: what is counted, and what is encoded of it."""
+
+    whole: Corpus
+    counted: Corpus
+    encoded: Corpus
+
+
+def compare(
+    corpora: Sequence[Corpus], encoder: Encoder | None = None, how: Comparing | None = None
+) -> Comparison:
+    """Compare each corpus with each other one.
+
+    Vectors come from `encoder`; without one from TF–IDF reduced to 100 dimensions, fitted on all sides.
+    Where the extra 'compare' is absent, the exact Wasserstein distance and the map are left out with a note.
+    """
+    how = how or Comparing()
+    if len(corpora) < 2:
+        raise BadInput(
+            "one corpus cannot be compared",
+            allowed="two corpora or more, or the classes of one",
+            do="name a second corpus, or a label with --by",
+        )
+    names = [corpus.name for corpus in corpora]
+    for corpus in corpora:
+        if names.count(corpus.name) > 1:
+            raise BadInput(f"two corpora are called '{corpus.name}'", do="write NAME=PATH")
+        if len(corpus) < 2:
+            raise BadInput(f"corpus '{corpus.name}' has {len(corpus)} texts", allowed="2 or more")
+    sides = [_side(corpus, how) for corpus in corpora]
+    findings: list[Finding] = []
+    notes = [
+        f"{side.whole.name}: {len(part):,} of {len(side.whole):,} texts are {verb}, drawn with seed {how.seed}"
+        for side in sides
+        for part, verb, wanted in (
+            (side.counted, "counted and told apart", {"words", "adversarial"}),
+            (side.encoded, "encoded", {"vectors", "map"}),
+        )
+        if len(part) < len(side.whole) and wanted & set(how.parts)
+    ]
+    for side in sides if "words" in how.parts else ():
+        findings += _profile(side.counted)
+    tables: dict[str, pl.DataFrame] = {}
+    vectors: list[FloatArray] = []
+    called = ""
+    if {"vectors", "map"} & set(how.parts):
+        called, vectors = _vectors(sides, encoder, how.seed)
+    for (i, first), (j, second) in combinations(enumerate(sides), 2):
+        where = {"audit": AUDIT, "first": first.whole.name, "second": second.whole.name}
+        if "words" in how.parts:
+            findings += _words(first.counted, second.counted, where, how)
+        if "vectors" in how.parts:
+            findings += _clouds(vectors[i], vectors[j], {**where, "encoder": called}, how, notes)
+        if "adversarial" in how.parts:
+            findings += _adversarial(first.counted, second.counted, where, how)
+    if "map" in how.parts:
+        try:
+            places = map_of(np.concatenate(vectors), seed=how.seed)
+        except MissingExtra as error:
+            notes.append(f"no map: {error.what}")
+        else:
+            tables["map"] = pl.DataFrame(
+                {
+                    "id": [id_ for side in sides for id_ in side.encoded.ids],
+                    "corpus": [side.whole.name for side in sides for _ in side.encoded.ids],
+                    "x": places[:, 0],
+                    "y": places[:, 1],
+                }
+            )
+    return Comparison(tuple(findings), tables, tuple(dict.fromkeys(notes)))
+
+
+def classes_of(corpus: Corpus, by: Sequence[str]) -> list[Corpus]:
+    """Cut a corpus into its classes by labels, or by one group column or "split".
+
+    One label gives "NAME 1" and "NAME 0"; several give each combination that occurs ("depression", "anxiety",
+    "depression + anxiety", "none"). A text that is not annotated for each of them is left out and counted.
+    """
+    known = [*corpus.labels, *corpus.groups, *(["split"] if "split" in corpus.table.columns else [])]
+    for name in by:
+        if name not in known:
+            raise BadInput(
+                f"corpus '{corpus.name}' has no label or group '{name}'", allowed=nearest(name, known)
+            )
+    if not by or (len(by) > 1 and not set(by) <= set(corpus.labels)):
+        raise BadInput("these classes cannot be combined", allowed="one or more labels, or one group column")
+    if by[0] not in corpus.labels:
+        column = "split" if by[0] not in corpus.groups else f"group:{by[0]}"
+        marks = [None if value is None else f"{by[0]} {value}" for value in corpus.table[column].to_list()]
+    else:
+        marks = [_class_name(row, by) for row in corpus.targets(by)]
+    classes = sorted({mark for mark in marks if mark is not None}, reverse=len(by) == 1)
+    if len(classes) < 2:
+        raise BadInput(
+            f"corpus '{corpus.name}' has one class of {', '.join(by)}",
+            allowed="two classes or more",
+            do="name another label with --by",
+        )
+    missing = sum(mark is None for mark in marks)
+    out = []
+    for name in classes:
+        part = corpus.only(np.array([mark == name for mark in marks]))
+        out.append(replace(part, name=name, left_out={"not annotated": missing} if missing else {}))
+    return out
+
+
+def _class_name(row: FloatArray, by: Sequence[str]) -> str | None:
+    if np.isnan(row).any():
+        return None
+    if len(by) == 1:
+        return f"{by[0]} {int(row[0] >= 0.5)}"
+    return " + ".join(name for name, value in zip(by, row, strict=True) if value >= 0.5) or "none"
+
+
+def _side(corpus: Corpus, how: Comparing) -> _Side:
+    return _Side(corpus, _drawn(corpus, how.texts, how.seed), _drawn(corpus, how.sample, how.seed))
+
+
+def _drawn(corpus: Corpus, most: int, seed: int) -> Corpus:
+    if len(corpus) <= most:
+        return corpus
+    keep = np.zeros(len(corpus), dtype=np.bool_)
+    keep[np.random.default_rng(seed).choice(len(corpus), most, replace=False)] = True
+    return corpus.only(keep)
+
+
+def _vectors(sides: list[_Side], encoder: Encoder | None, seed: int) -> tuple[str, list[FloatArray]]:
+    texts = [text for side in sides for text in side.encoded.texts]
+    every = tfidf_vectors(texts, seed=seed) if encoder is None else encoder.encode(texts)
+    ends = np.cumsum([len(side.encoded) for side in sides])[:-1]
+    return "tfidf" if encoder is None else encoder.name, np.split(every, ends)
+
+
+def _profile(corpus: Corpus) -> Iterator[Finding]:
+    where = {"audit": AUDIT, "part": "profile", "corpus": corpus.name}
+    for measure, figure in profile(corpus).items():
+        yield _finding(measure, figure, where)
+
+
+def _words(
+    first: Corpus, second: Corpus, where: Mapping[str, str], how: Comparing
+) -> Iterator[Finding]:
+    where = {**where, "part": "words"}
+    sizes = {"first": len(first), "second": len(second)}
+    for size, name in ((1, "unigram"), (2, "bigram")):
+        ours, theirs = counted(first.texts, second.texts, size=size)
+        figure, chance = divergence(ours, theirs, seed=how.seed)
+        yield _finding(f"jsd_{name}", figure, where, sizes)
+        yield Finding(f"jsd_{name}_chance", chance, figure.n, where=where, counts=sizes)
+        if size == 1:
+            yield _finding("unknown_in_second", unknown_share(ours, theirs), where, sizes)
+            yield _finding("unknown_in_first", unknown_share(theirs, ours), where, sizes)
+            words = telling_words(ours, theirs, (authors_of(first), authors_of(second)), most=how.words)
+            yield from _told("log_odds_z", words, where)
+
+
+def _clouds(
+    first: FloatArray, second: FloatArray, where: Mapping[str, str], how: Comparing, notes: list[str]
+) -> Iterator[Finding]:
+    where = {**where, "part": "vectors"}
+    n, sizes = len(first) + len(second), {"first": len(first), "second": len(second)}
+    test = distance.mmd_test(first, second, permutations=how.permutations, seed=how.seed)
+    pair = distance.pair_mmd(first, second, bandwidth=test.bandwidth, seed=how.seed)
+    sliced, between = distance.sliced_wasserstein(first, second, seed=how.seed)
+    yield Finding("mmd2", test.value, n, test.interval, where, sizes)
+    yield Finding("mmd2_p", test.p, n, None, where, {**sizes, "permutations": how.permutations})
+    yield Finding("mmd2_chance", test.chance, n, None, where, sizes)
+    yield Finding("mmd2_biased", test.biased, n, None, where, sizes)
+    yield Finding("mmd2_pair_mean", pair.mean, pair.pairs, pair.mean_interval, where, sizes)
+    yield Finding("mmd2_pair_median", pair.median, pair.pairs, pair.median_interval, where, sizes)
+    try:
+        exact = distance.wasserstein(first, second, repeats=how.repeats, seed=how.seed)
+    except ImportError:
+        notes.append("no exact Wasserstein distance: it needs the extra 'compare'")
+    else:
+        drawn = {**sizes, "sample": exact.size, "repeats": exact.repeats}
+        yield Finding("wasserstein", exact.value, 2 * exact.size, exact.interval, where, drawn)
+        yield Finding("wasserstein_chance", exact.chance, 2 * exact.size, None, where, drawn)
+    yield Finding("wasserstein_sliced", sliced, n, between, where, sizes)
+
+
+def _adversarial(
+    first: Corpus, second: Corpus, where: Mapping[str, str], how: Comparing
+) -> Iterator[Finding]:
+    where = {**where, "part": "adversarial"}
+    authors = authors_of(first), authors_of(second)
+    told = tell_apart(first.texts, second.texts, authors, most=how.words, seed=how.seed)
+    c = told.confusion
+    counts = {"first": len(first), "second": len(second), "tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn}
+    flags = () if c.n else ("too_few",)
+    for measure, value in told.values.items():
+        name = f"adversarial_{measure}"
+        yield Finding(name, value, c.n, told.intervals[measure], where, counts, flags=flags)
+    yield from _told("adversarial_weight", told.words, where)
+
+
+def _told(measure: str, words: Sequence[Telling], where: Mapping[str, str]) -> Iterator[Finding]:
+    for one in words:
+        speaks = where["first"] if one.weight > 0 else where["second"]
+        counts = {"texts_first": one.first, "texts_second": one.second}
+        place = {**where, "word": one.word, "speaks_for": speaks}
+        yield Finding(measure, one.weight, one.first + one.second, None, place, counts)
+
+
+def _finding(
+    measure: str, figure: Figure, where: Mapping[str, str], counts: Mapping[str, int] | None = None
+) -> Finding:
+    return Finding(measure, figure.value, figure.n, figure.interval, where, counts or {})

@@ -1,0 +1,41 @@
+"""Vectors of texts without a language model, and where vectors lie on a map."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from psycheck.corpora.vocabulary import WORD
+from psycheck.errors import MissingExtra
+from psycheck.model import FloatArray
+
+DIMENSIONS = 100
+
+
+def tfidf_vectors(texts: Sequence[str], *, dimensions: int = DIMENSIONS, seed: int = 0) -> FloatArray:
+    """TF–IDF of words, reduced by truncated SVD and brought to length 1, (n, d): fitted on these very texts."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    try:
+        table = TfidfVectorizer(token_pattern=WORD, sublinear_tf=True).fit_transform(texts)
+    except ValueError:  # no text holds a word
+        return np.zeros((len(texts), 1))
+    most = min(dimensions, min(table.shape) - 1)
+    if most < 1:
+        return np.asarray(table.todense(), dtype=np.float64)
+    reduced = TruncatedSVD(most, random_state=seed).fit_transform(table)
+    lengths = np.linalg.norm(reduced, axis=1, keepdims=True)
+    out: FloatArray = reduced / np.where(lengths > 0, lengths, 1.0)
+    return out
+
+
+def map_of(vectors: FloatArray, *, perplexity: float = 30.0, seed: int = 0) -> FloatArray:
+    """A t-SNE map of vectors, (n, 2): near texts stay near; far distances on it mean little."""
+    try:
+        from openTSNE import TSNE
+    except ImportError as error:
+        raise MissingExtra("the t-SNE map", "compare") from error
+    # Perplexity counts neighbours: more than a third of the texts would leave no neighbourhoods.
+    near = max(2.0, min(perplexity, (len(vectors) - 1) / 3))
+    places = TSNE(perplexity=near, metric="euclidean", initialization="pca", random_state=seed).fit(vectors)
+    return np.asarray(places, dtype=np.float64)

@@ -1,0 +1,239 @@
+"""What the words of a corpus are: counts, lengths, how varied they are, and which set two corpora apart.
+
+Words are shown only where at least `FEWEST` texts hold them, of as many authors where these are known, and
+never with a digit in them, so that no personal detail comes to light.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from psycheck.corpus import Corpus
+from psycheck.finding import Interval
+from psycheck.measures import distance
+from psycheck.measures.intervals import UNKNOWN, median_interval
+from psycheck.model import FloatArray, IntArray
+
+FEWEST = 5
+WORD = r"\w+(?:['’]\w+)*"
+CHUNK = 1_000  # words over which variety is measured, so that corpora of any size can be compared
+CHANCE = 20
+_WORD = re.compile(WORD)
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How often each word or word pair occurs in each text: `table` is (n, v), its columns are `terms`."""
+
+    table: csr_array
+    terms: list[str]
+
+    def total(self) -> FloatArray:
+        """How often each term occurs in all texts, (v,)."""
+        return np.asarray(self.table.sum(axis=0), dtype=np.float64).ravel()
+
+    def texts(self, authors: Sequence[str | None] | None = None) -> IntArray:
+        """In how many texts each term occurs, or of how many authors where these are known, (v,)."""
+        present = self.table.astype(bool).astype(np.int64)
+        held: IntArray = np.asarray(present.sum(axis=0)).ravel()
+        if authors is None:
+            return held
+        codes = _codes(authors)
+        member = csr_array(
+            (np.ones(len(codes), np.int64), (codes, np.arange(len(codes)))),
+            shape=(int(codes.max(initial=-1)) + 1, len(codes)),
+        )
+        written: IntArray = np.asarray((member @ present).astype(bool).sum(axis=0)).ravel()
+        return np.minimum(held, written)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A value with its interval and the number of texts or parts behind it."""
+
+    value: float
+    interval: Interval | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A word that sets one corpus apart: its weight (above 0 for the first), and the texts that hold it."""
+
+    word: str
+    weight: float
+    first: int
+    second: int
+
+
+def counted(*sides: Sequence[str], size: int = 1) -> tuple[Counted, ...]:
+    """Count the words (size 1) or word pairs (size 2) of each side over their common vocabulary."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    vectorizer = CountVectorizer(token_pattern=WORD, ngram_range=(size, size))
+    try:
+        table = csr_array(vectorizer.fit_transform([text for side in sides for text in side]))
+    except ValueError:  # no text holds as many words
+        return tuple(Counted(csr_array((len(side), 0), dtype=np.int64), []) for side in sides)
+    terms = vectorizer.get_feature_names_out().tolist()
+    ends = np.cumsum([0, *(len(side) for side in sides)])
+    return tuple(
+        Counted(csr_array(table[start:end]), terms) for start, end in zip(ends, ends[1:], strict=False)
+    )
+
+
+def divergence(first: Counted, second: Counted, *, seed: int = 0) -> tuple[Figure, float]:
+    """Jensen–Shannon divergence of the counts with its interval, and its mean when the texts are shuffled.
+
+    The second figure is what two samples of these sizes show by chance alone; it is large for word pairs and
+    small corpora.
+    """
+    n = first.table.shape[0] + second.table.shape[0]
+    if not first.terms or not first.table.shape[0] or not second.table.shape[0]:
+        return Figure(math.nan, None, n), math.nan
+    ours, theirs = first.total(), second.total()
+    value = distance.jensen_shannon(ours, theirs)
+    interval = distance.jackknife(
+        value,
+        np.array([distance.jensen_shannon(ours - group, theirs) for group in _group_sums(first.table)]),
+        np.array([distance.jensen_shannon(ours, theirs - group) for group in _group_sums(second.table)]),
+        high=1.0,
+    )
+    random, m = np.random.default_rng(seed), first.table.shape[0]
+    whole, chance = ours + theirs, []
+    for _ in range(CHANCE):
+        drawn = np.zeros(n)
+        drawn[random.permutation(n)[:m]] = 1.0
+        some = drawn[:m] @ first.table + drawn[m:] @ second.table
+        chance.append(distance.jensen_shannon(some, whole - some))
+    return Figure(value, interval, n), float(np.mean(chance))
+
+
+def profile(corpus: Corpus) -> dict[str, Figure]:
+    """Length and variety of a corpus: words a text, words in all, distinct words, variety.
+
+    `variety` is the mean share of distinct words in successive stretches of 1,000 words.
+    """
+    words = [_WORD.findall(text.lower()) for text in corpus.texts]
+    lengths = np.array([len(found) for found in words], dtype=np.float64)
+    n = len(lengths)
+    if not n:
+        nothing = Figure(math.nan, None, 0)
+        return dict.fromkeys(("words_mean", "words_median", "words", "distinct_words", "variety"), nothing)
+    every = [word for found in words for word in found]
+    shares = np.array(
+        [
+            len(set(every[at : at + CHUNK])) / CHUNK
+            for at in range(0, len(every) - CHUNK + 1, CHUNK)
+        ]
+    )
+    mean = float(lengths.mean())
+    return {
+        "words_mean": Figure(mean, _around(lengths), n),
+        "words_median": Figure(float(np.median(lengths)), median_interval(lengths), n),
+        "words": Figure(float(lengths.sum()), None, n),
+        "distinct_words": Figure(float(len(set(every))), None, n),
+        "variety": Figure(float(shares.mean()) if len(shares) else math.nan, _around(shares), len(shares)),
+    }
+
+
+def unknown_share(known: Counted, read: Counted) -> Figure:
+    """The share of the words of `read` that never occur in `known` (out of vocabulary)."""
+    n = read.table.shape[0]
+    strange = known.total() == 0
+    words = np.asarray(read.table.sum(axis=1), dtype=np.float64).ravel()
+    alien = np.asarray(read.table @ strange.astype(np.float64)).ravel()
+    if not words.sum():
+        return Figure(math.nan, None, n)
+    value = float(alien.sum() / words.sum())
+    without = distance.left_out(n, lambda keep: float(alien[keep].sum() / max(words[keep].sum(), 1.0)))
+    return Figure(value, distance.jackknife(value, without, high=1.0), n)
+
+
+def telling_words(
+    first: Counted,
+    second: Counted,
+    authors: tuple[Sequence[str | None] | None, Sequence[str | None] | None] = (None, None),
+    *,
+    most: int = 10,
+) -> list[Telling]:
+    """The words most over-used on either side, by z of the log odds with an informative prior.
+
+    Monroe, Colaresi and Quinn 2008, eq. 22: the prior is how often each word occurs on both sides, scaled to
+    500 words in all.
+    """
+    ours, theirs = first.total(), second.total()
+    if not len(ours):
+        return []
+    prior = (ours + theirs) / max((ours + theirs).sum(), 1.0) * 500
+    odds = _log_odds(ours, prior) - _log_odds(theirs, prior)
+    z = odds / np.sqrt(1 / (ours + prior) + 1 / (theirs + prior))
+    return shown(first, second, z, authors, most=most)
+
+
+def shown(
+    first: Counted,
+    second: Counted,
+    weights: FloatArray,
+    authors: tuple[Sequence[str | None] | None, Sequence[str | None] | None],
+    *,
+    most: int,
+) -> list[Telling]:
+    """The terms with the largest weights on either side that enough texts hold to be shown."""
+    held = first.texts(), second.texts()
+    enough = [side.texts(who) for side, who in zip((first, second), authors, strict=True)]
+    out = []
+    for sign, fair in ((1, enough[0]), (-1, enough[1])):
+        for at in np.argsort(-sign * weights, kind="stable"):
+            if sign * weights[at] <= 0 or sum(sign * one.weight > 0 for one in out) >= most:
+                break
+            if fair[at] >= FEWEST and not _DIGIT.search(first.terms[at]):
+                out.append(
+                    Telling(first.terms[at], float(weights[at]), int(held[0][at]), int(held[1][at]))
+                )
+    return out
+
+
+def authors_of(corpus: Corpus) -> list[str | None] | None:
+    """The authors of a corpus, or None where none is known."""
+    if "author" not in corpus.table.columns:
+        return None
+    authors: list[str | None] = corpus.table["author"].to_list()
+    return authors if any(authors) else None
+
+
+def _log_odds(counts: FloatArray, prior: FloatArray) -> Any:
+    return np.log(counts + prior) - np.log(counts.sum() + prior.sum() - counts - prior)
+
+
+def _group_sums(table: csr_array) -> Iterator[FloatArray]:
+    """The counts of each group of texts for the jackknife, (v,) each."""
+    n = table.shape[0]
+    member = distance.group_of(n)
+    for group in np.unique(member):
+        yield (member == group).astype(np.float64) @ table
+
+
+def _around(values: FloatArray) -> Interval:
+    """The interval of a mean; NaN below 2 values."""
+    from scipy.stats import t
+
+    if len(values) < 2:
+        return UNKNOWN
+    half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def _codes(authors: Sequence[str | None]) -> IntArray:
+    """A number for each author; texts of nobody known are each their own."""
+    known: dict[str, int] = {}
+    return np.array(
+        [known.setdefault(who if who else f"\0{i}", len(known)) for i, who in enumerate(authors)],
+        dtype=np.int64,
+    )

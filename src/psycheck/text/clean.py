@@ -1,0 +1,295 @@
+"""Cleaning of a text as named steps: each takes a text and returns it cleaned, or None to drop it.
+
+Steps that need a library are `encoding` (ftfy), `emoji` and `no-emoji` (emoji) and `english` (py3langid), all
+in the extra "clean"; the others need nothing. A step applied twice does what it does once.
+"""
+
+import html
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from psycheck.errors import MissingExtra
+from psycheck.text.edits import carry_case, straight
+
+Step = Callable[[str], str | None]
+
+_DATA: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("clean.toml").read_text("utf-8"))
+PRESETS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {name: tuple(steps) for name, steps in _DATA["presets"].items()}
+)
+_MOST_TURNS: Final = 10
+# Address up to white space; brackets and marks that close a sentence after it are not of it.
+_LINK: Final = re.compile(r"(?:https?://|www\.)[^\s<>]*[^\s<>.,;:!?'\"”’)\]}]", re.I)
+_MARKDOWN_LINK: Final = re.compile(
+    r"!?\[([^\[\]]*)\]\(\s*(?:https?://|www\.|/|#|mailto:)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*"
+    r"(?:\s+\"[^\"]*\")?\s*\)",
+    re.I,
+)
+_USER: Final = re.compile(r"(?<![\w@./])(?:RT\s+)?(?:@\w[\w.-]*\w|@\w|/?u/[\w-]{2,}):?(?![\w@])", re.I)
+_HASHTAG: Final = re.compile(r"(?<![\w&#/])[#＃](?=\w*[^\W\d_])(\w+)")
+_CAMEL: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|_+")
+_APOSTROPHE: Final = re.compile(r"[’‘ʼ＇‛ʹʻ]|(?<=\w)[`´](?=\w)")
+_ENDED: Final = re.compile(r"(?<![\w@#'’/-])([a-z]+?)(n['’]t|['’](?:re|ve|ll|m|s|d))(?![\w'’-])", re.I)
+_SPACE: Final = re.compile(r"\s+")
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_NOISE: Final = re.compile(r"(?:https?://|www\.)\S+|[@#]\w+|\bu/\w+")
+# English, and the two that a language identifier takes short English texts for.
+_ENGLISH: Final = frozenset({"en", "sco", "pcm"})
+_FEWEST_WORDS: Final = 5
+_NOT_LATIN: Final = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\uff21-\uff5a]")
+
+
+def settle(text: str, steps: Sequence[Step]) -> tuple[str | None, set[int], int | None]:
+    """Apply steps in order, again until nothing changes: the text, which steps changed it, which dropped it.
+
+    One step can make work for another before it (white space that closes up forms a marker), so once through
+    is not always the end of it. A step that leaves nothing drops the text.
+    """
+    changed: set[int] = set()
+    for _ in range(_MOST_TURNS):
+        before = text
+        for k, step in enumerate(steps):
+            after = step(text)
+            if after is None or not after.strip():
+                return None, changed, k
+            if after != text:
+                changed.add(k)
+                text = after
+        if text == before:
+            break
+    return text, changed, None
+
+
+def clean(text: str, steps: Sequence[str]) -> str | None:
+    """A text after some steps by name, or None if one of them drops it."""
+    return settle(text, [STEPS[name] for name in steps])[0]
+
+
+def unescape_html(text: str) -> str:
+    """HTML entities as the characters they stand for, also where they were escaped twice."""
+    while "&" in text and (after := html.unescape(text)) != text:
+        text = after
+    return text
+
+
+def drop_removed(text: str) -> str | None:
+    """Drop a text that is only "[removed]" or the like; take such a mark out of any other (PsySym App. B)."""
+    if "[" not in text:
+        return text
+    after = _removed().sub("", text)
+    return after if after.strip(" \t\r\n.*_>-") else None
+
+
+def markdown_links(text: str) -> str:
+    """`[anchor](url)` becomes its anchor (PsySym App. B)."""
+    while "](" in text and (after := _MARKDOWN_LINK.sub(r"\1", text)) != text:
+        text = after
+    return text
+
+
+def drop_links(text: str) -> str:
+    """Take bare web addresses out."""
+    return _LINK.sub("", text) if "://" in text or "www." in text.lower() else text
+
+
+def straighten_apostrophes(text: str) -> str:
+    """Write every apostrophe as '."""
+    return _APOSTROPHE.sub("'", text)
+
+
+def expand_contractions(text: str) -> str:
+    """Write contractions out: "don't" → "do not", "it's" → "it is", or "it has" before "been".
+
+    Left alone are possessives, "ain't" (its verb depends on who) and "IM" (in notes: intramuscular).
+    """
+    text = _contractions().sub(_whole, text)
+    return _ENDED.sub(_ended, text) if "'" in text or "’" in text else text
+
+
+def emoji_to_words(text: str) -> str:
+    """Emoji and emoticons as words: 😢 → "crying face", :( → "sad"."""
+    text = _emoticons().sub(lambda found: _emoticon_words()[found[0]], text)
+    return text if text.isascii() else _emoji_replaced(text, in_words=True)
+
+
+def drop_emoji(text: str) -> str:
+    """Take emoji and emoticons out."""
+    text = _emoticons().sub("", text)
+    return text if text.isascii() else _emoji_replaced(text, in_words=False)
+
+
+def split_hashtags(text: str) -> str:
+    """Hashtags as words: "#FeelingDown_again" → "Feeling Down again"."""
+    if "#" not in text and "＃" not in text:
+        return text
+    return _HASHTAG.sub(lambda found: _CAMEL.sub(" ", found[1]).strip() or found[1], text)
+
+
+def drop_hashtags(text: str) -> str:
+    """Take hashtags out."""
+    return _HASHTAG.sub("", text)
+
+
+def drop_users(text: str) -> str:
+    """Take user names out, as Twitter and Reddit write them, with the "RT" before them."""
+    return _USER.sub("", text) if "@" in text or "u/" in text.lower() else text
+
+
+def drop_curse_words(text: str) -> str:
+    """Take curse words out (DECK 4.2), by a small list of ours."""
+    return _curses().sub("", text)
+
+
+def fix_encoding(text: str) -> str:
+    """Mend text that was decoded wrongly ("donâ€™t"), with ftfy; quotes and entities stay as they are."""
+    if text.isascii() and text.isprintable():
+        return text
+    fix = _ftfy()
+    for _ in range(_MOST_TURNS):
+        after = fix(text)
+        if after == text:
+            break
+        text = after
+    return text
+
+
+def close_spaces(text: str) -> str:
+    """One space between words, none at the ends."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def only_english(text: str) -> str | None:
+    """Drop a text that is not English, as py3langid finds.
+
+    Links, handles and hashtags do not count. A text of fewer than five words in Latin letters is kept: too
+    little to tell, and dropping short English posts would be the worse mistake.
+    """
+    classify = _language()
+    said = _NOISE.sub(" ", text)
+    if len(_WORD.findall(said)) < _FEWEST_WORDS and not _NOT_LATIN.search(said):
+        return text
+    return text if classify(close_spaces(said))[0] in _ENGLISH else None
+
+
+STEPS: Final[Mapping[str, Step]] = MappingProxyType(
+    {
+        "html": unescape_html,
+        "encoding": fix_encoding,
+        "removed": drop_removed,
+        "markdown-links": markdown_links,
+        "links": drop_links,
+        "users": drop_users,
+        "hashtags": split_hashtags,
+        "no-hashtags": drop_hashtags,
+        "apostrophes": straighten_apostrophes,
+        "contractions": expand_contractions,
+        "emoji": emoji_to_words,
+        "no-emoji": drop_emoji,
+        "curse-words": drop_curse_words,
+        "spaces": close_spaces,
+        "english": only_english,
+    }
+)
+
+
+def _whole(found: re.Match[str]) -> str:
+    word = found[0]
+    if len(word) <= 3 and word.isalpha() and word.isupper():
+        return word
+    return carry_case(word, _DATA["contractions"][straight(word.lower())])
+
+
+def _ended(found: re.Match[str]) -> str:
+    word, ending = found[1].lower(), straight(found[2].lower())
+    match ending:
+        case "n't" if word == "ai":
+            return found[0]
+        case "'s" if word in _DATA["ambiguous"]["s_after"]:
+            said = "has" if _follows(found, "has_before") else "is"
+        case "'d" if word in _DATA["ambiguous"]["d_after"]:
+            said = "had" if _follows(found, "had_before") else "would"
+        case "'s" | "'d":
+            return found[0]
+        case _:
+            said = _DATA["endings"][ending]
+    return f"{found[1]} {said.upper() if found[2].isupper() else said}"
+
+
+def _follows(found: re.Match[str], which: str) -> bool:
+    """Whether one of some words comes next."""
+    rest = found.string[found.end() : found.end() + 20].lower()
+    return any(re.match(rf"\s+{word}\b", rest) for word in _DATA["ambiguous"][which])
+
+
+@cache
+def _removed() -> re.Pattern[str]:
+    markers = "|".join(re.escape(marker) for marker in _DATA["removed"]["markers"])
+    return re.compile(rf"\[\s*(?:{markers})\s*\]", re.I)
+
+
+@cache
+def _contractions() -> re.Pattern[str]:
+    words = sorted(_DATA["contractions"], key=len, reverse=True)
+    branches = "|".join(re.escape(word).replace("'", "['’]") for word in words)
+    return re.compile(rf"(?<![\w@#'’/-])(?:{branches})(?![\w'’-])", re.I)
+
+
+@cache
+def _emoticon_words() -> dict[str, str]:
+    return {mark: word.replace("_", " ") for word, marks in _DATA["emoticons"].items() for mark in marks}
+
+
+@cache
+def _emoticons() -> re.Pattern[str]:
+    marks = sorted(_emoticon_words(), key=len, reverse=True)
+    return re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, marks))})(?=[\s.,!?]|$)")
+
+
+@cache
+def _curses() -> re.Pattern[str]:
+    words = sorted(_DATA["curse_words"]["words"], key=len, reverse=True)
+    # A star at the end of letters is any ending; in a masked word it is itself.
+    branches = "|".join(
+        re.escape(word[:-1]) + r"\w*" if re.fullmatch(r"[a-z]+\*", word) else re.escape(word)
+        for word in words
+    )
+    return re.compile(rf"(?<![\w@#*]){'(?:' + branches + ')'}(?![\w*])", re.I)
+
+
+@cache
+def _ftfy() -> Callable[[str], str]:
+    try:
+        from ftfy import TextFixerConfig, fix_text
+    except ImportError:
+        raise MissingExtra("the step 'encoding'", "clean") from None
+    config = TextFixerConfig(unescape_html=False, uncurl_quotes=False, explain=False)
+    return lambda text: fix_text(text, config)
+
+
+def _emoji_replaced(text: str, in_words: bool) -> str:
+    try:
+        import emoji
+    except ImportError:
+        raise MissingExtra(f"the step '{'emoji' if in_words else 'no-emoji'}'", "clean") from None
+    if not in_words:
+        return emoji.replace_emoji(text, "")
+
+    def words(mark: str, data: dict[str, str]) -> str:
+        return f" {data['en'].strip(':').replace('_', ' ').replace('-', ' ')} "
+
+    return emoji.replace_emoji(text, words)
+
+
+@cache
+def _language() -> Callable[[str], tuple[str, float]]:
+    try:
+        from py3langid import classify
+    except ImportError:
+        raise MissingExtra("the step 'english'", "clean") from None
+    found: Callable[[str], tuple[str, float]] = classify
+    return found
