@@ -1,10 +1,10 @@
 """Does retraining on failed checks help on other corpora? MiniLM, three corpora, six directions, some seeds.
 
-python benchmarks/improving.py [--seeds 3] [--out runs/improving] [--tables] [--demo]
+python benchmarks/improving.py [--seeds 3 | --seed 0] [--further] [--out runs/improving] [--tables] [--demo]
 
 Reads depression_reddit, depression_tweets and counselchat from $PSYCHECK_DATA (default ../shared/data). What
 is finished is kept in the folder, figures only, never a text: the same command goes on after a kill.
-`--tables` prints the tables of what is finished; `--demo` tries everything on the shipped corpora.
+`--tables` prints the tables of the seeds that are finished; `--demo` tries everything on the shipped corpora.
 """
 
 import argparse
@@ -86,7 +86,9 @@ def bounded(corpus: Corpus, most: int | None = None) -> Corpus:
     return replace(corpus, table=pl.concat(parts))
 
 
-def one_seed(seed: int, home: list[Corpus], out: Path, results: "Results", further: bool) -> None:
+def one_seed(
+    seed: int, home: list[Corpus], tests: list[Corpus], out: Path, results: "Results", further: bool
+) -> None:
     """All arms from all corpora with one seed; what is there is not done again.
 
     `further` arms are trained where the plain model is finished, into lines of their own, so that they can
@@ -125,7 +127,7 @@ def one_seed(seed: int, home: list[Corpus], out: Path, results: "Results", furth
                 continue
             # The threshold is chosen on dev as it was written: the texts it will meet have no sentence added.
             dev = corpus.part("dev")
-            on_dev, *tests = scored(model, [dev, *(c.part("test") for c in home)], LABEL, store)
+            on_dev, *on_tests = scored(model, [dev, *(c.part("test") for c in tests)], LABEL, store)
             results.add(
                 kind,
                 key
@@ -134,7 +136,7 @@ def one_seed(seed: int, home: list[Corpus], out: Path, results: "Results", furth
                     "counts": counts,
                     "threshold": best_threshold(dev.targets([LABEL])[:, 0], on_dev),
                     "seconds": monotonic() - began,
-                    "scores": {c.name: np.round(s, 6).tolist() for c, s in zip(home, tests, strict=True)},
+                    "scores": {c.name: np.round(s, 6).tolist() for c, s in zip(tests, on_tests, strict=True)},
                 },
             )
 
@@ -179,8 +181,8 @@ class Results:
 
     def add(self, kind: str, row: dict[str, Any]) -> None:
         """Write a finished piece down at once."""
-        with (self.folder / f"{kind}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        with (self.folder / f"{kind}.jsonl").open("ab", buffering=0) as file:
+            file.write(f"{json.dumps(row)}\n".encode())  # one write, so that two processes may add
         keys = ("seed", "trained_on", "arm", "suite", "seconds", "checks")
         shown = {key: row[key] for key in keys if key in row}
         print(json.dumps({"kind": kind, **shown}), flush=True)
@@ -192,9 +194,11 @@ def name_of(key: dict[str, Any]) -> str:
 
 
 def rows_of(results: Results, home: list[Corpus]) -> list[Scored]:
-    """What is finished, as rows of a study; a line that stands twice counts once."""
+    """Corpora and seeds whose arms are all finished, as rows; a line that stands twice counts once."""
     tests = {corpus.name: corpus.part("test").targets([LABEL])[:, 0] for corpus in home}
     found = {(r["arm"], r["trained_on"], r["seed"]): r for k in ("arm", "further") for r in results.read(k)}
+    whole = {key[1:] for key in found if all((arm, *key[1:]) in found for arm in ARMS)}
+    found = {key: row for key, row in found.items() if key[1:] in whole}
     return [
         Scored(
             "improve",
@@ -298,33 +302,33 @@ def change_table(rows: list[Scored]) -> list[str]:
 
 
 def sentence_table(results: Results) -> list[str]:
-    """Pass rates by symptom before and after; DECK checks that were learned from stand apart."""
-    arms = ("plain", "augmented", *FURTHER)
+    """Pass rates by symptom before and after each arm, on the same texts; DECK below the mean apart."""
     learned = {(r["trained_on"], r["seed"]): set(r["checks"]) for r in results.read("arm")}
-    lines = [row for kind in ("arm-rates", "rates", "further-rates") for row in results.read(kind)]
+    lines = [row for kind in ("arm-rates", "further-rates") for row in results.read(kind)]
     found = {(r["suite"], r["arm"], r["trained_on"], r["seed"]): r["rates"] for r in lines}
-    sums: dict[tuple[str, str, str], dict[str, list[int]]] = {}
-    for (suite, arm, trained_on, seed), rates in found.items():
-        if any((suite, one, trained_on, seed) not in found for one in arms):
-            continue  # only where all arms are finished, so that they are compared on the same texts
-        for rate in rates:
-            kind = suite
-            if suite == "deck":
-                known = rate["check"] in learned[trained_on, seed]
-                kind = "deck, below the mean" if known else "deck, the others"
-            for symptom in (rate["symptom"], "all"):
-                cell = sums.setdefault((kind, symptom, rate["polarity"]), {}).setdefault(arm, [0, 0])
-                cell[0] += rate["passed"]
-                cell[1] += rate["n"]
+    sums: dict[tuple[str, str, str, str], list[int]] = {}  # passed and tried before, passed and tried after
+    for (suite, arm, trained_on, seed), after in found.items():
+        before = found.get((suite, "plain", trained_on, seed))
+        if arm == "plain" or before is None:
+            continue
+        for side, rates in ((0, before), (2, after)):
+            for rate in rates:
+                kind = suite
+                if suite == "deck":
+                    below = rate["check"] in learned[trained_on, seed]
+                    kind = "deck, below the mean" if below else "deck, the others"
+                for symptom in (rate["symptom"], "all"):
+                    cell = sums.setdefault((arm, kind, symptom, rate["polarity"]), [0, 0, 0, 0])
+                    cell[side] += rate["passed"]
+                    cell[side + 1] += rate["n"]
     rows = []
-    for (kind, symptom, polarity), cells in sorted(sums.items()):
+    for key, cell in sorted(sums.items()):
         shown = []
-        for arm in arms:
-            passed, n = cells[arm]
+        for passed, n in (cell[:2], cell[2:]):
             low, high = wilson(passed, n)
             shown.append(f"{passed / n:.2f} ({low:.2f} to {high:.2f})")
-        rows.append([kind, symptom, polarity, cells["plain"][1], *shown])
-    return [table(["sentences", "symptom", "polarity", "cases", *arms], rows), ""]
+        rows.append([*key, cell[1], *shown])
+    return [table(["arm", "sentences", "symptom", "polarity", "cases", "plain", "after"], rows), ""]
 
 
 WHAT = (("macro_f1", "0.5"), ("macro_f1", "dev"), ("f1", "0.5"), ("f1", "dev"), ("auc", "ranking"))
@@ -366,6 +370,8 @@ def main() -> int:
     """Run what is missing."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     options.add_argument("--seeds", type=int, default=3)
+    options.add_argument("--seed", type=int, help="this seed alone, to run several beside each other")
+    options.add_argument("--from", dest="home", choices=NAMES, help="train on this corpus alone, likewise")
     options.add_argument("--out", type=Path, default=Path("runs/improving"))
     options.add_argument("--demo", action="store_true")
     options.add_argument("--further", action="store_true", help="the arms that were looked for afterwards")
@@ -381,9 +387,10 @@ def main() -> int:
         rows = rows_of(results, home)
         print("\n".join([machine(), "", *figure_tables(rows), *change_table(rows), *sentence_table(results)]))
         return 0
-    for seed in range(given.seeds):
-        one_seed(seed, home, given.out, results, given.further)
-        sentences(seed, home, given.out, results, given.further)
+    for seed in range(given.seeds) if given.seed is None else [given.seed]:
+        chosen = [corpus for corpus in home if given.home in (None, corpus.name)]
+        one_seed(seed, chosen, home, given.out, results, given.further)
+        sentences(seed, chosen, given.out, results, given.further)
     return 0
 
 

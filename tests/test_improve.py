@@ -59,6 +59,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
         seeds=2,
         texts=12,
         resamples=50,
+        which="below_mean",
         **seen_and_unseen(folder),
     )
     return run, folder
@@ -165,6 +166,7 @@ def test_nothing_is_trained_twice(done: tuple[Run, Path]) -> None:
         seeds=2,
         texts=12,
         resamples=50,
+        which="below_mean",
         say=said.append,
         **seen_and_unseen(folder),
     )

@@ -48,7 +48,7 @@ def improve(
     say: Say = lambda _: None,
     **changes: Any,
 ) -> Run:
-    """Choose the DIR checks that fail more than their mean, retrain with their sentences, measure both.
+    """Retrain with the sentences of DIR checks, and measure both models at home and elsewhere.
 
     `start` is a folder that `train` wrote from this corpus, or a recipe. Every further seed trains anew. All
     arms are measured on the test split and on the others (their test split where they have one), at 0.5, at a

@@ -18,6 +18,7 @@ from psycheck.audits.summary import across_corpora
 from psycheck.corpora.demo import open_demo
 from psycheck.corpora.fit import fit_texts
 from psycheck.corpora.read import read_corpus
+from psycheck.corpora.warn import cheap_cautions
 from psycheck.corpus import Corpus
 from psycheck.engine import Piece, Progress, Tally, score_once, silent, unscored
 from psycheck.environment import environment_of
@@ -104,6 +105,7 @@ def run_line(
         views = [(model, RememberedScores(store, model, line.names[model.name])) for model in models]
         tallies = score_once(views, store, line.pieces(), progress)
         findings, tables = _judged(line, [view for _, view in views])
+        findings += tuple(caution.finding() for corpus in line.corpora for caution in cheap_cautions(corpus))
         complaints = [
             f"model '{model.name}': {count} texts could not be scored: {reason}"
             for model, view in views
@@ -127,10 +129,14 @@ def run_line(
 
 def save(run: Run, folder: Path) -> None:
     """Write the run's folder with its report."""
+    from psycheck.report.compare import render_comparison
     from psycheck.report.html import render
     from psycheck.report.junit import junit
 
-    save_run(run, folder, {"report.html": render(run), "junit.xml": junit(run)})
+    if run.plan.get("verb") == "compare":
+        save_run(run, folder, {"report.html": render_comparison(run)})
+    else:
+        save_run(run, folder, {"report.html": render(run), "junit.xml": junit(run)})
 
 
 def texts_to_score(plan: Plan) -> Iterator[str]:

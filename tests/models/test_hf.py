@@ -362,3 +362,10 @@ def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tiny_
 
 def _clean() -> list[str]:
     return [text.replace("\ud800", "\ufffd") for text in TEXTS]
+
+
+def test_a_trained_folder_says_what_it_was_trained_on(tmp_path: Path, tiny_bert: Path) -> None:
+    folder = Path(shutil.copytree(tiny_bert, tmp_path / "model"))
+    assert opened(folder).trained_on == ()
+    (folder / "training.json").write_text('{"trained_on": {"corpus": "posts"}}')
+    assert opened(folder).trained_on == ("posts",)

@@ -26,11 +26,9 @@ def improve_cli(
         str, typer.Option(help="Suite of other sentences for the same symptoms; '' for none.")
     ] = "deck-unseen",
     which: Annotated[
-        str, typer.Option(help="below_mean: checks that fail more than the mean; all: all DIR checks.")
-    ] = "below_mean",
-    share: Annotated[
-        float | None, typer.Option(help="Share of the agreeing texts that get a sentence.")
-    ] = None,
+        str, typer.Option(help="all DIR checks, or below_mean: those that fail more than the mean.")
+    ] = "all",
+    share: Annotated[float, typer.Option(help="Share of the agreeing texts that get a sentence.")] = 0.5,
     agreeing: Annotated[
         bool, typer.Option("--agreeing/--all-texts", help="Presence to 1 and absence to 0, or any to any.")
     ] = True,
@@ -65,7 +63,6 @@ def improve_cli(
 
         start = preset(model, labels=(read_suite(suite).checks[0].label,))
     line = ProgressLine()
-    given: dict[str, Any] = {} if share is None else {"share": share}
     try:
         run = improve(
             start,
@@ -81,9 +78,9 @@ def improve_cli(
             suite=suite,
             unseen=unseen,
             which=which,
+            share=share,
             agreeing=agreeing,
             control=control,
-            **given,
         )
     finally:
         line.end()

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from psycheck import __version__
-from psycheck.cli import audit, demo, ls, score, suite, train, view
+from psycheck.cli import audit, clean, compare, demo, improve, ls, score, study, suite, train, view
 from psycheck.errors import PsycheckError
 
 app = typer.Typer(
@@ -39,7 +39,12 @@ def root(
 
 app.command("audit")(audit.audit_cli)
 app.command("train")(train.train_cli)
+app.command("improve")(improve.improve_cli)
+app.command("compare")(compare.compare_cli)
 app.command("score")(score.score_cli)
+app.command("clean")(clean.clean_cli)
+app.command("redact")(clean.redact_cli)
+app.command("study")(study.study_cli)
 app.command("demo")(demo.demo_cli)
 app.add_typer(suite.app, name="suite")
 app.command("ls")(ls.ls_cli)

@@ -44,7 +44,9 @@ def tell_apart(
     """
     texts = [*first, *second]
     targets = np.repeat([0.0, 1.0], [len(first), len(second)])
-    scores = cross_scores(texts, targets, fold_groups(texts, [*_of(first, authors[0]), *_of(second, authors[1])]), seed=seed)
+    scores = cross_scores(
+        texts, targets, fold_groups(texts, [*_of(first, authors[0]), *_of(second, authors[1])]), seed=seed
+    )
     c = measure.confusion(targets, scores)
     drawn = bootstrap.confusion_intervals(c, seed=seed)
     auc = bootstrap.score_intervals(targets, scores, resamples=500, seed=seed)["auc"]
@@ -66,14 +68,14 @@ def cross_scores(
 ) -> FloatArray:
     """The score of each text by a classifier that has not seen it, nor its group, (n,).
 
-    NaN for all where a class has fewer members than there are folds.
+    NaN for all where a class has fewer members, or the texts fewer groups, than there are folds.
     """
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     yes = targets.astype(np.int64)
     least = min(int(yes.sum()), len(yes) - int(yes.sum()))
     scores = np.full(len(texts), np.nan)
-    if least < FOLDS:
+    if least < FOLDS or (groups is not None and len(set(groups)) < FOLDS):
         return scores
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     folds = kind(FOLDS, shuffle=True, random_state=seed)
@@ -123,7 +125,7 @@ def mcc_interval(c: Confusion, seed: int = 0) -> Interval:
 def _giveaways(
     first: Sequence[str], second: Sequence[str], authors: tuple[Authors, Authors], most: int
 ) -> list[Telling]:
-    """The words and pairs with the largest weights of a classifier of all texts; above 0 speaks for the first."""
+    """The words and pairs with the largest weights of a classifier of all texts."""
     vectorizer, classifier = _classifier()
     try:
         features = csr_array(vectorizer.fit_transform([*first, *second]))
@@ -131,7 +133,10 @@ def _giveaways(
         return []
     classifier.fit(features, np.repeat([1, 0], [len(first), len(second)]))
     terms = vectorizer.get_feature_names_out().tolist()
-    sides = Counted(csr_array(features[: len(first)]), terms), Counted(csr_array(features[len(first) :]), terms)
+    sides = (
+        Counted(csr_array(features[: len(first)]), terms),
+        Counted(csr_array(features[len(first) :]), terms),
+    )
     return shown(*sides, classifier.coef_[0], authors, most=most)
 
 

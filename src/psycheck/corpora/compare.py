@@ -35,7 +35,7 @@ class Comparing:
     """How a comparison is made.
 
     At most `texts` of each side are counted and told apart, at most `sample` encoded; both are drawn with
-    `seed`. `parts` are words (JSD, vocabulary, length), vectors (MMD, Wasserstein), adversarial and map (t-SNE).
+    `seed`. `parts` are words (JSD, vocabulary, length), vectors (MMD, Wasserstein), adversarial, map (t-SNE).
     """
 
     parts: tuple[str, ...] = PARTS
@@ -99,7 +99,7 @@ def compare(
     sides = [_side(corpus, how) for corpus in corpora]
     findings: list[Finding] = []
     notes = [
-        f"{side.whole.name}: {len(part):,} of {len(side.whole):,} texts are {verb}, drawn with seed {how.seed}"
+        f"{side.whole.name}: {len(part):,} of {len(side.whole):,} texts are {verb}, seed {how.seed}"
         for side in sides
         for part, verb, wanted in (
             (side.counted, "counted and told apart", {"words", "adversarial"}),
@@ -206,9 +206,7 @@ def _profile(corpus: Corpus) -> Iterator[Finding]:
         yield _finding(measure, figure, where)
 
 
-def _words(
-    first: Corpus, second: Corpus, where: Mapping[str, str], how: Comparing
-) -> Iterator[Finding]:
+def _words(first: Corpus, second: Corpus, where: Mapping[str, str], how: Comparing) -> Iterator[Finding]:
     where = {**where, "part": "words"}
     sizes = {"first": len(first), "second": len(second)}
     for size, name in ((1, "unigram"), (2, "bigram")):

@@ -12,7 +12,7 @@ DIMENSIONS = 100
 
 
 def tfidf_vectors(texts: Sequence[str], *, dimensions: int = DIMENSIONS, seed: int = 0) -> FloatArray:
-    """TF–IDF of words, reduced by truncated SVD and brought to length 1, (n, d): fitted on these very texts."""
+    """TF–IDF of words by truncated SVD, each of length 1, (n, d), fitted on these very texts."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -23,7 +23,8 @@ def tfidf_vectors(texts: Sequence[str], *, dimensions: int = DIMENSIONS, seed: i
     most = min(dimensions, min(table.shape) - 1)
     if most < 1:
         return np.asarray(table.todense(), dtype=np.float64)
-    reduced = TruncatedSVD(most, random_state=seed).fit_transform(table)
+    # The exact solver: the randomised one gives other vectors when the texts come in another order.
+    reduced = TruncatedSVD(most, algorithm="arpack", random_state=seed).fit_transform(table)
     lengths = np.linalg.norm(reduced, axis=1, keepdims=True)
     out: FloatArray = reduced / np.where(lengths > 0, lengths, 1.0)
     return out

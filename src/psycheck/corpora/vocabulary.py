@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -83,9 +84,7 @@ def counted(*sides: Sequence[str], size: int = 1) -> tuple[Counted, ...]:
         return tuple(Counted(csr_array((len(side), 0), dtype=np.int64), []) for side in sides)
     terms = vectorizer.get_feature_names_out().tolist()
     ends = np.cumsum([0, *(len(side) for side in sides)])
-    return tuple(
-        Counted(csr_array(table[start:end]), terms) for start, end in zip(ends, ends[1:], strict=False)
-    )
+    return tuple(Counted(csr_array(table[start:end]), terms) for start, end in pairwise(ends))
 
 
 def divergence(first: Counted, second: Counted, *, seed: int = 0) -> tuple[Figure, float]:
@@ -128,10 +127,7 @@ def profile(corpus: Corpus) -> dict[str, Figure]:
         return dict.fromkeys(("words_mean", "words_median", "words", "distinct_words", "variety"), nothing)
     every = [word for found in words for word in found]
     shares = np.array(
-        [
-            len(set(every[at : at + CHUNK])) / CHUNK
-            for at in range(0, len(every) - CHUNK + 1, CHUNK)
-        ]
+        [len(set(every[at : at + CHUNK])) / CHUNK for at in range(0, len(every) - CHUNK + 1, CHUNK)]
     )
     mean = float(lengths.mean())
     return {
@@ -188,15 +184,13 @@ def shown(
     """The terms with the largest weights on either side that enough texts hold to be shown."""
     held = first.texts(), second.texts()
     enough = [side.texts(who) for side, who in zip((first, second), authors, strict=True)]
-    out = []
+    out: list[Telling] = []
     for sign, fair in ((1, enough[0]), (-1, enough[1])):
         for at in np.argsort(-sign * weights, kind="stable"):
             if sign * weights[at] <= 0 or sum(sign * one.weight > 0 for one in out) >= most:
                 break
             if fair[at] >= FEWEST and not _DIGIT.search(first.terms[at]):
-                out.append(
-                    Telling(first.terms[at], float(weights[at]), int(held[0][at]), int(held[1][at]))
-                )
+                out.append(Telling(first.terms[at], float(weights[at]), int(held[0][at]), int(held[1][at])))
     return out
 
 

@@ -112,9 +112,9 @@ def mmd_test(
 ) -> MmdTest:
     """Unbiased squared MMD (Gretton et al. 2012, eq. 3) with a permutation p-value, vectors (m, d), (n, d).
 
-    The kernel is computed once. With w the 0/1 membership of a permuted sample, all three sums of the estimate
-    follow from w'Kw and w'K1, so all permutations are a few matrix products. Needs 4·(m + n)² bytes and, while
-    the kernel is made, twice as much more.
+    The kernel is computed once. With w the 0/1 membership of a permuted sample, all three sums of the
+    estimate follow from w'Kw and w'K1, so all permutations are a few matrix products. It takes 12·(m + n)²
+    bytes.
     """
     m, n = len(first), len(second)
     if m < 2 or n < 2:
@@ -141,8 +141,8 @@ def pair_mmd(
 ) -> PairMmd:
     """Squared MMD of two single texts, 2 − 2k(x, y), over random pairs without replacement (ANGST A.2).
 
-    It also grows with the spread within each sample, so it is above 0 for a sample against itself; the unbiased
-    estimate takes that off. At most m·n distinct pairs exist.
+    It also grows with the spread within each sample, so it is above 0 for a sample against itself; the
+    unbiased estimate takes that off. At most m·n distinct pairs exist.
     """
     m, n = len(first), len(second)
     if not m or not n:
@@ -166,9 +166,7 @@ def exact_wasserstein(first: FloatArray, second: FloatArray) -> float:
     import ot
 
     cost = np.sqrt(
-        np.maximum(
-            (first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1) - 2 * (first @ second.T), 0.0
-        )
+        np.maximum((first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1) - 2 * (first @ second.T), 0.0)
     )
     # The roots of rounding errors are no distances.
     cost[cost < 1e-7] = 0.0
@@ -244,7 +242,7 @@ def group_of(n: int, groups: int = GROUPS, seed: int = 0) -> IntArray:
 
 
 def jackknife(value: float, *sides: FloatArray, low: float = 0.0, high: float = math.inf) -> Interval:
-    """The interval around a value from its leave-one-group-out values, one array for each independent side."""
+    """The interval around a value from its leave-one-group-out values, one array for each side."""
     from scipy.stats import t
 
     if any(len(side) < 2 for side in sides):

@@ -19,6 +19,7 @@ from psycheck.models.hf_folder import (
     load_config,
     load_network,
     load_tokenizer,
+    trained_on,
     weight_files,
     window_of,
 )
@@ -45,6 +46,7 @@ class HfModel:
     tokenizer: Any = field(repr=False)
     network: Any = field(repr=False)
     inputs: frozenset[str] = field(repr=False)
+    trained_on: tuple[str, ...] = ()
 
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Score texts, (n, k) in [0, 1]; NaN where the network gives no finite output."""
@@ -110,6 +112,7 @@ def open_hf(target: str, options: ModelOptions) -> HfModel:
         tokenizer=tokenizer,
         network=network,
         inputs=frozenset(inspect.signature(network.forward).parameters),
+        trained_on=trained_on(folder),
     )
 
 

@@ -227,6 +227,14 @@ def folder_name(target: str, folder: Path) -> str:
     return folder.resolve().name if Path(target).expanduser().is_dir() else target.rpartition("/")[2]
 
 
+def trained_on(folder: Path) -> tuple[str, ...]:
+    """The name of the corpus that `psycheck train` used, where the folder says so."""
+    record = folder / "training.json"
+    said = _json(record).get("trained_on") if record.is_file() else None
+    name = said.get("corpus") if isinstance(said, dict) else None
+    return (name,) if isinstance(name, str) else ()
+
+
 def _tokenizer_files(folder: Path) -> list[Path]:
     return sorted({path for pattern in _TOKENIZER for path in folder.glob(pattern) if path.is_file()})
 

@@ -18,7 +18,7 @@ from psycheck.report.numbers import count, plain, unbroken
 from psycheck.report.performance import across, curves, length, performance
 from psycheck.report.shelf import Shelf
 from psycheck.report.tables import others
-from psycheck.report.verdict import checks_of, learned, untested, verdict
+from psycheck.report.verdict import cautions, checks_of, learned, untested, verdict
 from psycheck.report.words import listed, topic_of
 from psycheck.run import Run
 
@@ -42,6 +42,7 @@ def render(run: Run) -> str:
         "learned": learned(run),
         "tested": _tested(run),
         "untested": untested(run),
+        "cautions": cautions(run),
         "left_out": _left_out(run),
         "blocks": blocks(shelf),
         "performance": performance(shelf, run.plan),

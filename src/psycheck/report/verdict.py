@@ -82,6 +82,12 @@ def learned(run: Run) -> tuple[Sentence, ...]:
     return (_pronouns(run), _symptoms(run), _another_corpus(run), _gender(run), _calibration(run))
 
 
+def cautions(run: Run) -> list[str]:
+    """What was noticed about the corpora themselves, with the command that shows or mends it."""
+    said = [finding for finding in run.findings if finding.measure == "caution"]
+    return [f"{f.where['corpus']}: {f.where['sentence']} See: {f.where['command']}" for f in said]
+
+
 def untested(run: Run) -> list[str]:
     """Every check without a value, with the reason, one line a reason."""
     checks = checks_of(run)

@@ -57,7 +57,7 @@ def study_deck(
     whole = read_suite(suite)
     folder = Path(out)
     remembered = Path(store) if store else folder / "scores.sqlite"
-    ways = Ways(suite=suite, unseen="", share=1.0, control=False)
+    ways = Ways(suite=suite, unseen="", which="below_mean", share=1.0, control=False)
     done: list[Arms] = []
     rates: list[Finding] = []
     for recipe in recipes:

@@ -41,6 +41,7 @@ _NOISE: Final = re.compile(r"(?:https?://|www\.)\S+|[@#]\w+|\bu/\w+")
 # English, and the two that a language identifier takes short English texts for.
 _ENGLISH: Final = frozenset({"en", "sco", "pcm"})
 _FEWEST_WORDS: Final = 5
+_ENOUGH: Final = 2_000
 _NOT_LATIN: Final = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\uff21-\uff5a]")
 
 
@@ -170,7 +171,7 @@ def only_english(text: str) -> str | None:
     little to tell, and dropping short English posts would be the worse mistake.
     """
     classify = _language()
-    said = _NOISE.sub(" ", text)
+    said = _NOISE.sub(" ", text[:_ENOUGH])
     if len(_WORD.findall(said)) < _FEWEST_WORDS and not _NOT_LATIN.search(said):
         return text
     return text if classify(close_spaces(said))[0] in _ENGLISH else None

@@ -15,7 +15,7 @@ _HALF: Final = re.compile(r"[\ud800-\udfff\0]")
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text, in order, without white space at their ends; none are empty.
 
-    White space inside a sentence becomes one space; halves of characters, which are no text, are left out.
+    White space inside a sentence becomes one space; control characters and halves of characters are left out.
     """
     split = _blingfire()
     parts = (_HALF.sub("", part) for part in _PARAGRAPH.split(text))

@@ -63,8 +63,8 @@ def augmented(
     annotated in between are left alone. With `agreeing` off any sentence goes to any annotated text. `share`
     of the eligible texts, drawn by `seed`, is augmented; sentences take turns. `sentences` "random" appends
     neutral sentences of the same lengths to the same texts instead: a control for length and place, which
-    tells what is due to the words. `read` says how far a trainer with a window reads: the text is shortened before its sentence so
-    that the window keeps the sentence whole.
+    tells what is due to the words. `read` says how far a trainer with a window reads: the text is shortened
+    before its sentence so that the window keeps the sentence whole.
     """
     if not 0 < share <= 1:
         raise BadInput(f"augment: share = {share}", allowed="above 0 and up to 1")

@@ -21,7 +21,8 @@ def best_threshold(targets: FloatArray, scores: FloatArray) -> float:
     given, yes = given[order], yes[order]
     levels = np.unique(given)
     inner = (levels[1:] + levels[:-1]) / 2
-    cuts = np.unique(np.concatenate([[levels[0] / 2, (levels[-1] + 1) / 2, DEFAULT], inner]))
+    above = max((levels[-1] + 1) / 2, np.nextafter(levels[-1], 2.0))  # beyond a score of 1, too
+    cuts = np.unique(np.concatenate([[levels[0] / 2, above, DEFAULT], inner]))
     below = np.searchsorted(given, cuts, "left")  # texts decided no at each cut
     missed = np.concatenate([[0], np.cumsum(yes)])[below].astype(np.float64)
     right_no = below - missed

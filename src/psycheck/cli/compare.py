@@ -1,0 +1,113 @@
+"""`psycheck compare`: how far corpora or classes are apart, and where a corpus leaks."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from psycheck.cli import options as opt
+
+if TYPE_CHECKING:
+    from psycheck.report.tables import Table
+    from psycheck.run import Run
+
+
+def compare_cli(
+    corpora: Annotated[list[str], typer.Argument(metavar="CORPUS…", help="Files, NAME=FILE, or demo:NAME.")],
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", metavar="LABEL", help="Compare the classes of one corpus; repeatable."),
+    ] = None,
+    warn: Annotated[
+        bool, typer.Option("--warn", help="Look for leaks, shortcuts and doubtful labels in each corpus.")
+    ] = False,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="minilm, hf:DIR or tfidf (default: minilm, or tfidf where it is not installed)."),
+    ] = None,
+    parts: Annotated[
+        list[str] | None,
+        typer.Option("--part", help="words, vectors, adversarial, map; repeatable (default: all)."),
+    ] = None,
+    sample: Annotated[int | None, typer.Option(help="Texts a corpus that are encoded.")] = None,
+    texts: Annotated[int | None, typer.Option(help="Texts a corpus that are counted and told apart.")] = None,
+    permutations: Annotated[int | None, typer.Option(help="Permutations of the MMD test.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of samples and permutations.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the run.")] = Path("runs/compare"),
+    text: opt.Text = None,
+    id_: opt.Id = None,
+    labels: opt.Labels = None,
+    positive: opt.Positive = None,
+    author: opt.Author = None,
+    time: opt.Time = None,
+    split_column: opt.SplitColumn = None,
+    split: opt.Split = None,
+    groups: opt.Groups = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print the findings for a program.")] = False,
+) -> None:
+    """Say how far corpora, or the classes of one, are apart, and with --warn where a corpus leaks."""
+    from psycheck.compare import compare_corpora
+    from psycheck.corpora.compare import Comparing
+    from psycheck.line import corpus_plan
+
+    columns = opt.columns_of(text, id_, labels, positive, author, time, split_column, groups)
+    given: dict[str, Any] = {
+        "parts": tuple(parts) if parts else None,
+        "sample": sample,
+        "texts": texts,
+        "permutations": permutations,
+        "seed": seed,
+    }
+    run = compare_corpora(
+        [corpus_plan(said, columns, split) for said in corpora],
+        by=by or (),
+        encoder=encoder,
+        warn=warn,
+        out=out,
+        how=Comparing(**{key: value for key, value in given.items() if value is not None}),
+    )
+    if json_:
+        _print_json(run, out)
+    else:
+        _print(run, out)
+
+
+def _print_json(run: "Run", out: Path) -> None:
+    import json
+
+    typer.echo(
+        json.dumps(
+            {
+                "report": str(out / "report.html"),
+                "findings": [json.loads(finding.as_json()) for finding in run.findings],
+                "notes": list(run.notes),
+            },
+            indent=1,
+            ensure_ascii=False,
+        )
+    )
+
+
+def _print(run: "Run", out: Path) -> None:
+    from psycheck.report.compare import comparison_verdict, matrices
+
+    for note in run.notes:
+        typer.echo(f"note: {note}", err=True)
+    for table in matrices(run.findings):
+        typer.echo(_lined(table) + "\n")
+    for finding in run.findings:
+        if finding.measure == "caution":
+            typer.echo(f"caution: {finding.where['corpus']}: {finding.where['sentence']}")
+            typer.echo(f"  do: {finding.where['command']}")
+    typer.echo(comparison_verdict(run.findings))
+    typer.echo(f"report: {out / 'report.html'}")
+
+
+def _lined(table: "Table") -> str:
+    """A table as aligned text."""
+    rows = [table.head, *table.rows]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(table.head))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    return "\n".join([table.caption, *lines])

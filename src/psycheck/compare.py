@@ -1,0 +1,121 @@
+"""The comparison as a run: open, compare or warn, write down."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from psycheck.corpora.compare import Comparing, Comparison, classes_of, compare
+from psycheck.corpora.warn import Caution, caution_table, warnings_of
+from psycheck.corpus import Corpus
+from psycheck.environment import environment_of
+from psycheck.errors import BadInput, MissingExtra
+from psycheck.line import CorpusLike, open_corpus
+from psycheck.model import Encoder
+from psycheck.models.open import open_encoder
+from psycheck.plan import CorpusPlan
+from psycheck.report.compare import render_comparison
+from psycheck.run import Run, save_run
+
+TFIDF = "tfidf"
+_LIBRARIES = ("POT", "openTSNE", "cleanlab", "rensa")
+
+
+def compare_corpora(
+    corpora: Sequence[CorpusLike],
+    *,
+    by: Sequence[str] = (),
+    encoder: str | Encoder | None = None,
+    warn: bool = False,
+    out: str | Path | None = None,
+    how: Comparing | None = None,
+) -> Run:
+    """Compare corpora, or the classes of one (`by`), and look for leaks and shortcuts (`warn`).
+
+    `encoder` is "minilm", "hf:FOLDER", "tfidf" or an Encoder; None takes MiniLM where it is installed, else
+    TF–IDF. One corpus without `by` can only be warned of.
+    """
+    how = how or Comparing()
+    opened = [open_corpus(said) for said in corpora]
+    if by and len(opened) != 1:
+        raise BadInput(f"{len(opened)} corpora cannot be cut into classes", allowed="--by with one corpus")
+    sides = classes_of(opened[0], by) if by else opened
+    if len(sides) < 2 and not warn:
+        raise BadInput(
+            "there is nothing to compare with",
+            allowed="two corpora or more, one with --by LABEL, or --warn",
+            do="psycheck compare FIRST SECOND",
+        )
+    cautions: list[Caution] = []
+    for said, corpus in zip(corpora, opened, strict=True):
+        cautions += warnings_of(corpus, called=_called(said), seed=how.seed) if warn else ()
+    notes = [f"{corpus.name}: {note}" for corpus in opened for note in corpus.notes]
+    notes += [f"{c.name}: {n} rows left out ({why})" for c in opened for why, n in c.left_out.items()]
+    found, used = Comparison(()), None
+    if len(sides) > 1:
+        if {"vectors", "map"} & set(how.parts):
+            used, said_of_it = _encoder(encoder)
+            notes += said_of_it
+        found = compare(sides, used, how)
+        notes += [f"{n} texts are in no class: {why}" for why, n in sides[0].left_out.items() if by]
+    tables = dict(found.tables)
+    if cautions:
+        tables["cautions"] = caution_table(cautions)
+    run = Run(
+        plan={
+            "verb": "compare",
+            "corpora": [_corpus_said(side) for side in sides],
+            "by": list(by),
+            "encoder": used.name if used else TFIDF,
+            "warn": warn,
+            **asdict(how),
+            "parts": list(how.parts),
+        },
+        environment=_environment(opened, used),
+        findings=(*(caution.finding() for caution in cautions), *found.findings),
+        tables=tables,
+        notes=(*notes, *found.notes),
+        folder=Path(out) if out is not None else None,
+    )
+    if run.folder is not None:
+        save_run(run, run.folder, {"report.html": render_comparison(run)})
+    return run
+
+
+def _encoder(wanted: str | Encoder | None) -> tuple[Encoder | None, list[str]]:
+    """The encoder, None for TF–IDF, and a note where the default had to give way."""
+    if wanted == TFIDF:
+        return None, []
+    if wanted is not None:
+        return open_encoder(wanted), []
+    try:
+        return open_encoder("minilm"), []
+    except MissingExtra as error:
+        return None, [f"vectors are TF–IDF: {error.what}"]
+
+
+def _environment(corpora: Sequence[Corpus], encoder: Encoder | None) -> dict[str, Any]:
+    made = environment_of((), corpora, (), {})
+    for name in _LIBRARIES:
+        try:
+            made["libraries"][name] = version(name)
+        except PackageNotFoundError:
+            continue
+    if encoder is not None:
+        made["models"] = {encoder.name: {"fingerprint": encoder.fingerprint}}
+    return made
+
+
+def _corpus_said(corpus: Corpus) -> dict[str, Any]:
+    return {
+        "name": corpus.name,
+        "texts": len(corpus),
+        "labels": list(corpus.labels),
+        "left_out": dict(corpus.left_out),
+    }
+
+
+def _called(said: CorpusLike) -> str:
+    """How the user named a corpus."""
+    return said.name if isinstance(said, Corpus) else said.path if isinstance(said, CorpusPlan) else str(said)

@@ -1,0 +1,158 @@
+import math
+from itertools import combinations
+
+import numpy as np
+import ot
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist, jensenshannon, pdist
+from scipy.stats import kstest, sem, t, wasserstein_distance
+from sklearn.metrics.pairwise import rbf_kernel
+
+from psycheck.measures import distance
+
+Cloud = NDArray[np.float64]
+
+
+def cloud(n: int, seed: int, shift: float = 0.0, d: int = 4) -> Cloud:
+    return np.random.default_rng(seed).standard_normal((n, d)) + shift
+
+
+def plain_mmd2(x: Cloud, y: Cloud, sigma: float) -> float:
+    """The unbiased estimate, written out pair by pair with scikit-learn's kernel."""
+    gamma = 1 / (2 * sigma**2)
+    xx, yy, xy = rbf_kernel(x, x, gamma), rbf_kernel(y, y, gamma), rbf_kernel(x, y, gamma)
+    m, n = len(x), len(y)
+    own = sum(xx[i, j] for i in range(m) for j in range(m) if i != j) / (m * (m - 1))
+    other = sum(yy[i, j] for i in range(n) for j in range(n) if i != j) / (n * (n - 1))
+    return float(own + other - 2 * xy.mean())
+
+
+def test_jsd_by_hand() -> None:
+    # Laplace turns 3, 1 and 1, 3 into 2/3, 1/3 and 1/3, 2/3; their mean 1/2, 1/2 has an entropy of 1 bit.
+    entropy = -(2 / 3 * math.log2(2 / 3) + 1 / 3 * math.log2(1 / 3))
+    assert distance.jensen_shannon(np.array([3.0, 1]), np.array([1.0, 3])) == pytest.approx(1 - entropy)
+
+
+def test_jsd_without_a_common_word_is_1_and_smoothing_lowers_it() -> None:
+    ours, theirs = np.array([5.0, 0]), np.array([0.0, 5])
+    assert distance.jensen_shannon(ours, theirs, smoothing=0) == 1
+    assert distance.jensen_shannon(ours, theirs) < 1
+
+
+def test_jsd_is_the_square_of_scipys_distance_and_symmetric() -> None:
+    ours, theirs = np.random.default_rng(0).poisson(3, (2, 50)).astype(float)
+    value = distance.jensen_shannon(ours, theirs)
+    assert value == pytest.approx(jensenshannon(ours + 1, theirs + 1, base=2) ** 2)
+    assert value == pytest.approx(distance.jensen_shannon(theirs, ours))
+    assert distance.jensen_shannon(ours, ours) == 0
+
+
+def test_the_bandwidth_is_the_median_distance() -> None:
+    x, y = cloud(7, 1), cloud(5, 2)
+    assert distance.median_bandwidth(x, y) == pytest.approx(np.median(pdist(np.concatenate([x, y]))))
+    assert distance.median_bandwidth(np.ones((3, 2)), np.ones((3, 2))) == 1
+
+
+def test_mmd_by_hand() -> None:
+    # On a line, 0 and 0 against 1 and 1 with sigma 1: within 1 and 1, across exp(-1/2).
+    x, y = np.zeros((2, 1)), np.ones((2, 1))
+    found = distance.mmd_test(x, y, bandwidth=1.0, permutations=0)
+    assert found.value == pytest.approx(2 - 2 * math.exp(-0.5))
+    assert found.biased == pytest.approx(2 - 2 * math.exp(-0.5))
+
+
+def test_mmd_is_that_of_scikit_learns_kernel_and_symmetric() -> None:
+    x, y = cloud(30, 1), cloud(21, 2, 0.3)
+    found = distance.mmd_test(x, y, permutations=0)
+    assert found.value == pytest.approx(plain_mmd2(x, y, found.bandwidth))
+    assert found.value == pytest.approx(distance.mmd_test(y, x, permutations=0).value)
+    low, high = found.interval
+    assert low < found.value < high
+
+
+def test_a_sample_against_its_copy_is_0_and_no_evidence() -> None:
+    x = cloud(40, 3)
+    found = distance.mmd_test(x, x.copy(), permutations=99)
+    assert found.biased == pytest.approx(0, abs=1e-12)
+    assert found.value <= 0
+    assert found.p == 1
+    assert distance.wasserstein(x, x.copy(), repeats=3).value == 0
+    assert distance.sliced_wasserstein(x, x.copy())[0] == 0
+    assert distance.exact_wasserstein(x, x.copy()) == 0
+
+
+def test_the_permutation_p_is_that_of_all_splits() -> None:
+    x, y = cloud(4, 5, d=1), cloud(4, 6, 0.8, d=1)
+    pooled = np.concatenate([x, y])
+    sigma = distance.median_bandwidth(x, y)
+    seen = plain_mmd2(x, y, sigma)
+    splits = [
+        plain_mmd2(pooled[list(ours)], np.delete(pooled, list(ours), axis=0), sigma)
+        for ours in combinations(range(8), 4)
+    ]
+    exact = np.mean(np.array(splits) >= seen - 1e-12)
+    assert distance.mmd_test(x, y, permutations=4_000).p == pytest.approx(exact, abs=0.03)
+
+
+def test_p_is_uniform_without_a_difference_and_small_with_one() -> None:
+    drawn = [
+        distance.mmd_test(cloud(12, 2 * s), cloud(15, 2 * s + 1), permutations=99, seed=s).p
+        for s in range(150)
+    ]
+    assert kstest(drawn, "uniform").pvalue > 0.01
+    assert np.mean(np.array(drawn) <= 0.05) < 0.12
+    assert distance.mmd_test(cloud(40, 1), cloud(40, 2, 1.0), permutations=199).p == 1 / 200
+
+
+def test_too_few_texts_give_no_value() -> None:
+    assert math.isnan(distance.mmd_test(cloud(1, 1), cloud(5, 2)).value)
+    assert math.isnan(distance.wasserstein(cloud(1, 1), cloud(5, 2)).value)
+    assert math.isnan(distance.sliced_wasserstein(cloud(1, 1), cloud(5, 2))[0])
+
+
+def test_pairs_are_distinct_and_each_is_2_minus_2k() -> None:
+    x, y = np.array([[0.0], [2.0]]), np.array([[1.0]])
+    found = distance.pair_mmd(x, y, bandwidth=1.0)
+    assert found.pairs == 2
+    assert found.mean == found.median == pytest.approx(2 - 2 * math.exp(-0.5))
+
+
+def test_exact_wasserstein_is_the_best_assignment() -> None:
+    x, y = cloud(20, 1), cloud(20, 2, 0.5)
+    cost = cdist(x, y)
+    best = cost[linear_sum_assignment(cost)].mean()
+    assert distance.exact_wasserstein(x, y) == pytest.approx(best)
+    assert distance.exact_wasserstein(y, x) == pytest.approx(best)
+
+
+def test_exact_wasserstein_on_a_line_is_scipys() -> None:
+    x, y = cloud(30, 1, d=1), cloud(17, 2, 0.5, d=1)
+    assert distance.exact_wasserstein(x, y) == pytest.approx(wasserstein_distance(x[:, 0], y[:, 0]))
+
+
+def test_a_shift_moves_wasserstein_by_its_length_and_above_chance() -> None:
+    x = cloud(100, 1)
+    found = distance.wasserstein(x, x + 10, size=40, repeats=5)
+    assert found.value == pytest.approx(20, abs=0.5)  # 10 in each of 4 dimensions
+    assert found.size == 40
+    assert found.interval[0] <= found.value <= found.interval[1]
+    same = distance.wasserstein(cloud(100, 1), cloud(100, 2), size=40, repeats=5)
+    assert same.value == pytest.approx(same.chance, rel=0.15)
+
+
+def test_sliced_wasserstein_is_pots() -> None:
+    x, y = cloud(40, 1), cloud(25, 2, 0.5)
+    value, (low, high) = distance.sliced_wasserstein(x, y, slices=30, seed=7)
+    along = distance.directions(4, 30, 7)
+    assert value == pytest.approx(ot.sliced.sliced_wasserstein_distance(x, y, projections=along, p=1))
+    assert distance.sliced_wasserstein(y, x, slices=30, seed=7)[0] == pytest.approx(value)
+    assert low < value < high
+
+
+def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
+    values = cloud(20, 4, 5.0, d=1)[:, 0]
+    without = distance.left_out(20, lambda keep: float(values[keep].mean()))
+    low, high = distance.jackknife(float(values.mean()), without)
+    assert (high - low) / 2 == pytest.approx(t.ppf(0.975, 19) * sem(values))

@@ -1,0 +1,124 @@
+import builtins
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from psycheck.errors import MissingExtra
+from psycheck.text import clean as room
+from psycheck.text.clean import PRESETS, STEPS, clean, settle
+
+ANY_TEXT = st.text(st.characters())  # lone surrogates too
+PIECES = """I feel so tired can't it's they’re dont :( xD 😢 ❤️ #FeelingDown #1 @someone u/some_one RT
+&amp;amp; &lt; [removed] [ deleted ] [here](https://example.org/a) https://example.org/a?b=1. www.example.com
+shit f*ck donâ€™t ([ ]) 3.5 10:30 ! … ’ & ; amp ] ( ["""
+POSTS = st.lists(st.sampled_from([*PIECES.split(), "\n\n"])).map(" ".join)
+TEXTS = st.one_of(ANY_TEXT, POSTS, st.lists(POSTS).map("".join))
+
+
+@pytest.mark.parametrize(
+    ("step", "before", "after"),
+    [
+        ("html", "salt &amp; pepper &lt;3", "salt & pepper <3"),
+        ("html", "twice: &amp;amp;", "twice: &"),
+        ("encoding", "I donâ€™t know", "I don’t know"),
+        ("encoding", "she said “no” &amp; left", "she said “no” &amp; left"),
+        ("removed", "[removed]", None),
+        ("removed", " [Deleted by user] .", None),
+        ("removed", "[removed] but I still see it", " but I still see it"),
+        ("removed", "they removed [some] of it", "they removed [some] of it"),
+        ("markdown-links", "see [my post](https://example.org/a_(b)) there", "see my post there"),
+        ("markdown-links", "[a](no link) and [b]", "[a](no link) and [b]"),
+        ("links", "read https://example.org/a?b=1, or www.example.com.", "read , or ."),
+        ("users", "RT @some_one: thanks u/half-awake and me@example.org", " thanks  and me@example.org"),
+        ("hashtags", "#FeelingDown_again #2020 #ok2go", "Feeling Down again #2020 ok 2go"),
+        ("no-hashtags", "bad day #FeelingDown #1", "bad day  #1"),
+        ("apostrophes", "I don’t, it`s, rock ʼnʼ roll", "I don't, it's, rock 'n' roll"),
+        ("contractions", "I can't, won't, don't.", "I cannot, will not, do not."),
+        ("contractions", "It's been hard; it’s over.", "It has been hard; it is over."),
+        ("contractions", "I'd better go, I'd like to.", "I had better go, I would like to."),
+        ("contractions", "DON'T! Im tired, they're not.", "DO NOT! I am tired, they are not."),
+        ("contractions", "Anna's dog ain't ill, were it its.", "Anna's dog ain't ill, were it its."),
+        ("contractions", "IM injection", "IM injection"),
+        ("emoji", "so tired 😢", "so tired  crying face "),
+        ("emoji", "fine :) at 10:30 <3", "fine smile at 10:30 heart"),
+        ("emoji", "http://a.b/:/ D:o", "http://a.b/:/ D:o"),
+        ("no-emoji", "so tired 😢 :(", "so tired  "),
+        ("curse-words", "what the Fuck is this bullshit", "what the  is this "),
+        ("curse-words", "Scunthorpe, assess, dickens, hello", "Scunthorpe, assess, dickens, hello"),
+        ("spaces", "  a\u00a0b \n\n c ", "a b c"),
+        ("english", "I cannot sleep again and everything hurts", "I cannot sleep again and everything hurts"),
+        ("english", "no puedo dormir otra vez, estoy agotada de todo", None),
+        ("english", "мне очень грустно", None),
+        ("english", "ugh monday", "ugh monday"),
+    ],
+)
+def test_each_step_does_what_it_says(step: str, before: str, after: str | None) -> None:
+    assert STEPS[step](before) == after
+
+
+@pytest.mark.parametrize("name", STEPS)
+@settings(max_examples=60, deadline=None)
+@given(text=TEXTS)
+def test_no_step_fails_on_any_text_and_twice_is_once(name: str, text: str) -> None:
+    once = settle(text, [STEPS[name]])[0]
+    assert once is None or settle(once, [STEPS[name]])[0] == once
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@settings(max_examples=150, deadline=None)
+@given(text=TEXTS)
+def test_a_preset_twice_is_a_preset_once(name: str, text: str) -> None:
+    steps = [step for step in PRESETS[name] if step in STEPS]
+    once = clean(text, steps)
+    assert once is None or clean(once, steps) == once
+
+
+def test_the_deck_preset_on_a_tweet() -> None:
+    steps = [step for step in PRESETS["deck-tweets"] if step in STEPS]
+    tweet = "@user I donâ€™t fucking know anymore &amp; I can’t sleep :( 😢"
+    assert clean(tweet, steps) == "@user I do not know anymore & I cannot sleep sad crying face"
+
+
+def test_settling_says_which_steps_changed_a_text_and_which_dropped_it() -> None:
+    steps = [STEPS["html"], STEPS["links"], STEPS["spaces"]]
+    assert settle("a &amp; b", steps) == ("a & b", {0}, None)
+    # Nothing but a link: the step that takes it out drops the text.
+    assert settle(" https://example.org ", steps) == (None, set(), 1)
+    # White space that closes up makes no more work here, an entity made of two does.
+    assert settle("&am<p;", [lambda text: text.replace("<", ""), STEPS["html"]]) == ("&", {0, 1}, None)
+
+
+@pytest.mark.parametrize(
+    ("module", "cached", "step", "text"),
+    [
+        ("ftfy", room._ftfy, "encoding", "donâ€™t"),
+        ("py3langid", room._language, "english", "what a day this has been"),
+        ("emoji", None, "emoji", "😢"),
+    ],
+)
+def test_a_step_without_its_library_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, module: str, cached: Any, step: str, text: str
+) -> None:
+    _hide(monkeypatch, module)
+    if cached is not None:
+        cached.cache_clear()
+    with pytest.raises(MissingExtra, match=r"psycheck\[clean\]"):
+        STEPS[step](text)
+    assert clean("salt &amp; pepper [here](https://example.org)", PRESETS["plain"]) == "salt & pepper here"
+
+
+def _hide(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    """Make a module look as if it were not installed."""
+    true_import: Callable[..., Any] = builtins.__import__
+
+    def without(name: str, *args: Any, **more: Any) -> Any:
+        if name.split(".")[0] == module:
+            raise ImportError(name)
+        return true_import(name, *args, **more)
+
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setattr(builtins, "__import__", without)
