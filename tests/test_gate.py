@@ -52,7 +52,9 @@ def test_an_unknown_measure_or_key_is_a_mistake_and_not_a_pass() -> None:
 
 def test_no_worse_than_compares_with_an_earlier_run_of_another_model() -> None:
     before = [
+        Finding("pass_rate", 0.9, 100, where={"kind": "DIR", "check": "T7", "model": "b"}),
         Finding("pass_rate", 0.7, 100, where={"kind": "DIR", "check": "T23", "model": "b"}),
+        Finding("pass_rate", 0.4, 100, where={"kind": "INV", "check": "T1", "model": "b"}),
         Finding("brier", 0.1, 100, where={"model": "b"}),
     ]
     rate, loss = judge_gates(
@@ -62,3 +64,17 @@ def test_no_worse_than_compares_with_an_earlier_run_of_another_model() -> None:
     )
     assert [finding.where["check"] for finding in rate.failing] == ["T23"]
     assert not loss.holds
+
+
+def test_with_several_models_each_is_held_against_its_namesake() -> None:
+    both = [
+        Finding("pass_rate", value, 9, where={"check": "T7", "model": model})
+        for model, value in (("a", 0.9), ("b", 0.2))
+    ]
+    assert judge_gates([Gate("pass_rate", no_worse_than="old")], both, {"old": both})[0].holds
+
+
+def test_what_has_no_counterpart_in_the_earlier_run_does_not_pass() -> None:
+    earlier = {"old": [Finding("pass_rate", 0.1, 9, where={"check": "T99", "model": "b"})]}
+    result = judge_gates([Gate("pass_rate", no_worse_than="old")], FINDINGS, earlier)[0]
+    assert (result.holds, result.reason) == (False, "3 of 3 have no counterpart in old")

@@ -63,6 +63,7 @@ def test_a_plan_says_all_that_options_say(tmp_path: Path) -> None:
         ("variants = 'some'", "suite, each, one"),
         ("audits = ['behavior']", "did you mean 'behaviour'"),
         ("resamples = 10", "100 or more"),
+        ("seed = -1", "0 or more"),
         ("[[corpus]]\ntext = 'a'", "needs a path"),
         ("[[corpus]]\npath = 'a.csv'\ntxt = 'a'", "did you mean 'text'"),
         ("[[gate]]\nmeasure = 'f1'", "needs a measure and a bound"),

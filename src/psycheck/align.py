@@ -50,8 +50,18 @@ def align_model(
         sole = expected[0] if len(expected) == 1 else wanted[0] if len(wanted) == 1 else None
         if sole:
             return (sole,), [f"model '{model.name}': its one score '{names[0]}' is taken as '{sole}'"]
+    if not wanted:
+        raise BadInput(
+            f"no corpus of this run has a label, and no suite names one for model '{model.name}'",
+            do="name the label column (--label), or a suite",
+        )
     raise BadInput(
-        f"model '{model.name}' scores {', '.join(names)}; corpora and suites speak of {', '.join(wanted)}",
+        f"model '{model.name}' scores {_some(names)}; corpora and suites speak of {_some(wanted)}",
         allowed=nearest(names[0], wanted),
         do="name the model's label: add ?label=NAME to the model, or rename a column: --label COLUMN=NAME",
     )
+
+
+def _some(names: Sequence[str]) -> str:
+    """A few names, and how many more there are."""
+    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

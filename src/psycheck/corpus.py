@@ -22,13 +22,15 @@ class Corpus:
 
     `table` has the columns `id` and `text` (strings), where known `author`, `time`, `split` (strings), one
     column `label:NAME` (0..1, null = not annotated) for each label and `group:NAME` (string) for each group.
-    `left_out` counts the rows that were kept out and why; `notes` says what was guessed when it was read.
+    `left_out` counts the rows that were kept out and why; `notes` says what was guessed when it was read;
+    `called` is how a user names it on the command line (a path, or demo:NAME).
     """
 
     name: str
     table: pl.DataFrame
     left_out: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
+    called: str = ""
 
     @classmethod
     def of(
@@ -104,6 +106,11 @@ class Corpus:
         if name not in self.groups:
             raise BadInput(f"corpus '{self.name}' has no group '{name}'", allowed=nearest(name, self.groups))
         return self.table[GROUP + name].to_list()
+
+    @property
+    def fitted(self) -> list[str]:
+        """The texts, shortened where `--fit` had to make room for an added sentence."""
+        return self.table["fitted"].to_list() if "fitted" in self.table else self.texts
 
     def only(self, keep: NDArray[np.bool_]) -> Self:
         """The texts where `keep` is true, (n,)."""

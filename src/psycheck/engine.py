@@ -1,6 +1,8 @@
 """Scoring once: distinct texts, less what is remembered, by length, each batch committed before the next."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from itertools import islice
 from time import monotonic
@@ -161,11 +163,12 @@ def _score_batch(model: Model, view: RememberedScores, batch: _Todo) -> tuple[in
     if not texts:
         return 0, lost
     try:
-        values = checked(model, texts, model.score(texts))
+        with redirect_stdout(sys.stderr):  # what a model prints is not our answer
+            values = checked(model, texts, model.score(texts))
         read = model.read(texts) if isinstance(model, Windowed) else None
-    except (PsycheckError, KeyboardInterrupt, SystemExit, MemoryError):
+    except (PsycheckError, KeyboardInterrupt, MemoryError):
         raise
-    except Exception as error:  # noqa: BLE001 - a user's model may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's model may raise anything
         if len(texts) == 1:
             view.complain(error)
             return 0, lost + 1

@@ -101,29 +101,36 @@ def _judge(gate: Gate, findings: Sequence[Finding], earlier: Mapping[str, Sequen
     untested = tuple(finding for finding in met if not finding.tested)
     if untested:
         return GateResult(str(gate), False, len(met), untested, f"{len(untested)} of {len(met)} not tested")
-    before = {_key(finding): finding for finding in earlier.get(gate.no_worse_than or "", ())}
-    failing = tuple(finding for finding in met if not _holds(gate, finding, before))
+    then = earlier.get(gate.no_worse_than or "", ())
+    # One model against another is one figure; with several, each is held against its namesake.
+    named = len(_models(then)) > 1 or len(_models(met)) > 1
+    before = {_key(finding, named): finding for finding in then if finding.tested}
+    if gate.no_worse_than and (alone := tuple(f for f in met if _key(f, named) not in before)):
+        reason = f"{len(alone)} of {len(met)} have no counterpart in {gate.no_worse_than}"
+        return GateResult(str(gate), False, len(met), alone, reason)
+    failing = tuple(f for f in met if not _holds(gate, f, before.get(_key(f, named))))
     reason = (
         f"{len(failing)} of {len(met)} outside the bound" if failing else f"all {len(met)} within the bound"
     )
     return GateResult(str(gate), not failing, len(met), failing, reason)
 
 
-def _holds(gate: Gate, finding: Finding, before: Mapping[tuple[object, ...], Finding]) -> bool:
+def _holds(gate: Gate, finding: Finding, was: Finding | None) -> bool:
     value = finding.value
     if gate.min is not None and (value <= gate.min if gate.strict else value < gate.min):
         return False
     if gate.max is not None and (value >= gate.max if gate.strict else value > gate.max):
         return False
-    if gate.no_worse_than is None:
-        return True
-    was = before.get(_key(finding))
-    if was is None or not was.tested:
+    if was is None:
         return True
     return value <= was.value if gate.measure in _HIGHER_IS_WORSE else value >= was.value
 
 
-def _key(finding: Finding) -> tuple[object, ...]:
-    """Findings of two runs are the same figure if they differ in nothing but the model."""
-    rest: Iterable[tuple[str, str]] = sorted((k, v) for k, v in finding.where.items() if k != "model")
+def _models(findings: Iterable[Finding]) -> set[str]:
+    return {finding.where.get("model", "") for finding in findings} - {""}
+
+
+def _key(finding: Finding, named: bool) -> tuple[object, ...]:
+    """What makes two findings the same figure; without names they may differ in the model."""
+    rest = sorted((k, v) for k, v in finding.where.items() if named or k != "model")
     return (finding.measure, *rest)

@@ -85,8 +85,9 @@ def open_corpus(said: CorpusLike) -> Corpus:
         said = CorpusPlan(str(said))
     if said.path.startswith("demo:"):
         corpus = open_demo(said.path.removeprefix("demo:"), said.split)
-        return replace(corpus, name=said.name or corpus.name)
-    return read_corpus(said.path, said.columns, name=said.name, split=said.split, format=said.format)
+        return replace(corpus, name=said.name or corpus.name, called=said.path)
+    corpus = read_corpus(said.path, said.columns, name=said.name, split=said.split, format=said.format)
+    return replace(corpus, called=said.path)
 
 
 def run_line(
@@ -105,7 +106,8 @@ def run_line(
         views = [(model, RememberedScores(store, model, line.names[model.name])) for model in models]
         tallies = score_once(views, store, line.pieces(), progress)
         findings, tables = _judged(line, [view for _, view in views])
-        findings += tuple(caution.finding() for corpus in line.corpora for caution in cheap_cautions(corpus))
+        noticed = [cheap_cautions(corpus, called=corpus.called) for corpus in line.corpora]
+        findings += tuple(caution.finding() for cautions in noticed for caution in cautions)
         complaints = [
             f"model '{model.name}': {count} texts could not be scored: {reason}"
             for model, view in views
@@ -116,14 +118,16 @@ def run_line(
             environment=environment_of(models, line.corpora, line.suites, tallies),
             findings=findings,
             tables=tables,
-            gates=judge_gates(settings.gates, findings, before),
             shown=shown_cases(tables.get("cases"), line.fitted, line.suites, settings.show_texts),
             notes=(*line.notes, *complaints, *_unscored_notes(tallies)),
             incomplete=sum(tally.failed for tally in tallies.values()),
             folder=out,
         )
-    if out is not None:
-        save(run, out)
+    try:
+        run = replace(run, gates=judge_gates(settings.gates, findings, before))
+    finally:  # a gate that names what does not exist is an error, but the report is there
+        if out is not None:
+            save(run, out)
     return run
 
 

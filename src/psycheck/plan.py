@@ -108,6 +108,8 @@ def settings_of(raw: Mapping[str, Any], place: str) -> Settings:
     settings = Settings(**given)
     if not 0 < settings.threshold < 1:
         raise BadInput(f"threshold {settings.threshold:g} is out of range", where=place, allowed="0 < t < 1")
+    if settings.seed < 0:
+        raise BadInput(f"seed {settings.seed} is below 0", where=place, allowed="0 or more")
     if settings.resamples < 100:
         raise BadInput("resamples is too small for an interval", where=place, allowed="100 or more")
     if settings.variants not in get_args(Variants):
@@ -119,12 +121,14 @@ def settings_of(raw: Mapping[str, Any], place: str) -> Settings:
     return settings
 
 
-def corpus_plan(said: str, columns: Columns, split: str | None = None) -> CorpusPlan:
+def corpus_plan(
+    said: str, columns: Columns, split: str | None = None, format: str | None = None
+) -> CorpusPlan:
     """One corpus as named on the command line: PATH or NAME=PATH."""
     name, equals, path = said.partition("=")
     if equals and not Path(said).exists() and name and "/" not in name:
-        return CorpusPlan(path, name, split, None, columns)
-    return CorpusPlan(said, None, split, None, columns)
+        return CorpusPlan(path, name, split, format, columns)
+    return CorpusPlan(said, None, split, format, columns)
 
 
 def _corpus(part: Mapping[str, Any], shared: Mapping[str, Any], home: Path, place: str) -> CorpusPlan:

@@ -304,7 +304,7 @@ class RememberedScores:
         read = np.where(rows >= 0, self._read[rows], WHOLE) if self._count else np.full(len(texts), WHOLE)
         return np.where(read == WHOLE, lengths, read).astype(np.int64)
 
-    def complain(self, error: Exception) -> None:
+    def complain(self, error: BaseException) -> None:
         """Count why a text could not be scored: the kind of error and its place, never its words."""
         frames = extract_tb(error.__traceback__)
         place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"

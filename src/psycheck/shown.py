@@ -1,6 +1,7 @@
 """The cases that a page shows: the failing ones first, a bounded number for each check."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -35,19 +36,21 @@ def shown_cases(
         )
         .head(_IN_ALL)
     )
-    originals: dict[tuple[str, str], str] = {}
+    originals: dict[tuple[str, str], tuple[str, str]] = {}
     if texts:
         for corpus in corpora:
             wanted = chosen.filter(pl.col("corpus") == corpus.name)["id"]
-            rows = corpus.table.filter(pl.col("id").is_in(wanted.implode())).select("id", "text").iter_rows()
-            originals.update({(corpus.name, i): text for i, text in rows})
-    edits = {(suite.name, check.id): check.edits for suite in suites for check in suite.checks}
+            some = replace(corpus, table=corpus.table.filter(pl.col("id").is_in(wanted.implode())))
+            rows = zip(some.ids, some.texts, some.fitted, strict=True)
+            originals.update({(corpus.name, i): (text, fitted) for i, text, fitted in rows})
+    checks = {(suite.name, check.id): check for suite in suites for check in suite.checks}
     out = []
     for row in chosen.iter_rows(named=True):
         text, spans = None, ()
         if texts:
-            edit = edits[row["suite"], row["check"]][row["variant"] - 1]
-            text, spans, _ = edit(originals[row["corpus"], row["id"]])
+            check = checks[row["suite"], row["check"]]
+            text, fitted = originals[row["corpus"], row["id"]]
+            text, spans, _ = check.edits[row["variant"] - 1](fitted if check.sentences else text)
         out.append(
             Shown(
                 model=row["model"],

@@ -65,7 +65,22 @@ def test_a_gate_that_fails_is_exit_code_1(place: Path) -> None:
     assert "gate FAILS" in done.stdout
 
 
+def test_a_model_that_ends_the_program_is_a_failing_model(place: Path) -> None:
+    (place / "mymodel.py").write_text("import sys\n\ndef model(texts):\n    sys.exit(0)\n")
+    done = psycheck(place, *AUDIT)
+    assert done.returncode == 2
+    assert "SystemExit" in done.stderr
+
+
+def test_a_gate_that_names_nothing_known_still_leaves_the_report(place: Path) -> None:
+    done = psycheck(place, *AUDIT, "--gate", "f2>=0.5")
+    assert (done.returncode, "does not have: 'f2'" in done.stderr) == (2, True)
+    assert (place / "runs/a/report.html").is_file()
+
+
 def test_json_is_for_programs(place: Path) -> None:
+    printing = MODEL.replace("        time.sleep(SLOW)", "        print('loaded')")
+    (place / "mymodel.py").write_text(printing)
     summary = json.loads(psycheck(place, *AUDIT, "--json").stdout)
     assert summary["exit_code"] == 0
     assert summary["texts"]["mymodel"]["scored"] == summary["texts"]["mymodel"]["distinct"]

@@ -11,7 +11,7 @@ def test_a_baseline_is_trained_and_audited_in_two_commands(tmp_path: Path) -> No
     assert "nothing to do" in psycheck(tmp_path, *words).stdout
     audit = (
         "audit",
-        "sklearn:models/plain/model.skops",
+        "models/plain",
         "demo:tweets",
         "--split",
         "test",

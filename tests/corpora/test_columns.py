@@ -177,3 +177,8 @@ def test_a_column_of_lists_is_refused_by_what_it_holds() -> None:
 )
 def test_splits_have_one_name_each(given: str, name: str) -> None:
     assert split_name(given) == name
+
+
+def test_an_id_is_never_taken_for_a_text() -> None:
+    with pytest.raises(BadInput, match="no column holds texts"):
+        guessed(id=["a17", "a18"], text=["", ""])

@@ -27,10 +27,43 @@ from psycheck.text.person import Person, shift_person
         ("I", "he/she is late, is he or she late", "I am late, am I late"),
         ("I", "they aren't here, isn't he", "I am not here, aren't I"),
         ("I", "he does not feel, he will go", "I do not feel, I will go"),
+        ("I", "If she were here, were he here", "If I were here, were I here"),
+        ("he", "(am I) \"am I?\" 'am I'", "(is he) \"is he?\" 'is he'"),
+        ("he", "I fly, I wash, I fix, I undo, I dare", "He flies, he washes, he fixes, he undoes, he dares"),
+        ("he", "I ruminate, I procrastinate, I wake", "He ruminates, he procrastinates, he wakes"),
+        ("he", "I cry, I sleep, I work, I go", "He cries, he sleeps, he works, he goes"),
     ],
 )
 def test_verbs_beside_the_subject_are_repaired(to: Person, text: str, expected: str) -> None:
     assert shift_person(to, agreement=True)(text).text == expected
+
+
+@pytest.mark.parametrize(
+    ("to", "text", "expected"),
+    [
+        ("he", "I feel sad but don't want it", "He feels sad but doesn't want it"),
+        ("he", "I feel so sad, but don't want it", "He feels so sad, but doesn't want it"),
+        ("he", "I'm tired and don’t want to", "He's tired and doesn’t want to"),
+        ("he", "I can't sleep and don't eat", "He can't sleep and doesn't eat"),
+        ("they", "I feel sad and am tired", "They feel sad and are tired"),
+        ("I", "he's sad and wants to go", "I'm sad and want to go"),
+    ],
+)
+def test_a_second_verb_of_the_same_subject_is_repaired(to: Person, text: str, expected: str) -> None:
+    assert shift_person(to, agreement=True)(text).text == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I am sad but don't worry", "He is sad but don't worry"),
+        ("I can't sleep and have fun", "He can't sleep and have fun"),
+        ("I know people drink but don't care", "He knows people drink but don't care"),
+        ("I like it and love is hard", "He likes it and love is hard"),
+    ],
+)
+def test_a_second_verb_that_may_be_bare_or_anothers_is_left_alone(text: str, expected: str) -> None:
+    assert shift_person("he", agreement=True)(text).text == expected
 
 
 def test_the_repaired_verb_has_its_own_span() -> None:

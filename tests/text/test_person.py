@@ -101,6 +101,8 @@ def test_contractions_without_apostrophe_only_where_they_are_no_other_word() -> 
         ("I HATE this", "He HATE this"),
         ("MY life, My life", "HIS life, His life"),
         ("I'M DONE", "HE'S DONE"),
+        ("'do I?' I—", "'do he?' he—"),
+        ("“Why?” I said", "“Why?” he said"),
     ],
 )
 def test_capitals_come_from_the_place_in_the_sentence(text: str, expected: str) -> None:
@@ -115,6 +117,11 @@ def test_capitals_come_from_the_place_in_the_sentence(text: str, expected: str) 
         "i.e. the I/O of an iPhone on I-95",
         "i) sleep (i) food",
         "A.I. and I.D.",
+        "a museum by I. M. Pei",
+        "the letter i, the letter I is missing",
+        "Elizabeth I reigned after Pius I.",
+        "Oh my god, omg my god, my goodness, my gosh",
+        "My word! Oh my word, that hurt",
         "the coal mine and a mine shaft",
         "ME/CFS",
         "@me #my https://my.site/me",
@@ -122,6 +129,23 @@ def test_capitals_come_from_the_place_in_the_sentence(text: str, expected: str) 
 )
 def test_what_is_no_pronoun_is_left_alone(text: str) -> None:
     assert shift_person("they")(text) == Edited(text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("So do I. I am tired.", "So do he. He am tired."),
+        ("So do I. A friend came by.", "So do he. A friend came by."),
+        ("So do I. J. left", "So do he. J. left"),
+        ("nobody knows but i. i am sad. so am i. a lot.", "nobody knows but he. he am sad. so am he. a lot."),
+        ("so am i.i feel sad", "so am he.he feel sad"),
+        ("the letter I wrote", "the letter he wrote"),
+        ("With Mary I felt safe", "With Mary he felt safe"),
+        ("my word is good, my godson", "his word is good, his godson"),
+    ],
+)
+def test_what_only_looks_like_a_letter_is_a_pronoun(text: str, expected: str) -> None:
+    assert he(text) == expected
 
 
 def test_a_verb_after_the_letter_makes_it_a_pronoun() -> None:

@@ -45,9 +45,11 @@ class Behaviour:
 
     def ask(self, corpus: Corpus) -> Iterator[str]:
         """The texts, and every edit of them that changes something."""
-        ids, texts = corpus.ids, corpus.texts
-        yield from texts
+        ids, whole_texts, fitted = corpus.ids, corpus.texts, corpus.fitted
+        yield from whole_texts
+        yield from fitted
         for check in self.suite.checks:
+            texts = fitted if check.sentences else whole_texts
             rows = np.flatnonzero(_subset(check, corpus)).tolist()
             drawn = self._drawn(check, [ids[row] for row in rows])
             for v, chosen in enumerate(drawn):
@@ -88,9 +90,11 @@ class Behaviour:
         parts: list[list[_Cases]] = [[] for _ in self.suite.checks]
         start = 0
         for piece in corpus.slices():
-            ids, texts = piece.ids, piece.texts
-            before = scores.of(texts)
+            ids, whole_texts, fitted = piece.ids, piece.texts, piece.fitted
+            scored = scores.of(whole_texts)
+            scored_fitted = scored if "fitted" not in piece.table else scores.of(fitted)
             for check, mine in zip(self.suite.checks, parts, strict=True):
+                texts, before = (fitted, scored_fitted) if check.sentences else (whole_texts, scored)
                 column = scores.labels.index(check.label)
                 rows = np.flatnonzero(_subset(check, piece))
                 some = rows.tolist() if len(rows) < len(piece) else None

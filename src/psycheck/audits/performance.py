@@ -86,8 +86,11 @@ class Performance:
         values, intervals = self._values(c, targets, scores)
         missed, alarms = self._mistakes(ids, targets, scores)
         examples = {"accuracy": missed + alarms, "f1": missed + alarms, "precision": alarms, "recall": missed}
+        out_of = {"precision": c.tp + c.fp, "recall": c.positive}
         found = [
-            _finding(name, value, c.n, intervals[name], where, counts, examples.get(name, []))
+            _finding(
+                name, value, out_of.get(name, c.n), intervals[name], where, counts, examples.get(name, [])
+            )
             for name, value in values.items()
         ]
         positive = int(measure.gold(targets[annotated]).sum())

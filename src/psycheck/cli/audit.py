@@ -68,6 +68,7 @@ def audit_cli(
     split_column: opt.SplitColumn = None,
     split: opt.Split = None,
     groups: opt.Groups = None,
+    format_: opt.Format = None,
     store: opt.Store = None,
     export_texts: Annotated[
         Path | None, typer.Option(help="Write the texts that still need scores (JSONL) and stop.")
@@ -94,7 +95,7 @@ def audit_cli(
     whole = plan_of(
         plan,
         [spec for spec in [model, *(more_models or ())] if spec],
-        [corpus_plan(said, columns, split) for said in corpora or ()],
+        [corpus_plan(said, columns, split, format_) for said in corpora or ()],
         {key: value for key, value in given.items() if value is not None},
         gates or [],
         out,
@@ -154,6 +155,9 @@ def _run(plan: "Plan", explain: bool) -> "Run":
     for corpus in corpora:
         for note in corpus.notes:
             typer.echo(f"note: {corpus.name}: {note}", err=True)
+    for model in models:
+        for note in getattr(model, "notes", ()):
+            typer.echo(f"note: {model.name}: {note}", err=True)
     if explain:
         _explain(plan, models)
     try:

@@ -22,6 +22,10 @@ Time = Annotated[str | None, typer.Option("--time", metavar="COLUMN", help="Colu
 SplitColumn = Annotated[
     str | None, typer.Option("--split-column", metavar="COLUMN", help="Column of train/dev/test.")
 ]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="csv, tsv, jsonl, parquet or dataset, where the name does not say."),
+]
 Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="Use only this split.")]
 Groups = Annotated[
     list[str] | None,

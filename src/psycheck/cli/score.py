@@ -21,16 +21,20 @@ def score_cli(
     id_: opt.Id = None,
     split_column: opt.SplitColumn = None,
     split: opt.Split = None,
+    format_: opt.Format = None,
     store: opt.Store = None,
 ) -> None:
     """Score every text of a corpus; the file holds ids and scores, no texts."""
     from psycheck.cli.progress import ProgressLine
+    from psycheck.errors import BadInput
     from psycheck.line import corpus_plan, open_corpus
     from psycheck.models.open import open_model
     from psycheck.score import score_corpus, write_scores
 
+    if threshold is not None and not 0 < threshold < 1:
+        raise BadInput(f"threshold {threshold:g} is out of range", where="--threshold", allowed="0 < t < 1")
     columns = opt.columns_of(text, id_, None, None, None, None, split_column, None)
-    opened = open_corpus(corpus_plan(corpus, columns, split))
+    opened = open_corpus(corpus_plan(corpus, columns, split, format_))
     progress = ProgressLine()
     try:
         table, failed = score_corpus(

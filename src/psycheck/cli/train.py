@@ -42,6 +42,7 @@ def train_cli(
     positive: opt.Positive = None,
     author: opt.Author = None,
     split_column: opt.SplitColumn = None,
+    format_: opt.Format = None,
 ) -> None:
     """Train a model; the same command goes on after a kill, and trains nothing twice."""
     from psycheck.cli.progress import ProgressLine
@@ -53,7 +54,7 @@ def train_cli(
     from psycheck.train.search import train_seeds
 
     columns = opt.columns_of(text, id_, labels, positive, author, None, split_column, None)
-    opened: Any = open_corpus(corpus_plan(corpus, columns))
+    opened: Any = open_corpus(corpus_plan(corpus, columns, None, format_))
     if dev is not None:
         opened = (opened, open_corpus(corpus_plan(str(dev), columns)))
     given = {

@@ -148,7 +148,14 @@ def _guess_text(table: Table, taken: set[str]) -> str:
     for column in _known(table, "text", taken):
         if _mean_length(table.columns[column]) > 0:
             return column
-    lengths = {column: _mean_length(cells) for column, cells in table.columns.items() if column not in taken}
+    named = {
+        column for role in ("id", "author", "time", "split", "group") for column in _known(table, role, taken)
+    }
+    lengths = {
+        column: _mean_length(cells)
+        for column, cells in table.columns.items()
+        if column not in taken and column not in named
+    }
     if not any(lengths.values()):
         raise BadInput(
             "no column holds texts", where=str(table.path), do="name the column of the texts: --text"

@@ -11,29 +11,41 @@ from psycheck.model import IntArray
 Read = Callable[[Sequence[str]], IntArray]
 _TRIED = 3  # the longest sentences by characters; one of them needs the most room
 _ROUNDS = 40
+_LEFT = 5  # words; a shorter rest is no text to compare with
 
 
 def fit_texts(corpus: Corpus, readers: Sequence[Read], sentences: Sequence[str]) -> tuple[Corpus, int]:
-    """The corpus with texts cut at a word so that models read any added sentence, and how many were cut.
+    """The corpus with a column `fitted`: texts cut at a word so that an added sentence is read; how many.
 
-    Both sides of a comparison use the shortened text, so that the sentence is the only difference.
+    Both sides of a comparison use the shortened text, so that the sentence is the only difference. Sentences
+    that fill a window by themselves cannot be fitted, and a text of which fewer than five words would be left
+    is not cut: such cases stay unseen.
     """
-    longest = sorted(set(sentences), key=len)[-_TRIED:]
+    whole = [s for s in dict.fromkeys(sentences) if all(int(read([s])[0]) >= len(s) for read in readers)]
+    longest = sorted(whole, key=len)[-_TRIED:]
     if not readers or not longest:
         return corpus, 0
     texts = corpus.texts
+    fitted = list(texts)
     room = len(longest[-1]) + 1
     waiting = list(range(len(texts)))
     cut: set[int] = set()
     for _ in range(_ROUNDS):
-        lacking = _lacking([texts[i] for i in waiting], readers, longest)
-        waiting = [i for i, lack in zip(waiting, lacking, strict=True) if lack]
+        lacking = _lacking([fitted[i] for i in waiting], readers, longest)
+        short = [(i, lack) for i, lack in zip(waiting, lacking, strict=True) if lack]
+        waiting = []
+        for i, lack in short:
+            head = _shortened(fitted[i], len(fitted[i]) - max(lack, 1) - (0 if i in cut else room // 4))
+            if len(head.split()) < _LEFT:
+                fitted[i] = texts[i]
+                cut.discard(i)
+            else:
+                fitted[i] = head
+                cut.add(i)
+                waiting.append(i)
         if not waiting:
             break
-        for i, lack in zip(waiting, (lack for lack in lacking if lack), strict=True):
-            texts[i] = _shortened(texts[i], len(texts[i]) - max(lack, 1) - (0 if i in cut else room // 4))
-            cut.add(i)
-    return replace(corpus, table=corpus.table.with_columns(pl.Series("text", texts, pl.String))), len(cut)
+    return replace(corpus, table=corpus.table.with_columns(pl.Series("fitted", fitted, pl.String))), len(cut)
 
 
 def _lacking(texts: Sequence[str], readers: Sequence[Read], sentences: Sequence[str]) -> list[int]:

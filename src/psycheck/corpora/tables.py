@@ -201,7 +201,7 @@ def _header(row: list[str], lines: Lines) -> list[str]:
                     f"the fields are separated by {spoken}",
                     where=lines.where(),
                     allowed="commas in .csv, tabs in .tsv",
-                    do="save it with commas, or name it by its format: --format",
+                    do="save it with commas, or with tabs as .tsv",
                 )
     for i, name in enumerate(names):
         if name in names[:i]:

@@ -75,7 +75,7 @@ def find_folder(target: str, options: ModelOptions) -> Path:
 
 def _from_hub(name: str, options: ModelOptions) -> Path:
     hub = import_module("huggingface_hub")
-    hub.utils.disable_progress_bars()
+    import_module("huggingface_hub.utils").disable_progress_bars()
     wanted = ["*.json", "*.txt", "*.model", "*.safetensors"]
     wanted += ["*.py"] if options.trust_remote_code else []
     wanted += ["*.bin"] if options.trust_pickle else []

@@ -117,6 +117,10 @@ def _guessed_kind(path: str) -> str:
     """A bare path is enough where it says by itself what it is."""
     if (Path(path) / "config.json").is_file():
         return "hf"
+    if (Path(path) / "model.skops").is_file():
+        return "sklearn"
+    if (Path(path) / "frozen.json").is_file():
+        return "frozen"
     if path.endswith(".skops"):
         return "sklearn"
     raise BadInput(

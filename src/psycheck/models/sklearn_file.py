@@ -35,6 +35,9 @@ _HARMLESS = frozenset(
 )
 
 
+_TRAINED = "model.skops"  # what `psycheck train` writes into its folder
+
+
 @dataclass(frozen=True, slots=True)
 class SklearnModel:
     """A fitted pipeline from raw texts to probabilities; `columns` are those that are kept as labels."""
@@ -58,6 +61,7 @@ class SklearnModel:
 def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
     """Open a fitted pipeline from a .skops file, or from a pickle where the user trusts it."""
     path = Path(target).expanduser()
+    path = path / _TRAINED if path.is_dir() else path
     if not path.is_file():
         raise BadInput(
             f"there is no file '{target}'", allowed="a .skops file of a fitted scikit-learn pipeline"
@@ -84,8 +88,13 @@ def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
         "file": file_hash(path),
         "labels": ",".join(f"{column}={label}" for column, label in zip(columns, labels, strict=True)),
     }
-    name = options.name or path.name.removesuffix(path.suffix)
+    name = options.name or _name(path)
     return SklearnModel(name, labels, hashed_parts(parts), parts, columns, options.batch or BATCH, pipeline)
+
+
+def _name(path: Path) -> str:
+    """The file's name, or that of the folder that `psycheck train` made."""
+    return path.resolve().parent.name if path.name == _TRAINED else path.name.removesuffix(path.suffix)
 
 
 def _load(path: Path, options: ModelOptions) -> Any:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from psycheck.text.edits import Change, carry_case, straight
+from psycheck.text.roles import ADJECTIVES
 
 _DATA: Final = tomllib.loads(Path(__file__).with_name("verbs.toml").read_text("utf-8"))
 _HELPERS: Final = frozenset(_DATA["words"]["helpers"].split())
@@ -17,7 +18,17 @@ _ADVERBS = rf"(?:(?:{'|'.join(_DATA['words']['adverbs'].split())}|[a-z]+ly)\s+)"
 _AFTER: Final = re.compile(
     rf"\s+{_ADVERBS}{{0,2}}{_VERB}(?![\w'’-])(?:\s+(?:and|or|but)\s+{_ADVERBS}?{_VERB}(?![\w'’-]))?", re.I
 )
-_BEFORE: Final = re.compile(rf"(?<![\w'’-]){_VERB}\s+$", re.I)
+_BEFORE: Final = re.compile(rf"(?<![\w-])(?<!\w['’]){_VERB}\s+$", re.I)
+_OPENING: Final = "([{*\"“'‘«"
+# "I feel so sad, but don't want": words that open no clause of their own, then the second verb.
+_SECOND: Final = re.compile(
+    rf"(?:\s+[a-z]+){{0,4}}?,?\s+(?:and|but)\s+{_ADVERBS}?{_VERB}(?![\w'’-])"
+    rf"(?!\s+(?:i|he|she|they|is|are|was|were|will|can|{'|'.join(_DATA['words']['asked'].split())})\b)",
+    re.I,
+)
+_PLAIN: Final = ADJECTIVES | frozenset(_DATA["words"]["plain"].split())
+_FINITE: Final = frozenset(_DATA["words"]["finite"].split())
+_BE: Final = frozenset(_DATA["words"]["be"].split())
 # "My mother and I have": the verb belongs to both. "I lost it and I have …" has another clause before.
 _BOTH: Final = re.compile(
     r"(?:^|[.!?,;:\n]\s*|\b(?:when|because|that|if|since|but|so|where|while|as)\s+)"
@@ -44,7 +55,11 @@ def verbs_beside(text: str, start: int, end: int, to: str) -> tuple[list[Change]
     """The verbs before and after the subject at `text[start:end]` that must change with it."""
     before, after, lexical = _TO["he" if to == "she" else to]
     words = text[max(0, start - 24) : start].lower().split()[-2:]
+    if words and words[-1][0] in _OPENING:
+        words = [words[-1].lstrip(_OPENING)]
     if words and straight(words[-1]) in _HELPERS and words[0] not in _SUBJECTS:
+        if words[-1] == "were" and _singular(text, start, end):
+            return [], []
         asked = _BEFORE.search(text, max(0, start - 16), start)
         verb = _change(asked, 1, before) if asked else None
         return ([verb] if verb else []), []
@@ -53,12 +68,45 @@ def verbs_beside(text: str, start: int, end: int, to: str) -> tuple[list[Change]
     said = _AFTER.match(text, end, end + 72)
     if said is None:
         return [], []
-    if verb := _change(said, 1, after):
-        return [], [verb]
-    verbs = [_change(said, 1, lexical)]
-    if verbs[0] and said[2]:
-        verbs.append(_change(said, 2, lexical) or _change(said, 2, after))
+    first = straight(said[1].lower())
+    if first == "were" and _singular(text, start, end):
+        return [], []
+    verbs = [_change(said, 1, after)]
+    if verbs[0] is None:
+        verbs = [_change(said, 1, lexical)]
+        if verbs[0] and said[2]:
+            verbs.append(_change(said, 2, lexical) or _change(said, 2, after))
+            return [], [verb for verb in verbs if verb]
+    finite = first in _BE or (verbs[0] is not None and first not in _HELPERS)
+    verbs.append(verb_joined(text, said.end(1), to, finite=finite))
     return [], [verb for verb in verbs if verb]
+
+
+def _singular(text: str, start: int, end: int) -> bool:
+    """Whether the subject is he or she, so that "were" is no past tense: "if she were here"."""
+    return text[start:end].lower() in ("he", "she")
+
+
+def verb_joined(text: str, end: int, to: str, *, finite: bool) -> Change | None:
+    """The verb that "and" or "but" joins to a first one, which ends at `end`, with plain words between.
+
+    After a verb that is not `finite` ("I can't sleep and don't eat") only one that cannot be bare changes.
+    """
+    for at, word in enumerate(text[end : end + 40].lower().split(None, 5)):
+        if word in ("and", "but"):
+            break
+        word = word.rstrip(",")
+        if word not in _PLAIN and (at or finite or word not in REGULAR):
+            return None
+    else:
+        return None
+    found = _SECOND.match(text, end, end + 64)
+    if found is None:
+        return None
+    _, after, lexical = _TO["he" if to == "she" else to]
+    if straight(found[1].lower()) in _FINITE:
+        return _change(found, 1, after)
+    return (_change(found, 1, lexical) or _change(found, 1, after)) if finite else None
 
 
 def _change(found: re.Match[str], group: int, table: dict[str, str]) -> Change | None:

@@ -4,10 +4,10 @@ Only the singular first person (I, me, my, mine, myself) and the third person of
 their forms) take part. A contraction is one word and becomes a correct one (I've → he's, they're → I'm).
 Verbs elsewhere are left as they are, as DECK's T3–T6 do it, unless agreement is asked for.
 
-No pronoun is: "I" as a Roman numeral ("bipolar I"), a list mark ("i)") or an initial ("i.e."); "mine" as a
-pit; anything within a handle, a hashtag, a web address or a hyphenated word. "he/she", "s/he" and "his or
-her" become one word; a pair that names forms of one pronoun ("she/her") is left alone. Where roles.py cannot
-decide, the word stays and counts as undecided.
+No pronoun is: "I" as a Roman numeral ("bipolar I", "Pius I"), a list mark ("i)"), an initial ("i.e.") or a
+letter; "mine" as a pit; "my" in "oh my god"; anything within a handle, a hashtag, a web address or a
+hyphenated word. "he/she", "s/he" and "his or her" become one word; a pair that names forms of one pronoun
+("she/her") is left alone. Where roles.py cannot decide, the word stays and counts as undecided.
 """
 
 import re
@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from psycheck.text.agreement import REGULAR, verbs_beside
+from psycheck.text.agreement import REGULAR, verb_joined, verbs_beside
 from psycheck.text.edits import Change, Edit, Edited, Span, address_spans, apply, carry_case, inside
 from psycheck.text.roles import role_of
 
@@ -27,6 +27,7 @@ _DATA: Final = tomllib.loads(Path(__file__).with_name("person.toml").read_text("
 _ROLES: Final[dict[str, str]] = _DATA["roles"]
 _BARE: Final[dict[str, str]] = _DATA["bare"]
 _WORDS: Final = {name: frozenset(words.split()) for name, words in _DATA["words"].items()}
+_COUNTED: Final = _WORDS["numbered"] | _WORDS["regnal"] | {"letter"}
 # Each pattern opens with a set of letters, which a search skips to quickly (see `edits.word_pattern`).
 _FIRST: Final = re.compile(
     r"[IiMm](?<![\w@#].)(?<![^\WIi]['’-].)(?:(?<=[Mm])(?ai:yself|ine|e|y)"
@@ -46,7 +47,9 @@ _PAIR: Final = re.compile(
 _ADVERBS = r"(?:(?:always|never|just|really|already|also|ever|only|still|even|finally|[a-z]+ly)\s+)"
 _NEXT: Final = re.compile(rf"\s+{_ADVERBS}{{0,2}}([a-z-]+)(?:\s+([a-z]+))?", re.I)
 _WORD_AFTER: Final = re.compile(r"\s+([\w'’]+)")
-_INITIAL: Final = re.compile(r"\.\s?[a-z](?:\.|\b(?!['’]))", re.I)
+# "i.e", "I.D.", "I. M."; after "do I. I am" and "so am i.a lot" a new sentence begins.
+_INITIAL: Final = re.compile(r"\.(?:[a-z]\.|[b-hj-z]\b(?!['’])|\s([a-z])\.)", re.I)
+_EXCLAIMED: Final = re.compile(r"\s+(?:(?:god|gosh|goodness)\b(?!['’-])|(word)(?=\s*(?:[.,!?…\n]|$)))", re.I)
 
 
 def shift_person(to: Person, *, agreement: bool = False) -> Edit:
@@ -95,8 +98,10 @@ def _to_third(forms: dict[str, str], endings: dict[str, str], to: Person, agreem
             said = _case_of_i(text, start, end, said)
             if agreement and not ending:
                 _with_verbs(changes, (start, end, said), verbs_beside(text, start, end, to))
-            else:
-                changes.append((start, end, said))
+                continue
+            changes.append((start, end, said))
+            if agreement and (joined := verb_joined(text, end, to, finite=ending in ("m", "M", "am"))):
+                changes.append(joined)
         return apply(text, changes)
 
     return edit
@@ -134,6 +139,8 @@ def _to_first(forms: dict[str, str], endings: dict[str, str], agreement: bool) -
             short = _is_or_has(text, end) if ending.lower() == "s" else _ending(endings, ending)
             short = short.upper() if word.isupper() else short
             changes.append((start, end, f"I{mark or ''}{short}"))
+            if agreement and (joined := verb_joined(text, end, "I", finite=short in ("m", "M"))):
+                changes.append(joined)
         if pairs:
             changes = _with_pairs(text, changes, pairs, forms, agreement)
         return apply(text, changes, undecided)
@@ -173,7 +180,7 @@ def _shouted(text: str, start: int, end: int) -> bool:
     if after and len(after[0]) > 1 and not after[0].isupper():
         return False
     before = [word for word in text[max(0, start - 24) : start].split()[-1:] if word[-1] not in ".!?…"]
-    near = [word for word in (*before, *after) if len(word) > 1 and word.upper() != word.lower()]
+    near = [word for word in (*before, *after) if sum(map(str.isalpha, word)) > 1]
     return bool(near) and all(word.isupper() for word in near)
 
 
@@ -181,18 +188,24 @@ def _starts_sentence(text: str, start: int) -> bool:
     """At the start of the text or of a line, after . ! ? …, or at the start of a quotation."""
     if start == 0 or text[start - 1] in "\"“'‘«":
         return True
-    before = text[max(0, start - 12) : start].rstrip(" \t([{*_>-–—•\"“'‘«")
+    near = text[max(0, start - 12) : start]
+    before = near.rstrip(" \t([{*_>-–—•\"“'‘«")
     if not before:
         return True
+    if before[-1] in "?!" and near[len(before) : len(before) + 1] in ('"', "'"):
+        return False  # "Why?" I said: a question quoted within the sentence
     last = before[-1]
-    return last in ".!?…\n\r" or (last in "”’»)]" and before[-2:-1] in tuple(".!?…"))
+    if last in "”’»)]":
+        return before[-2:-1] in tuple(".!?…" if last in ")]" else ".…")
+    return last in ".!?…\n\r"
 
 
 def _is_letter(text: str, start: int, end: int) -> bool:
-    """Whether "I" is a numeral, a list mark or an initial."""
+    """Whether "I" is a numeral, a list mark, an initial or the letter."""
     after, near = text[end : end + 1], max(0, start - 200)
+    last = (text[max(0, start - 12) : start].rsplit(None, 1) or ("",))[-1]
     if after == "." and (
-        _INITIAL.match(text, end) or (_line_start(text, start) and text[end + 1 : end + 2] == " ")
+        _starts_initials(text, end, last) or (_line_start(text, start) and text[end + 1 : end + 2] == " ")
     ):
         return True
     if after == ")" and text.rfind("(", near, start) <= text.rfind(")", near, start):
@@ -202,13 +215,23 @@ def _is_letter(text: str, start: int, end: int) -> bool:
     if after == "/" and text[end + 1 : end + 2] in ("O", "o"):
         return True
     if text[start - 1 : start] == "." and start > 1 and text[start - 2].isalpha():
-        return start == 2 or not text[start - 3].isalnum()
-    words = text[max(0, start - 12) : start].split()
-    if not words or words[-1].lower() not in _WORDS["numbered"]:
+        return text[start - 2] not in "Ii" and (start == 2 or not text[start - 3].isalnum())
+    low = last.lower()
+    if low not in _COUNTED:
         return False
     follows = _WORD_AFTER.match(text, end)
     said = follows[1].lower().replace("’", "'") if follows else ""
-    return said not in _WORDS["finite"] and said not in REGULAR
+    if low in _WORDS["numbered"]:
+        return said not in _WORDS["finite"] and said not in REGULAR
+    if low == "letter":
+        return said in _WORDS["after_letter"] or not said
+    return last[0].isupper() and text[start] == "I" and (said in _WORDS["reigning"] or not said)
+
+
+def _starts_initials(text: str, end: int, last: str) -> bool:
+    """Whether initials go on after "I"; "So do I. J. left" is two sentences."""
+    found = _INITIAL.match(text, end)
+    return found is not None and (found[1] is None or last.lower() not in _WORDS["asking"])
 
 
 def _line_start(text: str, start: int) -> bool:
@@ -216,7 +239,15 @@ def _line_start(text: str, start: int) -> bool:
 
 
 def _names_something(text: str, start: int, end: int, word: str) -> bool:
-    """Whether "mine" is a pit or a bomb, or "me" part of ME/CFS."""
+    """Whether "mine" is a pit or a bomb, "me" part of ME/CFS, or "my" part of an exclamation."""
+    if word == "my":
+        if text[end + 1 : end + 2] not in ("g", "G", "w", "W"):
+            return False
+        exclaimed = _EXCLAIMED.match(text, end)
+        if exclaimed is None or exclaimed[1] is None:
+            return exclaimed is not None
+        said = text[max(0, start - 12) : start].lower().split()
+        return _starts_sentence(text, start) or (bool(said) and said[-1].rstrip(",") in _WORDS["oh"])
     if word == "mine":
         before = text[max(0, start - 12) : start].lower().split()
         after = _WORD_AFTER.match(text, end)

@@ -8,7 +8,8 @@ role is undecided.
     her + end of phrase, preposition, determiner, pronoun, conjunction, auxiliary, adverb    object
     her + own, noun, adjective with its noun                                                  possessive
     see, let, make, help … + her + bare verb or adjective                                     object
-    give, send, bring … + her + bare plural or mass noun                                      undecided
+    give, send, bring … + her + bare plural or mass noun, also after an adjective or a noun    undecided
+    wish + her + luck, joy …                                                                  object
     his + end of phrase, finite verb, preposition, conjunction …                              pronoun
     his + anything else                                                                       possessive
 """
@@ -35,13 +36,24 @@ _PARTICLE: Final = _LISTS["particle"]
 _PEOPLE: Final = _LISTS["people"]
 _PREPOSITIONS: Final = _LISTS["prepositions"]
 _ADJECTIVES: Final = _LISTS["adjectives"] | _LISTS["ed_adjectives"]
+ADJECTIVES: Final = _LISTS["adjectives"]
 _BARE: Final = _LISTS["bare"] - _LISTS["either"]
 _SMALL_CLAUSE: Final = _LISTS["keep"] | _LISTS["cause"] | _LISTS["perceive"]
 # Every word that some rule for "her" mentions; what is not here and has no telling ending is a noun.
 _SPECIAL: Final = frozenset().union(
     *(
         _LISTS[n]
-        for n in ("time", "particle", "days", "degree", "adjectives", "ed_adjectives", "finite", "units")
+        for n in (
+            "time",
+            "particle",
+            "days",
+            "degree",
+            "adjectives",
+            "ed_adjectives",
+            "finite",
+            "units",
+            "looks",
+        )
     ),
     ("will", "past", "names", "then", "now"),
 )
@@ -103,6 +115,8 @@ def _her(at: _Beside) -> Role:
         return "possessive"
     if first[0].isdigit():
         return "object" if second in _LISTS["units"] and before else "possessive"
+    if before in _LISTS["wish"] and (role := _her_wished(at)):
+        return role
     if first in _SPECIAL and (role := _her_special(at)):
         return role
     if first in _CLOSED:
@@ -160,11 +174,30 @@ def _her_special(at: _Beside) -> Role | None:
         return "possessive" if led else "object"
     if first in _PARTICLE:
         return _her_particle(at)
+    if first in _LISTS["looks"]:
+        return _her_looks(at)
     if first in _ADJECTIVES:
         return _her_adjective(at)
     if first in _LISTS["finite"]:
         return "object"
     return "possessive" if first in _TIME else None
+
+
+def _her_wished(at: _Beside) -> Role | None:
+    """What follows wish + her: "luck" is wished to her, but "her luck would turn" is a clause."""
+    wished = at.first in _LISTS["wished"] or (
+        at.first in _LISTS["greeting"] and at.second in _LISTS["occasion"]
+    )
+    if not wished or at.second in _LISTS["finite"]:
+        return None
+    return "possessive" if at.second in _LISTS["auxiliaries"] else "object"
+
+
+def _her_looks(at: _Beside) -> Role | None:
+    """Colours and sizes: "her short hair" is decided, "I like her short" is not."""
+    if not at.before or not _ends(at.second) or at.second in _LISTS["joining"] or at.before in _PREPOSITIONS:
+        return None
+    return "object" if at.first == "short" and at.before in _LISTS["cut"] else "undecided"
 
 
 def _her_particle(at: _Beside) -> Role:
@@ -177,6 +210,8 @@ def _her_particle(at: _Beside) -> Role:
     if first == "right" and second:
         return "object"
     if first == "home":
+        if before in _LISTS["stay"]:
+            return "object" if second == "alone" else "undecided"
         return "object" if before in _LISTS["motion"] else "possessive"
     if first == "best":
         return "possessive" if before in _PREPOSITIONS or before in _LISTS["strive"] else "object"
@@ -190,11 +225,14 @@ def _her_adjective(at: _Beside) -> Role:
     second, predicate = at.second, at.before in _SMALL_CLAUSE
     if not at.before or (at.first in _LISTS["adjective_nouns"] and not predicate):
         return "possessive"
+    if at.first in ("gone", "done") and at.before in ("with", "without"):
+        return "object"
     if at.comma or second in _LISTS["joining"]:
-        return "object" if predicate else "possessive"
+        clause = at.comma and second in _CLOSED and second not in _LISTS["joining"]
+        return "object" if predicate or clause else "possessive"
     if _ends(second) or (predicate and (second in _TIME or second.endswith("ing"))):
         return "object"
-    return "possessive"
+    return "undecided" if _may_be_given(at) else "possessive"
 
 
 def _after_small_clause(at: _Beside) -> Role | None:
@@ -203,6 +241,8 @@ def _after_small_clause(at: _Beside) -> Role | None:
     if first in _BARE and (before in _LISTS["cause"] or before in _LISTS["perceive"]):
         return "object"
     if first in _LISTS["either"]:
+        if second in _LISTS["compound"]:
+            return "possessive"
         if before in _LISTS["force"] or before in _LISTS["watch"]:
             return "object"
         if before in _LISTS["perceive"]:
@@ -229,11 +269,23 @@ def _her_second_object(at: _Beside) -> Role:
         return "possessive"
     if at.before in _LISTS["tell"] and (second in _LISTS["auxiliaries"] or second in _LISTS["finite"]):
         return "undecided"
-    if first in _LISTS["mass"]:
+    if first in _LISTS["mass"] or _may_be_given(at):
         return "undecided"
+    if first == "life" and at.before in _LISTS["strive"]:
+        return "possessive" if second == "for" else "undecided"
     if at.before in _LISTS["tell"] and at.capital:
         return "undecided"
     return "undecided" if _plural(first) and at.before not in _LISTS["make"] else "possessive"
+
+
+def _may_be_given(at: _Beside) -> bool:
+    """Whether two nouns, or an adjective and a noun, may be what she is given: "bought her red flowers"."""
+    if at.before not in _LISTS["give"] or at.before in _LISTS["make"] or at.comma:
+        return False
+    word = at.second
+    if _ends(word) or word in _PEOPLE or word in _LISTS["units"]:
+        return False
+    return word in _LISTS["mass"] or _plural(word)
 
 
 def _his(at: _Beside) -> Role:
