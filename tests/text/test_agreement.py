@@ -32,6 +32,11 @@ from psycheck.text.person import Person, shift_person
         ("he", "I fly, I wash, I fix, I undo, I dare", "He flies, he washes, he fixes, he undoes, he dares"),
         ("he", "I ruminate, I procrastinate, I wake", "He ruminates, he procrastinates, he wakes"),
         ("he", "I cry, I sleep, I work, I go", "He cries, he sleeps, he works, he goes"),
+        (
+            "he",
+            "I fly home, I rely on it, I badly want it",
+            "He flies home, he relies on it, he badly wants it",
+        ),
     ],
 )
 def test_verbs_beside_the_subject_are_repaired(to: Person, text: str, expected: str) -> None:

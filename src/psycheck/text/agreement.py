@@ -14,7 +14,10 @@ _SUBJECTS: Final = frozenset(_DATA["words"]["subjects"].split())
 REGULAR: Final = frozenset(_DATA["words"]["regular"].split())
 
 _VERB = r"([a-z]+(?:-[a-z]+)?(?:['’]t)?)"
-_ADVERBS = rf"(?:(?:{'|'.join(_DATA['words']['adverbs'].split())}|[a-z]+ly)\s+)"
+_ADVERB_LIST: Final = frozenset(_DATA["words"]["adverbs"].split())
+_ADVERBS = rf"(?:(?:{'|'.join(sorted(_ADVERB_LIST))}|(?!(?:fly|rely|reply|apply)\b)[a-z]+ly)\s+)"
+# Most verbs stand next to their subject; the longer search is for adverbs and second verbs.
+_NEAREST: Final = re.compile(rf"\s+{_VERB}(?![\w'’-])(?:\s+(and|or|but)\s)?", re.I)
 _AFTER: Final = re.compile(
     rf"\s+{_ADVERBS}{{0,2}}{_VERB}(?![\w'’-])(?:\s+(?:and|or|but)\s+{_ADVERBS}?{_VERB}(?![\w'’-]))?", re.I
 )
@@ -65,10 +68,14 @@ def verbs_beside(text: str, start: int, end: int, to: str) -> tuple[list[Change]
         return ([verb] if verb else []), []
     if words and words[-1] == "and" and _BOTH.search(text, max(0, start - 48), start):
         return [], []
-    said = _AFTER.match(text, end, end + 72)
+    said = _NEAREST.match(text, end, end + 72)
     if said is None:
         return [], []
-    first = straight(said[1].lower())
+    first = said[1].lower()
+    if said[2] or first in _ADVERB_LIST or first.endswith("ly"):
+        said = _AFTER.match(text, end, end + 72) or said
+        first = said[1].lower()
+    first = straight(first)
     if first == "were" and _singular(text, start, end):
         return [], []
     verbs = [_change(said, 1, after)]
@@ -92,7 +99,10 @@ def verb_joined(text: str, end: int, to: str, *, finite: bool) -> Change | None:
 
     After a verb that is not `finite` ("I can't sleep and don't eat") only one that cannot be bare changes.
     """
-    for at, word in enumerate(text[end : end + 40].lower().split(None, 5)):
+    if text.find(" and ", end, end + 40) < 0 and text.find(" but ", end, end + 40) < 0:
+        return None
+    words = text[end : end + 56].lower().split()[:6]
+    for at, word in enumerate(words):
         if word in ("and", "but"):
             break
         word = word.rstrip(",")
@@ -100,10 +110,12 @@ def verb_joined(text: str, end: int, to: str, *, finite: bool) -> Change | None:
             return None
     else:
         return None
-    found = _SECOND.match(text, end, end + 64)
+    _, after, lexical = _TO["he" if to == "she" else to]
+    second = straight(words[at + 1].rstrip(".,;:!?)")) if at + 1 < len(words) else ""
+    known = second in after or second in lexical or second in _ADVERB_LIST or second.endswith("ly")
+    found = _SECOND.match(text, end, end + 64) if known else None
     if found is None:
         return None
-    _, after, lexical = _TO["he" if to == "she" else to]
     if straight(found[1].lower()) in _FINITE:
         return _change(found, 1, after)
     return (_change(found, 1, lexical) or _change(found, 1, after)) if finite else None
