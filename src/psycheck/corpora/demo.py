@@ -1,5 +1,6 @@
 """The demo corpora that are shipped: synthetic texts of four domains, compressed beside the code."""
 
+from dataclasses import replace
 from importlib.resources import files
 
 from psycheck.corpora.generate import corpus_of, unpacked
@@ -14,5 +15,5 @@ def open_demo(name: str, split: str | None = None) -> Corpus:
     if name not in DEMO:
         raise BadInput(f"there is no demo corpus '{name}'", allowed=nearest(name, DEMO))
     shipped = files("psycheck.corpora").joinpath("shipped", f"{name}.jsonl.zst")
-    corpus = corpus_of(name, unpacked(shipped.read_bytes()))
+    corpus = replace(corpus_of(name, unpacked(shipped.read_bytes())), called=f"demo:{name}")
     return corpus if split is None else corpus.part(split)
