@@ -14,11 +14,13 @@ _ROUNDS = 40
 _LEFT = 5  # words; a shorter rest is no text to compare with
 
 
-def fit_texts(corpus: Corpus, readers: Sequence[Read], sentences: Sequence[str]) -> tuple[Corpus, int]:
+def fit_texts(
+    corpus: Corpus, readers: Sequence[Read], sentences: Sequence[str], *, least: int = _LEFT
+) -> tuple[Corpus, int]:
     """The corpus with a column `fitted`: texts cut at a word so that an added sentence is read; how many.
 
     Both sides of a comparison use the shortened text, so that the sentence is the only difference. Sentences
-    that fill a window by themselves cannot be fitted, and a text of which fewer than five words would be left
+    that fill a window by themselves cannot be fitted, and a text of which fewer than `least` words would stay
     is not cut: such cases stay unseen.
     """
     whole = [s for s in dict.fromkeys(sentences) if all(int(read([s])[0]) >= len(s) for read in readers)]
@@ -36,7 +38,7 @@ def fit_texts(corpus: Corpus, readers: Sequence[Read], sentences: Sequence[str])
         waiting = []
         for i, lack in short:
             head = _shortened(fitted[i], len(fitted[i]) - max(lack, 1) - (0 if i in cut else room // 4))
-            if len(head.split()) < _LEFT:
+            if len(head.split()) < least:
                 fitted[i] = texts[i]
                 cut.discard(i)
             else:

@@ -154,9 +154,10 @@ def _appended(corpus: Corpus, said: Mapping[int, str], read: Read | None) -> tup
     for sentence in dict.fromkeys(said.values()):
         rows = [row for row, one in said.items() if one == sentence]
         part = Corpus.of(corpus.name, [texts[row] for row in rows])
-        part, cut = fit_texts(part, [] if read is None else [read], [sentence])
+        # For training the sentence comes first, however little of the text is left.
+        part, cut = fit_texts(part, [] if read is None else [read], [sentence], least=0)
         shortened += cut
-        for row, text in zip(rows, append_to_all(part.texts, sentence), strict=True):
+        for row, text in zip(rows, append_to_all(part.fitted, sentence), strict=True):
             texts[row] = text
     return texts, shortened
 
