@@ -13,6 +13,7 @@ LINE = {
     "plan",
     "scores",
     "engine",
+    "lookup",
     "align",
     "environment",
     "shown",

@@ -153,6 +153,17 @@ def test_texts_whose_hashes_share_their_first_half_are_told_apart(
     assert view.find(halved(["dddd"])).tolist() == [-1]
 
 
+def test_texts_with_the_same_python_hash_are_told_apart(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("psycheck.scores.hash", len, raising=False)
+    view = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
+    view.add(["a", "bb"], np.array([[0.1], [0.2]]), None)
+    view.add(["c", "ddd"], np.array([[0.3], [0.4]]), None)
+    assert view.of(["c", "a", "ddd", "bb"])[:, 0].tolist() == [0.3, 0.1, 0.4, 0.2]
+    assert np.isnan(view.of(["e"])).all()
+
+
 def test_a_hash_is_sixteen_bytes_in_two_halves() -> None:
     assert digests_of(["a", "b"]).tobytes() == digest("a") + digest("b")
 

@@ -17,7 +17,7 @@ from psycheck.scores import RememberedScores, Store, digest, digests_of
 
 BUDGET = 64 * 2**20  # bytes of text held at once
 _AT_ONCE = 4096  # texts taken from an audit at once
-_EMPTY = 150  # bytes that a text costs beyond its letters: the string, its key and its place in tables
+_EMPTY = 150  # bytes that a text costs beyond its letters: the string, its hash and its place in tables
 BATCH = 1024  # texts a model is given at once unless it has its own wish
 
 
@@ -128,26 +128,30 @@ class _Todo(NamedTuple):
     texts: list[str]
     hashes: NDArray[np.uint64] | None
 
-    def take(self, rows: Sequence[int]) -> "_Todo":
+    def take(self, rows: NDArray[np.int64]) -> "_Todo":
         """Some of them, in this order."""
-        return _Todo([self.texts[i] for i in rows], None if self.hashes is None else self.hashes[rows])
+        texts = [self.texts[i] for i in rows.tolist()]
+        return _Todo(texts, None if self.hashes is None else self.hashes[rows])
 
 
 def _unknown(view: RememberedScores, texts: list[str]) -> _Todo:
-    """What the store does not hold; what it holds is kept at hand for judging."""
+    """What the store does not hold; what it holds is known by its text from now on."""
     view.refresh()
     if not len(view):
         return _Todo(texts, None)
     hashes = digests_of(texts)
     rows = view.find(hashes)
-    known = np.flatnonzero(rows >= 0).tolist()
-    _keep(view, [texts[i] for i in known], rows[known].tolist())
-    return _Todo(texts, hashes).take(np.flatnonzero(rows < 0).tolist())
+    known = rows >= 0
+    if not known.any():
+        return _Todo(texts, hashes)
+    view.meet([texts[i] for i in np.flatnonzero(known).tolist()], rows[known])
+    return _Todo(texts, hashes).take(np.flatnonzero(~known))
 
 
 def _batches(todo: _Todo, size: int) -> Iterator[_Todo]:
     """Longest first, so that a batch too large for the memory shows at once and padding stays small."""
-    order = sorted(range(len(todo.texts)), key=[-len(text) for text in todo.texts].__getitem__)
+    lengths = np.fromiter(map(len, todo.texts), np.int64, len(todo.texts))
+    order = np.argsort(-lengths, kind="stable")
     for start in range(0, len(order), size):
         yield todo.take(order[start : start + size])
 
@@ -158,7 +162,7 @@ def _score_batch(model: Model, view: RememberedScores, batch: _Todo) -> tuple[in
     if missing := getattr(model, "missing", None):
         lacking = set(missing(batch.texts))
         lost = len(lacking)
-        batch = batch.take([i for i, text in enumerate(batch.texts) if text not in lacking])
+        batch = batch.take(np.flatnonzero([text not in lacking for text in batch.texts]))
     texts = batch.texts
     if not texts:
         return 0, lost
@@ -173,10 +177,10 @@ def _score_batch(model: Model, view: RememberedScores, batch: _Todo) -> tuple[in
             view.complain(error)
             return 0, lost + 1
         half = len(texts) // 2
-        halves = (range(half), range(half, len(texts)))
+        halves = (np.arange(half), np.arange(half, len(texts)))
         first, second = (_score_batch(model, view, batch.take(part)) for part in halves)
         return first[0] + second[0], lost + first[1] + second[1]
-    _keep(view, texts, view.add(texts, values, read, batch.hashes))
+    view.add(texts, values, read, batch.hashes)
     return len(texts), lost
 
 
@@ -200,10 +204,3 @@ def checked(model: Model, texts: Sequence[str], values: FloatArray) -> FloatArra
             do="apply a softmax or sigmoid to its output",
         )
     return np.clip(values, 0.0, 1.0)
-
-
-def _keep(view: RememberedScores, texts: list[str], rows: Sequence[int]) -> None:
-    """Hold texts in memory, up to the budget, so that judging need not hash them again."""
-    if view.held < BUDGET:
-        view.recent.update(zip(texts, rows, strict=True))
-        view.held += sum(map(len, texts)) + _EMPTY * len(texts)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from zlib import crc32
 
 import numpy as np
@@ -20,6 +20,7 @@ from psycheck.text.edits import Span, append_to_all
 
 OUTCOMES = ("passed", "failed", "unchanged", "unseen", "unanswered")
 PASSED, FAILED, UNCHANGED, UNSEEN, UNANSWERED = range(5)
+CASE_OF = ("model", "corpus", "suite", "check", "kind")
 EXAMPLES = 50
 
 Outcomes = NDArray[np.int8]
@@ -63,19 +64,17 @@ class Behaviour:
     def judge(self, corpus: Corpus, scores: Scores) -> Judgement:
         """Pass rates with their ledger, their summaries, and a table of all cases."""
         findings: list[Finding] = []
-        tables: list[pl.DataFrame] = []
-        outcomes: list[Outcomes] = []
-        for check, cases in zip(self.suite.checks, self._cases(corpus, scores), strict=True):
-            where = self._where(check, corpus, scores)
+        every = self._cases(corpus, scores)
+        wheres = [self._where(check, corpus, scores) for check in self.suite.checks]
+        for check, cases, where in zip(self.suite.checks, every, wheres, strict=True):
             findings.append(_pass_rate(cases, corpus, where))
             findings += _sentence_rates(check, cases, where)
-            outcomes.append(cases.over_corpus(len(corpus)))
-            tables.append(_case_table(cases, corpus, where))
+        outcomes = np.stack([cases.over_corpus(len(corpus)) for cases in every])
         rates = [finding for finding in findings if finding.measure == "pass_rate"]
         marked = {id(old): new for old, new in zip(rates, mark_below_mean(rates), strict=True)}
         findings = [marked.get(id(finding), finding) for finding in findings]
-        summaries = by_groups([marked[id(rate)] for rate in rates], np.stack(outcomes))
-        return Judgement((*findings, *summaries), {"cases": pl.concat(tables)})
+        summaries = by_groups([marked[id(rate)] for rate in rates], outcomes)
+        return Judgement((*findings, *summaries), {"cases": _case_table(every, corpus, wheres)})
 
     def _cases(self, corpus: Corpus, scores: Scores) -> list["_Cases"]:
         """The cases of every check, slice by slice, so that originals are looked up once."""
@@ -314,18 +313,23 @@ def _sentence_rates(check: Check, cases: _Cases, where: dict[str, str]) -> Itera
         )
 
 
-def _case_table(cases: _Cases, corpus: Corpus, where: dict[str, str]) -> pl.DataFrame:
-    fixed = [
-        pl.lit(where[key]).cast(pl.Categorical).alias(key)
-        for key in ("model", "corpus", "suite", "check", "kind")
-    ]
-    outcomes = pl.Series(OUTCOMES)
+def _case_table(every: Sequence[_Cases], corpus: Corpus, wheres: Sequence[dict[str, str]]) -> pl.DataFrame:
+    """The cases of all checks, one below the other: ids, never texts."""
+    check = np.repeat(np.arange(len(every)), [len(cases.rows) for cases in every])
+
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(cases, name) for cases in every])
+
+    def named(names: Sequence[str], which: IntArray) -> pl.Series:
+        return pl.Series(names).cast(pl.Categorical).gather(which)
+
     return pl.DataFrame(
         {
-            "id": corpus.table["id"].gather(cases.rows),
-            "outcome": outcomes.gather(cases.outcome.astype(np.int64)).cast(pl.Categorical),
-            "variant": pl.Series(cases.variant + 1, dtype=pl.Int16),
-            "before": pl.Series(cases.before, dtype=pl.Float32),
-            "after": pl.Series(cases.after, dtype=pl.Float32),
+            **{key: named([where[key] for where in wheres], check) for key in CASE_OF},
+            "id": corpus.table["id"].gather(joined("rows")),
+            "outcome": named(OUTCOMES, joined("outcome").astype(np.int64)),
+            "variant": pl.Series(joined("variant") + 1, dtype=pl.Int16),
+            "before": pl.Series(joined("before"), dtype=pl.Float32),
+            "after": pl.Series(joined("after"), dtype=pl.Float32),
         }
-    ).select(*fixed, pl.all())
+    )
