@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Literal, NamedTuple, get_args
 
+from psycheck.text.capitals import BLOT as _BLOT
 from psycheck.text.lists import OWN, ROLES, any_of, headed, words_of
 from psycheck.text.named import named
 
@@ -67,7 +68,6 @@ def _filled(text: str, found: Iterable[Found], filling: Callable[[Found], str]) 
     return "".join((*out, text[at:]))
 
 
-_BLOT: Final = "\ue000"
 _PLACEHOLDER: Final = re.compile(rf"\[(?:{'|'.join(KINDS)})\]")
 Search = Callable[[str], Iterator[tuple[int, int, Kind]]]
 
@@ -98,7 +98,8 @@ _NETWORKS: Final = (
 )
 _HANDLES: Final = re.compile(
     r"\b(?:insta|instagram|snap|snapchat|discord|kik|telegram|twitter|twitch|skype|tiktok|user\s?name)"
-    r"\s*(?:is|:|=|-)\s*(?=[a-z.]*[\d_])([a-z_][\w.]{2,30}(?:#\d{4})?)",
+    r"(?:\s*(?:is|:|=|-)\s*|\s+)(?=[a-z.]*[\d_])([a-z_][\w.]{2,30}(?:#\d{4})?)"
+    r"|(?<![\w#])([a-z_][\w.]{2,30}#\d{4})(?!\w)",
     re.I,
 )
 
@@ -118,6 +119,12 @@ _DATES: Final = re.compile(
     rf"|(?<!\w)(?:may|march)\s+\d{{1,2}}{_NTH}(?:,?\s+{_YEAR})?(?!\w)|(?<!\w)\d{{1,2}}{_NTH}(?:\s+of)?\s+(?:may|march)\b"
     rf"|(?<=[Bb]orn in )(?:{_YEAR})(?!\w)"
 )
+# "on 3/14": a day and a month without a year are a date only where one is announced; 28/30 is a score.
+_DAYS: Final = re.compile(
+    r"\b(?:on|since|until|till|by|dated|admitted|discharged|seen|visit|dob|d\.o\.b\.?|from)\s?:?\s+(?:on\s+)?"
+    r"((?:0?[1-9]|1[0-2])[/.](?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])[/.](?:0?[1-9]|1[0-2]))(?![\w/%]|\.\d|\s*mg)",
+    re.I,
+)
 _IDS: Final = re.compile(
     rf"\b(?:{any_of(words_of('ids', 'before'))})\.?\s*(?:is|was|:|#|=|no\.?)?\s*(?:is\s+)?#?"
     r"((?=[A-Z-]*\d)[A-Z\d](?:[A-Z\d-]|\s(?=\d)){2,}[A-Z\d])",
@@ -132,6 +139,13 @@ _PHONES: Final = re.compile(
     r"(?<![\w.+-])(?:\+\d(?:[\s.()-]{0,2}\d){7,14}|(?:\+?1[\s.-])?(?:\(\d{3}\)\s?|\d{3}[\s.-])\d{3}[\s.-]\d{4}"
     r"|0\d{2,4}[\s-]\d{3,4}[\s-]?\d{3,4}|0\d{4}\s\d{5,6}|\(0\d{2,4}\)\s?\d{3,4}\s?\d{3,4}|0\d{9,10}|\d{3}[-.]\d{2}(?!00\b)\d{2}|1?\d{10})(?![\w-]|\.\d)"
 )
+# Whatever has digits enough where a call is spoken of.
+_CALLS: Final = re.compile(
+    r"\b(?:call|calls|phone|phoned|ring|text|texted|tel|telephone|mobile|cell|fax|whatsapp|reach\s+(?:me|us|her|him|them)"
+    r"|number\s+is|number)(?:\s+(?:me|us|her|him|them))?(?:\s+(?:on|at|is|no))?\s*[.:]?\s*"
+    r"(\(?\+?\d(?:[\s.()/-]{0,2}\d){6,14})(?![\w-]|\.\d)",
+    re.I,
+)
 
 _TENS: Final = "twenty|thirty|forty|fourty|fifty|sixty|seventy|eighty|ninety"
 _SAID: Final = (
@@ -139,13 +153,16 @@ _SAID: Final = (
     r"|(?:thir|four|fif|six|seven|eigh|nine)teen)"
 )
 _NUMBER: Final = rf"(?:1[01]\d|\d{{1,2}}|{_SAID})"
+_SMALL: Final = "two|three|four|five|six|seven|eight|nine|ten"
 _OLD: Final = re.compile(
-    rf"(?<![\w.,/])(?:{_NUMBER}[\s-]?(?:years?|yrs?|yr)[\s-]?olds?|{_NUMBER}[\s-]?(?:y\.?o\.?|y/o|yrs?\s?old)(?!\w))"
-    rf"|(?<![\w.,/])\d{{1,2}}{_NTH}(?=\s+birthday)",
+    rf"(?<![\w.,/])(?:(?:{_NUMBER}|{_SMALL})[\s-]?(?:years?|yrs?|yr)[\s-]?(?:olds?|of[\s-]age)"
+    rf"|{_NUMBER}[\s-]?(?:y\.?o\.?|y/o|yrs?\s?old)(?!\w))"
+    rf"|(?<![\w.,/])(?:\d{{1,2}}{_NTH}|(?:twen|thir|for|fif|six|seven|eigh|nine)tieth)(?=\s+birthday)",
     re.I,
 )
 _SEX: Final = re.compile(
     r"(?<![\w.,$£€/:-])(?:[1-9]\d\s?/?\s?(?:F|M|NB|FTM|MTF|FtM|MtF)|(?:F|M|NB)\s?/?\s?[1-9]\d)(?![\w°/:%-]|\.\d)"
+    r"|(?<=[(\[])(?:[FMfm],\s?[1-9]\d|[1-9]\d,\s?[FMfm])(?=[)\],])"
     r"|(?<=[(\[])[1-9]\d\s?/?\s?[fm](?=[)\],])|(?<=[(\[])[fm]\s?/?\s?[1-9]\d(?=[)\],])|^[1-9]\d[fm](?!\w)"
 )
 _AGE_WORDS: Final = (
@@ -158,18 +175,36 @@ _AGE_WORDS: Final = (
     *(f"{will} {be}" for will in ("will", "gonna", "going to") for be in ("be", "turn")),
     *("i'm", "i’m", "im", "turned", "turning", "turns", "age", "aged", "age of", "age is", "age:"),
 )
+_FILLER: Final = (
+    r"(?:(?:only|just|now|about|almost|nearly|already|barely|like|uh|um|maybe|around|over),?\s+)*"
+)
+_NO_UNIT: Final = rf"(?![\w%/:°$]|[.,-]\w|\s*(?:{any_of(words_of('ages', 'units'))})(?!\w))"
 _AGES: Final = re.compile(
-    rf"(?:{headed(_AGE_WORDS)}|{OWN}\s+{ROLES}\s+(?:is|was|turned|turns))"
-    rf"\s+(?:(?:only|just|now|about|almost|nearly|already)\s+)?({_NUMBER})"
-    rf"(?![\w%/:°$]|[.,-]\w|\s*(?:{any_of(words_of('ages', 'units'))})(?!\w))",
+    rf"(?:{headed(_AGE_WORDS)}|{OWN}\s+(?:[a-z]+\s+)?{ROLES}s?\s+(?:is|was|are|were|turned|turns)|{_BLOT}\s+(?:is|was|turned|turns))"
+    rf"\s+{_FILLER}({_NUMBER}){_NO_UNIT}",
     re.I,
 )
-_AFTER_NAME: Final = re.compile(rf"(?<={_BLOT})\s?[,(]\s?([1-9]\d)(?=\s?[,.)]|$)")
+# "when I was nine": a small number is an age where the clause ends or goes on without a noun.
+_CLAUSE: Final = r"(?=\s*(?:[.,;!?)]|$|(?:and|when|then|now|but|so|or|at|i|he|she|we|my|they|years?)\b))"
+_YOUNG: Final = re.compile(
+    rf"(?:{headed(_AGE_WORDS)}|{OWN}\s+(?:[a-z]+\s+)?{ROLES}s?\s+(?:is|was|are|were|turned)|{_BLOT}\s+(?:is|was|turned))"
+    rf"\s+{_FILLER}({_SMALL}){_CLAUSE}",
+    re.I,
+)
+# "are four and six": a second age after the first, which is blotted out by then.
+_AND_AGE: Final = re.compile(rf"(?:\bare|\bwere)\s+{_BLOT}+\s+and\s+({_NUMBER}|{_SMALL}){_CLAUSE}", re.I)
+# From thirteen on "at 43" is no hour.
+_AT_AGE: Final = re.compile(
+    rf"\bat\s+(1[3-9]|[2-9]\d|{_SAID})(?=,?\s+(?:i|he|she|we|they|my|his|her)\b(?!\s*['’]?m\b))", re.I
+)
+_AFTER_NAME: Final = re.compile(rf"(?<={_BLOT})\s?[,(]\s?([1-9]\d?)(?=\s?[,.)]|$)")
+_AFTER_ROLE: Final = re.compile(rf"\b{ROLES}\s?\(\s?([1-9]\d?)\s?\)")
 _CAP: Final = r"[A-Z][\w'’.-]*"
 _STREETS: Final = any_of(words_of("places", "streets"))
 _STATES: Final = any_of(words_of("places", "states"))
 _ROOM: Final = r"(?:Apt|Apartment|Suite|Flat|Unit)\.?\s+#?\w{1,5}"
 _ADDRESSES: Final = re.compile(
+    rf"(?<!\w)P\.?\s?O\.?\s?Box\s+\d+(?:,\s+{_CAP}(?:\s{_CAP}){{0,2}})?(?:,\s+(?:{_STATES})\s+\d{{5}})?|"
     rf"(?<![\w.,])(?:{_ROOM},?\s+)?\d{{1,5}}[A-Za-z]?,?\s+(?:{_CAP}\s+){{1,3}}(?:{_STREETS})(?!\w)(?:,?\s+{_ROOM})?"
     r"|(?<!\w)(?:GIR\s?0AA|[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2})(?!\w)"
     rf"|(?<!\w)(?:{_CAP}(?:\s{_CAP}){{0,2}},\s*)?(?:{_STATES})\s+\d{{5}}(?:-\d{{4}})?(?!\w)"
@@ -177,11 +212,15 @@ _ADDRESSES: Final = re.compile(
 _ZIP: Final = re.compile(r"\bzip(?:\s?code)?\s*(?:is|:)?\s*(\d{5}(?:-\d{4})?)(?!\w)", re.I)
 
 
-def _search(kind: Kind, pattern: re.Pattern[str], needs: Callable[[str], object], group: int = 0) -> Search:
+def _search(
+    kind: Kind, pattern: re.Pattern[str], needs: Callable[[str], object], group: int | None = 0
+) -> Search:
+    """A search for a group of a pattern (None: the one that matched) in texts that hold what it needs."""
+
     def search(text: str) -> Iterator[tuple[int, int, Kind]]:
         if needs(text):
             for found in pattern.finditer(text):
-                yield *found.span(group), kind
+                yield *found.span(found.lastindex or 0 if group is None else group), kind
 
     return search
 
@@ -203,16 +242,22 @@ _SEARCHES: Final[tuple[Search, ...]] = (
         "LINK", _LINKS, _holds("://", "www.", ".com", ".org", ".net", ".edu", ".gov", ".info", ".io", ".uk")
     ),
     _search("USER", _USERS, _holds("@", "u/")),
-    _search("USER", _HANDLES, _holds(*_NETWORKS), 1),
+    _search("USER", _HANDLES, _holds("#", *_NETWORKS), None),
     _search("DATE", _DATES, _DIGIT.search),
+    _search("DATE", _DAYS, _DIGIT.search, 1),
     _search("NUMBER", _IDS, _DIGIT.search, 1),
     _search("NUMBER", _NUMBERS, _DIGIT.search),
     _search("PHONE", _PHONES, _DIGIT.search),
+    _search("PHONE", _CALLS, _DIGIT.search, 1),
     _search("PLACE", _ADDRESSES, _DIGIT.search),
     _search("PLACE", _ZIP, _holds("zip"), 1),
-    _search("AGE", _OLD, _holds("old", "yo", "y/o", "y.o", "birthday")),
+    _search("AGE", _OLD, _holds("old", "yo", "y/o", "y.o", "of age", "birthday")),
     _search("AGE", _SEX, _DIGIT.search),
     _search("AGE", _AGES, lambda _: True, 1),
+    _search("AGE", _YOUNG, lambda _: True, 1),
+    _search("AGE", _AND_AGE, _holds("are ", "were "), 1),
+    _search("AGE", _AT_AGE, _holds("at "), 1),
     _search("AGE", _AFTER_NAME, _DIGIT.search, 1),
+    _search("AGE", _AFTER_ROLE, _DIGIT.search, 1),
     lambda text: ((found.start, found.end, found.kind) for found in named(text)),
 )

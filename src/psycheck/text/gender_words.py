@@ -1,0 +1,251 @@
+"""The gendered words of a text: where they stand, whose they are, and what their partner is."""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from psycheck.text.edits import address_spans, inside, straight
+
+Gender = Literal["female", "male", "both", "neither"]
+Kind = Literal["subject", "reflexive", "decide", "noun", "title", "address", "name", "pair"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which gendered words an edit takes besides pronouns, and whose.
+
+    `nouns` are words of kin and roles (mother, waitress), `titles` are Mr, Ms, Sir …, `names` are the first
+    names of gender_names.toml. `person` is everybody, or the main person of a clinical note alone: see
+    `psycheck.text.main_person`.
+    """
+
+    nouns: bool = False
+    titles: bool = False
+    names: bool = False
+    person: Literal["all", "main"] = "all"
+
+
+PRONOUNS_ONLY: Final = Scope()
+
+
+class Entry(NamedTuple):
+    """A gendered word: `partner` is "" where it has none of its own, or where its role must be decided."""
+
+    gender: Gender
+    kind: Kind
+    partner: str
+    neutral: str
+    group: str
+
+
+class Found(NamedTuple):
+    """A gendered word at `text[start:end]`; `ending` is the rest of its contraction, as written."""
+
+    start: int
+    end: int
+    said: str
+    word: str
+    ending: str
+    entry: Entry
+
+
+_FOLDER: Final = Path(__file__).parent
+_DATA: Final = tomllib.loads(_FOLDER.joinpath("gender.toml").read_text("utf-8"))
+_NAMES: Final = tomllib.loads(_FOLDER.joinpath("gender_names.toml").read_text("utf-8"))
+NEUTRAL_NAMES: Final = tuple(_NAMES["neutral"].split())
+WORDS: Final[dict[str, str]] = _DATA["words"]
+_CALLED: Final = frozenset(_DATA["nouns"]["called"].split())
+# Words that are nothing else than a part of one pronoun's label or of "s/he".
+_THEY: Final = Entry("neither", "pair", "", "", "they")
+_BOTH: Final = Entry("both", "pair", "", "they", "subject")
+# Before a name: "Miss Smith", "Ms. [name]"; "Miss you" and "MS" are no titles.
+_NAME_FOLLOWS: Final = re.compile(r"\.?[^\S\n]+[A-Z\[_*]")
+
+
+def _lines(table: str, kind: Kind, group: str) -> dict[str, Entry]:
+    out = {}
+    for line in table.strip().splitlines():
+        female, male, neutral = line.split(None, 2)
+        neutral = neutral.strip("-")
+        if female != "-":
+            out[female] = Entry("female", kind, male.strip("-"), neutral, group)
+        if male != "-":
+            out[male] = Entry("male", kind, female.strip("-"), neutral, group)
+    return out
+
+
+def _pronouns() -> dict[str, Entry]:
+    out: dict[str, Entry] = {}
+    for kind in ("subject", "reflexive"):
+        out |= _lines(_DATA["pronouns"][kind], kind, kind)
+    out |= _lines(_DATA["pronouns"]["bare"] + " theyre", "subject", "bare")
+    out |= {word: Entry("female", "decide", "", "", "decide") for word in ("her", "hers")}
+    out |= {word: Entry("male", "decide", "", "", "decide") for word in ("him", "his")}
+    out |= dict.fromkeys(("they", "them", "their", "theirs", "themselves", "themself"), _THEY)
+    return out | dict.fromkeys(("s/he", "(s)he"), _BOTH)
+
+
+def _nouns() -> dict[str, Entry]:
+    nouns = _DATA["nouns"]
+    kin = _lines(nouns["kin"], "noun", "kin")
+    joined = {}
+    for word, entry in kin.items():
+        for before in ("", *nouns["leading"].split()):
+            for after in ("", nouns["following"]):
+                partner = f"{before}{entry.partner}{after}" if entry.partner else ""
+                neutral = f"{before}{entry.neutral}{after}"
+                joined[f"{before}{word}{after}"] = entry._replace(partner=partner, neutral=neutral)
+    return joined | _lines(nouns["adults"], "noun", "adult") | _lines(nouns["roles"], "noun", "role")
+
+
+def _titles() -> dict[str, Entry]:
+    before = _lines(_DATA["titles"]["before_names"], "title", "title")
+    return before | _lines(_DATA["titles"]["address"], "address", "address")
+
+
+def _first_names() -> dict[str, Entry]:
+    out = {}
+    for at, line in enumerate(_NAMES["pairs"].split("\n")):
+        if line:
+            female, male = line.split()
+            neutral = NEUTRAL_NAMES[at % len(NEUTRAL_NAMES)]
+            out[female] = Entry("female", "name", male, neutral, "name")
+            out[male] = Entry("male", "name", female, neutral, "name")
+    return out
+
+
+PRONOUNS: Final = _pronouns()
+NOUNS: Final = _nouns()
+TITLES: Final = _titles()
+NAMES: Final = _first_names()
+LABELS: Final[dict[str, tuple[str, str]]] = {
+    said: (partner, neutral)
+    for line in _DATA["pronouns"]["labels"].strip().splitlines()
+    for female, male, neutral in [line.split()]
+    for said, partner in ((female, male), (male, female))
+}
+
+
+@cache
+def _entries(nouns: bool, titles: bool, names: bool) -> tuple[re.Pattern[str], dict[str, Entry]]:
+    cased = (NAMES if names else {}) | (
+        {w: e for w, e in TITLES.items() if e.kind == "title"} if titles else {}
+    )
+    table = PRONOUNS | (NOUNS if nouns else {})
+    if titles:
+        table = table | {w: e for w, e in TITLES.items() if e.kind == "address"}
+    return _pattern(table, cased), table | cased
+
+
+def _pattern(words: Iterable[str], cased: Iterable[str]) -> re.Pattern[str]:
+    """Match whole words, those of `cased` only as they are written, and the rest of a contraction.
+
+    Like `edits.word_pattern` it opens with the set of first letters, which a search skips to quickly.
+    """
+    ends: dict[str, tuple[list[str], list[str]]] = {}
+    for word in words:
+        ends.setdefault(word[0], ([], []))[0].append(word[1:])
+    for word in cased:
+        ends.setdefault(word[0].lower(), ([], []))[1].append(word[1:])
+    branches = []
+    for letter, (rest, names) in sorted(ends.items()):
+        if rest:
+            branches.append(f"(?<=[{letter}{letter.upper()}])(?ai:{_tree(rest)})")
+        if names:
+            branches.append(f"(?<={letter.upper()}){_tree(names)}")
+    first = "".join(c for letter in sorted(ends) for c in dict.fromkeys((letter, letter.upper())))
+    return re.compile(
+        rf"[{re.escape(first)}](?<![\w@#\\].)(?<!\w['’-].)({'|'.join(branches)})"
+        r"(['’](?ai:d['’]ve|s|d|ll|ve|re))?(?!\w|['’-]\w)"
+    )
+
+
+def _tree(words: Iterable[str]) -> str:
+    """A pattern for any of some words that reads each letter once; the longest match comes first."""
+    after: dict[str, list[str]] = {}
+    for word in words:
+        after.setdefault(word[:1], []).append(word[1:])
+    optional = after.pop("", None) is not None
+    if not after:
+        return ""
+    parts = [re.escape(c).replace("'", "['’]") + _tree(rest) for c, rest in sorted(after.items())]
+    joined = f"(?:{'|'.join(parts)})" if len(parts) > 1 or optional else parts[0]
+    return joined + "?" * optional
+
+
+def gendered(text: str, scope: Scope) -> list[Found]:
+    """The gendered words of a text in order, with "they" and "s/he", which belong to pairs and labels."""
+    pattern, table = _entries(scope.nouns, scope.titles, scope.names)
+    first = pattern.search(text)
+    if first is None:
+        return []
+    out = []
+    addresses = address_spans(text)
+    for found in pattern.finditer(text, first.start()):
+        start, end = found.start(), found.end(1)
+        if addresses and inside(addresses, start):
+            continue
+        said, ending = text[start:end], found[2] or ""
+        word = straight(said)
+        entry = table.get(word) or table[word.lower()]
+        if entry.kind == "title" and not _NAME_FOLLOWS.match(text, end):
+            continue
+        if entry.group == "adult" and _last(text, start) in _CALLED:
+            continue
+        out.append(Found(start, end, said, word.lower(), ending, entry))
+    return out
+
+
+def in_scope(found: Found, scope: Scope) -> bool:
+    """Whether an edit with this scope takes such words."""
+    kind = found.entry.kind
+    if kind == "noun":
+        return scope.nouns
+    if kind in ("title", "address"):
+        return scope.titles
+    return scope.names if kind == "name" else True
+
+
+def _last(text: str, start: int) -> str:
+    return (text[max(0, start - 8) : start].lower().split() or [""])[-1]
+
+
+def plain_case(said: str) -> bool:
+    """Whether a word is written in lower case, with a Capital or in CAPITALS, so that its partner can be."""
+    return said.islower() or said.isupper() or (said[0].isupper() and said[1:].islower())
+
+
+def runs(text: str, found: list[Found]) -> list[list[int]]:
+    """The words that a slash or "or" joins, by their places in `found`: "he/she", "his or her", "she/her"."""
+    if "/" not in text and " or" not in text.lower() and ")" not in text:
+        return []
+    out: list[list[int]] = []
+    for i, at in enumerate(found):
+        if out and out[-1][-1] == i - 1 and _join(found[i - 1], at, text[found[i - 1].end : at.start]):
+            out[-1].append(i)
+        else:
+            out.append([i])
+    return [run for run in out if len(run) > 1 or found[run[0]].entry.gender == "both"]
+
+
+def _join(one: Found, other: Found, between: str) -> bool:
+    slash = len(between) <= 3 and between.strip(" ") == "/"
+    if not slash and not (
+        between[:1].isspace() and between[-1:].isspace() and between.lower().split() == ["or"]
+    ):
+        return False
+    if one.entry.kind in ("noun", "title", "address", "name"):
+        return other.word in (one.word, one.entry.partner.lower())
+    if slash:
+        return other.entry.kind in ("subject", "reflexive", "decide", "pair")
+    return one.entry.group == other.entry.group
+
+
+def mixed(words: list[Found]) -> bool:
+    """Whether joined words name both genders."""
+    genders = {at.entry.gender for at in words}
+    return "both" in genders or genders >= {"female", "male"}

@@ -1,0 +1,201 @@
+"""Names of persons, found by lists of names and by where they stand.
+
+A capital is not enough: "Will" and "May" are names and words. A first name that is no other word counts
+wherever it stands; one that is counts where a person is spoken of; a capitalised word that is neither
+everyday English nor on a list of harmless capitals counts inside a sentence, after a title, a kinship ("my
+sister …"), "my name is" and the like, and at the beginning of a sentence before what a person does.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from psycheck.text.capitals import (
+    BLOT,
+    LOWER,
+    NEXT,
+    ONE,
+    SURE,
+    TITLES,
+    WORD,
+    Named,
+    may_be_name,
+    name_end,
+    unknown,
+    word_before,
+)
+from psycheck.text.lists import OWN, ROLES, any_of, everyday, headed, words_of
+
+_SURE_LOWER: Final = frozenset(name.lower() for name in SURE if len(name) > 2)
+# In lower case and with nothing around it that tells, a name must be long and no other word.
+_CLEAR_LOWER: Final = frozenset(
+    name
+    for name in _SURE_LOWER - words_of("names", "no_name_lower")
+    if len(name) > 3 and "-" not in name and not everyday(name)
+)
+_NOT_CALLED: Final = words_of("names", "not_called")
+_NOT_AFTER: Final = words_of("names", "not_after")
+_THING_BEFORE: Final = words_of("names", "thing_before")
+_DOING: Final = words_of("names", "doing")
+_PERSON_BEFORE: Final = words_of("names", "person_before")
+_WEAK_BEFORE: Final = words_of("names", "weak_before")
+_MONTHS: Final = frozenset({"May", "April", "June", "August"})
+_ROLE_WORDS: Final = words_of("names", "roles")
+
+_ANY: Final = rf"({ONE}|[a-z]{LOWER}{{2,}})(?!\w)"
+_TITLED: Final = re.compile(rf"(?<!\w)(?:{any_of(TITLES)})\b\.?\s+(?:[A-Z]\.\s?)*({ONE})(?!\w)")
+_INITIALS: Final = re.compile(rf"(?<![\w.])(?:[A-Z]\.\s?){{1,3}}({ONE})(?!\w)")
+_ROLE: Final = re.compile(rf"{OWN}\s+(?:[a-z-]+\s+)?{ROLES}(?:,|\s\()?\s*(?:(?<=[,\s(])){_ANY}")
+_BARE_ROLE: Final = re.compile(rf"{headed(_ROLE_WORDS)}(?:,\s+|\s+\(?)({ONE})(?!\w)")
+_HEAD: Final = re.compile(
+    rf"(?:^|(?<=[.;,\n]\s))(?:{any_of(words_of('names', 'heads'))})(?::\s*|,\s+|\s+)"
+    rf"((?:[A-Z]\.\s?)*{ONE}(?:,\s+{ONE})?)(?!\w)"
+)
+_CALLED_WORDS: Final = headed(("i am called", "im called", "i'm called", "i’m called", "i go by"))
+_CALLED: Final = re.compile(
+    rf"(?:{OWN}\s+(?i:(?:(?:full|real|first|last)\s+)?name(?:\s+is|\s+was|['’]?s))|{_CALLED_WORDS})"
+    rf"\s+({ONE}|[a-z]{LOWER}+)(?![\w'’])"
+)
+_SELF_WORDS: Final = headed(
+    (
+        "i am",
+        "i'm",
+        "i’m",
+        "im",
+        "this is",
+        "call me",
+        "calls me",
+        "named",
+        "named her",
+        "named him",
+        "called",
+    )
+)
+_SELF: Final = re.compile(rf"({_SELF_WORDS})\s+{_ANY}")
+_HERE_IS: Final = re.compile(rf"(?:^|[,.!?]\s{{0,3}})({ONE}|[a-z]{{3,}})\s+here(?!\w)")
+_SIGNED: Final = re.compile(
+    r"(?:^|[\n.!?,]\s?)(?i:love|thanks(?:\s+for\s+\w+)?|thank\s+you|regards|best\s+wishes|signed|cheers"
+    rf"|sincerely|yours(?:\s+truly)?|hugs|xoxo)\s?[,\n-]{{1,3}}\s?({ONE})\W{{0,9}}\Z"
+)
+_MISSED: Final = re.compile(rf"{headed(_PERSON_BEFORE - _WEAK_BEFORE)}\s+([a-z]{LOWER}{{2,}})(?!\w)")
+_AND: Final = re.compile(rf"(?<={BLOT})\s+and\s+({ONE})(?!\w)")
+_LOWER_WORD: Final = re.compile(rf"(?<![\w@#/'’.-])[a-z]{LOWER}{{3,}}(?![\w@/-]|\.\w)")
+_ADVERB: Final = rf"(?:(?:{any_of(words_of('names', 'adverbs'))})\s+)*"
+_SPOKEN_TO: Final = re.compile(rf",?\s+(?:{any_of(words_of('names', 'spoken_to'))})(?!\w)", re.I)
+_DOES: Final = re.compile(rf"(?:\s+{ONE})?\s+(never\s+)?{_ADVERB}([a-z]+(?:['’]t)?)(?!\w)")
+_OWNS: Final = re.compile(r"['’]s\s+[a-z]")
+_APPOSED: Final = re.compile(r"\s*(?:[,)]|$)")
+
+
+def introduced(text: str, headline: bool) -> Iterator[Named]:
+    """Names that are announced: "my name is …", "I'm …", "my sister …", or at the end of a letter."""
+    low = text.lower()
+    for found in _CALLED.finditer(text) if "name" in low or "called" in low or "go by" in low else ():
+        if found[1].lower() not in _NOT_CALLED:
+            yield _name(text, found, 1)
+    for found in (*_ROLE.finditer(text), *_HERE_IS.finditer(text), *_MISSED.finditer(text)):
+        word = found[1]
+        known = word in _SURE_LOWER if word.islower() else word in SURE
+        if known or (found.re is _ROLE and word[0].isupper() and not headline and may_be_name(word)):
+            yield _name(text, found, 1)
+    for found in _SELF.finditer(text):
+        word = found[2]
+        if word.islower():
+            known = word in _SURE_LOWER
+        elif word in SURE:
+            known = True
+        else:
+            fits = not found[1].lower().startswith("this") and may_be_name(word)
+            known = not headline and word != "Christian" and fits
+        if known:
+            yield _name(text, found, 2)
+    for found in _SIGNED.finditer(text):
+        if may_be_name(found[1]):
+            yield _name(text, found, 1)
+
+
+def lower_case(text: str) -> Iterator[Named]:
+    """First names that are hardly ever another word, written small."""
+    for found in _LOWER_WORD.finditer(text):
+        if found[0] in _CLEAR_LOWER:
+            yield Named(*found.span(), "NAME")
+
+
+def titled(text: str, headline: bool) -> Iterator[Named]:
+    """Names after a title, an initial, the head of a form or, without "my", a kinship."""
+    for found in _TITLED.finditer(text):
+        if may_be_name(found[1]):
+            yield _name(text, found, 1)
+    for found in _INITIALS.finditer(text):
+        if unknown(found[1]):
+            yield Named(found.start(), name_end(text, found.end()), "NAME")
+    for found in _AND.finditer(text):
+        if unknown(found[1]):
+            yield _name(text, found, 1)
+    if headline:
+        return
+    for found in _HEAD.finditer(text):
+        words = WORD.findall(found[1])
+        if all(unknown(word) for word in words if len(word) > 1):
+            yield _name(text, found, 1)
+    for found in _BARE_ROLE.finditer(text):
+        if unknown(found[1]):
+            yield _name(text, found, 1)
+
+
+def ambiguous(text: str, found: re.Match[str]) -> bool:
+    """Whether a name that is another word is of a person here, by what stands around it."""
+    word, marks = word_before(text, found.start())
+    end = found.end()
+    joined = text.startswith((" and I ", ", my "), end)
+    if found[0] in _MONTHS:
+        strong = word.lower() in _PERSON_BEFORE - _WEAK_BEFORE
+        return joined or (strong and not marks) or (word.lower() == "when" and _does(text, end))
+    if _does(text, end):
+        return marks != "" or word.lower() not in _NOT_AFTER
+    if _OWNS.match(text, end):
+        return bool(word) and marks in ("", ",") and word.lower() not in ("the", "a", "an", "this")
+    if not word or marks not in ("", ","):
+        return joined or _two(text, found)
+    # "Star Wars", "Rose Garden": a title of something rather than a surname.
+    if (more := NEXT.match(text, end)) and not may_be_name(more[1]):
+        return joined
+    return joined or (not marks and word[0].islower() and word.lower() not in _NOT_AFTER)
+
+
+def strange(text: str, found: re.Match[str]) -> bool:
+    """Whether an unknown capitalised word is a name here, by its place in the sentence."""
+    word, marks = word_before(text, found.start())
+    end = found.end()
+    owns = _OWNS.match(text, end) is not None
+    if not word or marks.rstrip("\"'”’ )")[-1:] in (".", "!", "?", ":", "…", "-", "*") or "\n" in marks:
+        return owns or _does(text, end) or _SPOKEN_TO.match(text, end) is not None or _two(text, found)
+    if marks in ("", ", ", ","):
+        low = word.lower()
+        if low == "the":
+            return word_before(text, text.rfind(word, 0, found.start()))[0].lower() == "at"
+        if not marks:
+            return (owns or low not in _THING_BEFORE) and (word[0].islower() or everyday(word))
+        return (low in _ROLE_WORDS or everyday(word)) and (
+            owns or _does(text, end) or _APPOSED.match(text, name_end(text, end)) is not None
+        )
+    if marks.strip() == "(":
+        return word.lower() in _ROLE_WORDS and _APPOSED.match(text, name_end(text, end)) is not None
+    return False
+
+
+def _two(text: str, found: re.Match[str]) -> bool:
+    """Whether another unknown capitalised word follows: a first name and a surname."""
+    more = NEXT.match(text, found.end())
+    return more is not None and unknown(more[1])
+
+
+def _does(text: str, at: int) -> bool:
+    """Whether what follows is what a person does."""
+    after = _DOES.match(text, at)
+    return after is not None and (after[1] is not None or after[2].lower() in _DOING)
+
+
+def _name(text: str, found: re.Match[str], group: int) -> Named:
+    start, end = found.span(group)
+    return Named(start, name_end(text, end) if found[group][0].isupper() else end, "NAME")
