@@ -22,6 +22,8 @@ LINE = {
     "demo",
     "improve",
     "compare",
+    "curate",
+    "bias",
     "study",
 }
 # A room may import itself and the rooms that stand before it in this list's values.

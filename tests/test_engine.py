@@ -86,9 +86,9 @@ def test_a_model_that_fails_on_every_text_stops_the_run_without_quoting_any(own_
     ("values", "what"),
     [
         (np.zeros((1, 3)), "shape \\(1, 3\\)"),
-        (np.array([[1.5]]), "outside of 0..1"),
-        (np.array([[-0.2]]), "outside of 0..1"),
-        (np.array([[np.inf]]), "outside of 0..1"),
+        (np.array([[1.5]]), "outside \\[0, 1\\]"),
+        (np.array([[-0.2]]), "outside \\[0, 1\\]"),
+        (np.array([[np.inf]]), "outside \\[0, 1\\]"),
     ],
 )
 def test_a_model_that_answers_nonsense_is_told_so(own_store: Path, values: FloatArray, what: str) -> None:

@@ -177,7 +177,8 @@ def test_nothing_is_trained_twice(done: tuple[Run, Path]) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"augment": "gender"}, "cannot augment with 'gender'"),
+        ({"augment": "genders"}, "cannot augment with 'genders'"),
+        ({"augment": "gender"}, "no text of train and dev of corpus 'own' names a gender"),
         ({"share": 0.0}, "share"),
         ({"which": "some"}, "which"),
         ({"seeds": 0}, "seeds"),

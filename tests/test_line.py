@@ -148,3 +148,23 @@ def test_a_gate_may_refer_to_an_earlier_run(tmp_path: Path) -> None:
     gates = read_plan(tmp_path / "psycheck.toml").settings.gates
     run = run_line([MODELS["ignores_suicide"]], [CORPUS], Settings(gates=gates))
     assert {f.where["check"] for f in run.gates[0].failing} == {"T22", "T23"}
+
+
+def test_fairness_is_part_of_every_audit_and_names_the_model_that_flips_on_she() -> None:
+    texts = [f"She went home on day {i}." for i in range(6)] + ["The garden is wet."]
+    people = Corpus.of("people", texts, labels={"depression": [0.0] * 7}, groups={"ward": ["a"] * 7})
+    run = psycheck.audit([MODELS["oracle"], MODELS["flips_on_she"]], people, suites=())
+    rates = {f.where["model"]: f for f in run.findings if f.measure == "flip_rate"}
+    assert {name: (rate.value, rate.n) for name, rate in rates.items()} == {
+        "oracle": (0.0, 6),
+        "flips_on_she": (1.0, 6),
+    }
+    assert rates["flips_on_she"].examples == ("1", "2", "3", "4", "5", "6")
+    assert len(run.tables["pairs"]) == 12
+
+
+def test_fairness_scores_nothing_for_texts_that_name_no_gender(tmp_path: Path) -> None:
+    model = Counting(MODELS["oracle"])
+    people = Corpus.of("people", ["She left.", "The garden is wet."], labels={"depression": [0.0, 0.0]})
+    psycheck.audit(model, people, audits=("fairness",), store=tmp_path / "scores.sqlite")
+    assert sorted(model.seen) == ["He left.", "She left."]

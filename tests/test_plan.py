@@ -1,4 +1,5 @@
 from pathlib import Path
+from urllib.parse import quote_plus
 
 import pytest
 
@@ -90,3 +91,20 @@ def test_a_corpus_may_be_given_a_name(tmp_path: Path) -> None:
     odd = tmp_path / "a=b.csv"
     odd.write_text("text\nx\n")
     assert corpus_plan(str(odd), Columns()).path == str(odd)
+
+
+def test_modules_and_suites_beside_the_plan_are_found_from_any_folder(tmp_path: Path) -> None:
+    home = tmp_path / "a plan"
+    home.mkdir()
+    for name in ("mymodel.py", "other.py", "mine.toml"):
+        (home / name).write_text("")
+    models = '"python:mymodel:model", "python:other.py:model", "python:json:loads", "python:mymodel:b?name=b"'
+    plan = read_plan(_plan(home, f'models = [{models}]\nsuites = ["deck", "mine.toml"]\n'))
+    folder = quote_plus(str(home))
+    assert plan.models == (
+        f"python:mymodel:model?folder={folder}",
+        f"python:{home / 'other.py'}:model",
+        "python:json:loads",
+        f"python:mymodel:b?name=b&folder={folder}",
+    )
+    assert plan.settings.suites == ("deck", str(home / "mine.toml"))

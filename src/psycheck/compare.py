@@ -1,20 +1,22 @@
 """The comparison as a run: open, compare or warn, write down."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
+from itertools import count
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from psycheck.corpora.compare import Comparing, Comparison, classes_of, compare
+from psycheck.corpora.compare import Comparing, Comparison, classes_of, compare, steps
 from psycheck.corpora.warn import Caution, caution_table, warnings_of
 from psycheck.corpus import Corpus
+from psycheck.engine import Progress, silent
 from psycheck.environment import environment_of
-from psycheck.errors import BadInput, MissingExtra
+from psycheck.errors import BadInput, MissingExtra, counted
 from psycheck.line import CorpusLike, open_corpus
 from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
-from psycheck.plan import CorpusPlan
 from psycheck.report.compare import render_comparison
 from psycheck.run import Run, save_run
 
@@ -28,13 +30,16 @@ def compare_corpora(
     by: Sequence[str] = (),
     encoder: str | Encoder | None = None,
     warn: bool = False,
+    show_texts: bool = False,
     out: str | Path | None = None,
     how: Comparing | None = None,
+    progress: Progress = silent,
 ) -> Run:
     """Compare corpora, or the classes of one (`by`), and look for leaks and shortcuts (`warn`).
 
     `encoder` is "minilm", "hf:FOLDER", "tfidf" or an Encoder; None takes MiniLM where it is installed, else
-    TF–IDF. One corpus without `by` can only be warned of.
+    TF–IDF. One corpus without `by` can only be warned of. With `show_texts` a caution names its word whatever
+    it is.
     """
     how = how or Comparing()
     opened = [open_corpus(said) for said in corpora]
@@ -47,18 +52,24 @@ def compare_corpora(
             allowed="two corpora or more, one with --by LABEL, or --warn",
             do="psycheck compare FIRST SECOND",
         )
+    step = counting(
+        progress, "compare", len(opened) * warn + (steps(len(sides), how) if len(sides) > 1 else 0)
+    )
     cautions: list[Caution] = []
-    for said, corpus in zip(corpora, opened, strict=True):
-        cautions += warnings_of(corpus, called=_called(said), seed=how.seed) if warn else ()
+    for corpus in opened if warn else ():
+        cautions += warnings_of(corpus, seed=how.seed, show=show_texts)
+        step("cautions")
     notes = [f"{corpus.name}: {note}" for corpus in opened for note in corpus.notes]
-    notes += [f"{c.name}: {n} rows left out ({why})" for c in opened for why, n in c.left_out.items()]
+    notes += [
+        f"{c.name}: {counted(n, 'row')} left out ({why})" for c in opened for why, n in c.left_out.items()
+    ]
     found, used = Comparison(()), None
     if len(sides) > 1:
         if {"vectors", "map"} & set(how.parts):
-            used, said_of_it = _encoder(encoder)
+            used, said_of_it = encoder_of(encoder)
             notes += said_of_it
-        found = compare(sides, used, how)
-        notes += [f"{n} texts are in no class: {why}" for why, n in sides[0].left_out.items() if by]
+        found = compare(sides, used, how, step)
+        notes += [f"{counted(n, 'text')} in no class: {why}" for why, n in sides[0].left_out.items() if by]
     tables = dict(found.tables)
     if cautions:
         tables["cautions"] = caution_table(cautions)
@@ -83,7 +94,17 @@ def compare_corpora(
     return run
 
 
-def _encoder(wanted: str | Encoder | None) -> tuple[Encoder | None, list[str]]:
+def counting(progress: Progress, name: str, total: int) -> Callable[[str], None]:
+    """What is called with each part of long work when it is done, and tells how far that is."""
+    started, done = monotonic(), count(1)
+
+    def step(part: str) -> None:
+        progress(f"{name}, {part}", next(done), total, monotonic() - started)
+
+    return step
+
+
+def encoder_of(wanted: str | Encoder | None) -> tuple[Encoder | None, list[str]]:
     """The encoder, None for TF–IDF, and a note where the default had to give way."""
     if wanted == TFIDF:
         return None, []
@@ -114,8 +135,3 @@ def _corpus_said(corpus: Corpus) -> dict[str, Any]:
         "labels": list(corpus.labels),
         "left_out": dict(corpus.left_out),
     }
-
-
-def _called(said: CorpusLike) -> str:
-    """How the user named a corpus."""
-    return said.name if isinstance(said, Corpus) else said.path if isinstance(said, CorpusPlan) else str(said)

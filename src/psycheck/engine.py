@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import ModelFailure, PsycheckError
-from psycheck.model import FloatArray, Model, Windowed
+from psycheck.model import Model, Windowed
+from psycheck.models.output import checked_scores
 from psycheck.scores import RememberedScores, Store, digest, digests_of
 
 BUDGET = 64 * 2**20  # bytes of text held at once
@@ -168,7 +169,7 @@ def _score_batch(model: Model, view: RememberedScores, batch: _Todo) -> tuple[in
         return 0, lost
     try:
         with redirect_stdout(sys.stderr):  # what a model prints is not our answer
-            values = checked(model, texts, model.score(texts))
+            values = checked_scores(model.score(texts), len(texts), model.labels, model=model.name)
         read = model.read(texts) if isinstance(model, Windowed) else None
     except (PsycheckError, KeyboardInterrupt, MemoryError):
         raise
@@ -182,25 +183,3 @@ def _score_batch(model: Model, view: RememberedScores, batch: _Todo) -> tuple[in
         return first[0] + second[0], lost + first[1] + second[1]
     view.add(texts, values, read, batch.hashes)
     return len(texts), lost
-
-
-def checked(model: Model, texts: Sequence[str], values: FloatArray) -> FloatArray:
-    """A model's answer as (n, k) in [0, 1]; another shape or range is the model's fault and said so."""
-    values = np.asarray(values, np.float64)
-    if values.ndim == 1:
-        values = values[:, None]
-    wanted = (len(texts), len(model.labels))
-    if values.shape != wanted:
-        raise ModelFailure(
-            f"model '{model.name}' returned an array of shape {values.shape}",
-            allowed=f"{wanted}: a row a text, a column for each of {', '.join(model.labels)}",
-        )
-    with np.errstate(invalid="ignore"):
-        outside = (values < -1e-6) | (values > 1 + 1e-6)
-    if outside.any():
-        raise ModelFailure(
-            f"model '{model.name}' returned scores outside of 0..1",
-            allowed="probabilities in 0..1; NaN for no usable answer",
-            do="apply a softmax or sigmoid to its output",
-        )
-    return np.clip(values, 0.0, 1.0)

@@ -56,6 +56,17 @@ class StoreFailure(PsycheckError):
     """Scores or results cannot be written."""
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: "1 text", "2,000 texts"."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def neighbours(name: str, known: Iterable[str]) -> str:
+    """Ask whether one of the three nearest names is meant, or say nothing: a folder may hold thousands."""
+    close = [f"'{one}'" for one in get_close_matches(name, sorted(known), n=3, cutoff=0.6)]
+    return f"did you mean {' or '.join(close)}?" if close else ""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Say which known name is meant, or list what is known."""
     names = sorted(known)

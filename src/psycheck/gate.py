@@ -13,7 +13,7 @@ _GATE = re.compile(
 )
 _ALLOWED = "MEASURE >= BOUND [where KEY=VALUE [and KEY=VALUE …]], for example: pass_rate>=0.7 where kind=DIR"
 _HIGHER_IS_WORSE = frozenset(
-    {"brier", "log_loss", "ece", "hard_brier", "hamming_loss", "pass_rate_sd", "flip_rate", "fnr"}
+    {"brier", "log_loss", "ece", "hard_brier", "hamming_loss", "pass_rate_sd", "flip_rate", "fnr", "fpr"}
 )
 
 

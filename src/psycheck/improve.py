@@ -1,4 +1,4 @@
-"""Retrain a model on the checks that it failed, and prove it on corpora that it never saw (DECK 6.3)."""
+"""Retrain a model on the checks that it failed, or on both genders, and prove it on corpora it never saw."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -17,6 +17,7 @@ from psycheck.run import Run, writing
 from psycheck.study.arms import SAMPLE, Arms, Say, Ways, arms_of, one_seed
 from psycheck.study.asking import dir_checks
 from psycheck.study.changes import PLAIN, improve_csv, improve_table, rate_changes
+from psycheck.study.fairer import one_gender_seed
 from psycheck.study.rows import (
     DECISIONS,
     against,
@@ -31,6 +32,7 @@ from psycheck.train.parts import parts_of
 from psycheck.train.recipe import Recipe, with_seed
 
 AUDIT = "improve"
+DECK, GENDER = "deck", "gender"
 
 
 def improve(
@@ -48,19 +50,18 @@ def improve(
     say: Say = lambda _: None,
     **changes: Any,
 ) -> Run:
-    """Retrain with the sentences of DIR checks, and measure both models at home and elsewhere.
+    """Retrain with sentences of DIR checks or with swapped texts; measure both models at home and elsewhere.
 
     `start` is a folder that `train` wrote from this corpus, or a recipe. Every further seed trains anew. All
     arms are measured on the test split and on the others (their test split where they have one), at 0.5, at a
     threshold chosen on dev, and by AUC; sentences are tried on `texts` texts of dev. `changes` are fields of
     `Ways`: suite, unseen, which, share, agreeing, control. What was trained or scored once is not trained or
-    scored again.
+    scored again. With `augment` "gender" every text of train and dev that names a gender gets a swapped
+    counterpart (only `control` of the ways counts then), and flips and false negative rates are measured too.
     """
     ways = ways_of(changes)
-    if augment != "deck":
-        raise BadInput(
-            f"cannot augment with '{augment}' yet", allowed="deck", do="leave --augment out, or say deck"
-        )
+    if augment not in (DECK, GENDER):
+        raise BadInput(f"cannot augment with '{augment}'", allowed=nearest(augment, (DECK, GENDER)))
     if seeds < 1:
         raise BadInput(f"seeds = {seeds}", allowed="1 or more")
     folder, recipe = _start(start)
@@ -68,7 +69,7 @@ def improve(
         open_corpus(corpus),
         [open_corpus(one) for one in others],
         recipe,
-        [dir_checks(read_suite(name)) for name in (ways.suite, ways.unseen) if name],
+        [dir_checks(read_suite(name)) for name in (ways.suite, ways.unseen) if name and augment == DECK],
         Path(out),
         audit=AUDIT,
         texts=texts,
@@ -79,22 +80,22 @@ def improve(
     if folder is not None:
         _same_texts(folder, arms.corpus, recipe)
     for number in range(seeds):
-        one_seed(arms, with_seed(recipe, recipe.seed + number), ways, folder if number == 0 else None)
-    if not any(arms.chosen.values()):
+        seeded, known = with_seed(recipe, recipe.seed + number), folder if number == 0 else None
+        if augment == GENDER:
+            one_gender_seed(arms, seeded, ways.control, known)
+        else:
+            one_seed(arms, seeded, ways, known)
+    if augment == DECK and not any(arms.chosen.values()):
         raise BadInput(
             f"no DIR check of '{arms.suites[0].name}' is below the mean: all pass alike",
             do="learn from all of them: --which all",
         )
     findings = findings_of(arms, resamples)
     run = Run(
-        plan=_plan(arms, recipe, ways, seeds),
+        plan={"augment": augment, **_plan(arms, recipe, ways, seeds)},
         environment=environment_of(arms.models, [arms.corpus, *arms.tests[1:]], arms.suites, {}),
         findings=tuple(findings),
-        notes=(
-            f"sentences were tried on {len(arms.asked)} texts of dev; "
-            "checks that training used are marked 'trained_on'",
-            *arms.notes,
-        ),
+        notes=(*_notes(arms, augment), *arms.notes),
         folder=arms.out,
     )
     save(run, arms.out)
@@ -162,6 +163,19 @@ def _same_texts(folder: Path, corpus: Corpus, recipe: Recipe) -> None:
         )
 
 
+def _notes(arms: Arms, augment: str) -> list[str]:
+    if augment == DECK:
+        return [
+            f"sentences were tried on {len(arms.asked)} texts of dev; "
+            "checks that training used are marked 'trained_on'"
+        ]
+    return [
+        f"{name}: {c['added']} texts added to the {c['texts']} of train and dev; {c['undecided']} undecided "
+        "texts were not swapped"
+        for name, c in arms.counts.items()
+    ]
+
+
 def _plan(arms: Arms, recipe: Recipe, ways: Ways, seeds: int) -> dict[str, Any]:
     return {
         "verb": "improve",
@@ -176,7 +190,7 @@ def _plan(arms: Arms, recipe: Recipe, ways: Ways, seeds: int) -> dict[str, Any]:
         "recipe": recipe.as_dict(),
         "ways": {one.name: getattr(ways, one.name) for one in fields(ways)},
         "seeds": seeds,
-        "sentences_tried_on": len(arms.asked),
+        "sentences_tried_on": len(arms.asked) if arms.suites else 0,
         "chosen": arms.chosen,
         "augmented": arms.counts,
     }

@@ -11,18 +11,21 @@ import polars as pl
 from psycheck.align import align_corpora, align_model, expected_labels
 from psycheck.audits.across import across_models
 from psycheck.audits.behaviour import Behaviour
+from psycheck.audits.fairness import Fairness
 from psycheck.audits.length import length_findings
 from psycheck.audits.performance import Performance
 from psycheck.audits.suite import Suite, read_suite
 from psycheck.audits.summary import across_corpora
 from psycheck.corpora.demo import open_demo
 from psycheck.corpora.fit import fit_texts
+from psycheck.corpora.known.open import known_name, open_known
 from psycheck.corpora.read import read_corpus
+from psycheck.corpora.said import as_said
 from psycheck.corpora.warn import cheap_cautions
 from psycheck.corpus import Corpus
 from psycheck.engine import Piece, Progress, Tally, score_once, silent, unscored
 from psycheck.environment import environment_of
-from psycheck.errors import BadInput
+from psycheck.errors import BadInput, counted
 from psycheck.finding import Finding
 from psycheck.gate import judge_gates, parse_gate
 from psycheck.model import Audit, Model, Windowed
@@ -78,16 +81,19 @@ def open_plan(plan: Plan) -> tuple[list[Model], list[Corpus]]:
 
 
 def open_corpus(said: CorpusLike) -> Corpus:
-    """Open a corpus by path, by "demo:NAME", or as a plan describes it."""
+    """Open a corpus by path, by "demo:NAME", by NAME:PATH if it is a known one, or as a plan describes it."""
     if isinstance(said, Corpus):
         return said
     if not isinstance(said, CorpusPlan):
         said = CorpusPlan(str(said))
     if said.path.startswith("demo:"):
         corpus = open_demo(said.path.removeprefix("demo:"), said.split)
-        return replace(corpus, name=said.name or corpus.name, called=said.path)
+        return replace(corpus, name=said.name or corpus.name, called=as_said(said.path, split=said.split))
+    if known := known_name(said.path):
+        corpus = open_known(*known, said.split)
+        return replace(corpus, name=said.name or corpus.name, called=as_said(said.path, split=said.split))
     corpus = read_corpus(said.path, said.columns, name=said.name, split=said.split, format=said.format)
-    return replace(corpus, called=said.path)
+    return replace(corpus, called=as_said(said.path, said.columns, said.split))
 
 
 def run_line(
@@ -106,10 +112,12 @@ def run_line(
         views = [(model, RememberedScores(store, model, line.names[model.name])) for model in models]
         tallies = score_once(views, store, line.pieces(), progress)
         findings, tables = _judged(line, [view for _, view in views])
-        noticed = [cheap_cautions(corpus, called=corpus.called) for corpus in line.corpora]
+        noticed = [
+            cheap_cautions(corpus, called=corpus.called, show=settings.show_texts) for corpus in line.corpora
+        ]
         findings += tuple(caution.finding() for cautions in noticed for caution in cautions)
         complaints = [
-            f"model '{model.name}': {count} texts could not be scored: {reason}"
+            f"model '{model.name}': {counted(count, 'text')} could not be scored: {reason}"
             for model, view in views
             for reason, count in view.complaints.items()
         ]
@@ -133,12 +141,18 @@ def run_line(
 
 def save(run: Run, folder: Path) -> None:
     """Write the run's folder with its report."""
+    from psycheck.report.bias import render_bias
     from psycheck.report.compare import render_comparison
+    from psycheck.report.curate import render_curating
     from psycheck.report.html import render
     from psycheck.report.junit import junit
 
     if run.plan.get("verb") == "compare":
         save_run(run, folder, {"report.html": render_comparison(run)})
+    elif run.plan.get("verb") == "curate":
+        save_run(run, folder, {"report.html": render_curating(run)})
+    elif run.plan.get("verb") == "bias":
+        save_run(run, folder, {"report.html": render_bias(run)})
     else:
         save_run(run, folder, {"report.html": render(run), "junit.xml": junit(run)})
 
@@ -166,6 +180,7 @@ class _Line:
     suites: list[Suite]
     performance: list[Performance]
     behaviour: list[Behaviour]
+    fairness: list[Fairness]
     names: Mapping[str, tuple[str, ...]]
     notes: list[str]
     length: bool
@@ -174,7 +189,8 @@ class _Line:
         """The texts of all audits and corpora, slice by slice, with the share that is done."""
         asked = [(audit, corpus) for corpus in self.corpora for audit in self.performance]
         asked_fitted = [(audit, corpus) for corpus in self.fitted for audit in self.behaviour]
-        jobs: list[tuple[Audit, Corpus]] = [*asked, *asked_fitted]
+        swapped = [(audit, corpus) for corpus in self.corpora for audit in self.fairness]
+        jobs: list[tuple[Audit, Corpus]] = [*asked, *asked_fitted, *swapped]
         total = sum(len(corpus) for _, corpus in jobs) or 1
         done = 0
         for audit, corpus in jobs:
@@ -191,7 +207,9 @@ def _prepared(models: Sequence[Model], corpora: Sequence[Corpus], settings: Sett
     notes = [note for corpus in corpora for note in corpus.notes]
     notes += [note for model in models for note in getattr(model, "notes", ())]
     for corpus in corpora:
-        notes += [f"{corpus.name}: {n} rows left out ({why})" for why, n in corpus.left_out.items()]
+        notes += [
+            f"{corpus.name}: {counted(n, 'row')} left out ({why})" for why, n in corpus.left_out.items()
+        ]
         if not len(corpus):
             raise BadInput(f"corpus '{corpus.name}' has no texts to audit")
     expected = expected_labels(suites, corpora)
@@ -208,9 +226,8 @@ def _prepared(models: Sequence[Model], corpora: Sequence[Corpus], settings: Sett
         for k, corpus in enumerate(aligned):
             fitted[k], count = fit_texts(corpus, readers, sentences)
             if count:
-                notes.append(
-                    f"{corpus.name}: {count} texts shortened so that added sentences are read (--fit)"
-                )
+                shortened = counted(count, "text")
+                notes.append(f"{corpus.name}: {shortened} shortened so that added sentences are read (--fit)")
     return _Line(
         corpora=aligned,
         fitted=fitted,
@@ -221,6 +238,7 @@ def _prepared(models: Sequence[Model], corpora: Sequence[Corpus], settings: Sett
         behaviour=[
             Behaviour(suite, settings.threshold, settings.seed, settings.variants) for suite in suites
         ],
+        fairness=[Fairness(settings.threshold)] if "fairness" in settings.audits else [],
         names=names,
         notes=notes,
         length="length" in settings.audits,
@@ -238,6 +256,7 @@ def _judged(
                 (audit, corpus) for audit in line.performance if corpus.labels
             ]
             jobs += [(audit, fitted) for audit in line.behaviour]
+            jobs += [(audit, corpus) for audit in line.fairness]
             for one, judged in jobs:
                 judgement = one.judge(judged, view)
                 findings += judgement.findings
@@ -276,7 +295,7 @@ def _plan_said(line: _Line, models: Sequence[Model], settings: Settings) -> dict
 
 def _unscored_notes(tallies: Mapping[str, Tally]) -> list[str]:
     return [
-        f"model '{name}': {tally.failed} texts have no score; the run is incomplete"
+        f"model '{name}': {counted(tally.failed, 'text')} could not be scored; the run is incomplete"
         for name, tally in tallies.items()
         if tally.failed
     ]

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
+from urllib.parse import quote_plus
 
 from psycheck.corpora.columns import Columns
+from psycheck.corpora.known.catalogue import relative_to
 from psycheck.errors import BadInput, nearest
 from psycheck.gate import Gate, parse_gate
 
 Variants = Literal["suite", "each", "one"]
-AUDITS = ("performance", "behaviour", "length")
+AUDITS = ("performance", "behaviour", "fairness", "length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +88,11 @@ def read_plan(path: str | Path) -> Plan:
         _gate(part, f"{place}, gate {n}", home) for n, part in enumerate(_tables(raw, "gate", place), 1)
     ]
     settings = settings_of({key: raw[key] for key in _SETTING_KEYS if key in raw}, place)
+    suites = tuple(str(home / name) if (home / name).is_file() else name for name in settings.suites)
     return Plan(
         models=tuple(_relative_model(spec, home) for spec in _strings(raw, "models", place)),
         corpora=corpora,
-        settings=replace(settings, gates=tuple(gates)),
+        settings=replace(settings, suites=suites, gates=tuple(gates)),
         out=_path(raw.get("out"), home, place, "out"),
         store=_path(raw.get("store"), home, place, "store"),
     )
@@ -143,7 +146,7 @@ def _corpus(part: Mapping[str, Any], shared: Mapping[str, Any], home: Path, plac
             field_name = "split" if key == "split_column" else key
             columns[field_name] = _strings(merged, key, place) if many else _text(merged, key, place)
     if not path.startswith("demo:"):
-        path = str(home / path)
+        path = relative_to(home, path)
     named = {key: _text(part, key, place) for key in ("name", "split", "format")}
     return CorpusPlan(path, named["name"], named["split"], named["format"], Columns(**columns))
 
@@ -217,9 +220,16 @@ def _path(value: object, home: Path, place: str, key: str) -> Path | None:
 
 
 def _relative_model(spec: str, home: Path) -> str:
-    """File models named in a plan are relative to the plan; hub names and modules stay as they are."""
+    """Files and modules that stand beside a plan are found there; all else stays as it is."""
     kind, colon, rest = spec.partition(":")
     target, mark, options = rest.partition("?")
     if colon and kind in ("hf", "sklearn", "scores") and (home / target).exists():
         return f"{kind}:{home / target}{mark}{options}"
+    if colon and kind == "python":
+        module, _, path = target.rpartition(":")
+        if module.endswith(".py") and (home / module).is_file():
+            return f"{kind}:{home / module}:{path}{mark}{options}"
+        package = home / module.partition(".")[0]
+        if home.resolve() != Path.cwd() and (package.is_dir() or package.with_suffix(".py").is_file()):
+            return f"{spec}{'&' if mark else '?'}folder={quote_plus(str(home.resolve()))}"
     return spec

@@ -165,3 +165,15 @@ def test_files_that_are_no_suites(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
     with pytest.raises(BadInput, match="not UTF-8"):
         read_suite(tmp_path / "latin.toml")
+
+
+@pytest.mark.parametrize("name", ["model", "corpus", "check", "suite", "kind", "label", "by", "value"])
+def test_a_tag_may_not_take_the_place_of_what_findings_say_themselves(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'label = "depression"\n[[check]]\nid = "L1"\nkind = "DIR"\nedit = { append = ["I am alone"] }\n'
+        f'expect = {{ not_down = 0.1 }}\ntags = {{ {name} = "x" }}\n'
+    )
+    with pytest.raises(BadInput, match=f"a tag may not be called '{name}'") as caught:
+        read_suite(path)
+    assert f"check 'L1', key 'tags.{name}'" in caught.value.where

@@ -86,3 +86,13 @@ def test_across_corpora_pools_checks_of_all_corpora_as_table_5_does() -> None:
 
 def test_one_corpus_has_nothing_to_pool() -> None:
     assert across_corpora([_rate("A", 3, 4, category="COG")]) == []
+
+
+@pytest.mark.parametrize("passed", [(3, 3), (4, 0)])
+def test_a_deviation_whose_spread_is_not_known_has_no_interval(passed: tuple[int, int]) -> None:
+    # Rates that agree, and rates of 1 and 0: the delta method gives a width of 0, which would say "certain".
+    rates = [_rate("A", passed[0], 4, category="COG"), _rate("B", passed[1], 4, category="COG")]
+    outcomes = np.array([[0] * k + [1] * (4 - k) for k in passed], np.int8)
+    (sd,) = (f for f in by_groups(rates, outcomes) if f.measure == "pass_rate_sd" and "category" in f.where)
+    assert sd.value == pytest.approx(np.std([k / 4 for k in passed], ddof=1))
+    assert sd.interval is None

@@ -97,6 +97,9 @@ def test_json_is_for_programs(place: Path) -> None:
         (("audit", "python:mymodel:model", "posts.csv", "--threshold", "7"), "out of range"),
         (("audit",), "names no model"),
         (("audit", "magic:thing", "posts.csv"), "hf"),
+        (("audit", "posts.csv", "python:mymodel:model"), "is a model, where a corpus is meant"),
+        (("audit", "mymodel:model", "posts.csv"), "write python:mymodel:model"),
+        (("audit", "scores:none.csv", "posts.csv"), "--export-texts"),
         (("view", "nowhere"), "no finished run"),
         (("ls", "suits"), "did you mean 'suites'"),
         (("suite", "check", "none.toml"), "none.toml"),
@@ -234,6 +237,16 @@ def test_view_redraws_without_scoring(place: Path) -> None:
     (place / "runs/a/report.html").unlink()
     done = psycheck(place, "view", "runs/a", "--no-browser")
     assert (done.returncode, (place / "runs/a/report.html").is_file()) == (0, True)
+    assert psycheck(place, "view", "runs/a/report.html", "--no-browser").returncode == 0
+
+
+def test_where_nothing_needs_a_score_the_export_says_so(place: Path) -> None:
+    psycheck(place, *AUDIT)
+    done = psycheck(place, *AUDIT, "--export-texts", "need.jsonl")
+    assert done.stdout.splitlines() == [
+        "need.jsonl: 0 texts without a score",
+        "all are scored: the same command without --export-texts audits them",
+    ]
 
 
 def test_version_help_and_completion(place: Path) -> None:
@@ -266,3 +279,50 @@ def test_a_reader_that_goes_away_is_no_mistake(place: Path) -> None:
         text=True,
     )
     assert "Traceback" not in done.stderr
+
+
+def test_a_plan_elsewhere_finds_the_module_beside_it(place: Path) -> None:
+    (place / "psycheck.toml").write_text(
+        'models = ["python:mymodel:model"]\nout = "runs/p"\nlabels = ["depression"]\n'
+        '[[corpus]]\npath = "posts.csv"\n'
+    )
+    (place / "elsewhere").mkdir()
+    done = psycheck(place / "elsewhere", "audit", "--plan", "../psycheck.toml")
+    assert done.returncode == 0, done.stderr
+
+
+def test_ctrl_c_is_one_line_and_exit_code_130_and_loses_nothing(place: Path) -> None:
+    log = place / "sent.txt"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "psycheck", *AUDIT],
+        cwd=place,
+        env={**os.environ, "SENT": str(log), "SLOW": "0.02"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (log.exists() and log.read_text().count("\n") > 200):
+        assert time.monotonic() < deadline, "the run did not start to score"
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    lines = [line for line in said.splitlines() if not line.startswith("note: ")]
+    assert lines == ["stopped; what was scored is kept, and the same command goes on from there"]
+    assert running.returncode == 130
+    before = len(set(log.read_text().split()))
+    again = psycheck(place, *AUDIT, SENT=str(log))
+    sent = log.read_text().split()
+    assert (again.returncode, len(set(sent)) > before) == (0, True)
+    assert len(sent) - len(set(sent)) <= 20, "more than the batch under way was scored again"
+
+
+def test_ls_says_what_matters_and_leaves_out_models_without_scores(place: Path) -> None:
+    store = str(place / "own.sqlite")
+    psycheck(place, *AUDIT, "--explain-cache", PSYCHECK_STORE=store)
+    (place / "mymodel.py").write_text(MODEL.replace('"fixed"', '"never"').replace("time.sleep", "0 / "))
+    psycheck(place, *AUDIT, PSYCHECK_STORE=store)
+    found = json.loads(psycheck(place, "ls", "--json", PSYCHECK_STORE=store).stdout)
+    assert list(found["scores"]) == ["mymodel fixed"]
+    assert "epoch" not in found["recipes"]["tfidf"] + found["recipes"]["frozen"]
+    assert found["recipes"]["fast"] == "minilm, 3 epochs, batch 16, window 128"
+    assert "stops after 10 without a better dev_f1" in found["recipes"]["angst-bert-base"]

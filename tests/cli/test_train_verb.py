@@ -37,3 +37,27 @@ def test_a_corpus_without_dev_is_one_clear_line(tmp_path: Path) -> None:
     done = psycheck(tmp_path, "train", "posts.csv", "--start", "tfidf+lr", "--out", "m")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert "dev" in done.stderr
+
+
+def test_a_file_with_splits_gives_its_dev_split_and_the_test_figures_stay(tmp_path: Path) -> None:
+    words = ["fine", "low"]
+    rows = [
+        f"{words[i % 2]} {part} {i},{i % 2},{part}\n" for part in ("train", "dev", "test") for i in range(20)
+    ]
+    (tmp_path / "posts.csv").write_text("text,depression,split\n" + "".join(rows))
+    train = ("train", "posts.csv", "--start", "tfidf+lr", "--dev", "posts.csv", "--out", "m")
+    done = psycheck(tmp_path, *train)
+    assert done.returncode == 0, done.stderr
+    assert "test: no such split" not in done.stdout
+    assert "warning" not in done.stderr
+    (tmp_path / "again.csv").write_text("text,depression\n" + "fine train 0,0\n" + "low again,1\n")
+    done = psycheck(tmp_path, *train[:5], "again.csv", "--out", "n")
+    assert "warning: 1 of 2 texts of dev 'again' stands in train 'posts' too" in done.stderr
+
+
+def test_an_option_that_a_baseline_has_no_use_for_is_said_and_n_is_a_count(tmp_path: Path) -> None:
+    words = ("train", "demo:tweets", "--start", "tfidf+lr", "--label", "depression", "--out", "m")
+    done = psycheck(tmp_path, *words, "--epochs", "5", "--criterion", "dev_f1")
+    assert "note: tfidf+lr does not use --epochs" in done.stderr
+    assert "criterion" not in done.stderr
+    assert ".000" not in done.stdout.split(" n ")[1].split()[0]

@@ -162,11 +162,11 @@ def test_clean_prints_the_funnel_and_writes_the_corpus(tmp_path: Path) -> None:
     code, said = run("clean", saved(POSTS, tmp_path), "--preset", "plain", "--out", str(out), "--sentences")
     assert code == 0
     assert said.splitlines()[:3] == [
-        "step                before     after   changed",
-        "html                     5         5         1",
-        "removed                  5         4         0",
+        "step                    before     after   changed",
+        "html                         5         5         1",
+        "removed                      5         4         0",
     ]
-    assert said.splitlines()[-2:] == ["sentences                3         3", f"3 texts: {out}"]
+    assert said.splitlines()[-2:] == ["sentences                    3         3", f"3 texts: {out}"]
     assert read_corpus(out).ids == ["a.1", "c.1", "e.1"]
 
 

@@ -53,11 +53,25 @@ def test_a_first_row_that_may_be_data_is_not_quoted() -> None:
     assert "slept" not in said
 
 
-def test_ids_are_guessed_only_if_each_row_has_its_own() -> None:
+def test_an_id_column_in_which_each_row_has_its_own_is_guessed_first() -> None:
     assert guessed(text=TEXTS, post_id=["a", "b"]).id == "post_id"
-    roles = guessed(text=TEXTS, post_id=["a", "a"])
+    assert guessed(text=TEXTS, post_id=["a", "a"], uuid=["x", "y"]).id == "uuid"
+    assert guessed(text=TEXTS, post_id=["a", None], uuid=["x", "y"]).id == "uuid"
+
+
+def test_a_column_called_like_an_id_is_taken_though_it_repeats_so_that_the_reader_refuses_it() -> None:
+    assert guessed(text=TEXTS, post_id=["a", "a"]).id == "post_id"
+
+
+@pytest.mark.parametrize("none", ["", "none"])
+def test_rows_are_numbered_where_that_is_asked_for(none: str) -> None:
+    roles = assign(table(text=TEXTS, id=["a", "a"]), Columns(id=none))
     assert roles.id is None
-    assert "The ids are row numbers from 1, because column 'post_id' repeats or is empty." in roles.notes
+    assert "The ids are row numbers from 1." in roles.notes
+
+
+def test_a_column_that_is_called_none_can_be_named() -> None:
+    assert assign(table(text=TEXTS, none=["a", "b"]), Columns(id="none")).id == "none"
 
 
 def test_author_time_split_and_groups_are_guessed_and_said_aloud() -> None:
@@ -182,3 +196,8 @@ def test_splits_have_one_name_each(given: str, name: str) -> None:
 def test_an_id_is_never_taken_for_a_text() -> None:
     with pytest.raises(BadInput, match="no column holds texts"):
         guessed(id=["a17", "a18"], text=["", ""])
+
+
+def test_a_text_column_that_is_named_for_something_else_is_said() -> None:
+    said = refused(Columns(id="text"), text=TEXTS, label=[0, 1])
+    assert "no column holds texts besides those that are named for something else" in said

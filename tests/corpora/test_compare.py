@@ -204,3 +204,18 @@ def test_nothing_to_compare_with_is_said() -> None:
         compare_corpora([some("tweets")])
     with pytest.raises(BadInput, match="cut into classes"):
         compare_corpora([some("tweets"), some("forum")], by=["depression"])
+
+
+def test_progress_is_told_for_each_part_up_to_the_last() -> None:
+    told: list[tuple[str, int, int]] = []
+
+    def progress(name: str, done: int, total: int, seconds: float, /) -> None:
+        told.append((name, done, total))
+
+    how = Comparing(parts=("words", "adversarial"))
+    compare_corpora([some("tweets"), some("notes"), some("forum")], how=how, warn=True, progress=progress)
+    # Three corpora are looked at for cautions; three pairs have two parts each.
+    assert [done for _, done, _ in told] == list(range(1, 10))
+    assert {total for _, _, total in told} == {9}
+    assert told[0][0] == "compare, cautions"
+    assert told[-1][0] == "compare, adversarial"

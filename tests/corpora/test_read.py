@@ -106,6 +106,20 @@ def test_repeated_ids_are_refused_with_both_rows(tmp_path: Path) -> None:
     assert f"{path}, row 3 (line 5), column 'key'" in said
 
 
+def test_a_repeated_id_is_refused_though_its_column_was_only_guessed(tmp_path: Path) -> None:
+    path = write(tmp_path, "post_id,text\n7,x\n8,y\n7,z\n")
+    said = refused(path)
+    assert f"{path}, row 3 (line 4), column 'post_id'" in said
+    assert "--id none" in said
+    assert read_corpus(path, Columns(id="none")).ids == ["1", "2", "3"]
+
+
+def test_an_empty_id_is_refused_though_its_column_was_only_guessed(tmp_path: Path) -> None:
+    path = write(tmp_path, '{"id": 7, "text": "x"}\n{"text": "y"}\n', "posts.jsonl")
+    assert "row 2, column 'id'" in refused(path)
+    assert read_corpus(path, Columns(id="")).ids == ["1", "2"]
+
+
 def test_repeated_ids_across_the_parts_of_a_dataset_name_the_parts(tmp_path: Path) -> None:
     part = datasets.Dataset.from_dict({"text": ["x"], "id": ["a"]})
     datasets.DatasetDict(train=part, test=part).save_to_disk(tmp_path / "d")
@@ -141,9 +155,25 @@ def test_two_labels_of_one_name_are_refused(tmp_path: Path) -> None:
     assert "two labels are called 'b'" in refused(path, Columns(labels=("a=b", "b")))
 
 
-def test_a_positive_name_that_no_label_holds_is_said_aloud(tmp_path: Path) -> None:
-    corpus = read_corpus(write(tmp_path, "text,label\na,1\nb,0\n"), Columns(positive=("depressed",)))
-    assert "No label column holds 'depressed', which was to mean 1." in corpus.notes
+def test_a_positive_value_that_no_label_holds_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    path = write(tmp_path, "text,label\na,1\nb,0\n")
+    said = refused(path, Columns(positive=("depressed",)))
+    assert "no label column holds 'depressed', which was to mean 1" in said
+    assert "column 'label' holds '0', '1'" in said
+    assert "'sever'" in refused(
+        write(tmp_path, "text,label\na,mild\nb,severe\nc,none\n"), Columns(positive=("mild", "sever"))
+    )
+
+
+def test_values_of_the_label_that_may_be_a_text_are_not_shown(tmp_path: Path) -> None:
+    path = write(tmp_path, "text,label\na,1\nb,I have not slept since the spring\n")
+    assert "slept" not in refused(path, Columns(positive=("nope",)))
+
+
+def test_a_positive_value_of_a_soft_label_is_said_to_be_unused(tmp_path: Path) -> None:
+    corpus = read_corpus(write(tmp_path, "text,label\na,1\nb,0.5\n"), Columns(positive=("0.5",)))
+    assert corpus.targets().tolist() == [[1.0], [0.5]]
+    assert any("none of them is made to mean 1" in note for note in corpus.notes)
 
 
 def test_texts_as_splits_groups_or_authors_are_refused_and_not_quoted(tmp_path: Path) -> None:

@@ -144,6 +144,11 @@ def test_a_long_field_is_read_up_to_the_limit_of_a_row(tmp_path: Path) -> None:
 def test_a_file_that_does_not_exist_is_refused_with_the_nearest(tmp_path: Path) -> None:
     write(tmp_path / "posts.csv", "text\na\n")
     assert "did you mean 'posts.csv'?" in refused(tmp_path / "post.csv")
+    for i in range(9):
+        write(tmp_path / f"posts{i}.csv", "text\na\n")
+    write(tmp_path / "unlike.txt", "")
+    said = refused(tmp_path / "post.csv")
+    assert (said.count("posts"), "unlike" in said) == (3, False)
     assert "the folder of this file does not exist" in refused(tmp_path / "nowhere" / "post.csv")
 
 
@@ -180,3 +185,10 @@ def test_more_columns_than_any_corpus_has_are_refused(tmp_path: Path) -> None:
 )
 def test_the_stem_of_a_file_has_no_extensions(name: str, expected: str) -> None:
     assert stem(Path(name)) == expected
+
+
+def test_a_nul_byte_is_told_with_its_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'text,label\n"a\nb",1\nc\x00d,0\n')
+    assert f"{path}, row 2 (line 4)" in refused(path)
+    assert "NUL byte at byte 20" in refused(path)

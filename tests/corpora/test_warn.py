@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psycheck.compare import compare_corpora
-from psycheck.corpora.demo import open_demo
+from psycheck.corpora.demo import DEMO, open_demo
 from psycheck.corpora.generate import generate
 from psycheck.corpora.near import near_duplicates, plain_text, shingles
 from psycheck.corpora.warn import CHEAP, Caution, cheap_cautions, warnings_of
@@ -50,7 +50,50 @@ def names(cautions: tuple[Caution, ...]) -> list[str]:
 
 def test_a_clean_corpus_has_no_caution() -> None:
     assert warnings_of(corpus(clean())) == ()
-    assert warnings_of(open_demo("notes")) == ()
+
+
+@pytest.mark.parametrize("name", DEMO)
+def test_the_demo_corpora_have_no_caution(name: str) -> None:
+    assert warnings_of(open_demo(name)) == ()
+
+
+def test_planted_names_are_found() -> None:
+    made = clean()
+    made["text"] = [str(text).replace("feng", "fern") for text in made["text"]]  # the one name among THINGS
+    for i in range(0, 300, 30):
+        made["text"][i] = f"{made['text'][i]} and my sister Ngozi left"
+    (caution,) = warnings_of(corpus(made), called="posts.csv")
+    assert (caution.name, caution.figure, caution.n) == ("personal_data", 10 / 300, 300)
+    assert caution.ids == tuple(str(i + 1) for i in range(0, 300, 30))
+    assert caution.command == "psycheck redact posts.csv --out mended.csv"
+    assert "Ngozi" not in caution.sentence
+
+
+@pytest.mark.parametrize("hidden", ["@moonwalker", "#moonwalker", "Moonwalker", "moon99", "ngozi"])
+def test_a_word_that_may_name_somebody_is_not_shown_unless_asked_for(hidden: str) -> None:
+    made = clean()
+    for i in range(300):
+        if made["label"][i]:
+            made["text"][i] = f"{made['text'][i]} {hidden}"
+    bare = hidden.lstrip("@#").lower()
+    (word,) = cheap_cautions(corpus(made), called="posts.csv")
+    assert bare not in word.sentence.lower()
+    assert word.sentence.startswith("One word (shown with --show-texts) alone tells low")
+    assert word.command == "psycheck compare posts.csv --warn --show-texts"
+    (shown,) = cheap_cautions(corpus(made), called="posts.csv", show=True)
+    assert f"'{bare}'" in shown.sentence
+    assert shown.command == f"psycheck clean posts.csv --without-word {bare} --out mended.csv"
+
+
+def test_a_word_of_few_authors_is_not_shown() -> None:
+    made = clean()
+    made["author"] = [f"a{i % 4}" for i in range(300)]
+    made["split"] = ["train"] * 300
+    for i in range(300):
+        if made["label"][i]:
+            made["text"][i] = f"{made['text'][i]} zebra"
+    (word,) = cheap_cautions(corpus(made))
+    assert "zebra" not in word.sentence
 
 
 def test_planted_leak_shortcut_and_author_overlap_are_all_found() -> None:
@@ -68,7 +111,7 @@ def test_planted_leak_shortcut_and_author_overlap_are_all_found() -> None:
     word = next(c for c in got if c.name == "single_word")
     assert (word.figure, word.n, word.label) == (1.0, 300, "low")
     assert "'zebra'" in word.sentence
-    assert word.command == "psycheck compare posts.csv --by low"
+    assert word.command == "psycheck clean posts.csv --without-word zebra --out mended.csv"
     copies = next(c for c in got if c.name == "duplicates_across_splits")
     assert (copies.figure, copies.n) == (20 / 100, 100)
     assert copies.ids == tuple(str(i) for i in range(201, 221))
@@ -146,7 +189,7 @@ def test_labels_that_are_missing_in_one_split() -> None:
     got = warnings_of(corpus(made))
     assert names(got) == ["missing_labels"]
     assert "follows split (Cramér's V" in got[0].sentence
-    assert got[0].command == "psycheck compare made --by split"
+    assert got[0].command == "psycheck clean made --annotated low --out mended.csv"
     random = Random(5)
     made["label"] = [None if random.random() < 0.3 else i % 2 for i in range(300)]
     assert warnings_of(corpus(made)) == ()

@@ -31,7 +31,7 @@ def test_a_bare_path_says_itself_what_it_is(tmp_path: Path) -> None:
     [
         ("sklern:a.skops", "unknown kind of model 'sklern:'", "did you mean 'sklearn'"),
         ("hf:", "names no target", "KIND:TARGET"),
-        ("posts.csv", "does not say what kind", "hf:"),
+        ("posts.csv", "there is no model 'posts.csv'", "hf:"),
         ("hf:x?positve=1", "unknown option 'positve'", "did you mean 'positive'"),
         ("sklearn:x.skops?max_length=9", "take no option 'max_length'", "for hf:"),
         ("hf:x?max_length=-1", "'max_length' is no whole number", "1 or more"),
@@ -102,3 +102,24 @@ def test_names_of_columns() -> None:
     assert column_names(["a", "b"], "low mood, worry", where="") == ("low mood", "worry")
     with pytest.raises(BadInput, match="repeat"):
         column_names(["a", "b"], "x,x", where="")
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("mine.py", "for example python:mine.py:OBJECT"),
+        ("mine:model", "write python:mine:model"),
+        ("mine.py:model", "write python:mine.py:model"),
+        ("old.joblib", "for example sklearn:old.joblib"),
+        ("minne.py", "did you mean 'mine.py'?"),
+    ],
+)
+def test_a_model_without_its_kind_is_told_how_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.py", "old.joblib"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(BadInput) as caught:
+        open_model(spec)
+    assert said in str(caught.value)

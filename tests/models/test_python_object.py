@@ -116,11 +116,11 @@ def test_fingerprint_follows_the_source(folder: Path) -> None:
     [
         ("python:mymodel", "names no Python object", "MODULE:OBJECT"),
         ("python:mymodle:model", "no Python module 'mymodle'", "did you mean 'mymodel'"),
-        ("python:nothing.at.all:model", "no Python module 'nothing.at.all'", "mymodel"),
+        ("python:nothing.at.all:model", "no Python module 'nothing.at.all'", "the current folder"),
         ("python:mymodle.py:model", "no file 'mymodle.py'", "did you mean 'mymodel.py'"),
         ("python:mymodel:modle", "has no 'modle'", "did you mean 'model'"),
         ("python:mymodel:threshold", "is a int, no model", "score(texts)"),
-        ("python:mymodel:model?label=one", "1 label(s) given for the 2", "depression, anxiety"),
+        ("python:mymodel:model?label=one", "1 label given for the 2", "depression, anxiety"),
         ("python:mymodel:Needy", "without arguments fails (TypeError)", "defaults"),
     ],
 )
@@ -183,9 +183,9 @@ def test_answers_are_made_into_a_column(answer: Any, wanted: list[float]) -> Non
         ([0.1], "shape (1,) for 2 texts"),
         ([[0.1, 0.9], [0.2, 0.8]], "shape (2, 2) for 2 texts"),
         (0.5, "shape () for 2 texts"),
-        ([0.2, 1.1], "1 score(s) outside [0, 1], from 0.2 to 1.1"),
-        ([np.nan, -3.0], "1 score(s) outside [0, 1], from -3 to -3"),
-        ([0.2, np.inf], "1 score(s) outside [0, 1]"),
+        ([0.2, 1.1], "1 score outside [0, 1], from 0.2 to 1.1"),
+        ([np.nan, -3.0], "1 score outside [0, 1], from -3 to -3"),
+        ([0.2, np.inf], "1 score outside [0, 1]"),
         (["private", "words"], "values of type <U7"),
         ([[0.1], [0.2, 0.3]], "a list that is no array of numbers"),
         (None, "no array of numbers"),
@@ -300,3 +300,19 @@ def test_what_may_change_unseen_is_not_remembered(thing: Any) -> None:
     first, second = opened(thing), opened(thing)
     assert first.fingerprint != second.fingerprint
     assert "not remembered between runs" in first.notes[0]
+
+
+def test_a_module_is_looked_for_in_the_folder_that_is_named_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, here = tmp_path / "a plan", tmp_path / "here"
+    for place, value in ((other, 0.25), (here, 0.75)):
+        place.mkdir()
+        (place / "twice_there.py").write_text(f"def model(texts):\n    return [{value} for _ in texts]\n")
+    monkeypatch.chdir(here)
+    opened = open_model("python:twice_there:model", folder=str(other))
+    del sys.modules["twice_there"]
+    assert opened.score(["x"]).tolist() == [[0.25]]
+    opened = open_model("python:twice_there:model")
+    del sys.modules["twice_there"]
+    assert opened.score(["x"]).tolist() == [[0.75]]

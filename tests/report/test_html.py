@@ -294,3 +294,21 @@ def test_many_cases_stay_under_a_megabyte(make_run: MakeRun) -> None:
     page = render(make_run(shown=shown))
     assert len(page.encode()) < 1_000_000
     assert page.count("<tr data-o=") == 5000
+
+
+def test_what_the_verdict_names_is_open_at_first(make_run: MakeRun) -> None:
+    page = render(make_run(models=("minilm", "roberta"), corpora=("posts", "tweets")))
+    assert "roberta on tweets" in page[: page.index("What the model learned")]
+    opened = re.findall(r"<details open><summary>([^<]+)</summary>", page)
+    closed = re.findall(r"<details><summary>([^<]+)</summary>", page)
+    assert opened == ["roberta", "roberta on tweets"]
+    assert {"minilm", "minilm on posts", "minilm on tweets", "roberta on posts"} <= set(closed)
+
+
+def test_one_check_and_one_text_are_spoken_of_as_one(make_run: MakeRun) -> None:
+    run = make_run()
+    one = next(f for f in run.findings if f.where.get("check") == "T9" and f.measure == "pass_rate")
+    plan = {**run.plan, "corpora": [{"name": "posts", "texts": 1}]}
+    assert "Tested: 1 check of deck on posts (1 text) with minilm." in words(
+        render(replace(run, plan=plan, findings=(one,)))
+    )

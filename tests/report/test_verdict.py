@@ -111,3 +111,21 @@ def test_missing_subjects_are_said_to_be_not_tested() -> None:
     said = learned(of())
     assert not any(s.tested for s in said)
     assert all("not tested in this run" in s.words for s in said)
+
+
+def _swap(name: str, passed: int, n: int, interval: tuple[float, float]) -> Finding:
+    return check(name, passed, n, interval, kind="INV", topic="pronouns", title=name)
+
+
+def test_none_of_several_equal_swaps_is_the_least() -> None:
+    tied = of(_swap("T1", 50, 50, (0.929, 1.0)), _swap("T2", 9, 9, (0.701, 1.0)))
+    words = {s.subject: s.words for s in learned(tied)}["Gender"]
+    assert words.startswith("100 % (70–100) of 9 texts keep their decision when he and she are swapped;")
+    parted = of(_swap("T1", 50, 50, (0.929, 1.0)), _swap("T2", 8, 9, (0.565, 0.98)))
+    assert "least in T2" in {s.subject: s.words for s in learned(parted)}["Gender"]
+
+
+def test_one_text_is_spoken_of_as_one() -> None:
+    run = of(_swap("T1", 0, 1, (0.0, 0.793)))
+    assert verdict(run) == "Fails most on T1 (T1): 0 % (0–79) of 1 text passes."
+    assert "of 1 text keeps its decision" in {s.subject: s.words for s in learned(run)}["Gender"]

@@ -7,7 +7,14 @@ import pytest
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.train.augment import Addition, Augmented, augmented, neutral_sentences, reader_of
+from psycheck.train.augment import (
+    Addition,
+    Augmented,
+    augmented,
+    neutral_sentences,
+    reader_of,
+    with_swapped,
+)
 from psycheck.train.recipe import Recipe
 
 PRESENT = ("i feel numb", "i was very tired again today")
@@ -148,3 +155,45 @@ def test_wrong_input_is_refused() -> None:
         augmented(posts(), [], LABEL)
     with pytest.raises(BadInput, match="share"):
         augmented(posts(), ADDED, LABEL, share=0.0)
+
+
+def of_people() -> Corpus:
+    texts = ["She is tired.", "He left.", "It rains.", "They gave her flowers.", "She sings.", "He runs."]
+    return Corpus.of(
+        "people",
+        texts,
+        labels={LABEL: [1.0, 0.0, 0.0, 1.0, None, 1.0]},
+        ids=["a", "b", "c", "d", "e", "f"],
+        author=["x", None, None, None, "y", None],
+        split=["train", "train", "train", "train", "dev", "test"],
+    )
+
+
+def test_swapped_counterparts_join_train_and_dev_with_their_annotation() -> None:
+    made = with_swapped(of_people())
+    added = made.corpus.table[6:]
+    assert added["id"].to_list() == ["a~swapped", "b~swapped", "e~swapped"]
+    assert added["text"].to_list() == ["He is tired.", "She left.", "He sings."]
+    assert added[f"label:{LABEL}"].to_list() == [1.0, 0.0, None]
+    assert added["split"].to_list() == ["train", "train", "dev"]
+    assert added["author"].to_list() == ["x", None, "y"]
+    assert made.corpus.table[:6].equals(of_people().table)
+
+
+def test_the_number_of_texts_grows_and_is_told() -> None:
+    made = with_swapped(of_people())
+    # "They gave her flowers" is undecided, "It rains" names no gender; the test text is not counted at all.
+    assert made.counts == {"texts": 5, "added": 3, "texts_after": 8, "undecided": 1, "unchanged": 1}
+    assert "3 of 5 texts of train and dev added" in made.corpus.notes[-1]
+
+
+def test_the_control_repeats_the_same_texts_as_they_are() -> None:
+    made = with_swapped(of_people(), control=True)
+    assert made.corpus.table[6:]["text"].to_list() == ["She is tired.", "He left.", "She sings."]
+    assert made.corpus.table[6:]["id"].to_list() == ["a~again", "b~again", "e~again"]
+    assert made.counts == with_swapped(of_people()).counts
+
+
+def test_texts_that_name_no_gender_cannot_be_augmented() -> None:
+    with pytest.raises(BadInput, match="names a gender"):
+        with_swapped(posts())

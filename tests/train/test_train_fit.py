@@ -10,9 +10,9 @@ import transformers
 from safetensors.torch import load_file
 
 from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, ModelFailure, StoreFailure
+from psycheck.errors import BadInput, ModelFailure, PsycheckWarning, StoreFailure
 from psycheck.models.open import open_model
-from psycheck.train.fit import train
+from psycheck.train.fit import train, with_dev
 from psycheck.train.recipe import Recipe
 
 Tiny = Callable[[str], str]
@@ -212,3 +212,27 @@ def test_out_of_memory_says_what_to_try(tiny: Tiny, corpus: Corpus, tmp_path: Pa
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     assert "batch = 3995 and accumulate = 2" in told.value.do
     assert not (tmp_path / "model").exists()
+
+
+def _parted(name: str, split: list[str] | None, start: int = 0) -> Corpus:
+    texts = [f"text number {start + i}" for i in range(6)]
+    return Corpus.of(name, texts, labels={"low": [i % 2 for i in range(6)]}, split=split)
+
+
+def test_another_file_gives_its_dev_split_and_test_is_kept() -> None:
+    own = ["train", "train", "train", "dev", "test", "test"]
+    (train_part, dev), test = with_dev(_parted("a", own), _parted("b", own, 10))
+    assert train_part.texts == ["text number 0", "text number 1", "text number 2"]
+    assert dev.texts == ["text number 13"]
+    assert test is not None
+    assert test.texts == ["text number 4", "text number 5"]
+
+
+def test_another_file_without_splits_is_dev_as_a_whole() -> None:
+    (train_part, dev), test = with_dev(_parted("a", None), _parted("b", None, 10))
+    assert (len(train_part), len(dev), test) == (6, 6, None)
+
+
+def test_texts_of_dev_that_stand_in_train_are_told() -> None:
+    with pytest.warns(PsycheckWarning, match="2 of 6 texts of dev 'b' stand in train 'a' too"):
+        with_dev(_parted("a", None), _parted("b", None, 4))

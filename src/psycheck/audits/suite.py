@@ -26,6 +26,11 @@ FITS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _SUITE_KEYS: Final = ("name", "title", "source", "label", "check")
 _CHECK_KEYS: Final = ("id", "kind", "title", "label", "edit", "expect", "gold", "variants", "tags")
+# Findings name these themselves, in `where` or as columns of findings.csv: a tag would take their place.
+_NO_TAGS: Final = (
+    *("audit", "model", "corpus", "suite", "check", "kind", "label", "title", "by", "variant", "sentence"),
+    *("measure", "value", "n", "low", "high", "flags", "examples"),
+)
 _REMEMBERED: Final = 16_384  # texts for each edit
 _EDITS: Final = ("append", "replace", "person", "noise")
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -267,6 +272,14 @@ class _Reader:
     def tags(self, raw: object) -> Mapping[str, str]:
         if not isinstance(raw, dict) or not all(isinstance(value, str) for value in raw.values()):
             self.wrong("tags are not all text", "tags", allowed='a table such as { item = "1" }')
+        for name in raw:
+            if name in _NO_TAGS:
+                self.wrong(
+                    f"a tag may not be called '{name}': findings say it themselves",
+                    f"tags.{name}",
+                    allowed=f"any other name than {', '.join(_NO_TAGS)}",
+                    do="rename the tag",
+                )
         return MappingProxyType(raw)
 
     def bit(self, value: object, key: str) -> int:

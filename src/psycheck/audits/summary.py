@@ -97,7 +97,9 @@ def _mean_and_sd(
         sd = float(share.std(ddof=1))
         slope = (share - mean) / ((c - 1) * sd) if sd > 0 else np.zeros(c)
         half = _Z * float(np.sqrt(((slope @ influence) ** 2).sum()))
-        out.append(Finding("pass_rate_sd", sd, n, (max(0.0, sd - half), sd + half), where, counts))
+        # Where all rates agree, or all are 0 or 1, the delta method knows no width: no interval is given.
+        interval = (max(0.0, sd - half), sd + half) if half > 0 else None
+        out.append(Finding("pass_rate_sd", sd, n, interval, where, counts))
     return out
 
 

@@ -23,7 +23,7 @@ def audit_cli(
         ),
     ] = None,
     corpora: Annotated[
-        list[str] | None, typer.Argument(metavar="CORPUS…", help="Files, NAME=FILE, or demo:NAME.")
+        list[str] | None, typer.Argument(metavar="CORPUS…", help="Files, NAME=FILE, demo:NAME or KNOWN:PATH.")
     ] = None,
     more_models: Annotated[
         list[str] | None, typer.Option("--model", "-m", metavar="MODEL", help="A further model; repeatable.")
@@ -37,7 +37,8 @@ def audit_cli(
         typer.Option("--suite", metavar="NAME", help="Shipped suite or TOML file; repeatable."),
     ] = None,
     audits: Annotated[
-        list[str] | None, typer.Option("--audit", help="performance, behaviour, length; repeatable.")
+        list[str] | None,
+        typer.Option("--audit", help="performance, behaviour, fairness, length; repeatable."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the run.")] = None,
     gates: Annotated[
@@ -121,6 +122,7 @@ def plan_of(
     """What the options say, over what the plan file says."""
     from psycheck.errors import BadInput
     from psycheck.gate import parse_gate
+    from psycheck.models.open import KINDS
     from psycheck.plan import Plan, Settings, read_plan, settings_of
 
     if file is None and not models and Path(PLAN).is_file():
@@ -136,6 +138,13 @@ def plan_of(
             allowed=f"psycheck audit MODEL CORPUS…, or a plan ({PLAN})",
             do="psycheck ls models says how a model is named; psycheck demo shows a whole run",
         )
+    for corpus in corpora:
+        if corpus.path.partition(":")[0] in KINDS:
+            raise BadInput(
+                f"'{corpus.path}' is a model, where a corpus is meant",
+                allowed="psycheck audit MODEL CORPUS…",
+                do="name one model first, further ones with --model, then the corpora",
+            )
     assert isinstance(settings, Settings)
     return Plan(
         tuple(models) or written.models,
@@ -179,6 +188,7 @@ def _explain(plan: "Plan", models: list[Any]) -> None:
 def _export(plan: "Plan", path: Path) -> None:
     import json
 
+    from psycheck.errors import counted
     from psycheck.line import texts_to_score
     from psycheck.run import writing
     from psycheck.scores import digest
@@ -188,12 +198,18 @@ def _export(plan: "Plan", path: Path) -> None:
         for text in texts_to_score(plan):
             file.write(json.dumps({"text_hash": digest(text).hex(), "text": text}, ensure_ascii=False) + "\n")
             count += 1
-    typer.echo(f"{count:,} texts that still need scores are in {path}")
-    typer.echo("give each line a score for each label and audit with scores:FILE")
+    typer.echo(f"{path}: {counted(count, 'text')} without a score")
+    typer.echo(
+        "give each line a score for each label and audit with scores:FILE"
+        if count
+        else "all are scored: the same command without --export-texts audits them"
+    )
 
 
 def _print(run: "Run", folder: Path, as_json: bool) -> None:
     import json
+
+    from psycheck.errors import counted
 
     for note in run.notes:
         if "could not be scored" in note or "incomplete" in note:
@@ -212,7 +228,7 @@ def _print(run: "Run", folder: Path, as_json: bool) -> None:
         return
     for name, tally in texts.items():
         typer.echo(
-            f"{name}: {tally['asked']:,} texts asked for, {tally['distinct']:,} distinct, "
+            f"{name}: {counted(tally['asked'], 'text')} asked for, {tally['distinct']:,} distinct, "
             f"{tally['remembered']:,} remembered, {tally['scored']:,} scored"
         )
     typer.echo(_verdict(run))

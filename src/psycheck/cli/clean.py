@@ -11,10 +11,9 @@ from psycheck.cli import options as opt
 
 if TYPE_CHECKING:
     from psycheck.corpora.clean import Redactions
-    from psycheck.corpora.columns import Columns
     from psycheck.corpus import Corpus
 
-_Corpus = Annotated[str, typer.Argument(help="A file, or demo:NAME.", metavar="CORPUS")]
+_Corpus = Annotated[str, typer.Argument(help="A file, demo:NAME or KNOWN:PATH.", metavar="CORPUS")]
 _Out = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", help="Corpus to write: CSV, JSONL or Parquet, by its name."),
@@ -30,6 +29,23 @@ def clean_cli(
         list[str] | None, typer.Option("--step", metavar="STEP", help="A step, in order; repeatable.")
     ] = None,
     sentences: Annotated[bool, typer.Option("--sentences", help="One row for each sentence.")] = False,
+    without_word: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help="Take out words that begin so; repeatable."),
+    ] = None,
+    annotated: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="Keep the texts that are annotated for a label.")
+    ] = None,
+    balance_length: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="Drop texts until length does not tell the label.")
+    ] = None,
+    drop_near_duplicates: Annotated[
+        bool, typer.Option("--drop-near-duplicates", help="Keep one of texts that are nearly the same.")
+    ] = False,
+    resplit: Annotated[
+        str | None, typer.Option(metavar="6:2:2", help="Split anew into train, dev, test, by author.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of what is drawn.")] = 0,
     text: opt.Text = None,
     id_: opt.Id = None,
     label: opt.Labels = None,
@@ -43,14 +59,24 @@ def clean_cli(
 ) -> None:
     """Clean the texts of a corpus by named steps, and count what each step changes and drops."""
     from psycheck.corpora.clean import cleaned, into_sentences, steps_of
+    from psycheck.corpora.mend import mended
     from psycheck.errors import BadInput
     from psycheck.line import corpus_plan, open_corpus
 
-    # Sentences may be all that is wanted; nothing at all is a mistake.
-    steps = steps_of(step or (), preset) if step or preset or not sentences else ()
+    mends = {
+        "without-word": without_word,
+        "annotated": annotated,
+        "balance-length": balance_length,
+        "drop-near-duplicates": drop_near_duplicates,
+        "resplit": resplit,
+    }
+    # Sentences or a mend may be all that is wanted; nothing at all is a mistake.
+    steps = steps_of(step or (), preset) if step or preset or not (sentences or any(mends.values())) else ()
     columns = opt.columns_of(text, id_, label, positive, author, time, split_column, group)
     opened = open_corpus(corpus_plan(corpus, columns, split))
     done, counts = cleaned(opened, steps) if steps else (opened, ())
+    done, mend_counts = mended(done, mends, seed=seed)
+    counts = (*counts, *mend_counts)
     if not len(done):
         raise BadInput("no text is left after cleaning", do="leave out the step that drops them all")
     texts = len(done)
@@ -60,11 +86,11 @@ def clean_cli(
         rows: list[dict[str, object]] = [asdict(count) for count in counts]
         typer.echo(json.dumps({"steps": rows, "texts": texts, "rows": len(done)}))
         return
-    typer.echo(f"{'step':<16} {'before':>9} {'after':>9} {'changed':>9}")
+    typer.echo(f"{'step':<20} {'before':>9} {'after':>9} {'changed':>9}")
     for one in counts:
-        typer.echo(f"{one.name:<16} {one.texts_before:>9,} {one.texts_after:>9,} {one.changed:>9,}")
+        typer.echo(f"{one.name:<20} {one.texts_before:>9,} {one.texts_after:>9,} {one.changed:>9,}")
     if sentences:
-        typer.echo(f"{'sentences':<16} {texts:>9,} {len(done):>9,}")
+        typer.echo(f"{'sentences':<20} {texts:>9,} {len(done):>9,}")
     typer.echo(said)
 
 
@@ -110,24 +136,19 @@ def redact_cli(
 def _saved(corpus: "Corpus", out: Path | None) -> str:
     if out is None:
         return "nothing is written: name a file with --out"
+    from psycheck.corpora.said import options_of
     from psycheck.corpora.write import guessed_alike, write_corpus
+    from psycheck.errors import counted
 
     columns = write_corpus(corpus, out)
-    said = f"{len(corpus):,} texts: {out}"
-    return said if guessed_alike(corpus, columns) else f"{said}\nread it with: {_options(columns)}"
-
-
-def _options(columns: "Columns") -> str:
-    plain = {"--text": columns.text, "--id": columns.id, "--author": columns.author, "--time": columns.time}
-    plain["--split-column"] = columns.split
-    said = [f"{option} {name}" for option, name in plain.items() if name]
-    said += [f"--label '{label}'" for label in columns.labels]
-    said += [f"--group '{group}'" for group in columns.groups]
-    return " ".join(said)
+    said = f"{counted(len(corpus), 'text')}: {out}"
+    return said if guessed_alike(corpus, columns) else f"{said}\nread it with: {options_of(columns)}"
 
 
 def _show(found: "Redactions", texts: int, as_json: bool, *, ids: bool) -> None:
     """Print kinds, counts and ids; what was found itself is never shown."""
+    from psycheck.errors import counted
+
     if as_json:
         listed = {"ids": {name: list(kinds) for name, kinds in found.kinds.items()}} if ids else {}
         typer.echo(
@@ -139,4 +160,5 @@ def _show(found: "Redactions", texts: int, as_json: bool, *, ids: bool) -> None:
             typer.echo(f"{name}\t{', '.join(kinds)}")
     for kind, count in found.counts.items():
         typer.echo(f"{kind:<8} {count:>9,}")
-    typer.echo(f"{len(found.kinds):,} of {texts:,} texts hold personal data that patterns find")
+    hold = "holds" if len(found.kinds) == 1 else "hold"
+    typer.echo(f"{len(found.kinds):,} of {counted(texts, 'text')} {hold} personal data that patterns find")

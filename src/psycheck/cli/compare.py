@@ -13,13 +13,18 @@ if TYPE_CHECKING:
 
 
 def compare_cli(
-    corpora: Annotated[list[str], typer.Argument(metavar="CORPUS…", help="Files, NAME=FILE, or demo:NAME.")],
+    corpora: Annotated[
+        list[str], typer.Argument(metavar="CORPUS…", help="Files, NAME=FILE, demo:NAME or KNOWN:PATH.")
+    ],
     by: Annotated[
         list[str] | None,
         typer.Option("--by", metavar="LABEL", help="Compare the classes of one corpus; repeatable."),
     ] = None,
     warn: Annotated[
         bool, typer.Option("--warn", help="Look for leaks, shortcuts and doubtful labels in each corpus.")
+    ] = False,
+    show_texts: Annotated[
+        bool, typer.Option("--show-texts", help="Let a caution name its word, whatever word it is.")
     ] = False,
     encoder: Annotated[
         str | None,
@@ -46,6 +51,7 @@ def compare_cli(
     json_: Annotated[bool, typer.Option("--json", help="Print the findings for a program.")] = False,
 ) -> None:
     """Say how far corpora, or the classes of one, are apart, and with --warn where a corpus leaks."""
+    from psycheck.cli.progress import ProgressLine
     from psycheck.compare import compare_corpora
     from psycheck.corpora.compare import Comparing
     from psycheck.line import corpus_plan
@@ -58,14 +64,20 @@ def compare_cli(
         "permutations": permutations,
         "seed": seed,
     }
-    run = compare_corpora(
-        [corpus_plan(said, columns, split) for said in corpora],
-        by=by or (),
-        encoder=encoder,
-        warn=warn,
-        out=out,
-        how=Comparing(**{key: value for key, value in given.items() if value is not None}),
-    )
+    line = ProgressLine()
+    try:
+        run = compare_corpora(
+            [corpus_plan(said, columns, split) for said in corpora],
+            by=by or (),
+            encoder=encoder,
+            warn=warn,
+            show_texts=show_texts,
+            out=out,
+            how=Comparing(**{key: value for key, value in given.items() if value is not None}),
+            progress=line,
+        )
+    finally:
+        line.end()
     if json_:
         _print_json(run, out)
     else:

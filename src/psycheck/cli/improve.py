@@ -36,7 +36,9 @@ def improve_cli(
         bool,
         typer.Option("--control/--no-control", help="Also train on random sentences as long."),
     ] = True,
-    augment: Annotated[str, typer.Option(help="What to augment with: deck.")] = "deck",
+    augment: Annotated[
+        str, typer.Option(help="deck: sentences of checks; gender: texts with he and she swapped.")
+    ] = "deck",
     seeds: Annotated[int, typer.Option(metavar="N", help="Train every arm with N seeds.")] = 1,
     texts: Annotated[int, typer.Option(help="Texts of dev that sentences are tried on.")] = 40,
     text: opt.Text = None,
@@ -61,7 +63,8 @@ def improve_cli(
     if model in presets() and not Path(model).exists():
         from psycheck.audits.suite import read_suite
 
-        start = preset(model, labels=(read_suite(suite).checks[0].label,))
+        learned = () if augment == "gender" else (read_suite(suite).checks[0].label,)
+        start = preset(model, labels=learned)
     line = ProgressLine()
     try:
         run = improve(

@@ -1,9 +1,16 @@
 """`psycheck ls`: what can be named."""
 
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from psycheck.errors import counted
+
+if TYPE_CHECKING:
+    from psycheck.corpora.known.catalogue import Known
+    from psycheck.train.recipe import Recipe
 
 MODELS = {
     "hf:DIR": "a transformer for sequence classification, by folder or hub name",
@@ -24,10 +31,13 @@ def ls_cli(
 
     if kind is not None and kind not in KINDS:
         raise BadInput(f"nothing is called '{kind}' here", allowed=nearest(kind, KINDS))
-    found = {one: dict(listed(one)) for one in (KINDS if kind is None else (kind,))}
+    kinds = KINDS if kind is None else (kind,)
+    found: dict[str, dict[str, Any]] = {one: dict(listed(one)) for one in kinds}
     if json_:
         import json
 
+        if "corpora" in found:
+            found["corpora"] |= {f"{name}:PATH": asdict(entry) for name, entry in _known_corpora().items()}
         typer.echo(json.dumps(found, indent=1, ensure_ascii=False))
         return
     for one, names in found.items():
@@ -44,12 +54,14 @@ def listed(kind: str) -> Iterator[tuple[str, str]]:
 
             for name in shipped_suites():
                 suite = read_suite(name)
-                yield name, f"{suite.title} ({len(suite.checks)} checks)"
+                yield name, f"{suite.title} ({counted(len(suite.checks), 'check')})"
         case "corpora":
             from psycheck.corpora.demo import DEMO, open_demo
 
             for name in DEMO:
-                yield f"demo:{name}", f"synthetic, {len(open_demo(name)):,} texts"
+                yield f"demo:{name}", f"synthetic, {counted(len(open_demo(name)), 'text')}"
+            for name, entry in _known_corpora().items():
+                yield f"{name}:PATH", entry.line
             yield "FILE", "CSV, TSV, JSONL (also .gz, .zst), Parquet, a saved Hugging Face dataset folder"
         case "models":
             yield from MODELS.items()
@@ -57,8 +69,7 @@ def listed(kind: str) -> Iterator[tuple[str, str]]:
             from psycheck.train.recipe import preset, presets
 
             for name in presets():
-                recipe = preset(name)
-                yield name, f"{recipe.start}, {recipe.epochs:g} epochs, batch {recipe.batch}"
+                yield name, _recipe(preset(name))
         case _:
             from contextlib import closing
 
@@ -66,4 +77,28 @@ def listed(kind: str) -> Iterator[tuple[str, str]]:
 
             with closing(Store(default_store())) as store:
                 for known in store.models():
-                    yield f"{known.name} {known.fingerprint[:8]}", f"{known.texts:,} texts remembered"
+                    if known.texts:
+                        said = f"{counted(known.texts, 'text')} remembered"
+                        yield f"{known.name} {known.fingerprint[:8]}", said
+
+
+def _known_corpora() -> "Mapping[str, Known]":
+    from psycheck.corpora.known.catalogue import known_corpora
+
+    return known_corpora()
+
+
+def _recipe(recipe: "Recipe") -> str:
+    """What decides a training: epochs and batches where weights are tuned, else only what is fitted."""
+    from psycheck.train.recipe import FROZEN, TFIDF
+
+    if recipe.start == TFIDF:
+        return "TF–IDF with logistic regression, its strength chosen on dev; no encoder"
+    if recipe.start.partition(":")[0] == FROZEN:
+        return (
+            f"logistic regression on frozen vectors, window {recipe.max_length}, its strength chosen on dev"
+        )
+    stop = f", stops after {recipe.patience} without a better {recipe.criterion}" if recipe.patience else ""
+    epochs = counted(int(recipe.epochs), "epoch") if recipe.epochs == int(recipe.epochs) else recipe.epochs
+    size = recipe.batch * recipe.accumulate
+    return f"{recipe.start}, {epochs}{stop}, batch {size}, window {recipe.max_length}"

@@ -3,16 +3,47 @@
 import os
 import sys
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from psycheck import __version__
-from psycheck.cli import audit, clean, compare, demo, improve, ls, score, study, suite, train, view
+from psycheck.cli import (
+    audit,
+    bias,
+    clean,
+    compare,
+    curate,
+    demo,
+    improve,
+    ls,
+    score,
+    study,
+    suite,
+    train,
+    view,
+)
 from psycheck.errors import PsycheckError
+
+STOPPED = "stopped; what was scored is kept, and the same command goes on from there"
+
+
+class _Verbs(TyperGroup):
+    """The verbs; Ctrl-C is answered here, because typer itself ends without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Carry out the verb that was named."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo(STOPPED, err=True)
+            raise typer.Exit(130) from None
+
 
 app = typer.Typer(
     name="psycheck",
+    cls=_Verbs,
     help="Finds out what a model that reads mental health from text has really learned, and helps to fix it.",
     epilog="Exit codes: 0 done and the gates hold, 1 a gate fails, 2 bad input or usage, 3 incomplete.",
     no_args_is_help=True,
@@ -41,6 +72,8 @@ app.command("audit")(audit.audit_cli)
 app.command("train")(train.train_cli)
 app.command("improve")(improve.improve_cli)
 app.command("compare")(compare.compare_cli)
+app.command("curate")(curate.curate_cli)
+app.command("bias")(bias.bias_cli)
 app.command("score")(score.score_cli)
 app.command("clean")(clean.clean_cli)
 app.command("redact")(clean.redact_cli)
@@ -59,11 +92,6 @@ def run() -> None:
     except PsycheckError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo(
-            "stopped; what was scored is remembered, and the same command goes on from there", err=True
-        )
-        sys.exit(130)
     except BrokenPipeError:
         # The reader of our output has gone (`psycheck ls | head`): not a mistake of anybody's.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

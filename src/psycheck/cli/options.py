@@ -8,7 +8,10 @@ if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
 
 Text = Annotated[str | None, typer.Option("--text", metavar="COLUMN", help="Column that holds the text.")]
-Id = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column that holds the id.")]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", metavar="COLUMN", help="Column that holds the id; none numbers the rows."),
+]
 Labels = Annotated[
     list[str] | None,
     typer.Option("--label", metavar="COLUMN", help="Label column, or COLUMN=NAME to rename; repeatable."),

@@ -22,7 +22,7 @@ class ProgressLine:
         self._last = now
         rate = done / seconds if seconds else 0.0
         left = _span((total - done) / rate) if rate else "?"
-        line = f"{name}: {done:,} of {max(total, done):,}, {rate:,.0f}/s, {left} left"
+        line = f"{name}: {done:,} of {max(total, done):,}, {rate:,.{0 if rate >= 10 else 1}f}/s, {left} left"
         sys.stderr.write(f"\r\033[K{line}" if self._terminal else line + "\n")
         sys.stderr.flush()
         self._shown = True

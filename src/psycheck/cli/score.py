@@ -10,7 +10,7 @@ from psycheck.cli import options as opt
 
 def score_cli(
     model: Annotated[str, typer.Argument(help="The model, as for `audit`.")],
-    corpus: Annotated[str, typer.Argument(help="A file, or demo:NAME.")],
+    corpus: Annotated[str, typer.Argument(help="A file, demo:NAME or KNOWN:PATH.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="CSV or Parquet file to write.")] = Path(
         "scores.csv"
     ),
@@ -26,7 +26,7 @@ def score_cli(
 ) -> None:
     """Score every text of a corpus; the file holds ids and scores, no texts."""
     from psycheck.cli.progress import ProgressLine
-    from psycheck.errors import BadInput
+    from psycheck.errors import BadInput, counted
     from psycheck.line import corpus_plan, open_corpus
     from psycheck.models.open import open_model
     from psycheck.score import score_corpus, write_scores
@@ -47,7 +47,7 @@ def score_cli(
     finally:
         progress.end()
     write_scores(table, out)
-    typer.echo(f"{len(table):,} texts scored: {out}")
+    typer.echo(f"{counted(len(table), 'text')} scored: {out}")
     if failed:
-        typer.echo(f"note: {failed:,} texts could not be scored; their cells are empty", err=True)
+        typer.echo(f"note: {counted(failed, 'text')} could not be scored: empty in the file", err=True)
         raise typer.Exit(3)

@@ -1,19 +1,27 @@
 """`psycheck study`: a paper's tables, ours beside the published ones."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from psycheck.cli import options as opt
+from psycheck.cli import study_gender as gender
 
-STUDIES = ("deck",)
+if TYPE_CHECKING:
+    from psycheck.plan import CorpusPlan
+
+STUDIES = ("deck", "gender", "corpora")
 
 
 def study_cli(
-    name: Annotated[str, typer.Argument(help="Which study: deck.")],
+    name: Annotated[str, typer.Argument(help="Which study: deck, gender or corpora.")],
     corpora: Annotated[
-        list[str], typer.Argument(metavar="CORPUS…", help="Two or more corpora with train, dev and test.")
+        list[str],
+        typer.Argument(
+            metavar="CORPUS…",
+            help="deck: two or more with train, dev and test; gender: one; corpora: one or more.",
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the study and its models.")] = Path(
         "runs/study"
@@ -37,6 +45,17 @@ def study_cli(
     author: opt.Author = None,
     split_column: opt.SplitColumn = None,
     store: opt.Store = None,
+    encoder: gender.Encoder = "minilm",
+    learners: gender.Learners = None,
+    balance: gender.Balance = "both",
+    each: gender.Each = None,
+    pairs: gender.Pairs = None,
+    neutral: gender.Neutral = "they",
+    person: gender.Person = "all",
+    nouns: gender.Nouns = False,
+    titles: gender.Titles = False,
+    names: gender.Names = False,
+    direct_bias: gender.DirectBias = True,
 ) -> None:
     """Run a study's whole design on your corpora, and print each table beside the published one."""
     from psycheck.cli.progress import ProgressLine
@@ -49,9 +68,32 @@ def study_cli(
     if name not in STUDIES:
         raise BadInput(f"there is no study '{name}'", allowed=nearest(name, STUDIES))
     columns = opt.columns_of(text, id_, labels, positive, author, None, split_column, None)
+    if name == "corpora":
+        _corpora([corpus_plan(said, columns) for said in corpora], out, encoder)
+        return
     given: dict[str, Any] = {"epochs": epochs, "max_length": max_length}
     changed = {key: value for key, value in given.items() if value is not None}
     recipe = recipe_named(preset, labels=("depression",), **changed)
+    if name == "gender":
+        gender.carry_out(
+            corpora,
+            columns,
+            [recipe.with_(start=start) for start in starts or []],
+            out=out,
+            seeds=seeds,
+            encoder=encoder,
+            learners=learners,
+            balance=balance,
+            each=each,
+            pairs=pairs,
+            neutral=neutral,
+            person=person,
+            nouns=nouns,
+            titles=titles,
+            names=names,
+            direct_bias=direct_bias,
+        )
+        return
     line = ProgressLine()
     try:
         run = study_deck(
@@ -69,3 +111,18 @@ def study_cli(
         line.end()
     typer.echo(deck_tables(run.findings))
     typer.echo(f"report: {out / 'report.html'}")
+
+
+def _corpora(plans: "list[CorpusPlan]", out: Path, encoder: str) -> None:
+    """Carry out the study of distances and print its tables."""
+    from psycheck.cli.progress import ProgressLine
+    from psycheck.study.corpora import study_corpora
+    from psycheck.study.corpora_tables import corpora_tables
+
+    line = ProgressLine()
+    try:
+        run = study_corpora(plans, out=out, encoder=encoder, progress=line)
+    finally:
+        line.end()
+    typer.echo(corpora_tables(run))
+    typer.echo(f"tables: {out / 'study.md'}")

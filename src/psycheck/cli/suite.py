@@ -16,12 +16,14 @@ def check_cli(
     from collections import Counter
 
     from psycheck.audits.suite import read_suite
+    from psycheck.errors import counted
 
     suite = read_suite(file)
     kinds = Counter(check.kind for check in suite.checks)
     said = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     variants = sum(len(check.edits) for check in suite.checks)
-    typer.echo(f"{suite.name}: {len(suite.checks)} checks ({said}), {variants} variants; valid")
+    checks = counted(len(suite.checks), "check")
+    typer.echo(f"{suite.name}: {checks} ({said}), {counted(variants, 'variant')}; valid")
 
 
 @app.command("select")

@@ -20,7 +20,7 @@ def train_cli(
     ] = None,
     preset: Annotated[str | None, typer.Option(help="A named recipe: psycheck ls recipes.")] = None,
     dev: Annotated[
-        Path | None, typer.Option(help="Another file that holds dev, where there is no split.")
+        Path | None, typer.Option(help="Another file that holds dev: its dev split, or all of it.")
     ] = None,
     dev_share: Annotated[float | None, typer.Option(help="Cut this share of train as dev.")] = None,
     epochs: Annotated[float | None, typer.Option()] = None,
@@ -47,7 +47,7 @@ def train_cli(
     """Train a model; the same command goes on after a kill, and trains nothing twice."""
     from psycheck.cli.progress import ProgressLine
     from psycheck.line import corpus_plan, open_corpus
-    from psycheck.train.fit import train
+    from psycheck.train.fit import train, unused, with_dev
     from psycheck.train.recipe import Recipe
     from psycheck.train.recipe import preset as named
     from psycheck.train.search import search as look_for
@@ -55,8 +55,9 @@ def train_cli(
 
     columns = opt.columns_of(text, id_, labels, positive, author, None, split_column, None)
     opened: Any = open_corpus(corpus_plan(corpus, columns, None, format_))
+    test = None
     if dev is not None:
-        opened = (opened, open_corpus(corpus_plan(str(dev), columns)))
+        opened, test = with_dev(opened, open_corpus(corpus_plan(str(dev), columns)))
     given = {
         "start": start,
         "epochs": epochs,
@@ -75,15 +76,21 @@ def train_cli(
     }
     said = {key: value for key, value in given.items() if value is not None}
     recipe = named(preset, **said) if preset else Recipe().with_(**said)
+    for name in sorted(unused(recipe) & set(said)):
+        typer.echo(f"note: {recipe.start} does not use --{name.replace('_', '-')}", err=True)
     line = ProgressLine()
     clock = _Clock(line)
     try:
         if search:
-            trained = look_for(opened, recipe, out, trials=search, progress=clock)
+            trained = look_for(opened, recipe, out, trials=search, test=test, progress=clock)
             recipe = trained.recipe
         elif not seeds:
-            trained = train(opened, recipe, out, progress=clock)
-        several = train_seeds(opened, recipe, out / "seeds", seeds=seeds, progress=clock) if seeds else []
+            trained = train(opened, recipe, out, test=test, progress=clock)
+        several = (
+            train_seeds(opened, recipe, out / "seeds", seeds=seeds, test=test, progress=clock)
+            if seeds
+            else []
+        )
     finally:
         line.end()
     if search or not seeds:
@@ -107,16 +114,19 @@ class _Clock:
 def _print(trained: "Trained") -> None:
     typer.echo("trained before; nothing to do" if trained.reused else f"trained in {trained.seconds:.0f} s")
     for part, figures in (("dev", trained.dev), ("test", trained.test)):
-        said = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
+        said = ", ".join(
+            f"n {value:,.0f}" if name == "n" else f"{name} {value:.3f}" for name, value in figures.items()
+        )
         typer.echo(f"{part}: {said or 'no such split'}")
     typer.echo(f"model: {trained.spec}")
 
 
 def _print_seeds(several: "list[Trained]") -> None:
+    from psycheck.errors import counted
     from psycheck.train.search import spread
 
     for part in ("dev", "test") if several else ():
         for name, (mean, deviation) in spread(several, on=part).items():
-            typer.echo(f"{part} {name}: {mean:.3f} (sd {deviation:.3f}, {len(several)} seeds)")
+            typer.echo(f"{part} {name}: {mean:.3f} (sd {deviation:.3f}, {counted(len(several), 'seed')})")
     for one in several:
         typer.echo(f"model: {one.spec}")

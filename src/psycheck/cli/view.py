@@ -15,6 +15,7 @@ def view_cli(
     from psycheck.line import save
     from psycheck.run import open_run
 
+    run = run.parent if run.name == "report.html" else run
     opened = open_run(run)
     page = run / "report.html"
     if redraw or not page.is_file():

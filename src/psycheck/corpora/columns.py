@@ -10,17 +10,20 @@ from typing import Any
 
 from psycheck.corpora.labels import looks_like_label, shown
 from psycheck.corpora.tables import Table
+from psycheck.corpus import GROUP, LABEL
 from psycheck.errors import BadInput, nearest
 
 _MOST_GROUPS = 50
+LONGEST_GROUP = 80
+NUMBERED = ("", "none")
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
     """What the user named; what is None or empty is guessed and said aloud in the notes of the corpus.
 
-    A label is a column name, or "column=name" to rename it, or "column=*" for one label a class. `positive`
-    names the values that mean 1 where labels are given as names.
+    An id of "" or "none" numbers the rows. A label is a column name, or "column=name" to rename it, or
+    "column=*" for one label a class. `positive` names the values that mean 1 where labels are names.
     """
 
     text: str | None = None
@@ -47,11 +50,15 @@ class Roles:
 
 def assign(table: Table, columns: Columns) -> Roles:
     """Give each role its column: the named ones first, then guesses among those that are left."""
-    named = {"text": columns.text, "id": columns.id}
+    numbered = columns.id in NUMBERED and columns.id not in table.columns
+    named = {"text": columns.text, "id": None if numbered else columns.id}
     named |= {"author": columns.author, "time": columns.time, "split": columns.split}
     roles = {role: _find(table, column) for role, column in named.items() if column is not None}
     labels = [_label(table, label) for label in columns.labels]
     groups = [_find(table, column) for column in columns.groups]
+    # A corpus that psycheck wrote says by itself which columns are labels and groups.
+    labels = labels or [_label(table, column) for column in table.columns if column.startswith(LABEL)]
+    groups = groups or [column for column in table.columns if _marked_group(table, column)]
     taken = {*roles.values(), *groups, *(column for column, _ in labels)}
     notes: list[str] = []
     if "text" not in roles:
@@ -65,7 +72,9 @@ def assign(table: Table, columns: Columns) -> Roles:
             where=str(table.path),
             do="name one column for each",
         )
-    if "id" not in roles:
+    if numbered:
+        notes.append("The ids are row numbers from 1.")
+    elif "id" not in roles:
         notes.append(_guess_id(table, taken, roles))
     if "split" not in roles and (column := _guess_split(table, taken)):
         roles["split"] = column
@@ -134,7 +143,12 @@ def _label(table: Table, label: str) -> tuple[str, str]:
         if not name:
             raise BadInput(f"label '{label}' has no name", allowed="column, column=name or column=*")
         return _find(table, column), name
-    return _find(table, label), label
+    return _find(table, label), label.removeprefix(LABEL) or label
+
+
+def _marked_group(table: Table, column: str) -> bool:
+    """Whether a column says that it holds a group, with names short enough to be read."""
+    return column.startswith(GROUP) and all(len(str(cell)) <= LONGEST_GROUP for cell in table.columns[column])
 
 
 def _known(table: Table, role: str, taken: set[str]) -> list[str]:
@@ -158,7 +172,9 @@ def _guess_text(table: Table, taken: set[str]) -> str:
     }
     if not any(lengths.values()):
         raise BadInput(
-            "no column holds texts", where=str(table.path), do="name the column of the texts: --text"
+            "no column holds texts" + " besides those that are named for something else" * bool(taken),
+            where=str(table.path),
+            do="name the column of the texts: --text",
         )
     longest = max(lengths, key=lambda column: lengths[column])
     if not shown(longest):
@@ -191,19 +207,27 @@ def _number(cell: str) -> bool:
 
 
 def _guess_id(table: Table, taken: set[str], roles: dict[str, str]) -> str:
-    """Take the first known id column whose values differ in every row; say what was found."""
-    repeated = None
-    for column in _known(table, "id", taken):
-        cells = table.columns[column]
-        if any(cell is None or isinstance(cell, list | dict | bool | float) for cell in cells):
-            continue
-        if len({str(cell) for cell in cells}) == len(cells) and all(str(cell).strip() for cell in cells):
-            roles["id"] = column
-            taken.add(column)
-            return f"Guessed that column '{column}' holds the ids."
-        repeated = repeated or column
-    why = f"column '{repeated}' repeats or is empty" if repeated else "no column holds ids"
-    return f"The ids are row numbers from 1, because {why}."
+    """Take the first known id column whose values differ in every row, else the first; say what was found.
+
+    A column that is called like an id but repeats is taken too, so that the reader refuses it by its row.
+    """
+    single = [
+        column
+        for column in _known(table, "id", taken)
+        if not any(isinstance(cell, list | dict | bool) for cell in table.columns[column])
+    ]
+    if not single:
+        return "The ids are row numbers from 1, because no column holds ids."
+    column = next((column for column in single if _differ(table.columns[column])), single[0])
+    roles["id"] = column
+    taken.add(column)
+    return f"Guessed that column '{column}' holds the ids."
+
+
+def _differ(cells: Sequence[object]) -> bool:
+    """Whether every cell holds a value and no two the same."""
+    values = {str(cell) for cell in cells if cell is not None}
+    return len(values) == len(cells) and all(value.strip() for value in values)
 
 
 def _guess_split(table: Table, taken: set[str]) -> str | None:

@@ -1,6 +1,6 @@
 """How far corpora, or the classes of one corpus, are apart: every figure with its n and interval."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import MappingProxyType
@@ -76,12 +76,16 @@ class _Side:
 
 
 def compare(
-    corpora: Sequence[Corpus], encoder: Encoder | None = None, how: Comparing | None = None
+    corpora: Sequence[Corpus],
+    encoder: Encoder | None = None,
+    how: Comparing | None = None,
+    step: Callable[[str], None] = lambda part: None,
 ) -> Comparison:
     """Compare each corpus with each other one.
 
     Vectors come from `encoder`; without one from TF–IDF reduced to 100 dimensions, fitted on all sides.
     Where the extra 'compare' is absent, the exact Wasserstein distance and the map are left out with a note.
+    `step` is told each part that is done, `steps` of them in all.
     """
     how = how or Comparing()
     if len(corpora) < 2:
@@ -95,7 +99,7 @@ def compare(
         if names.count(corpus.name) > 1:
             raise BadInput(f"two corpora are called '{corpus.name}'", do="write NAME=PATH")
         if len(corpus) < 2:
-            raise BadInput(f"corpus '{corpus.name}' has {len(corpus)} texts", allowed="2 or more")
+            raise BadInput(f"corpus '{corpus.name}' has too few texts: {len(corpus)}", allowed="2 or more")
     sides = [_side(corpus, how) for corpus in corpora]
     findings: list[Finding] = []
     notes = [
@@ -114,14 +118,18 @@ def compare(
     called = ""
     if {"vectors", "map"} & set(how.parts):
         called, vectors = _vectors(sides, encoder, how.seed)
+        step("encoding")
     for (i, first), (j, second) in combinations(enumerate(sides), 2):
         where = {"audit": AUDIT, "first": first.whole.name, "second": second.whole.name}
         if "words" in how.parts:
             findings += _words(first.counted, second.counted, where, how)
+            step("words")
         if "vectors" in how.parts:
             findings += _clouds(vectors[i], vectors[j], {**where, "encoder": called}, how, notes)
+            step("vectors")
         if "adversarial" in how.parts:
             findings += _adversarial(first.counted, second.counted, where, how)
+            step("adversarial")
     if "map" in how.parts:
         try:
             places = map_of(np.concatenate(vectors), seed=how.seed)
@@ -136,7 +144,15 @@ def compare(
                     "y": places[:, 1],
                 }
             )
+        step("map")
     return Comparison(tuple(findings), tables, tuple(dict.fromkeys(notes)))
+
+
+def steps(sides: int, how: Comparing) -> int:
+    """How many parts a comparison of so many sides has."""
+    parts = set(how.parts)
+    each_pair = len(parts & {"words", "vectors", "adversarial"})
+    return sides * (sides - 1) // 2 * each_pair + bool(parts & {"vectors", "map"}) + ("map" in parts)
 
 
 def classes_of(corpus: Corpus, by: Sequence[str]) -> list[Corpus]:

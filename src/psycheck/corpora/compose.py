@@ -8,6 +8,9 @@ from random import Random
 from psycheck.corpora.wording import Draft, bank, draw, pick
 
 WORDS = {"tweets": (8, 30), "forum": (60, 200), "interviews": (5, 60), "notes": (60, 150)}
+# What writers of a domain aim at, whatever their state, so that the mere length does not tell it.
+AIM = {"forum": (76, 110)}
+_NEAR_AIM = 6
 
 _LOW = ("present", "faint", "uncertain")
 _OF_WHOM = {"other": "other", "topic": "topic"}
@@ -50,6 +53,10 @@ def compose(domain: str, author: Author, rng: Random) -> Written:
     if domain == "notes":
         weights.pop("topic", None)
     kind = draw(rng, weights)
+    if domain in AIM:
+        shortest, longest = AIM[domain]
+        aim = shortest + int(rng.random() * (longest - shortest))
+        least, most = aim - _NEAR_AIM, aim + _NEAR_AIM
     while True:
         draft = _draft(domain, author, kind, rng)
         text = _WRITERS[domain](draft, author, kind)

@@ -3,13 +3,15 @@
 import json
 import sys
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import zstandard
 
-from psycheck.corpora.compose import Author, Written, compose
+from psycheck.corpora.compose import WORDS, Author, Written, compose
+from psycheck.corpora.unlike import Unlike
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
 
@@ -23,6 +25,10 @@ NOISE = 0.04
 _TEXTS_EACH = {"tweets": 4, "forum": 2, "interviews": 6, "notes": 2}
 _SPLITS = ("train", "train", "test", "train", "dev", "train", "train", "test", "train", "dev")
 _LEVEL = 19
+# In a larger corpus the phrases come round again, and only copies are kept out.
+_UNLIKE = 5_000
+_TRIES = 200
+_LONG = 50
 _COLUMNS = ("id", "text", "author", "time", "split", "depression", "anxiety")
 _GROUPS = ("gender", "subject", "source", "symptom", "status", "mentions")
 
@@ -45,13 +51,14 @@ def rows(domain: str, n: int, seed: int, *, association: float = 0.0) -> list[di
     if not -1 <= association <= 1:
         raise BadInput(f"association {association} is out of range", allowed="-1 to 1")
     written: list[dict[str, Any]] = []
-    seen: set[str] = set()
+    # Texts of many sentences never come near each other.
+    seen, others = set[str](), Unlike() if WORDS[domain][0] < _LONG else None
     authors = _authors(domain, max(1, round(n / _TEXTS_EACH[domain])), seed, association)
-    for author, count in zip(authors, _counts(len(authors), n), strict=True):
+    for author, texts in zip(authors, _counts(len(authors), n), strict=True):
         rng = Random(f"{seed}/{domain}/{author.id}")
         time = datetime(2022, 1, 3) + timedelta(days=int(rng.random() * 600))
-        for _ in range(count):
-            text = _unseen(domain, author, rng, seen)
+        for _ in range(texts):
+            text = _unseen(domain, author, rng, seen, others)
             time += timedelta(days=1 + int(rng.random() * 40))
             written.append(_row(domain, author, text, _clock(domain, author, time, rng), rng))
     written.sort(key=lambda row: (row["time"], row["author"]))
@@ -128,11 +135,19 @@ def _counts(authors: int, n: int) -> list[int]:
     return counts
 
 
-def _unseen(domain: str, author: Author, rng: Random, seen: set[str]) -> Written:
-    """A text that nobody has written yet."""
-    while (written := compose(domain, author, rng)).text in seen:
-        continue
+def _unseen(domain: str, author: Author, rng: Random, seen: set[str], others: Unlike | None) -> Written:
+    """A text that nobody has written yet, and nobody in another split nearly so."""
+    for tries in count():
+        written = compose(domain, author, rng)
+        if written.text in seen:
+            continue
+        if others is None or len(seen) >= _UNLIKE or tries >= _TRIES:
+            break
+        if others.admits(written.text, author.split):
+            break
     seen.add(written.text)
+    if others is not None and len(seen) < _UNLIKE:
+        others.add(written.text, author.split)
     return written
 
 

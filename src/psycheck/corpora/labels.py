@@ -21,11 +21,12 @@ Marks = list[float | None]
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The labels that one column holds, which of the positive names it has, and what was guessed."""
+    """The labels of one column, which positive names it has, its values in words, and what was guessed."""
 
     marks: dict[str, Marks]
-    positive: frozenset[str] = frozenset()
-    notes: tuple[str, ...] = ()
+    positive: frozenset[str]
+    holds: str
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +61,17 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
         notes.append(f"Column '{column}': {_listed(unclear)} means not annotated.")
     if not values:
         notes.append(f"Column '{column}' is empty: no text is annotated.")
+    keys = {value.key for value in values}
+    matched = frozenset(one for one in positive if _key(one) in keys)
     if name == EVERY:
-        return _every(table, column, distinct, values, tuple(notes))
+        classes = _every(table, column, distinct, values)
+        return Labels(classes, matched, _listed(values), tuple(notes))
     chosen = _chosen(values, positive)
-    matched = frozenset(one for one in positive if chosen and _key(one) in chosen)
     if chosen is None and values:
         chosen, note = _by_meaning(table, column, name, values, positive)
         notes.extend(note)
+        if matched:
+            notes.append(f"Label '{name}' holds values between 0 and 1, so none of them is made to mean 1.")
     elif chosen is not None:
         ones = [value for value in values if value.key in chosen]
         zeros = [value for value in values if value.key not in chosen]
@@ -77,7 +82,8 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
             marks[cell] = None
         else:
             marks[cell] = value.number if chosen is None else float(value.key in chosen)
-    return Labels({name: [marks[cell] for cell in table.columns[column]]}, matched, tuple(notes))
+    read = {name: [marks[cell] for cell in table.columns[column]]}
+    return Labels(read, matched, _listed(values), tuple(notes))
 
 
 def looks_like_label(cells: Sequence[object]) -> bool:
@@ -263,8 +269,7 @@ def _every(
     column: str,
     distinct: dict[object, _Value],
     values: Sequence[_Value],
-    notes: tuple[str, ...],
-) -> Labels:
+) -> dict[str, Marks]:
     """One label for each name of a column of classes; a text without a class is annotated for none."""
     if len(values) > _MOST_CLASSES or not all(shown(value.shown) for value in values):
         raise BadInput(
@@ -274,7 +279,6 @@ def _every(
         )
     classes = {cell: None if one.missing or one.unclear else one.key for cell, one in distinct.items()}
     rows = [classes[cell] for cell in table.columns[column]]
-    marks: dict[str, Marks] = {
+    return {
         value.shown: [None if row is None else float(row == value.key) for row in rows] for value in values
     }
-    return Labels(marks, notes=notes)

@@ -7,10 +7,10 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
 
-from psycheck.corpora.columns import Columns, Roles, assign, split_name
+from psycheck.corpora.columns import LONGEST_GROUP, Columns, Roles, assign, split_name
 from psycheck.corpora.labels import EVERY, read_label, shown
 from psycheck.corpora.tables import Table, read_table, stem
-from psycheck.corpus import Corpus
+from psycheck.corpus import GROUP, Corpus
 from psycheck.errors import BadInput
 
 __all__ = ["Columns", "read_corpus"]
@@ -18,7 +18,7 @@ __all__ = ["Columns", "read_corpus"]
 EMPTY = "empty text"
 _GUESS_ALL = Columns()
 _MOST_SPLITS = 50
-_LONGEST_GROUP = 80
+_OTHER_IDS = "mend it, name another id column (--id COLUMN), or number the rows (--id none)"
 
 
 def read_corpus(
@@ -46,7 +46,7 @@ def read_corpus(
         author=_strings(table, roles.plain.get("author")),
         time=_strings(table, roles.plain.get("time")),
         split=splits,
-        groups={group: _groups(table, group) for group in roles.groups},
+        groups={group.removeprefix(GROUP) or group: _groups(table, group) for group in roles.groups},
     )
     if split is not None:
         corpus = corpus.part(split_name(split))
@@ -81,7 +81,7 @@ def _ids(table: Table, column: str | None) -> list[str] | None:
     for index, cell in enumerate(_cells(table, column)):
         if cell is None:
             raise BadInput(
-                "the id is empty", where=table.where(index, column), do="fill it, or name no id column"
+                "the id is empty", where=table.where(index, column), allowed="one id a text", do=_OTHER_IDS
             )
         if cell in first:
             raise BadInput(
@@ -89,7 +89,7 @@ def _ids(table: Table, column: str | None) -> list[str] | None:
                 f"in {_row(table, first[cell])} and in {_row(table, index)}",
                 where=table.where(index, column),
                 allowed="one id a text",
-                do="name another id column, or number the rows by naming none",
+                do=_OTHER_IDS,
             )
         first[cell] = index
     return list(first)
@@ -105,6 +105,7 @@ def _labels(
     out: dict[str, list[float | None]] = {}
     notes: list[str] = []
     unused = set(positive)
+    held: list[str] = []
     for column, name in roles.labels:
         read = read_label(table, column, name, positive)
         for label, marks in read.marks.items():
@@ -119,7 +120,14 @@ def _labels(
             out[label] = marks
         notes.extend(read.notes)
         unused -= read.positive
-    notes.extend(f"No label column holds '{one}', which was to mean 1." for one in sorted(unused))
+        held.append(f"column '{column}' holds {read.holds}")
+    if unused:
+        raise BadInput(
+            f"no label column holds {', '.join(map(repr, sorted(unused)))}, which was to mean 1",
+            where=str(table.path),
+            allowed="; ".join(held) or "a corpus with a label column",
+            do="name values as they stand in the file; corpora that differ each have their own in a plan",
+        )
     return out, notes
 
 
@@ -143,9 +151,9 @@ def _splits(table: Table, column: str | None) -> tuple[list[str | None] | None, 
 def _groups(table: Table, column: str) -> list[str | None]:
     cells = _cells(table, column)
     for index, cell in enumerate(cells):
-        if cell is not None and len(cell) > _LONGEST_GROUP:
+        if cell is not None and len(cell) > LONGEST_GROUP:
             raise BadInput(
-                f"the group has a name of more than {_LONGEST_GROUP} characters",
+                f"the group has a name of more than {LONGEST_GROUP} characters",
                 where=table.where(index, column),
                 do="name a column that holds short names of groups",
             )

@@ -74,7 +74,10 @@ class Lines:
     def __iter__(self) -> Iterator[str]:
         pieces: list[bytes] = []
         for chunk in _joined_ends(_checked(self.path, _chunks(self.path, self.compression))):
+            damaged = b"\0" in chunk
             for piece in chunk.splitlines(keepends=True):
+                if damaged and b"\0" in piece:
+                    raise self._nul(self._offset + sum(map(len, pieces)) + piece.index(b"\0"))
                 self._row_bytes += len(piece)
                 if self._row_bytes > LONGEST:
                     self.line += 1
@@ -103,6 +106,14 @@ class Lines:
                 do="save the file as UTF-8; it may be in Windows-1252 or Latin-1",
             ) from None
 
+    def _nul(self, byte: int) -> BadInput:
+        self.line += 1
+        return BadInput(
+            f"there is a NUL byte at byte {byte:,}: the row is damaged, or this is no text file",
+            where=self.where(),
+            allowed="CSV, TSV or JSON lines in UTF-8",
+        )
+
     def _too_long(self) -> BadInput:
         return BadInput(
             f"a row is longer than {LONGEST // 2**20} MiB",
@@ -123,18 +134,12 @@ def _joined_ends(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _checked(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Refuse what is no text before any of it is read as text."""
-    read = 0
+    """Refuse what is known to be of another type before any of it is read as text."""
+    first = True
     for chunk in chunks:
-        if read == 0:
+        if first:
             _refuse_other_types(path, chunk)
-        if (nul := chunk.find(b"\0")) >= 0:
-            raise BadInput(
-                f"this is no text file: it has a NUL byte at byte {read + nul:,}",
-                where=str(path),
-                allowed="CSV, TSV or JSON lines in UTF-8",
-            )
-        read += len(chunk)
+            first = False
         yield chunk
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from psycheck.corpora.streams import COMPRESSIONS, LONGEST, Lines, place
-from psycheck.errors import BadInput, nearest
+from psycheck.errors import BadInput, counted, nearest, neighbours
 
 FORMATS = {
     ".csv": "csv",
@@ -94,7 +94,7 @@ def _format_of(path: Path, format: str | None) -> tuple[str, str | None]:
         raise BadInput(
             "the file does not exist" if folder.is_dir() else "the folder of this file does not exist",
             where=str(path),
-            allowed=nearest(path.name, beside) if beside else "",
+            allowed=neighbours(path.name, beside),
         )
     if path.is_dir():
         if format not in (None, "dataset"):
@@ -157,7 +157,7 @@ def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
                 lines.next_row()
             elif len(row) != len(names):
                 raise BadInput(
-                    f"the row has {len(row)} field{'s' * (len(row) != 1)}, the header has {len(names)}",
+                    f"the row has {counted(len(row), 'field')}, the header has {len(names)}",
                     where=place(lines.path, lines.row, start),
                     do="quote texts that hold delimiters or line breaks, and double the quotes inside",
                 )

@@ -12,8 +12,11 @@ import numpy as np
 import polars as pl
 
 from psycheck.corpora.adversarial import cross_scores, fold_groups
+from psycheck.corpora.clean import personal_in
 from psycheck.corpora.near import near_duplicates, plain_text
+from psycheck.corpora.said import without
 from psycheck.corpora.shortcuts import Words, keyword, telling_length, telling_word, word_table
+from psycheck.corpora.showable import showable, showable_beginning
 from psycheck.corpora.vocabulary import WORD, authors_of
 from psycheck.corpus import Corpus
 from psycheck.errors import MissingExtra
@@ -25,6 +28,9 @@ from psycheck.model import FloatArray
 MOST_IDS = 50
 CHEAP = ("authors_across_splits", "duplicates_across_splits", "single_word", "length", "imbalance")
 _RATES = frozenset({"single_word", "length", "missing_labels"})  # figures that are no shares of texts
+_PERSONS = frozenset({"NAME", "EMAIL", "PHONE", "NUMBER"})
+_HIDDEN = "(shown with --show-texts)"
+_NOT_FOR_TRAIN = ("--time", "--group", "--split")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +57,41 @@ class Caution:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A corpus, and how the user named it."""
+    """A corpus, how the user named it, and whether its words may be shown whatever they are."""
 
     corpus: Corpus
     called: str
+    show: bool
 
 
-def warnings_of(corpus: Corpus, *, called: str = "", seed: int = 0) -> tuple[Caution, ...]:
-    """Every caution about a corpus; `called` is how the user named it, for the commands.
+def warnings_of(
+    corpus: Corpus, *, called: str = "", seed: int = 0, show: bool = False
+) -> tuple[Caution, ...]:
+    """Every caution about a corpus; `called` is how the user named it, with options, for the commands.
 
+    A word of the corpus stands in a sentence only if it is common property (`showable`), or with `show`.
     Needs the extra 'compare' (near-duplicates, label noise); `cheap_cautions` does not.
     """
-    asked = _Asked(corpus, called or corpus.name)
-    found = [*_splits(asked), *_near(asked, seed)]
+    asked = _Asked(corpus, called or corpus.called or corpus.name, show)
+    found = [*_splits(asked), *_near(asked, seed), *_persons(asked, seed)]
     some = _at_most(corpus, int(_limits()["all_texts"]), seed)
     words = word_table(some)
     for label in corpus.labels:
         found += _label(asked, label, words)
         found += _keyword(asked, label, words)
-        found += _noise(_Asked(some, asked.called), label, seed)
+        found += _noise(_Asked(some, asked.called, show), label, seed)
         found += _missing(asked, label)
     return tuple(found)
 
 
-def cheap_cautions(corpus: Corpus, *, called: str = "", seed: int = 0) -> tuple[Caution, ...]:
+def cheap_cautions(
+    corpus: Corpus, *, called: str = "", seed: int = 0, show: bool = False
+) -> tuple[Caution, ...]:
     """What can be seen in a second: authors and copies across splits, a word or the length, imbalance.
 
     Words and lengths are looked up in at most 5,000 texts, drawn with `seed`; splits and classes in all.
     """
-    asked = _Asked(corpus, called or corpus.name)
+    asked = _Asked(corpus, called or corpus.called or corpus.name, show)
     found = list(_splits(asked))
     words = word_table(_at_most(corpus, int(_limits()["texts"]), seed))
     for label in corpus.labels:
@@ -127,6 +139,14 @@ def _near(asked: _Asked, seed: int) -> Iterator[Caution]:
     yield from _share(asked, "near_duplicates_across_splits", leaked, len(outside))
 
 
+def _persons(asked: _Asked, seed: int) -> Iterator[Caution]:
+    """Texts that hold what looks like somebody's name, mail, phone or number."""
+    some = _Asked(_at_most(asked.corpus, int(_limits()["texts"]), seed), asked.called, asked.show)
+    kinds = personal_in(some.corpus).kinds
+    places = [i for i, id_ in enumerate(some.corpus.ids) if _PERSONS & set(kinds.get(id_, ()))]
+    yield from _share(some, "personal_data", places, len(some.corpus))
+
+
 def _shared(asked: _Asked, name: str, keys: Sequence[str | None], splits: Sequence[str]) -> Iterator[Caution]:
     """Texts outside train whose key occurs in another split too."""
     where: dict[str, set[str]] = {}
@@ -151,7 +171,11 @@ def _label(asked: _Asked, label: str, words: Words) -> Iterator[Caution]:
     least = int(_limits()["each_class"])
     word = telling_word(words, label, least)
     if word is not None and word.figure >= _limit("single_word"):
-        yield _caution(asked, "single_word", word.figure, word.interval, word.n, label, what=word.word)
+        shown = asked.show or showable(word.word, words)
+        what = f"The word '{word.word}'" if shown else f"One word {_HIDDEN}"
+        yield _caution(
+            asked, "single_word", word.figure, word.interval, word.n, label, what=what, word=word.word * shown
+        )
     length = telling_length(words, label, least, _limit("length"))
     if length is not None:
         yield _caution(asked, "length", length.figure, length.interval, length.n, label)
@@ -172,7 +196,18 @@ def _keyword(asked: _Asked, label: str, words: Words) -> Iterator[Caution]:
         and found.figure >= _limit("keyword_label")
         and found.elsewhere <= limits["keyword_elsewhere"]
     ):
-        yield _caution(asked, "keyword_label", found.figure, found.interval, found.n, label, what=found.word)
+        shown = asked.show or showable_beginning(found.word, words)
+        what = f"a word that begins with '{found.word}'" if shown else f"words of one beginning {_HIDDEN}"
+        yield _caution(
+            asked,
+            "keyword_label",
+            found.figure,
+            found.interval,
+            found.n,
+            label,
+            what=what,
+            word=found.word * shown,
+        )
 
 
 def _noise(asked: _Asked, label: str, seed: int) -> Iterator[Caution]:
@@ -262,16 +297,19 @@ def _caution(
     label: str = "",
     *,
     what: str = "",
+    word: str | None = None,
     ids: tuple[str, ...] = (),
 ) -> Caution:
     said = _table()[name]
+    command = said["hidden_command"] if word == "" else said["command"]
     words = {
         "corpus": asked.called,
+        "learned": without(asked.called, _NOT_FOR_TRAIN),
+        "word": word or "",
         "label": label,
         "figure": f"{figure:.2f}" if name in _RATES else _percent(figure),
         "n": f"{n:,}",
         "what": what,
-        "by": what,
     }
     return Caution(
         name,
@@ -281,7 +319,7 @@ def _caution(
         interval,
         n,
         said["sentence"].format_map(words),
-        said["command"].format_map(words),
+        command.format_map(words),
         ids,
     )
 

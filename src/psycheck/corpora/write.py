@@ -7,21 +7,20 @@ from pathlib import Path
 
 import polars as pl
 
-from psycheck.corpora.columns import Columns, assign
+from psycheck.corpora.columns import LONGEST_GROUP, Columns, assign
 from psycheck.corpora.tables import Table
 from psycheck.corpus import GROUP, LABEL, PLAIN, Corpus
 from psycheck.errors import BadInput, StoreFailure
 
 WRITTEN = (".csv", ".jsonl", ".parquet")
-_LONGEST_GROUP = 80  # reading takes nothing longer for the name of a group
 
 
 def write_corpus(corpus: Corpus, path: str | Path) -> Columns:
     """Write a corpus as CSV, JSON lines or Parquet, by its name, whole or not at all.
 
-    The columns are called as in the corpus. What is returned names them for `read_corpus`, which reads an
-    equal corpus back by it; where all of them have usual names, it does so without. Only a group with names
-    of more than 80 characters, which reading refuses, is in the file but not among the columns.
+    `read_corpus` reads an equal corpus back, without being told the columns: where their names alone would
+    not say so, labels and groups are called `label:NAME` and `group:NAME`. What is returned names them too.
+    Only a group with names of more than 80 characters, which reading leaves out, is in the file for nothing.
     """
     path = Path(path)
     if path.suffix not in WRITTEN:
@@ -48,61 +47,59 @@ def write_corpus(corpus: Corpus, path: str | Path) -> Columns:
 def guessed_alike(corpus: Corpus, columns: Columns) -> bool:
     """Whether reading finds the columns of a written corpus by their names alone."""
     table, _ = _named(corpus)
+    return _guessed(table, columns)
+
+
+def _guessed(table: pl.DataFrame, columns: Columns) -> bool:
+    """Whether reading finds these columns in a table by itself, as it stands and as a CSV file holds it."""
     held: dict[str, list[object]] = {name: table[name].to_list() for name in table.columns}
-    try:
-        roles = assign(Table(Path(), held), Columns())
-    except BadInput:
-        return False
-    plain = {role: name for role in PLAIN if (name := getattr(columns, role))}
-    labels = tuple(column for column, _ in roles.labels)
-    return (roles.text, roles.id, roles.plain, roles.groups, labels) == (
-        columns.text,
-        columns.id,
-        plain,
-        columns.groups,
-        columns.labels,
-    )
+    as_csv: dict[str, list[object]] = {
+        name: ["" if cell is None else str(cell) for cell in cells] for name, cells in held.items()
+    }
+    wanted = {role: name for role in PLAIN if (name := getattr(columns, role))}
+    for cells in (held, as_csv):
+        try:
+            roles = assign(Table(Path(), cells), Columns())
+        except BadInput:
+            return False
+        labels = tuple(column for column, _ in roles.labels)
+        found = (roles.text, roles.id, roles.plain, roles.groups, labels)
+        if found != (columns.text, columns.id, wanted, columns.groups, columns.labels):
+            return False
+    return True
 
 
 def _named(corpus: Corpus) -> tuple[pl.DataFrame, Columns]:
-    """The table under the names it has in a file; labels and groups lose their prefix where they can.
+    """The table under the names it has in a file.
 
-    A group keeps its name whatever else is called so, because reading cannot rename it.
+    Labels and groups lose their prefix where reading finds them without it, and keep it all otherwise.
     """
-    names = {GROUP + group: group for group in corpus.groups}
-    taken = set(names.values())
-    for plain in ("id", "text", *PLAIN):
-        if plain in corpus.table.columns:
-            names[plain] = _free(plain, taken)
-    for label in corpus.labels:
-        names[LABEL + label] = _free(label, taken)
     order = ["id", "text", *(c for c in corpus.table.columns if c not in ("id", "text"))]
-    labels = tuple(
-        label if names[LABEL + label] == label else f"{names[LABEL + label]}={label}"
-        for label in corpus.labels
+    table = corpus.table.select(order)
+    names = {LABEL + label: label for label in corpus.labels} | {GROUP + name: name for name in corpus.groups}
+    if len({*table.columns, *names.values()}) == len(table.columns) + len(names):
+        plain = table.rename(names)
+        if _guessed(plain, columns := _columns(corpus, "", "")):
+            return plain, columns
+    return table, _columns(corpus, LABEL, GROUP)
+
+
+def _columns(corpus: Corpus, label: str, group: str) -> Columns:
+    author, time, split = (role if role in corpus.table.columns else None for role in PLAIN)
+    return Columns(
+        text="text",
+        id="id",
+        labels=tuple(label + name for name in corpus.labels),
+        author=author,
+        time=time,
+        split=split,
+        groups=tuple(group + name for name in corpus.groups if _short(corpus.table[GROUP + name])),
     )
-    columns = Columns(
-        text=names["text"],
-        id=names["id"],
-        labels=labels,
-        author=names.get("author"),
-        time=names.get("time"),
-        split=names.get("split"),
-        groups=tuple(group for group in corpus.groups if _short(corpus.table[GROUP + group])),
-    )
-    return corpus.table.select(order).rename(names), columns
 
 
 def _short(names: pl.Series) -> bool:
     longest = names.str.len_chars().max()
-    return not isinstance(longest, int) or longest <= _LONGEST_GROUP
-
-
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
+    return not isinstance(longest, int) or longest <= LONGEST_GROUP
 
 
 def _refuse_unreadable(table: pl.DataFrame, columns: Columns, path: Path) -> None:

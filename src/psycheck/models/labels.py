@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from psycheck.errors import BadInput, nearest
+from psycheck.errors import BadInput, counted, nearest
 
 ONE_LABEL = "positive"
 _NEGATIVE = frozenset(
@@ -61,7 +61,7 @@ def column_names(classes: Sequence[str], given: str | None, *, where: str) -> tu
         names = tuple(name.strip() for name in given.split(","))
     if len(names) != len(classes):
         raise BadInput(
-            f"{len(names)} label(s) given for {len(classes)} columns",
+            f"{counted(len(names), 'label')} given for {counted(len(classes), 'column')}",
             where=where,
             allowed=f"one name a column, parted by commas, for: {', '.join(classes)}",
             do="name them all, or keep one column with positive=NAME",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
-from psycheck.errors import BadInput, nearest
+from psycheck.errors import BadInput, nearest, neighbours
 from psycheck.model import Encoder, Model
 
 
@@ -15,7 +15,8 @@ from psycheck.model import Encoder, Model
 class ModelOptions:
     """What may be said about a model, after "?" in its spec or as keywords; the spec's own win.
 
-    `label` names the one column (or all, parted by commas), `positive` is the class kept, by name or index.
+    `label` names the one column (or all, parted by commas), `positive` is the class kept, by name or index,
+    `folder` is where a Python module is looked for before the current folder (a plan names its own).
     """
 
     name: str | None = None
@@ -28,6 +29,7 @@ class ModelOptions:
     trust_pickle: bool = False
     trust_remote_code: bool = False
     revision: str | None = None
+    folder: str | None = None
 
 
 KINDS: Mapping[str, str] = {
@@ -38,12 +40,14 @@ KINDS: Mapping[str, str] = {
     "frozen": "psycheck.train.frozen:open_frozen",
 }
 _LATER = ("llm",)
+_ENCODERS = "minilm, hf:FOLDER, hf:HUB_NAME or vectors:FILE"
 _OPTIONS = tuple(field.name for field in fields(ModelOptions))
 _ONLY_FOR = {
     "positive": ("hf", "sklearn"),
     "max_length": ("hf",),
     "activation": ("hf",),
     "revision": ("hf",),
+    "folder": ("python",),
 }
 _TRUTH = {"": True, "1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
@@ -75,7 +79,7 @@ def open_awaited(spec: str) -> Model:
 
 
 def open_encoder(spec: str | Path | Encoder, **options: Any) -> Encoder:
-    """Open "minilm" (all-MiniLM-L6-v2 of the extra 'weights') or "hf:FOLDER", or take an encoder as it is."""
+    """Open "minilm" (all-MiniLM-L6-v2), "hf:FOLDER" or "vectors:FILE", or take an encoder as it is."""
     if not isinstance(spec, str | Path):
         return spec
     from psycheck.models.encoder import minilm_folder, open_hf_encoder
@@ -85,11 +89,17 @@ def open_encoder(spec: str | Path | Encoder, **options: Any) -> Encoder:
     if name == "minilm":
         said = _options("hf", _query(query, text), options, where=text)
         return open_hf_encoder(str(minilm_folder()), said, name="all-MiniLM-L6-v2")
+    if name.startswith("vectors:"):
+        from psycheck.models.word_vectors import open_vectors
+
+        return open_vectors(
+            name.removeprefix("vectors:"), _options("vectors", _query(query, text), options, where=text)
+        )
     if ":" not in name and not (Path(name) / "config.json").is_file():
-        raise BadInput(f"'{name}' names no encoder", allowed="minilm, hf:FOLDER or hf:HUB_NAME")
+        raise BadInput(f"'{name}' names no encoder", allowed=_ENCODERS)
     kind, target, keys = parse_spec(text)
     if kind != "hf":
-        raise BadInput(f"'{kind}:' opens no encoder", where=text, allowed="minilm, hf:FOLDER or hf:HUB_NAME")
+        raise BadInput(f"'{kind}:' opens no encoder", where=text, allowed=_ENCODERS)
     return open_hf_encoder(target, _options("hf", keys, options, where=text))
 
 
@@ -107,7 +117,13 @@ def parse_spec(spec: str) -> tuple[str, str, dict[str, str]]:
             do="until then write the texts with --export-texts, score them and give them back as scores:FILE",
         )
     elif kind not in KINDS:
-        raise BadInput(f"unknown kind of model '{kind}:'", where=spec, allowed=nearest(kind, KINDS))
+        written = kind.endswith(".py") or Path(f"{kind}.py").is_file()
+        raise BadInput(
+            f"unknown kind of model '{kind}:'",
+            where=spec,
+            allowed=nearest(kind, KINDS),
+            do=f"write python:{spec}" if written else "",
+        )
     if not target:
         raise BadInput(f"'{kind}:' names no target", where=spec, allowed="KIND:TARGET[?key=value&key=value]")
     return kind, target, _query(query, spec)
@@ -123,10 +139,16 @@ def _guessed_kind(path: str) -> str:
         return "frozen"
     if path.endswith(".skops"):
         return "sklearn"
+    allowed = ", ".join(f"{kind}:" for kind in KINDS) + ", a folder with config.json, or a .skops file"
+    if not Path(path).exists():
+        beside = Path(path).parent
+        near = neighbours(Path(path).name, [p.name for p in beside.iterdir()] if beside.is_dir() else [])
+        raise BadInput(f"there is no model '{path}'", allowed=near or allowed)
+    likely = {".py": f"python:{path}:OBJECT", ".joblib": f"sklearn:{path}", ".pkl": f"sklearn:{path}"}
     raise BadInput(
         f"'{path}' does not say what kind of model it is",
-        allowed=", ".join(f"{kind}:" for kind in KINDS) + ", a folder with config.json, or a .skops file",
-        do=f"put the kind before it, for example hf:{path}",
+        allowed=allowed,
+        do=f"put the kind before it, for example {likely.get(Path(path).suffix, f'hf:{path}')}",
     )
 
 

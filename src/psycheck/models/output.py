@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from psycheck.errors import ModelFailure
+from psycheck.errors import ModelFailure, counted
 from psycheck.model import FloatArray
 
 TOLERANCE = 1e-6
@@ -27,7 +27,7 @@ def checked_scores(raw: Any, count: int, labels: tuple[str, ...], *, model: str)
     outside = (array < -TOLERANCE) | (array > 1 + TOLERANCE)
     if outside.any():
         raise ModelFailure(
-            f"model '{model}' returned {int(outside.sum())} score(s) outside [0, 1], "
+            f"model '{model}' returned {counted(int(outside.sum()), 'score')} outside [0, 1], "
             f"from {float(np.nanmin(array)):.6g} to {float(np.nanmax(array)):.6g}",
             allowed="probabilities from 0 to 1; NaN where the model gives no usable answer",
             do="return probabilities, not logits, distances or percentages",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from psycheck.errors import BadInput, ModelFailure, nearest
+from psycheck.errors import BadInput, ModelFailure, counted, nearest, neighbours
 from psycheck.model import FloatArray, IntArray
 from psycheck.models.fingerprint import file_hash, hashed
 from psycheck.models.labels import ONE_LABEL
@@ -60,13 +60,16 @@ class PythonModel:
 
 
 def open_python(target: str, options: ModelOptions) -> PythonModel:
-    """Open MODULE:OBJECT or FILE.py:OBJECT; modules are looked for in the current folder first."""
+    """Open MODULE:OBJECT or FILE.py:OBJECT; modules are looked for in `folder`, then the current one."""
     where, colon, path = target.rpartition(":")
     if not colon or not where or not path:
         raise BadInput(
             f"'{target}' names no Python object", allowed="python:MODULE:OBJECT or python:FILE.py:OBJECT"
         )
-    module = _import_file(Path(where).expanduser()) if where.endswith(".py") else _import_module(where)
+    if where.endswith(".py"):
+        module = _import_file(Path(where).expanduser())
+    else:
+        module = _import_module(where, [Path(options.folder)] if options.folder else [])
     thing: Any = module
     for part in path.split("."):
         if not hasattr(thing, part):
@@ -164,7 +167,7 @@ def _labels(thing: Any, options: ModelOptions, name: str) -> tuple[str, ...]:
         labels = (own,) if isinstance(own, str) else tuple(own)
     if own is not None and not isinstance(own, str) and len(labels) != len(tuple(own)):
         raise BadInput(
-            f"{len(labels)} label(s) given for the {len(tuple(own))} of model '{name}'",
+            f"{counted(len(labels), 'label')} given for the {len(tuple(own))} of model '{name}'",
             allowed=f"one name for each of: {', '.join(map(str, own))}",
         )
     if (
@@ -176,10 +179,10 @@ def _labels(thing: Any, options: ModelOptions, name: str) -> tuple[str, ...]:
     return labels
 
 
-def _import_module(name: str) -> ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+def _import_module(name: str, first: list[Path]) -> ModuleType:
+    folders = [*first, Path.cwd()]
+    places = [str(folder.resolve()) for folder in folders]
+    sys.path[:] = [*places, *(place for place in sys.path if place not in places)]
     importlib.invalidate_caches()
     try:
         return importlib.import_module(name)
@@ -187,8 +190,10 @@ def _import_module(name: str) -> ModuleType:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
             raise BadInput(
                 f"there is no Python module '{name}'",
-                where="the current folder and the installed packages",
-                allowed=nearest(name, [path.stem for path in Path.cwd().glob("*.py")]),
+                where=", ".join(map(str, first))
+                + " and " * bool(first)
+                + "the current folder and the installed packages",
+                allowed=neighbours(name, {path.stem for folder in folders for path in folder.glob("*.py")}),
             ) from error
         raise _import_failure(error, name) from error
 
@@ -196,7 +201,7 @@ def _import_module(name: str) -> ModuleType:
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         beside = [other.name for other in path.parent.glob("*.py")]
-        raise BadInput(f"there is no file '{path}'", allowed=nearest(path.name, beside))
+        raise BadInput(f"there is no file '{path}'", allowed=neighbours(path.name, beside))
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from psycheck.errors import BadInput, nearest
+from psycheck.errors import BadInput, counted, nearest, neighbours
 from psycheck.model import FloatArray, IntArray
 from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.labels import ONE_LABEL, column_names
@@ -124,7 +124,11 @@ def _table(path: Path) -> pl.DataFrame:
         else:
             table = pl.read_csv(BytesIO(raw), separator="\t" if kind == ".tsv" else ",", infer_schema=False)
     except FileNotFoundError as error:
-        raise BadInput(f"there is no file '{path}'") from error
+        raise BadInput(
+            f"there is no file '{path}'",
+            allowed=neighbours(path.name, [p.name for p in path.parent.glob("*")]),
+            do="name the file of scores; --export-texts FILE writes the texts that need them",
+        ) from error
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
         raise BadInput(
             f"the file cannot be read ({type(error).__name__})",
@@ -205,7 +209,7 @@ def _judge_range(scores: FloatArray, columns: tuple[str, ...], where: str) -> No
     if len(outside):
         row, column = outside[0]
         raise BadInput(
-            f"{len(outside)} score(s) outside [0, 1], the first is {scores[row, column]:.6g}",
+            f"{counted(len(outside), 'score')} outside [0, 1], the first is {scores[row, column]:.6g}",
             where=f"{where}, row {row + 1}, column '{columns[column]}'",
             allowed="probabilities from 0 to 1",
         )

@@ -1,10 +1,11 @@
 """The checks of each suite and label: plots, heat map, means, sentences and the ledger."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
+from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.report.dots import Place, Plot, plots
 from psycheck.report.numbers import count, figure, percent, span
@@ -19,7 +20,7 @@ LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """All that is shown of one suite and one label."""
+    """All that is shown of one suite and one label; which plot and which ledger are open at first."""
 
     name: str
     plots: tuple[Plot, ...]
@@ -27,6 +28,8 @@ class Block:
     means: Table | None
     sentences: Table | None
     ledgers: tuple[Table, ...]
+    open_plot: int = 0
+    open_ledger: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,8 @@ class Heat:
     rows: tuple[tuple[str, str, tuple[tuple[str, int], ...]], ...]
 
 
-def blocks(shelf: Shelf) -> tuple[Block, ...]:
-    """Take the findings on behaviour and arrange them by suite and label."""
+def blocks(shelf: Shelf, named: Finding | None = None) -> tuple[Block, ...]:
+    """Take the findings on behaviour and arrange them by suite and label; open where `named` stands."""
     checks = shelf.take(
         lambda f: f.measure == "pass_rate" and bool(f.where.get("check")),
         by("suite", "label", "check", "model", "corpus"),
@@ -59,8 +62,16 @@ def blocks(shelf: Shelf) -> tuple[Block, ...]:
         mine = [finding for key, finding in checks.items() if key[:2] == (suite, label)]
         spoken = [finding for key, finding in sentences.items() if key[:2] == (suite, label)]
         middle = {key: finding for key, finding in means.items() if key[1:3] == (suite, label)}
-        out.append(_block(", ".join(said), mine, spoken, middle))
+        block = _block(", ".join(said), mine, spoken, middle)
+        out.append(_opened(block, mine, place_of(named)) if named in mine and named else block)
     return tuple(out)
+
+
+def _opened(block: Block, checks: list[Finding], place: Place) -> Block:
+    """The block with the plot and the ledger open that show a place."""
+    plot = next(k for k, one in enumerate(block.plots) if place in one.places)
+    places = list(dict.fromkeys(place_of(f) for f in checks))
+    return replace(block, open_plot=plot, open_ledger=places.index(place))
 
 
 def _adopted(key: Key, checks: Mapping[Key, Finding]) -> Key:
@@ -168,8 +179,8 @@ def _mean_sd(mean: Finding | None, sd: Finding | None) -> Markup:
         ("–", "") if mean is None or not mean.tested else (percent(mean.value, 1), span(mean, 1))
     )
     return Markup(
-        '<span class="v">{}</span> <span class="i">{}</span> <span class="n sd">{}, {} check{}</span>'
-    ).format(value, interval, between, checks, "s" if checks != 1 else "")
+        '<span class="v">{}</span> <span class="i">{}</span> <span class="n sd">{}, {}</span>'
+    ).format(value, interval, between, counted(checks, "check"))
 
 
 def _sentence_table(sentences: list[Finding], places: list[Place], called: Mapping[Place, str]) -> Table:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, percent, plain, rate
 
@@ -16,8 +17,11 @@ GRID = Markup().join(
 SIDE, EDGE = 240, 34  # the reliability plot: inner side, room for the axes
 
 
-def track(finding: Finding, mean: float | None) -> Markup:
-    """One check's rate with its interval on a track from 0 to 100 %; a diamond lies below the DIR mean."""
+def track(finding: Finding, mean: float | None, title: str = "") -> Markup:
+    """One check's rate with its interval on a track from 0 to 100 %; a diamond lies below the DIR mean.
+
+    `title` says in words what the track shows where it is no check.
+    """
     below = "below_dir_mean" in finding.flags
     parts = [GRID]
     if mean is not None:
@@ -41,7 +45,7 @@ def track(finding: Finding, mean: float | None) -> Markup:
             )
         )
     return Markup('<svg class="track" role="img"><title>{}</title>{}</svg>').format(
-        said, Markup().join(parts)
+        title or said, Markup().join(parts)
     )
 
 
@@ -88,7 +92,7 @@ def reliability(bins: Sequence[tuple[float, Finding]], name: str) -> Markup:
                 low=_y(low),
                 high=_y(high),
                 r=2.5 + 4 * (finding.n / most) ** 0.5,
-                said=f"score {score:.2f}: {plain(finding)} annotated 1, {count(finding.n)} texts",
+                said=f"score {score:.2f}: {plain(finding)} annotated 1, {counted(finding.n, 'text')}",
             )
         )
     ticks = [

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.report.charts import lane, mean_track, track
 from psycheck.report.numbers import count, percent, rate_digits, span
@@ -31,6 +32,7 @@ class Plot:
     name: str
     panels: tuple[str, ...]
     groups: tuple[tuple[str, tuple[Markup, ...], tuple[Row, ...]], ...]
+    places: tuple[Place, ...] = ()
 
 
 def plots(
@@ -84,6 +86,7 @@ def _plot(
         head,
         panels if len(called) > 1 else (),
         tuple((name, tuple(map(_empty_lane, lines[name])), tuple(rows)) for name, rows in groups.items()),
+        tuple(places),
     )
 
 
@@ -122,5 +125,5 @@ def _mean_cell(mean: Finding | None) -> Markup:
     checks = mean.counts.get("checks", mean.n)
     return Markup(
         '<span class="lane">{}</span><span class="said"><span class="v">{}</span> '
-        '<span class="i">{}</span> <span class="n">{} checks</span></span>'
-    ).format(mean_track(mean.value), percent(mean.value, 1), span(mean, 1), count(checks))
+        '<span class="i">{}</span> <span class="n">{}</span></span>'
+    ).format(mean_track(mean.value), percent(mean.value, 1), span(mean, 1), counted(checks, "check"))

@@ -11,14 +11,16 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from psycheck.errors import counted
 from psycheck.report.behaviour import blocks
 from psycheck.report.cases import case_groups, outcomes
 from psycheck.report.charts import axis
+from psycheck.report.fairness import fairness
 from psycheck.report.numbers import count, plain, unbroken
 from psycheck.report.performance import across, curves, length, performance
 from psycheck.report.shelf import Shelf
 from psycheck.report.tables import others
-from psycheck.report.verdict import cautions, checks_of, learned, untested, verdict
+from psycheck.report.verdict import cautions, checks_of, learned, untested, verdict, weakest
 from psycheck.report.words import listed, topic_of
 from psycheck.run import Run
 
@@ -44,9 +46,10 @@ def render(run: Run) -> str:
         "untested": untested(run),
         "cautions": cautions(run),
         "left_out": _left_out(run),
-        "blocks": blocks(shelf),
+        "blocks": blocks(shelf, weakest(checks_of(run))),
         "performance": performance(shelf, run.plan),
         "curves": drawn,
+        "fairness": fairness(shelf),
         "bins": bins,
         "tables": [table for table in (length(shelf), across(shelf)) if table is not None],
         "others": others(shelf.left),
@@ -102,10 +105,10 @@ def _tested(run: Run) -> str:
     planned = [entry for entry in _entries(run.plan.get("corpora")) if isinstance(entry, Mapping)]
     sizes = {_name(entry): entry.get("texts", entry.get("n")) for entry in planned}
     corpora = [
-        f"{name} ({count(size)} texts)" if isinstance(size := sizes.get(name), int) else name
+        f"{name} ({counted(size, 'text')})" if isinstance(size := sizes.get(name), int) else name
         for name in _names(run, "corpus", "corpora")
     ]
-    said = f"{number} check{'s' * (number != 1)}"
+    said = counted(number, "check")
     said += f" of {listed(suites)}" if suites else ""
     models = listed(_names(run, "model", "models"))
     return f"{said} on {listed(corpora) or 'no corpus'} with {models or 'no model'}."

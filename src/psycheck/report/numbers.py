@@ -9,6 +9,7 @@ from psycheck.finding import Finding
 from psycheck.report.words import name_of
 
 RATES = frozenset({"pass_rate", "sentence_pass_rate", "pass_rate_mean", "pass_rate_sd", "prevalence"})
+RATES |= {"flip_rate", "fnr", "fpr", "positive_rate", "undecided_rate"}
 FEW, NARROW = 100, 0.02
 _FIGURE = re.compile(r"(?:[<>]|&[lg]t;)?\d[\d.,]* %(?: \([\d.–]+\))?|\d\.\d+ \([\d.–]+\)|n \d[\d,]*")
 

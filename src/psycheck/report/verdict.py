@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, plain, rate
 from psycheck.report.performance import KNOWN, distribution
@@ -59,9 +60,10 @@ def verdict(run: Run) -> str:
     low = weakest(checks)
     if low is not None:
         tested = sum(finding.tested for finding in checks)
-        said = f"{rate(low, prose=True)} of {count(low.n)} texts pass"
+        said = _passing(low)
         if low.value == 1:
-            return f"No weakness found by {_checks(tested)}; the least certain is {_named(low, run)}: {said}."
+            by = counted(tested, "check")
+            return f"No weakness found by {by}; the least certain is {_named(low, run)}: {said}."
         if low.where.get("symptom"):
             return f"Fails most on {topic_of(low)}{_where(low, run, 'in')}: {low.where['check']}, {said}."
         return f"Fails most on {_named(low, run)}: {said}."
@@ -123,9 +125,9 @@ def _pronouns(run: Run) -> Sentence:
         return Sentence("Pronouns", NOT_TESTED + ".", "checks", False)
     if low.value == 1:
         return Sentence(
-            "Pronouns", f"no change of pronoun moved the decision in {_checks(len(mine))}.", "checks"
+            "Pronouns", f"no change of pronoun moved the decision in {counted(len(mine), 'check')}.", "checks"
         )
-    said = f"the weakest is {_named(low, run)}: {rate(low, prose=True)} of {count(low.n)} texts pass"
+    said = f"the weakest is {_named(low, run)}: {_passing(low)}"
     if high is not low:
         said += f"; the strongest is {_named(high, run)}: {rate(high, prose=True)} of {count(high.n)}"
     return Sentence("Pronouns", said + ".", "checks")
@@ -136,16 +138,15 @@ def _symptoms(run: Run) -> Sentence:
     low, high = weakest(mine), strongest(mine)
     if low is None or high is None:
         return Sentence("Symptoms", NOT_TESTED + ".", "checks", False)
-    said = f"misses most the {topic_of(low)} ({low.where['check']}{_where(low, run)}, "
-    said += f"{rate(low, prose=True)} of {count(low.n)} texts pass)"
+    said = f"misses most the {topic_of(low)} ({low.where['check']}{_where(low, run)}, {_passing(low)})"
     if high is not low:
         said += f" and least the {topic_of(high)} ({high.where['check']}{_where(high, run)}, "
         said += f"{rate(high, prose=True)} of {count(high.n)})"
     below = sum("below_dir_mean" in f.flags for f in mine)
     if below:
         several = len({place_of(f) for f in mine}) > 1
-        noun = f"{len(mine)} results" if several else _checks(len(mine))
-        said += f"; {below} of {noun} lie below the mean of the DIR checks"
+        noun = counted(len(mine), "result" if several else "check")
+        said += f"; {below} of {noun} {'lies' if below == 1 else 'lie'} below the mean of the DIR checks"
     return Sentence("Symptoms", said + ".", "checks")
 
 
@@ -177,15 +178,60 @@ def _gender(run: Run) -> Sentence:
         and not f.where.get("symptom")
         and f.where.get("topic") in ("pronouns", "gender")
     ]
-    groups = "a comparison of groups of authors was " + NOT_TESTED
-    if any(f.where.get("audit") == "fairness" for f in run.findings):
-        groups = "groups of authors are compared under Other findings"
+    pairs = [f for f in run.findings if f.measure == "flip_rate" and f.where.get("audit") == "fairness"]
+    if any(f.tested for f in pairs):
+        return _swapped(run, [f for f in pairs if f.tested])
+    groups = _groups(run) or "a comparison of groups of authors was " + NOT_TESTED
     low = weakest(swaps)
     if low is None:
         return Sentence("Gender", f"swapping he and she was {NOT_TESTED}; {groups}.", "checks", False)
-    said = f"{rate(low, prose=True)} of {count(low.n)} texts keep their decision when he and she are swapped"
-    least = f", least in {_named(low, run)}" if len(swaps) > 1 else ""
+    keep = "keeps its" if low.n == 1 else "keep their"
+    said = f"{rate(low, prose=True)} of {counted(low.n, 'text')} {keep} decision when he and she are swapped"
+    # Few texts widen the interval of one of several equal rates: none of those is the least.
+    tied = sum(swap.value == low.value for swap in swaps)
+    least = f", least in {_named(low, run)}" if len(swaps) > 1 and tied == 1 else ""
     return Sentence("Gender", f"{said}{least}; {groups}.", "checks")
+
+
+def _swapped(run: Run, pairs: Sequence[Finding]) -> Sentence:
+    """The pairs that flip most for certain, who is missed less in them, and what groups meet."""
+    most = max(pairs, key=lambda f: (_ends(f)[0], f.value))
+    change = "changes its" if most.n == 1 else "change their"
+    said = (
+        f"{rate(most, prose=True)} of {counted(most.n, 'text')} {change} decision when he and she are swapped"
+    )
+    said += _where(most, run)
+    same = ("model", "corpus", "label", "unit")
+    beside = {
+        f.measure: f for f in run.findings if all(f.where.get(key) == most.where.get(key) for key in same)
+    }
+    found, moved = beside.get("fnr_ratio"), beside.get("score_difference")
+    favoured = "" if found is None else next((f for f in found.flags if f.startswith("favours_")), "")
+    if found is not None and favoured not in ("", "favours_neither"):
+        said += f"; the {favoured.removeprefix('favours_')} wording is missed less"
+        said += f" (false negative rate ratio {plain(found, prose=True)}, n {count(found.n)})"
+    adjusted = beside.get("score_difference_p_holm")
+    if moved is not None and adjusted is not None and "significant" in adjusted.flags:
+        said += f"; the female wording scores {'higher' if moved.value > 0 else 'lower'}"
+        said += f" (mean difference {plain(moved, prose=True)}, n {count(moved.n)})"
+    groups = _groups(run)
+    return Sentence("Gender", f"{said}{f'; {groups}' if groups else ''}.", "fairness")
+
+
+def _groups(run: Run) -> str:
+    """Which groups of the corpus the model treats apart, after Holm's correction."""
+    mine = [f for f in run.findings if f.where.get("unit") == "groups" and f.where.get("audit") == "fairness"]
+    if not mine:
+        return ""
+    apart = [
+        f"{f.where['column']} ({f.where['group']} against {f.where['versus']})"
+        for f in mine
+        if f.measure.endswith("_p_holm") and "significant" in f.flags
+    ]
+    columns = listed(list(dict.fromkeys(f.where["column"] for f in mine)))
+    if not apart:
+        return f"groups by {columns} are not told apart after Holm's correction"
+    return f"groups differ by {listed(list(dict.fromkeys(apart)))} after Holm's correction"
 
 
 def _calibration(run: Run) -> Sentence:
@@ -222,8 +268,9 @@ def _best(figures: Sequence[Finding]) -> Finding:
     return max(figures, key=lambda f: -f.value if lower_is_better(f.measure) else f.value)
 
 
-def _checks(number: int) -> str:
-    return f"{number} check" + ("s" if number != 1 else "")
+def _passing(finding: Finding) -> str:
+    texts = counted(finding.n, "text")
+    return f"{rate(finding, prose=True)} of {texts} {'passes' if finding.n == 1 else 'pass'}"
 
 
 def _named(finding: Finding, run: Run) -> str:

@@ -92,7 +92,10 @@ def arms_of(
     progress: Progress = silent,
     say: Say = lambda _: None,
 ) -> Arms:
-    """Check everything before anything is trained: the test split, the label, the names."""
+    """Check everything before anything is trained: the test split, the label, the names.
+
+    The label is that of the first suite; without suites the first that is learned.
+    """
     test = held_out(corpus)
     if test is None:
         raise BadInput(
@@ -101,7 +104,7 @@ def arms_of(
             do="without texts that training never saw, nothing can be proved",
         )
     parts = parts_of(corpus, recipe)
-    label = suites[0].checks[0].label
+    label = suites[0].checks[0].label if suites else parts.labels[0]
     if label not in parts.labels:
         raise BadInput(
             f"suite '{suites[0].name}' tests '{label}'; the model learns {', '.join(parts.labels)}",
@@ -125,8 +128,8 @@ def one_seed(arms: Arms, recipe: Recipe, ways: Ways | None, folder: Path | None 
 
     Without `ways` there is the plain model alone.
     """
-    plain = _trained(arms, arms.corpus, recipe, PLAIN, folder)
-    rates = _measured(arms, plain, PLAIN)
+    plain = trained_arm(arms, arms.corpus, recipe, PLAIN, folder)
+    rates = measured_arm(arms, plain, PLAIN)
     if ways is None:
         return
     ids = _chosen(arms, rates, ways)
@@ -152,7 +155,7 @@ def one_seed(arms: Arms, recipe: Recipe, ways: Ways | None, folder: Path | None 
             seed=recipe.seed,
         )
         arms.counts[f"{arm}-{recipe.seed}"] = dict(data.counts)
-        _measured(arms, _trained(arms, data.corpus, recipe, arm), arm, ids if arm == BETTER else ())
+        measured_arm(arms, trained_arm(arms, data.corpus, recipe, arm), arm, ids if arm == BETTER else ())
 
 
 def _warn_of_one_side(arms: Arms, additions: Sequence[Addition], ways: Ways, recipe: Recipe) -> None:
@@ -177,7 +180,7 @@ def _chosen(arms: Arms, rates: Sequence[Finding], ways: Ways) -> list[str]:
     return [f.where["check"] for f in rates if f.where["suite"] == suite.name and "below_dir_mean" in f.flags]
 
 
-def _trained(arms: Arms, corpus: Corpus, recipe: Recipe, arm: str, folder: Path | None = None) -> Trained:
+def trained_arm(arms: Arms, corpus: Corpus, recipe: Recipe, arm: str, folder: Path | None = None) -> Trained:
     """Train, unless the same recipe was trained on the same texts before."""
     said = json.dumps(recipe.as_dict(), sort_keys=True) + corpus.fingerprint()
     key = blake2b(said.encode(), digest_size=4).hexdigest()
@@ -188,7 +191,7 @@ def _trained(arms: Arms, corpus: Corpus, recipe: Recipe, arm: str, folder: Path 
     return trained
 
 
-def _measured(arms: Arms, trained: Trained, arm: str, learned: Sequence[str] = ()) -> list[Finding]:
+def measured_arm(arms: Arms, trained: Trained, arm: str, learned: Sequence[str] = ()) -> list[Finding]:
     """Score dev and all tests, and try all sentences; checks that were learned from are marked."""
     seed = trained.recipe.seed
     model = open_model(trained.spec, name=f"{arm}-{seed}")

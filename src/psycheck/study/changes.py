@@ -10,6 +10,7 @@ from psycheck.measures.intervals import wilson
 
 TRAINED_ON = "trained_on"
 RATE, PLAIN = "sentence_check_pass_rate", "plain"
+_FAIR = ("tested on", "arm", "decision", "FNR ratio", "FNR female", "FNR male", "flips", "change", "F1")
 _HEAD = ("trained on", "tested on", "arm", "decision", "F1", "macro-F1", "change", "95 %", "p", "p Holm")
 
 
@@ -68,6 +69,9 @@ def improve_table(findings: Sequence[Finding]) -> str:
     parts = ["# Before and after", "", *markdown(_HEAD, result_rows(findings)), ""]
     parts += ["AUC stands in the rows “ranking”. Changes are against plain; p is McNemar's.", ""]
     parts += [f"- {line}" for line in summary_lines(findings)] + [""]
+    if fair := fair_rows(findings):
+        parts += ["## The same texts with he and she swapped", "", *markdown(_FAIR, fair), ""]
+        parts += ["The ratio is the lower by the higher false negative rate; F, M: who is missed less.", ""]
     for suite in dict.fromkeys(f.where["suite"] for f in findings if f.measure == "pass_rate_change"):
         for by in ("symptom", "check"):
             rows = change_rows(findings, suite, by)
@@ -129,6 +133,42 @@ def result_rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
         ps = [_p(mine.get(name, [])) for name in ("mcnemar_p", "mcnemar_p_holm")]
         rows.append((*key, first, second, moved, ends, *ps))
     return rows
+
+
+def fair_rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
+    """Flips, false negative rates and F1 of each test, arm and decision; several seeds are meaned."""
+    told = ("corpus", "label", "decision", "arm")
+    of_arms = [f for f in findings if "arm" in f.where and f.where.get("unit") == "pairs"]
+    met = [tuple(f.where[key] for key in told) for f in of_arms if f.measure == "fnr_ratio"]
+    # The arms of one test and decision stand beneath each other; all else keeps its order.
+    order = [list(dict.fromkeys(names)) for names in zip(*met, strict=True)]
+    keys = sorted(
+        dict.fromkeys(met), key=lambda key: [names.index(k) for names, k in zip(order, key, strict=True)]
+    )
+    rows: list[tuple[str, ...]] = []
+    for key in keys:
+        mine = [f for f in findings if tuple(f.where.get(one, "") for one in told) == key]
+        of_pairs = [f for f in of_arms if tuple(f.where.get(one, "") for one in told) == key]
+        ratios = [f for f in of_pairs if f.measure == "fnr_ratio"]
+        sides = "".join(side for side, who in (("F", "female"), ("M", "male")) if _favours(ratios, who))
+        fnr = {
+            who: [f for f in of_pairs if f.measure == "fnr" and f.where["group"] == who]
+            for who in ("female", "male")
+        }
+        flips = [f for f in of_pairs if f.measure == "flip_rate"]
+        number = f"{sum(f.counts['failed'] for f in flips)} of {sum(f.n for f in flips)}"
+        moved = [f for f in mine if f.measure == "flip_rate_change"]
+        change = f"{sum(f.value for f in moved) / len(moved):+.3f}" if moved else ""
+        rates = (_mean(fnr["female"]), _mean(fnr["male"]))
+        figure = [f for f in mine if f.measure == "f1"]
+        tested = key[0] if len(order[1]) == 1 else f"{key[0]}, {key[1]}"
+        head = (tested, key[3], key[2], f"{_mean(ratios)} {sides}".rstrip())
+        rows.append((*head, *rates, number, change, _mean(figure)))
+    return rows
+
+
+def _favours(ratios: Sequence[Finding], who: str) -> bool:
+    return any(f"favours_{who}" in ratio.flags for ratio in ratios)
 
 
 def change_rows(findings: Sequence[Finding], suite: str, by: str) -> list[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Sentences appended to texts of train and dev whose annotation they agree with (DECK section 6.3)."""
+"""More to learn from in train and dev: sentences appended (DECK 6.3), texts swapped (gender bias 2.2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +16,12 @@ from psycheck.errors import BadInput
 from psycheck.measures.classification import BoolArray
 from psycheck.model import FloatArray, IntArray
 from psycheck.text.edits import append_to_all
+from psycheck.text.gender import Scope, swap
 from psycheck.train.parts import DEV_NAMES
 from psycheck.train.recipe import FROZEN, TFIDF, Recipe
 
 Source = Literal["checks", "random"]
+PRONOUNS = Scope()
 NEUTRAL = Path(__file__).with_name("neutral.txt")
 
 
@@ -34,11 +36,13 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Augmented:
-    """The corpus with as many texts as before, and what was done to it.
+    """The corpus and what was done to it.
 
-    `counts` has the texts of train and dev (`texts`), those that could be augmented (`eligible`), those that
-    were (`augmented`, of which `presence` and `absence`), and those shortened before the sentence
-    (`shortened`). `used` says how often each sentence was appended.
+    For sentences, `counts` has the texts of train and dev (`texts`), those that could be augmented
+    (`eligible`), those that were (`augmented`, of which `presence` and `absence`), and those shortened before
+    the sentence (`shortened`); `used` says how often each sentence was appended. For swapped counterparts it
+    has the texts of train and dev before (`texts`) and after (`texts_after`), those `added`, and those that
+    got none: `unchanged` ones name no gender, of `undecided` ones a word's swap cannot be decided.
     """
 
     corpus: Corpus
@@ -106,6 +110,46 @@ def augmented(
         replace(corpus, table=table, notes=(*corpus.notes, note)),
         MappingProxyType(counts),
         MappingProxyType(used),
+    )
+
+
+def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = False) -> Augmented:
+    """Train and dev with the gender-swapped counterpart of every text that names a gender; test stays.
+
+    Unlike appended sentences this adds texts: the union of the original and the swapped (gender bias, section
+    2.2). A counterpart has its text's annotation and split, and the id of its text with "~swapped" after it.
+    Texts with a word whose swap cannot be decided get none. `control` adds the same texts again as they are:
+    what the larger number of texts alone does.
+    """
+    inside = _train_and_dev(corpus)
+    edit, texts = swap(scope), corpus.texts
+    edited = {row: edit(texts[row]) for row in sorted(inside)}
+    added = {row: one.text for row, one in edited.items() if one.spans and not one.undecided}
+    if not added:
+        raise BadInput(
+            f"no text of train and dev of corpus '{corpus.name}' names a gender",
+            allowed="texts with he, she, him, her, his …",
+            do="without gendered words there is nothing to swap and nothing to gain",
+        )
+    rows = list(added)
+    said = [texts[row] for row in rows] if control else list(added.values())
+    more = corpus.table[rows].with_columns(
+        pl.concat_str(pl.col("id"), pl.lit("~again" if control else "~swapped")).alias("id"),
+        pl.Series("text", said, pl.String),
+    )
+    counts = {
+        "texts": len(inside),
+        "added": len(added),
+        "texts_after": len(inside) + len(added),
+        "undecided": sum(one.undecided > 0 for one in edited.values()),
+    }
+    counts["unchanged"] = counts["texts"] - counts["added"] - counts["undecided"]
+    what = "repeated as they are" if control else "added with their gender swapped"
+    note = f"{corpus.name}: {len(added)} of {len(inside)} texts of train and dev {what}"
+    return Augmented(
+        replace(corpus, table=pl.concat([corpus.table, more]), notes=(*corpus.notes, note)),
+        MappingProxyType(counts),
+        MappingProxyType({}),
     )
 
 

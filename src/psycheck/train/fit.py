@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, MissingExtra, ModelFailure, StoreFailure
+from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, StoreFailure, counted
 from psycheck.model import FloatArray
 from psycheck.train.card import RECORD, described, numbers, read_record, versions, write_record
 from psycheck.train.figures import figures
@@ -68,6 +69,25 @@ def train(
         return trained
     _measure_test(folder, test, recipe)
     return opened(folder, reused=trained.reused)
+
+
+def with_dev(corpus: Corpus, dev: Corpus) -> tuple[tuple[Corpus, Corpus], Corpus | None]:
+    """Train of one corpus and dev of another, each by its split or whole where it has none; and test, if any.
+
+    Warns where texts of dev stand in train too: what is chosen on them is chosen by memory.
+    """
+    train = corpus.part("train") if "split" in corpus.table else corpus
+    measured = dev.part("dev") if "split" in dev.table else dev
+    seen = set(train.texts)
+    if again := sum(text in seen for text in measured.texts):
+        warnings.warn(
+            f"{again:,} of {counted(len(measured), 'text')} of dev '{dev.name}' "
+            f"{'stands' if again == 1 else 'stand'} in train '{corpus.name}' too: dev figures are too good",
+            PsycheckWarning,
+            stacklevel=2,
+        )
+    test = held_out(corpus)
+    return (train, measured), held_out(dev) if test is None else test
 
 
 def fit(
@@ -238,6 +258,21 @@ def kind_of(recipe: Recipe) -> str:
     if recipe.start == TFIDF:
         return "sklearn"
     return "frozen" if recipe.start.partition(":")[0] == FROZEN else "hf"
+
+
+def unused(recipe: Recipe) -> frozenset[str]:
+    """The values of a recipe that its start has no use for: nothing is tuned in a linear baseline."""
+    tuned = {
+        "epochs",
+        "batch",
+        "accumulate",
+        "learning_rate",
+        "weight_decay",
+        "warmup",
+        "patience",
+        "padding",
+    }
+    return frozenset({"hf": set(), "sklearn": tuned | {"max_length"}, "frozen": tuned}[kind_of(recipe)])
 
 
 def _start_mark(recipe: Recipe) -> str:

@@ -1,0 +1,171 @@
+"""Gender bias of real vectors, WEAT beside published values, and how fast a large file opens.
+
+    python benchmarks/bias.py NAME=ENCODER …          a table of Direct Bias, and WEAT for static vectors
+    python benchmarks/bias.py --open [--keep]         3 million generated words × 300 (7 GB of disk)
+
+An ENCODER is what `psycheck bias` takes: minilm, hf:FOLDER, vectors:FILE. The results are kept in
+docs/benchmarks/bias.md by hand, with the day and the machine.
+"""
+
+import sys
+import tomllib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import numpy as np
+
+from psycheck.bias import encoder_bias
+from psycheck.finding import Finding
+from psycheck.measures.bias import weat
+from psycheck.model import Encoder, FloatArray
+from psycheck.models.open import open_encoder
+from psycheck.models.word_vectors import WordVectors
+from psycheck.report.numbers import p_value, percent, plain
+from psycheck.run import Run
+from timing import machine, peak_megabytes, table, verdict
+
+WORDS, DIMENSIONS, BLOCK = 3_000_000, 300, 10_000
+HERE = Path(__file__).parent
+HEAD = (
+    "vectors",
+    "list",
+    "n",
+    "Direct Bias",
+    "random lists",
+    "p",
+    "side",
+    "signed mean",
+    "random lists",
+    "p",
+)
+
+
+def real(encoders: dict[str, str]) -> list[str]:
+    """Direct Bias of each encoder, the first component beside that of random pairs, WEAT and RND."""
+    rows, shares, others, checks = [], [], [], []
+    for name, spec in encoders.items():
+        encoder = open_encoder(spec)
+        run = encoder_bias(encoder)
+        for bias in (f for f in run.findings if f.measure == "direct_bias"):
+            here = bias.where["list"]
+            rows.append(_row(run, name, bias, here))
+            others.append([name, here, *_neighbours(run, here)])
+        first, chance = (_component(run, m) for m in ("explained_variance", "explained_variance_chance"))
+        ends = "–".join(f"{100 * end:.0f}" for end in first.interval or ())
+        shares.append([name, f"{percent(first.value)} ({ends})", percent(chance.value), first.n])
+        if isinstance(encoder, WordVectors):
+            checks += [[name, *row] for row in published(encoder)]
+    return [
+        table(HEAD, rows),
+        table(["vectors", "first component (95 %)", "of random pairs", "pairs"], shares),
+        table(["vectors", "list", "WEAT d against bodily illness", "p", "RND", "random lists", "p"], others),
+        table(["vectors", "test", "d (95 %)", "p, one-sided", "words", "published, GloVe 840B"], checks),
+    ]
+
+
+def published(encoder: Encoder) -> list[list[str]]:
+    """Two tests of Caliskan et al. on these vectors, beside what they found in GloVe 840B."""
+    rows = []
+    for test in tomllib.loads((HERE / "weat.toml").read_text("utf-8"))["test"]:
+        groups = [_known(encoder, test[key]) for key in ("x", "y", "a", "b")]
+        found = weat(groups[0], groups[1], groups[2], groups[3])
+        asked = sum(len(test[key]) for key in ("x", "y", "a", "b"))
+        said = plain(Finding("weat", found.effect, 0, found.interval))
+        words = f"{sum(map(len, groups))} of {asked}"
+        rows.append([test["name"], said, p_value(found.p), words, f"{test['published']:.2f}"])
+    return rows
+
+
+def opening(*, keep: bool) -> list[str]:
+    """Generate word2vec's binary format, convert it, and open it again as a later run would."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "three-million.bin"
+        random = np.random.default_rng(0)
+        pool = random.standard_normal((BLOCK, DIMENSIONS)).astype("<f4")
+        with path.open("wb") as file:
+            file.write(f"{WORDS} {DIMENSIONS}\n".encode())
+            for start in range(0, WORDS, BLOCK):
+                rolled = np.roll(pool, start // BLOCK, axis=1)
+                file.write(b"".join(b"w%d " % (start + k) + rolled[k].tobytes() for k in range(BLOCK)))
+        size = path.stat().st_size / 1e9
+        times = []
+        for _ in range(4):
+            started = perf_counter()
+            encoder = open_encoder(f"vectors:{path}")
+            vector = encoder.encode_spans(["w2345678"], [(0, 8)])
+            times.append(perf_counter() - started)
+        wanted = np.roll(pool, 2_345_678 // BLOCK, axis=1)[2_345_678 % BLOCK]
+        right = bool(np.allclose(vector[0], wanted))
+        rows = [
+            ["first opening, with conversion", f"{times[0]:.1f}"],
+            ["later openings, first word looked up", f"{max(times[1:]):.3f}"],
+        ]
+        lines = [
+            f"{WORDS:,} words × {DIMENSIONS} ({size:.1f} GB), the looked-up vector is "
+            f"{'right' if right else 'WRONG'}, peak memory {peak_megabytes():,.0f} MB",
+            table(["", "seconds"], rows),
+            verdict("opening a converted file, seconds", max(times[1:]), 2, at_least=False),
+        ]
+        if not keep:
+            from shutil import rmtree
+
+            from psycheck.models.vector_index import folder_of
+
+            rmtree(folder_of([path]))
+    return lines
+
+
+def _row(run: Run, name: str, bias: Finding, here: str) -> list[str]:
+    one = {f.measure: f for f in run.findings if f.where.get("list") == here and "word" not in f.where}
+    return [
+        name,
+        here,
+        f"{bias.n} of {bias.counts['words']}",
+        plain(bias),
+        plain(one["direct_bias_chance"]),
+        p_value(one["direct_bias_p"].value),
+        bias.where["direction"] + ("?" if bias.flags else ""),
+        plain(one["signed_mean"]),
+        plain(one["signed_mean_chance"]),
+        p_value(one["signed_mean_p"].value),
+    ]
+
+
+def _neighbours(run: Run, here: str) -> list[str]:
+    one = {f.measure: f for f in run.findings if f.where.get("list") == here}
+    return [
+        plain(one["weat_effect"]),
+        p_value(one["weat_p"].value),
+        plain(one["rnd"]),
+        plain(one["rnd_chance"]),
+        p_value(one["rnd_p"].value),
+    ]
+
+
+def _component(run: Run, measure: str) -> Finding:
+    return next(f for f in run.findings if f.measure == measure and f.where["component"] == "1")
+
+
+def _known(encoder: Encoder, words: list[str]) -> FloatArray:
+    rows = encoder.encode_spans(words, [(0, len(word)) for word in words])
+    found: FloatArray = rows[~np.isnan(rows).any(axis=1)]
+    return found
+
+
+def main() -> None:
+    """Print what is asked for."""
+    asked = sys.argv[1:]
+    encoders = dict(one.split("=", 1) for one in asked if not one.startswith("--"))
+    lines = [f"`python benchmarks/bias.py`: {machine()}."]
+    if encoders:
+        lines += real(encoders)
+    if "--open" in asked:
+        lines += opening(keep="--keep" in asked)
+    if len(lines) == 1:
+        lines.append((__doc__ or "").strip())
+    print("\n\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,268 @@
+"""Whether the decision depends on gender: counterfactual pairs, and groups of a corpus (gender bias 2.2)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from psycheck.audits.groups import difference, group_findings, misses, rate, ratio
+from psycheck.corpus import Corpus
+from psycheck.finding import Finding
+from psycheck.measures.classification import gold
+from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, score_shift
+from psycheck.measures.significance import holm
+from psycheck.model import FloatArray, Judgement, Scores
+from psycheck.text.edits import Edited
+from psycheck.text.gender import Scope, gender_of, swap
+
+OUTCOMES = ("passed", "failed", "unseen", "unanswered")
+PASSED, FAILED, UNSEEN, UNANSWERED = range(4)
+FEMALE, MALE = "female", "male"
+EXAMPLES = 50
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness:
+    """Every text with gendered words beside its swapped counterpart, and every group column.
+
+    A score of at least `threshold` is a positive decision; `scope` says which words are swapped. A pair
+    passes where both wordings are decided alike. Texts with a word whose swap cannot be decided are left out
+    and listed.
+    """
+
+    threshold: float = 0.5
+    scope: Scope = field(default_factory=Scope)
+
+    @property
+    def name(self) -> str:
+        """A short name for the plan and the report."""
+        return "fairness"
+
+    def ask(self, corpus: Corpus, /) -> Iterator[str]:
+        """Texts with gendered words and their counterparts; all texts where the corpus has groups."""
+        if corpus.groups:
+            yield from corpus.texts
+        edit = swap(self.scope)
+        for text in corpus.texts:
+            edited = edit(text)
+            if _pairs(edited):
+                yield text
+                yield edited.text
+
+    def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
+        """Flips, rates of both wordings and of every group, their ratio and differences; p by Holm."""
+        shared = tuple(label for label in corpus.labels if label in scores.labels)
+        labels = shared or scores.labels
+        where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
+        pairs = self._paired(corpus, scores)
+        truth = _annotated(corpus, labels, shared)
+        findings = [_undecided(pairs, corpus, where)]
+        tables = []
+        for k, label in enumerate(labels):
+            column = scores.labels.index(label)
+            mine = _Label(pairs, column, truth[:, k], self.threshold)
+            here = {**where, "label": label, "unit": "pairs"}
+            findings += mine.findings(corpus, here)
+            tables.append(mine.table(corpus, here))
+        if corpus.groups:
+            given = scores.of(corpus.texts)
+            for k, label in enumerate(labels):
+                score = given[:, scores.labels.index(label)]
+                said = np.where(np.isnan(score), np.nan, score >= self.threshold)
+                findings += group_findings(corpus, truth[:, k], said, {**where, "label": label})
+        return Judgement(tuple(with_holm(findings)), {"pairs": pl.concat(tables)})
+
+    def _paired(self, corpus: Corpus, scores: Scores) -> "_Pairs":
+        """Every text swapped once, slice by slice, with the scores of both wordings."""
+        edit = swap(self.scope)
+        parts = []
+        start = 0
+        for piece in corpus.slices():
+            texts = piece.texts
+            edited = [edit(text) for text in texts]
+            rows = [row for row, one in enumerate(edited) if _pairs(one)]
+            swapped = [edited[row] for row in rows]
+            genders = [gender_of(texts[row], self.scope) for row in rows]
+            parts.append(
+                _Pairs(
+                    np.array(rows, np.int64) + start,
+                    np.array([start + row for row, one in enumerate(edited) if one.undecided], np.int64),
+                    np.array(genders, np.str_) if genders else np.zeros(0, "U6"),
+                    _seen(swapped, scores),
+                    scores.of([texts[row] for row in rows]),
+                    scores.of([one.text for one in swapped]),
+                )
+            )
+            start += len(piece)
+        return _Pairs(*(np.concatenate([getattr(p, name) for p in parts]) for name in _Pairs.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """The m texts that can be swapped, by their row in the corpus; before and after are (m, k)."""
+
+    rows: NDArray[np.int64]
+    undecided: NDArray[np.int64]
+    gender: NDArray[np.str_]
+    seen: NDArray[np.bool_]
+    before: FloatArray
+    after: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """The pairs, judged for one label."""
+
+    pairs: _Pairs
+    column: int
+    truth: FloatArray
+    threshold: float
+
+    @property
+    def before(self) -> FloatArray:
+        return self.pairs.before[:, self.column]
+
+    @property
+    def after(self) -> FloatArray:
+        return self.pairs.after[:, self.column]
+
+    @property
+    def outcome(self) -> NDArray[np.int8]:
+        flipped = (self.before >= self.threshold) != (self.after >= self.threshold)
+        state = np.where(flipped, FAILED, PASSED).astype(np.int8)
+        state[np.isnan(self.before) | np.isnan(self.after)] = UNANSWERED
+        state[~self.pairs.seen] = UNSEEN
+        return state
+
+    def findings(self, corpus: Corpus, where: Mapping[str, str]) -> Iterator[Finding]:
+        outcome, ids = self.outcome, corpus.table["id"]
+        judged = outcome <= FAILED
+        ledger = np.bincount(outcome, minlength=len(OUTCOMES))
+        counts = {"generated": len(corpus) - len(self.pairs.undecided)}
+        counts |= {name: int(ledger[k]) for k, name in enumerate(OUTCOMES)}
+        counts["unchanged"] = counts["generated"] - len(outcome)
+        counts["undecided"] = len(self.pairs.undecided)
+        one_gender = np.isin(self.pairs.gender, (FEMALE, MALE))
+        counts["both_genders"] = int(np.sum(judged & ~one_gender))
+        far = np.argsort(-np.abs(self.after - self.before), kind="stable")
+        flipped = [row for row in far.tolist() if outcome[row] == FAILED][:EXAMPLES]
+        examples = ids.gather(self.pairs.rows[flipped]).to_list()
+        flips = rate("flip_rate", Rate(counts["failed"], int(judged.sum())), where, examples)
+        yield replace(flips, counts=counts)
+        shift = score_shift(self.after[judged], self.before[judged])
+        yield _measured("score_shift", shift.size, shift.n, shift.size_interval, where)
+        yield from self._wordings(judged & one_gender, ids, where)
+
+    def _wordings(
+        self, among: NDArray[np.bool_], ids: pl.Series, where: Mapping[str, str]
+    ) -> Iterator[Finding]:
+        """The female and the male wording of the same texts, whichever of them the corpus has."""
+        rows = self.pairs.rows[among]
+        as_written = self.pairs.gender[among] == FEMALE
+        before, after = self.before[among], self.after[among]
+        female, male = np.where(as_written, before, after), np.where(as_written, after, before)
+        said = {FEMALE: female >= self.threshold, MALE: male >= self.threshold}
+        truth = self.truth[rows]
+        yes, no = gold(truth) & ~np.isnan(truth), ~gold(truth) & ~np.isnan(truth)
+        for wording, positive in said.items():
+            here = {**where, "group": wording}
+            missed = ids.gather(rows[yes & ~positive][:EXAMPLES]).to_list()
+            yield rate("fnr", Rate(int(np.sum(yes & ~positive)), int(yes.sum())), here, missed)
+            yield rate("fpr", Rate(int(np.sum(no & positive)), int(no.sum())), here)
+            yield rate("positive_rate", Rate(int(positive.sum()), len(positive)), here)
+        lost = {wording: yes & ~positive for wording, positive in said.items()}
+        count = {wording: Rate(int(one.sum()), int(yes.sum())) for wording, one in lost.items()}
+        both = int(np.sum(lost[FEMALE] & lost[MALE]))
+        beside = {**where, "group": FEMALE, "versus": MALE}
+        found = fnr_ratio(*misses(count[FEMALE]), *misses(count[MALE]), both=both, names=(FEMALE, MALE))
+        yield ratio(found, count[FEMALE], count[MALE], beside)
+        yield from difference(
+            "equal_opportunity_difference", paired_difference(said[FEMALE][yes], said[MALE][yes]), beside
+        )
+        parity = paired_difference(said[FEMALE], said[MALE])
+        apart = {
+            "only_group": int(np.sum(said[FEMALE] & ~said[MALE])),
+            "only_versus": int(np.sum(said[MALE] & ~said[FEMALE])),
+        }
+        yield from difference("demographic_parity_difference", parity, beside, apart)
+        moved = score_shift(female, male)
+        yield _measured("score_difference", moved.difference, moved.n, moved.interval, beside)
+        yield _p("score_difference_p", moved.p, moved.n, beside)
+
+    def table(self, corpus: Corpus, where: Mapping[str, str]) -> pl.DataFrame:
+        """One row a pair: id, gender of the text as written, outcome, both scores."""
+        fixed = [pl.lit(where[key]).cast(pl.Categorical).alias(key) for key in ("model", "corpus", "label")]
+        return pl.DataFrame(
+            {
+                "id": corpus.table["id"].gather(self.pairs.rows),
+                "gender": pl.Series(self.pairs.gender.tolist(), dtype=pl.String).cast(pl.Categorical),
+                "outcome": pl.Series(OUTCOMES).gather(self.outcome.astype(np.int64)).cast(pl.Categorical),
+                "before": pl.Series(self.before, dtype=pl.Float32),
+                "after": pl.Series(self.after, dtype=pl.Float32),
+            }
+        ).select(*fixed, pl.all())
+
+
+def with_holm(findings: Sequence[Finding]) -> list[Finding]:
+    """Add the adjusted p-values; below 0.05 they are flagged.
+
+    All tests of the pairs are one family, and those of each column: a column more does not blunt the others.
+    """
+    families: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.measure.endswith("_p"):
+            families.setdefault(finding.where.get("column", ""), []).append(finding)
+    adjusted = {
+        id(test): replace(
+            test,
+            measure=f"{test.measure}_holm",
+            value=float(p),
+            counts={**test.counts, "tests": sum(one.tested for one in tests)},
+            flags=("significant",) if p < ALPHA else test.flags,
+        )
+        for tests in families.values()
+        for test, p in zip(tests, holm([test.value for test in tests]), strict=True)
+    }
+    out = []
+    for finding in findings:
+        out += [finding, adjusted[id(finding)]] if id(finding) in adjusted else [finding]
+    return out
+
+
+def _pairs(edited: Edited) -> bool:
+    """Whether a text makes a pair: something was swapped, and nothing was left undecided."""
+    return bool(edited.spans) and not edited.undecided
+
+
+def _seen(edited: Sequence[Edited], scores: Scores) -> NDArray[np.bool_]:
+    """Whether the model read at least one swapped word, (m,)."""
+    read = scores.read([one.text for one in edited])
+    seen = [any(end <= got for _, end in one.spans) for one, got in zip(edited, read, strict=True)]
+    return np.array(seen, np.bool_)
+
+
+def _annotated(corpus: Corpus, labels: Sequence[str], shared: Sequence[str]) -> FloatArray:
+    """What was annotated, (n, k); NaN throughout where the corpus has none of the model's labels."""
+    return corpus.targets(labels) if shared else np.full((len(corpus), len(labels)), np.nan)
+
+
+def _undecided(pairs: _Pairs, corpus: Corpus, where: Mapping[str, str]) -> Finding:
+    """The texts that no pair could be made of, because a word's swap cannot be decided."""
+    listed = corpus.table["id"].gather(pairs.undecided[:EXAMPLES]).to_list()
+    count = Rate(len(pairs.undecided), len(corpus))
+    return rate("undecided_rate", count, {**where, "unit": "pairs"}, listed)
+
+
+def _measured(
+    measure: str, value: float, n: int, interval: tuple[float, float], where: Mapping[str, str]
+) -> Finding:
+    known = not np.isnan(interval[0])
+    flags = ("not_tested",) if np.isnan(value) else () if known else ("no_spread",)
+    return Finding(measure, value, n, interval if known else None, where, flags=flags)
+
+
+def _p(measure: str, value: float, n: int, where: Mapping[str, str]) -> Finding:
+    return Finding(measure, value, n, None, where, flags=("not_tested",) if np.isnan(value) else ())

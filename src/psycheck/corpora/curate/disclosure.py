@@ -1,0 +1,160 @@
+"""Whether a post says that its writer was diagnosed, and with what.
+
+A self-report of a diagnosis ("I was diagnosed with …", "my psychiatrist diagnosed me …") and a condition's
+keyword within 40 characters of it, in one sentence (PsySym 3.5, after SMHD). Denials, suppositions, jokes,
+quotations and other people's diagnoses are left out: precision before recall. That somebody writes so is all
+that is known; it is no diagnosis.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from psycheck.errors import BadInput, nearest
+
+REACH = 40
+"""How far a keyword may stand from the report of a diagnosis, in characters."""
+
+_HERE = Path(__file__).parent
+_AROUND = 300
+_SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[\n;]+")
+_ABBREVIATION = re.compile(r"\b(dr|mr|mrs|ms|prof|st|vs|e\.g|i\.e|etc)\.", re.I)
+_QUOTED_LINE = re.compile(r"^[ \t]*(?:>|&gt;).*$", re.M)
+_QUOTATION = re.compile(r"[\"“”]([^\"“”\n]{1,400})[\"“”]")
+_CLAUSE = re.compile(
+    r"[,:()—–]|\s-\s|\b(?:but|and|because|so|since|though|although|when|after|then|that)\b", re.I
+)
+
+_OWN_OBJECT = re.compile(r"\s(?:with|as)\b\s(?!(?:in|at|when|by|last|this|a\sfew|years?)\b)\w", re.I)
+
+
+def conditions() -> tuple[str, ...]:
+    """The names of the conditions that can be looked for."""
+    return tuple(_keywords()[0])
+
+
+def known_conditions(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The conditions of these names, in their usual order; all of them where none is named."""
+    for name in names:
+        if name not in conditions():
+            raise BadInput(f"there is no condition '{name}'", allowed=nearest(name, conditions()))
+    return tuple(name for name in conditions() if not names or name in names)
+
+
+def disclosed(text: str) -> frozenset[str]:
+    """The conditions that the writer of this text says to have been diagnosed with."""
+    low = text.lower()
+    if not any(stem in low for stem in _patterns()["stems"]):
+        return frozenset()
+    plain = _QUOTED_LINE.sub(" ", text.replace("’", "'").replace("‘", "'").replace("&amp;", "&"))
+    plain = _QUOTATION.sub(_unquoted, plain)
+    return frozenset(name for sentence, asked in _sentences(plain) for name in _in_sentence(sentence, asked))
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    """A quotation that itself reports a diagnosis is somebody's words; any other is only emphasis."""
+    inner = found[1].lower()
+    return " " if any(stem in inner for stem in _patterns()["stems"]) else f" {found[1]} "
+
+
+def _sentences(text: str) -> Iterator[tuple[str, bool]]:
+    """The sentences that hold a stem, long ones in pieces, and whether each is a question."""
+    stems = _patterns()["stems"]
+    text = _ABBREVIATION.sub(r"\1", text)
+    start = 0
+    for end in [*_SENTENCE.finditer(text), None]:
+        stop = len(text) if end is None else end.start()
+        sentence = " ".join(text[start:stop].split())
+        asked = end is not None and "?" in end[0]
+        # A post without full stops is one sentence: only what is around a stem is looked at, in bounded time.
+        low, at = sentence.lower(), 0
+        while (at := min((k for stem in stems if (k := low.find(stem, at)) >= 0), default=-1)) >= 0:
+            yield sentence[max(0, at - _AROUND) : at + _AROUND], asked
+            at += _AROUND // 2 if len(sentence) > _AROUND else len(sentence)
+        start = stop if end is None else end.end()
+
+
+def _in_sentence(sentence: str, asked: bool) -> Iterator[str]:
+    patterns = _patterns()
+    if patterns["anywhere"].search(sentence):
+        return
+    for anchor in patterns["anchors"]:
+        for found in anchor.finditer(sentence):
+            left_out_person = anchor.pattern.startswith("^")
+            if left_out_person and (asked or re.search(r"\byou(?:r|'re)?\b", sentence, re.I)):
+                continue
+            if patterns["before"].search(_clause_before(sentence, found.start())):
+                continue
+            yield from _near(sentence, found)
+
+
+def _clause_before(sentence: str, at: int) -> str:
+    """What stands before a place in its own clause."""
+    start = 0
+    for cut in _CLAUSE.finditer(sentence, 0, at):
+        # "that" and "when" do not end what a denial or a supposition reaches: "I wish that I was …".
+        if cut[0].lower() not in ("that", "when"):
+            start = cut.end()
+    return sentence[start:at]
+
+
+def _near(sentence: str, found: re.Match[str]) -> Iterator[str]:
+    """The conditions named in the report itself, or at most `REACH` characters before or after it."""
+    patterns = _patterns()
+    for keyword in _keywords()[1].finditer(sentence):
+        name = keyword.lastgroup
+        if name is None or name == "never":
+            continue
+        if keyword.start() >= found.end():
+            gap = sentence[found.end() : keyword.start()]
+        elif keyword.end() <= found.start():
+            gap = sentence[keyword.end() : found.start()]
+            # "I have OCD and was …" is one thing; "depression is bad, I was diagnosed with asthma" another.
+            if _OWN_OBJECT.match(sentence, found.end()):
+                continue
+        else:
+            gap = ""
+        if len(gap) > REACH or patterns["between"].search(gap):
+            continue
+        if patterns["after"].search(sentence[keyword.end() :]):
+            continue
+        yield name
+
+
+@cache
+def _keywords() -> tuple[dict[str, tuple[str, ...]], re.Pattern[str]]:
+    """The keywords of each condition, and one pattern that finds the longest at a place, named by group."""
+    raw = tomllib.loads((_HERE / "conditions.toml").read_text("utf-8"))
+    never = raw.pop("never")
+    words = {name: tuple(entry["keywords"]) for name, entry in raw.items()}
+    # Conditions whose keywords hold those of another stand first: bipolar before depression.
+    order = ["bipolar", *(name for name in words if name != "bipolar")]
+    groups = [("never", never), *((name, words[name]) for name in order)]
+    branches = "|".join(f"(?P<{name}>{_alternatives(tuple(some))})" for name, some in groups)
+    return words, re.compile(rf"(?<![\w'])(?:{branches})(?!\w)", re.I)
+
+
+def _alternatives(words: tuple[str, ...]) -> str:
+    longest = sorted(words, key=len, reverse=True)
+    return "|".join(word.replace(" ?", r"[\s-]?").replace(" ", r"[\s-]+") for word in longest)
+
+
+@cache
+def _patterns() -> dict[str, Any]:
+    raw = tomllib.loads((_HERE / "disclosure.toml").read_text("utf-8"))
+    words, _ = _keywords()
+    every = _alternatives(tuple(word for some in words.values() for word in some))
+    when = "|".join(raw["when"])
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        filled = pattern.replace("{when}", f"(?:{when})")
+        filled = (
+            filled.replace(" ?", r"\s?").replace(" ", r"\s+").replace("{condition}", f"(?:{every})(?!\\w)")
+        )
+        return re.compile(filled, re.I)
+
+    either = {part: compiled("|".join(raw[part])) for part in ("before", "anywhere", "between", "after")}
+    return {"stems": tuple(raw["stems"]), "anchors": [compiled(one) for one in raw["anchors"]], **either}

@@ -1,0 +1,246 @@
+"""Dumps of posts and comments as their archives hold them: lines of JSON, read once, with bounded memory.
+
+Fields as in the Pushshift dumps: `id`, `author`, `subreddit`, `created_utc`, and `body` of a comment or
+`title` and `selftext` of a post. A line that cannot be used is counted with its number and never stops the
+work; a file that is cut off or damaged does.
+"""
+
+import gzip
+import json
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from psycheck.errors import BadInput
+
+LONGEST = 8 * 2**20
+"""The longest line that is read, in bytes; a longer one is passed over without being held."""
+
+WINDOW = 2**31  # the dumps are compressed with --long=31
+SHOWN = 20
+HOPELESS = 1_000
+
+BAD_JSON, NOT_UTF8, TOO_LONG, NO_FIELD = "not JSON", "not UTF-8", "line too long", "a field is missing"
+GONE = ("[removed]", "[deleted]")
+_FAULTS = (BAD_JSON, NOT_UTF8, TOO_LONG, NO_FIELD)
+_CHUNK = 2**20
+# A zstd block of 4 bytes can stand for 128 KiB, so that this much input gives 128 MiB at most.
+_ZSTD_INPUT = 4096
+_MAGIC = {".zst": b"\x28\xb5\x2f\xfd", ".gz": b"\x1f\x8b"}
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One post or comment, as it stands in a dump."""
+
+    id: str
+    author: str
+    subreddit: str
+    time: int
+    text: str
+    line: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the lines of all dumps: how many there are, and why some are no posts, with places.
+
+    `read` counts the bytes of the files as they lie on the disk, for progress.
+    """
+
+    lines: int = 0
+    read: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    places: dict[str, list[str]] = field(default_factory=dict)
+    in_a_row: int = 0
+
+    def fault(self, why: str, place: str) -> None:
+        """Count a line or a post that is left out; the first places of each reason are kept."""
+        self.left_out[why] += 1
+        places = self.places.setdefault(why, [])
+        if len(places) < SHOWN:
+            places.append(place)
+
+
+def posts_of(path: Path, tally: Tally, skip: Callable[[bytes], bool] | None = None) -> Iterator[Post]:
+    """The posts of one dump, in order; what is no post is counted in `tally`.
+
+    A line for which `skip` is true is not even parsed; `skip` counts what it passes over.
+    """
+    # A hot loop: names are local, and a post is made only when all its fields are there.
+    loads = json.loads
+    number = 0
+    tally.in_a_row = 0
+    for line in lines_of(path, tally):
+        number += 1
+        tally.lines += 1
+        if line is None:
+            _faulty(tally, TOO_LONG, path, number)
+            continue
+        if not line or line.isspace():
+            continue
+        if skip is not None and skip(line):
+            tally.in_a_row = 0
+            continue
+        try:
+            raw = loads(line.decode("utf-8"))
+        except UnicodeDecodeError:
+            _faulty(tally, NOT_UTF8, path, number)
+            continue
+        except (ValueError, RecursionError):
+            _faulty(tally, BAD_JSON, path, number)
+            continue
+        post = _post(raw, number)
+        if post is None:
+            _faulty(tally, NO_FIELD, path, number)
+            continue
+        tally.in_a_row = 0
+        yield post
+
+
+def lines_of(path: Path, tally: Tally) -> Iterator[bytes | None]:
+    """The lines of a dump without their ends; None for one that is longer than `LONGEST`."""
+    rest: list[bytes] = []
+    held, passing, done = 0, False, 0
+    try:
+        for chunk in _chunks(path, tally):
+            *whole, last = chunk.split(b"\n")
+            for piece in whole:
+                if rest or passing:
+                    line = None if passing or held + len(piece) > LONGEST else b"".join((*rest, piece))
+                    rest, held, passing = [], 0, False
+                else:
+                    line = piece if len(piece) <= LONGEST else None
+                done += 1
+                yield line
+            held += len(last)
+            if passing or held > LONGEST:
+                rest, passing = [], True
+            elif last:
+                rest.append(last)
+    except EOFError:
+        raise BadInput(
+            f"the dump is cut off after {done:,} whole lines",
+            where=f"{path}, line {done + 1}",
+            do="copy it again and compare its size or checksum with the source's; nothing was written",
+        ) from None
+    except _damage() as error:
+        raise BadInput(
+            f"the dump is damaged after {done:,} whole lines ({error})",
+            where=f"{path}, line {done + 1}",
+            do="copy it again; nothing was written",
+        ) from None
+    except OSError as error:
+        raise BadInput(f"the dump cannot be read ({error.strerror})", where=str(path)) from None
+    if passing:
+        yield None
+    elif rest:
+        yield b"".join(rest)
+
+
+def check_dump(path: Path) -> None:
+    """Refuse what is no readable file, or is compressed otherwise than its name says, before any work."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(4)
+    except OSError as error:
+        raise BadInput(
+            f"the dump cannot be read ({error.strerror})",
+            where=str(path),
+            allowed="files of JSON lines, plain or .gz or .zst",
+        ) from None
+    if not head:
+        raise BadInput("the dump is empty", where=str(path))
+    for suffix, magic in _MAGIC.items():
+        if (path.suffix == suffix) != head.startswith(magic):
+            named = f"named '{suffix}', but is not" if path.suffix == suffix else f"of the kind '{suffix}'"
+            change = "take the ending off" if path.suffix == suffix else f"add '{suffix}' to"
+            raise BadInput(f"the dump is {named}", where=str(path), do=f"{change} its name")
+
+
+def _faulty(tally: Tally, why: str, path: Path, number: int) -> None:
+    tally.fault(why, f"{path.name}:{number}")
+    tally.in_a_row += 1
+    if tally.in_a_row == HOPELESS:
+        found = ", ".join(f"{why} {tally.left_out[why]:,}" for why in _FAULTS if tally.left_out[why])
+        raise BadInput(
+            f"{HOPELESS:,} lines in a row are no posts ({found})",
+            where=f"{path}, lines {number - HOPELESS + 1} to {number}",
+            allowed="a JSON object a line, UTF-8, with id, author, subreddit, created_utc, body or selftext",
+            do="check that this is a dump of posts or comments",
+        )
+
+
+def _post(raw: Any, line: int) -> Post | None:
+    """A post from a line's object, or None where a field is missing or of the wrong type."""
+    try:
+        id_, author, subreddit, time = raw["id"], raw["author"], raw["subreddit"], int(raw["created_utc"])
+        body = raw.get("body")
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+        return None
+    if body is None:
+        title, selftext = raw.get("title"), raw.get("selftext")
+        if not isinstance(selftext, str):
+            if not isinstance(title, str):
+                return None
+            selftext = ""
+        kind = "t3_"
+        if selftext in GONE:
+            selftext = ""
+        body = f"{title}\n{selftext}" if isinstance(title, str) and selftext else selftext
+    else:
+        kind = "t1_"
+        if body in GONE:
+            body = ""
+    if not (isinstance(id_, str) and id_ and isinstance(body, str)):
+        return None
+    if not (isinstance(author, str) and isinstance(subreddit, str) and 0 <= time < 2**40):
+        return None
+    return Post(id_ if id_.startswith(kind) else kind + id_, author, subreddit, time, body, line)
+
+
+def _chunks(path: Path, tally: Tally) -> Iterator[bytes]:
+    """The decompressed bytes in pieces of bounded size; EOFError where the end is missing."""
+    before = tally.read
+    with path.open("rb") as file:
+        for chunk in _unpacked(path.suffix, file):
+            tally.read = before + file.tell()
+            yield chunk
+
+
+def _unpacked(suffix: str, file: BinaryIO) -> Iterator[bytes]:
+    if suffix == ".zst":
+        yield from _unzstd(iter(lambda: file.read(_ZSTD_INPUT), b""))
+    elif suffix == ".gz":
+        with gzip.GzipFile(fileobj=file) as unzipped:
+            while chunk := unzipped.read(_CHUNK):
+                yield chunk
+    else:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+def _unzstd(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Decompress zstd frames of any window; unlike zstandard's own reader this notices a missing end."""
+    from zstandard import ZstdDecompressor
+
+    frame = ZstdDecompressor(max_window_size=WINDOW).decompressobj()
+    for piece in pieces:
+        rest = piece
+        while rest:
+            if frame.eof:
+                frame = ZstdDecompressor(max_window_size=WINDOW).decompressobj()
+            if chunk := frame.decompress(rest):
+                yield chunk
+            rest = frame.unused_data
+    if not frame.eof:
+        raise EOFError
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    from zstandard import ZstdError
+
+    return (ZstdError, zlib.error, gzip.BadGzipFile)

@@ -1,0 +1,1 @@
+"""Known corpora, each read from the files as its owners release them."""

@@ -1,0 +1,70 @@
+"""Depression-Reddit (Pirina and Çöltekin, 2018): posts of a depression forum, and of other forums.
+
+The authors' repository holds one text file a post, named by its writer, in `reddit_depression/` and
+`reddit_non_depression/` (UTF-8, or Latin-1 as their own program reads them). The version with splits in the
+IMHI benchmark is one table with `text`, `depression` (or `label`) and `split`, called
+`depression_reddit.csv`.
+"""
+
+from pathlib import Path
+
+from psycheck.corpora.columns import split_name
+from psycheck.corpora.known.release import Item, Loaded, Release
+
+_TABLES = ("depression_reddit.csv", "depression_reddit.jsonl", "depression_reddit.parquet")
+_FOLDERS = {"reddit_depression": 1.0, "reddit_non_depression": 0.0}
+
+
+def load(release: Release) -> Loaded:
+    """The posts of the table, or those of the two folders."""
+    if not release.path.is_file():
+        for start in ("", "Data_Collector"):
+            if all((release.path / start / name).is_dir() for name in _FOLDERS):
+                return Loaded(_files(release, release.path / start))
+    return Loaded(_rows(release, release.file(*_TABLES)))
+
+
+def _rows(release: Release, path: Path) -> list[Item]:
+    sheet = release.table(path, "text")
+    rows = zip(
+        sheet.words("id"),
+        sheet.texts("text"),
+        sheet.marks("depression", "label"),
+        sheet.words("split"),
+        strict=True,
+    )
+    return [
+        Item(
+            number or str(row),
+            text,
+            {"depression": mark},
+            split=None if part is None else split_name(part),
+        )
+        for row, (number, text, mark, part) in enumerate(rows, start=1)
+    ]
+
+
+def _files(release: Release, home: Path) -> list[Item]:
+    items = []
+    for folder, mark in _FOLDERS.items():
+        paths = sorted(p for p in (home / folder).glob("*.txt") if not p.name.startswith("."))
+        if not paths:
+            raise release.missing(f"{folder}/*.txt")
+        items += [
+            Item(
+                f"{folder}/{path.stem}",
+                _decoded(release.content(path)).strip(),
+                {"depression": mark},
+                author=path.stem,
+                groups={"source": folder},
+            )
+            for path in paths
+        ]
+    return items
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")

@@ -1,0 +1,74 @@
+"""Open a known corpus by its name: `NAME:PATH` wherever a corpus is named."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from psycheck.corpora.columns import split_name
+from psycheck.corpora.known import (
+    angst,
+    counselchat,
+    daic_woz,
+    depression_reddit,
+    dreaddit,
+    mimic_phenotypes,
+    phm2017,
+    primate,
+    psysym,
+    psytar,
+    sdcnl,
+    shen_twitter,
+    smhd,
+)
+from psycheck.corpora.known.catalogue import known_corpora, known_name
+from psycheck.corpora.known.release import Loaded, Release, gather
+from psycheck.corpora.read import EMPTY
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput, nearest
+
+__all__ = ["known_corpora", "known_name", "open_known"]
+
+LOADERS: Mapping[str, Callable[[Release], Loaded]] = MappingProxyType(
+    {
+        "daic-woz": daic_woz.utterances,
+        "daic-woz-interviews": daic_woz.interviews,
+        "phm2017": phm2017.load,
+        "shen-twitter": shen_twitter.load,
+        "angst": angst.load,
+        "angst-silver": angst.load_silver,
+        "psysym": psysym.load,
+        "smhd": smhd.load,
+        "mimic-phenotypes": mimic_phenotypes.load,
+        "dreaddit": dreaddit.load,
+        "depression-reddit": depression_reddit.load,
+        "sdcnl": sdcnl.load,
+        "counselchat": counselchat.load,
+        "psytar": psytar.load,
+        "psytar-sentences": psytar.load_sentences,
+        "primate2022": primate.load,
+    }
+)
+
+
+def open_known(name: str, path: str | Path, split: str | None = None) -> Corpus:
+    """Open a corpus of the catalogue from its released files, whole or one split of it."""
+    catalogue = known_corpora()
+    if name not in catalogue:
+        raise BadInput(f"there is no known corpus '{name}'", allowed=nearest(name, catalogue))
+    known = catalogue[name]
+    release = Release(known, Path(path).expanduser())
+    corpus = gather(name, LOADERS[name](release))
+    blank = corpus.table["text"].str.strip_chars() == ""
+    if blank.all():
+        raise release.wrong("no text is left of these files", str(path))
+    left_out = dict(corpus.left_out)
+    if blank.any():
+        left_out[EMPTY] = left_out.get(EMPTY, 0) + int(blank.sum())
+    notes = corpus.notes
+    if not known.verified:
+        notes = (f"The format of {known.title} could not be verified: {known.assumed}", *notes)
+    corpus = replace(
+        corpus, table=corpus.table.filter(~blank), left_out=left_out, notes=notes, called=f"{name}:{path}"
+    )
+    return corpus if split is None else corpus.part(split_name(split))

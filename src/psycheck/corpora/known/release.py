@@ -1,0 +1,264 @@
+"""The files of a release: found, read and checked, or one error that says what is wrong and whom to ask."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from psycheck.corpora.known.catalogue import Known
+from psycheck.corpora.streams import COMPRESSIONS, Lines
+from psycheck.corpora.tables import Table, read_table
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+
+GENDERS = MappingProxyType(
+    {"f": "female", "female": "female", "woman": "female", "m": "male", "male": "male", "man": "male"}
+)
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_LARGEST = 4 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One text of a known corpus; a label that is None, or not named, is not annotated."""
+
+    id: str
+    text: str
+    labels: Mapping[str, float | None]
+    author: str | None = None
+    time: str | None = None
+    split: str | None = None
+    groups: Mapping[str, str | None] = field(default_factory=lambda: _NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a loader found: the texts, what it left out and why, and what a reader should know."""
+
+    items: Sequence[Item]
+    left_out: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One corpus of the catalogue as it lies on a user's disk: a folder, or a file of it."""
+
+    known: Known
+    path: Path
+
+    def files(self, *patterns: str) -> list[Path]:
+        """The files that match one of the patterns, in the folder or, if there is none, below it, sorted.
+
+        Case does not count, - and _ are the same, and .gz or .zst may follow. Hidden files are no files.
+        """
+        if self.path.is_file():
+            return [self.path] if _matches(self.path, patterns) else []
+        if not self.path.is_dir():
+            raise self.wrong("there is nothing at this path", str(self.path))
+        for found in (self.path.glob("*"), self.path.rglob("*")):
+            if hits := sorted(p for p in found if _matches(p, patterns) and p.is_file()):
+                return hits
+        return []
+
+    def file(self, *patterns: str) -> Path:
+        """The file that matches the first pattern that any does; an error if none or several do."""
+        for pattern in patterns:
+            hits = self.files(pattern)
+            if len(hits) > 1:
+                names = ", ".join(str(p.relative_to(self.path)) for p in hits[:5])
+                raise self.wrong(f"several files match '{pattern}': {names}", str(self.path))
+            if hits:
+                return hits[0]
+        raise self.missing(patterns[0])
+
+    def table(self, path: Path, *needed: str | tuple[str, ...], format: str | None = None) -> "Sheet":
+        """Read a table that must have some columns; a tuple names the spellings of one."""
+        sheet = Sheet(self, read_table(path, format))
+        for column in needed:
+            sheet.column(*((column,) if isinstance(column, str) else column))
+        return sheet
+
+    def json(self, path: Path) -> Any:
+        """Read a file that holds one JSON value."""
+        content = self.content(path)
+        try:
+            value = json.loads(content.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+            raise self.wrong(f"the file is no valid JSON ({type(error).__name__})", f"{path}{at}") from None
+        if b"\\u" in content:
+            self._refuse_halves(value, str(path))
+        return value
+
+    def content(self, path: Path) -> bytes:
+        """The bytes of a file that is read at once."""
+        try:
+            if path.stat().st_size <= _LARGEST:
+                return path.read_bytes()
+        except OSError as error:
+            raise self.wrong(f"the file cannot be read ({error.strerror})", str(path)) from None
+        raise self.wrong(f"the file is larger than {_LARGEST // 2**30} GiB", str(path))
+
+    def json_lines(self, path: Path) -> Iterator[tuple[str, Any]]:
+        """The values of a file with one JSON value a line, each with where it stands."""
+        lines = Lines(path, COMPRESSIONS.get(path.suffix.lower()), row=1)
+        for line in lines:
+            if not line.strip():
+                lines.same_row()
+                continue
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                kind = type(error).__name__
+                raise self.wrong(f"the line is no valid JSON ({kind})", lines.where()) from None
+            if "\\u" in line:
+                self._refuse_halves(value, lines.where())
+            yield lines.where(), value
+            lines.next_row()
+
+    def _refuse_halves(self, value: Any, where: str) -> None:
+        """Refuse an escaped half of a surrogate pair, which is no character and cannot be stored."""
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise self.wrong("an escape stands for half a character (a lone surrogate)", where) from None
+
+    def missing(self, name: str) -> BadInput:
+        """Say which file is not there and where to get it."""
+        return self.wrong(f"the file '{name}' is missing", str(self.path))
+
+    def wrong(self, what: str, where: str) -> BadInput:
+        """Say what is wrong with a file of this corpus, what the release holds, and where to get it."""
+        return BadInput(
+            f"{self.known.title}: {what}",
+            where=where,
+            allowed=f"as released: {'; '.join(self.known.files)}",
+            do=f"get the corpus from its owners: {self.known.apply}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table of a release, whose columns are found whatever their case."""
+
+    release: Release
+    table: Table
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def column(self, *names: str) -> str:
+        """The column that is called by one of the names, the first of them first."""
+        found = self.find(*names)
+        if found is None:
+            raise self.release.wrong(f"there is no column '{names[0]}'", str(self.table.path))
+        return found
+
+    def find(self, *names: str) -> str | None:
+        """The column that is called by one of the names, if there is one."""
+        known = {column.strip().casefold(): column for column in self.table.columns}
+        return next((known[name.casefold()] for name in names if name.casefold() in known), None)
+
+    def words(self, *names: str) -> list[str | None]:
+        """A column as strings, None where a cell is empty; None throughout if there is no such column."""
+        column = self.find(*names)
+        if column is None:
+            return [None] * len(self)
+        return [_word(cell) for cell in self.table.columns[column]]
+
+    def texts(self, *names: str) -> list[str]:
+        """A column of texts as they stand in the file; an empty cell is an empty text."""
+        column = self.column(*names)
+        return [cell if isinstance(cell, str) else _word(cell) or "" for cell in self.table.columns[column]]
+
+    def keys(self, *names: str) -> list[str]:
+        """A column of ids, none of them empty; 300.0 is 300."""
+        column = self.column(*names)
+        keys = []
+        for index, word in enumerate(self.words(column)):
+            if word is None:
+                raise self.release.wrong("the id is empty", self.table.where(index, column))
+            keys.append(word.removesuffix(".0"))
+        return keys
+
+    def marks(self, *names: str, unknown: Sequence[str] = ()) -> list[float | None]:
+        """A column of numbers in 0..1; None where a cell is empty or says one of `unknown`."""
+        column = self.column(*names)
+        out: list[float | None] = []
+        for index, word in enumerate(self.words(column)):
+            try:
+                mark = None if word is None or word in unknown else float(word)
+            except ValueError:
+                mark = -1.0
+            if mark is not None and not 0 <= mark <= 1:
+                raise self.release.wrong("the mark is no number from 0 to 1", self.table.where(index, column))
+            out.append(mark)
+        return out
+
+
+def gather(name: str, loaded: Loaded) -> Corpus:
+    """One corpus of all items; columns that no item fills are left out, an id that repeats is numbered."""
+    items = loaded.items
+    labels = dict.fromkeys(label for item in items for label in item.labels)
+    groups = dict.fromkeys(group for item in items for group in item.groups)
+    corpus = Corpus.of(
+        name,
+        [item.text for item in items],
+        ids=_distinct(item.id for item in items),
+        labels={label: [item.labels.get(label) for item in items] for label in labels},
+        groups={group: [item.groups.get(group) for item in items] for group in groups},
+        author=_filled([item.author for item in items]),
+        time=_filled([item.time for item in items]),
+        split=_filled([item.split for item in items]),
+    )
+    return replace(corpus, left_out=dict(loaded.left_out), notes=loaded.notes)
+
+
+def gender(said: str | None) -> str | None:
+    """A gender as the corpora of psycheck write it; None where it is not known."""
+    return None if said is None else GENDERS.get(said.strip().casefold())
+
+
+def joined(*parts: str | None) -> str:
+    """A title and what follows it as one text, without what is empty."""
+    return "\n".join(part.strip() for part in parts if part and part.strip())
+
+
+def _distinct(ids: Iterable[str]) -> list[str]:
+    seen: Counter[str] = Counter()
+    out: list[str] = []
+    taken: set[str] = set()
+    for one in ids:
+        seen[one] += 1
+        new = one if seen[one] == 1 else f"{one}~{seen[one]}"
+        while new in taken:
+            new += "~"
+        taken.add(new)
+        out.append(new)
+    return out
+
+
+def _filled(values: list[str | None]) -> list[str | None] | None:
+    return values if any(value is not None for value in values) else None
+
+
+def _matches(path: Path, patterns: Sequence[str]) -> bool:
+    name = path.name.lower().replace("_", "-")
+    if name.startswith("."):
+        return False
+    for ending in COMPRESSIONS:
+        name = name.removesuffix(ending)
+    return any(fnmatchcase(name, pattern.lower().replace("_", "-")) for pattern in patterns)
+
+
+def _word(cell: object) -> str | None:
+    """A cell as a string; a cell of lists or records has none."""
+    if cell is None or isinstance(cell, list | dict):
+        return None
+    said = str(cell).strip()
+    return said or None

@@ -1,0 +1,77 @@
+"""SMHD, and files of its manner: the posts of users who say to have been diagnosed, and of control users.
+
+`SMHD_train.jl.gz`, `SMHD_dev.jl.gz` and `SMHD_test.jl.gz` hold one JSON object a line: `id`, `label` (a list
+of conditions, or "control") and `posts` (pairs of a time and a text), as public programs read version 1.1;
+the files themselves are given out by agreement only. A user of another set may also have `posts` of strings
+or of objects with `text` and `created_utc`.
+
+A text is one post and has the labels of its author. A control user is 0 for all nine conditions; a user who
+tells of a diagnosis is 1 for the conditions named and not annotated for the others, because nobody said that
+these are absent.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from psycheck.corpora.known.release import Item, Loaded, Release
+
+_ENDINGS = (".jl", ".jsonl", ".json", ".ndjson")
+_SPLITS = {"train": "train", "dev": "dev", "valid": "dev", "test": "test"}
+_CONTROL = "control"
+
+
+def load(release: Release) -> Loaded:
+    """One text for each post, with its author and time."""
+    paths = release.files(*(f"*{ending}" for ending in _ENDINGS))
+    if not paths:
+        raise release.missing("SMHD_train.jl.gz")
+    items: list[Item] = []
+    for path in paths:
+        split = next((split for part, split in _SPLITS.items() if part in path.name.lower()), None)
+        for where, user in release.json_lines(path):
+            items += _posts(release, user, where, split)
+    return Loaded(items)
+
+
+def _posts(release: Release, user: Any, where: str, split: str | None) -> Iterator[Item]:
+    if isinstance(user, list) and len(user) == 1:  # as in RSDD, the older set of the same owners
+        user = user[0]
+    if not isinstance(user, dict) or not isinstance(user.get("posts"), list):
+        raise release.wrong("the line is no user with a list of posts", where)
+    author = user.get("id", user.get("user_id", user.get("author")))
+    if not isinstance(author, str | int):
+        raise release.wrong("the user has no id", where)
+    labels = _labels(release, user.get("label", user.get("labels", user.get("diseases"))), where)
+    for number, post in enumerate(user["posts"], start=1):
+        time, text = _post(post)
+        if text is None:
+            raise release.wrong(f"post {number} is no pair of a time and a text", where)
+        yield Item(f"{author}-{number}", text, labels, author=str(author), time=time, split=split)
+
+
+def _labels(release: Release, said: Any, where: str) -> dict[str, float | None]:
+    named = [said] if isinstance(said, str) else said
+    if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
+        raise release.wrong("the user has no list of labels", where)
+    conditions = release.known.labels
+    if not named or _CONTROL in named:
+        return dict.fromkeys(conditions, 0.0)
+    unknown = sorted({one for one in named if one not in conditions})
+    if unknown:
+        raise release.wrong(f"the user has {len(unknown)} labels that are no condition of SMHD", where)
+    return {condition: 1.0 if condition in named else None for condition in conditions}
+
+
+def _post(post: Any) -> tuple[str | None, str | None]:
+    """The time and the text of a post; no text if it is of another shape."""
+    if isinstance(post, str):
+        return None, post
+    if isinstance(post, list) and len(post) == 2 and isinstance(post[1], str):
+        return _time(post[0]), post[1]
+    if isinstance(post, dict) and isinstance(text := post.get("text", post.get("body")), str):
+        return _time(post.get("created_utc", post.get("time"))), text
+    return None, None
+
+
+def _time(said: Any) -> str | None:
+    return str(said) if isinstance(said, str | int | float) and str(said).strip() else None

@@ -1,0 +1,235 @@
+"""Where words lie between two groups: Direct Bias, WEAT, relative norm distance. Arrays in, numbers out.
+
+Vectors are rows, (n, d). A word without a vector is a row of NaN; it is left out by whoever calls. In all
+measures the first group is the positive side.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import Literal
+
+import numpy as np
+
+from psycheck.measures.bootstrap import RESAMPLES, percentiles
+from psycheck.measures.classification import FloatArray
+from psycheck.measures.intervals import UNKNOWN, Z95, Interval
+
+Centring = Literal["pairs", "differences"]
+LISTS = 10_000
+BLOCK = 2_000_000  # random numbers at once
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A direction of unit length, (d,), from the second group to the first.
+
+    `shares` (k,) are the shares of variance of all principal components, largest first; `agreeing` counts the
+    pairs whose own difference points the same way.
+    """
+
+    vector: FloatArray
+    shares: FloatArray
+    agreeing: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListTest:
+    """A mean over a list against random lists of equal size: p, and the mean and 95 % range of the latter."""
+
+    p: float
+    chance: float
+    spread: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Weat:
+    """The effect size d of WEAT or SEAT, its interval over words, and how often chance gives as much.
+
+    `p` is one-sided as published (Caliskan et al. 2017), `p_two_sided` asks for either direction; `exact`
+    says whether all partitions were tried.
+    """
+
+    effect: float
+    interval: Interval
+    p: float
+    p_two_sided: float
+    exact: bool
+
+
+def unit(vectors: FloatArray) -> FloatArray:
+    """Rows scaled to length 1, (n, d); NaN for a row of zeros, which points nowhere."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    out: FloatArray = np.divide(vectors, lengths, out=np.full(vectors.shape, np.nan), where=lengths > 0)
+    return out
+
+
+def paired_axis(first: FloatArray, second: FloatArray, *, centring: Centring = "pairs") -> Axis:
+    """The first principal component of the pairs' differences, both (k, d) (section 2.1.1).
+
+    "pairs" centres each pair on its own mean, as Bolukbasi et al. (2016) do: the components are those of the
+    differences about 0. "differences" centres the differences on their mean, as a PCA routine does when it is
+    fed with them; that removes what all pairs have in common, and is there for comparison.
+    """
+    apart = first - second
+    centred = apart - apart.mean(axis=0) if centring == "differences" else apart
+    _, lengths, directions = np.linalg.svd(centred, full_matrices=False)
+    total = float((lengths**2).sum())
+    if total <= 0 or not math.isfinite(total):
+        return Axis(np.full(first.shape[1], np.nan), np.full(len(lengths), np.nan), 0)
+    along = apart @ directions[0]
+    sign = -1.0 if along.sum() < 0 else 1.0
+    return Axis(sign * directions[0], lengths**2 / total, int((sign * along > 0).sum()))
+
+
+def share_intervals(
+    first: FloatArray, second: FloatArray, *, centring: Centring = "pairs"
+) -> tuple[Interval, ...]:
+    """Intervals of the shares of variance: each pair is left out once (jackknife), ends kept in 0..1.
+
+    Without one pair there is one component less, so the last of k has none.
+    """
+    k = len(first)
+    whole = paired_axis(first, second, centring=centring).shares
+    if k < 3:
+        return (UNKNOWN,) * len(whole)
+    left = np.zeros((k, len(whole)))
+    for i in range(k):
+        rest = np.arange(k) != i
+        shares = paired_axis(first[rest], second[rest], centring=centring).shares
+        left[i, : len(shares)] = shares
+    error = np.sqrt((k - 1) / k * ((left - left.mean(axis=0)) ** 2).sum(axis=0))
+    found = [
+        (max(0.0, float(share - Z95 * e)), min(1.0, float(share + Z95 * e)))
+        for share, e in zip(whole, error, strict=True)
+    ]
+    return tuple(UNKNOWN if i + 1 == k else interval for i, interval in enumerate(found))
+
+
+def random_shares(pool: FloatArray, pairs: int, *, draws: int = 200, seed: int = 0) -> FloatArray:
+    """Mean shares of variance of pairs of random words from a pool, (k,): what the figure shows by chance."""
+    random = np.random.default_rng(seed)
+    drawn = []
+    for _ in range(draws):
+        rows = random.choice(len(pool), size=2 * pairs, replace=len(pool) < 2 * pairs)
+        drawn.append(paired_axis(pool[rows[:pairs]], pool[rows[pairs:]]).shares)
+    found: FloatArray = np.nanmean(np.array(drawn), axis=0)
+    return found
+
+
+def cosines(vectors: FloatArray, direction: FloatArray) -> FloatArray:
+    """Cosine of each row with a direction, (n,); NaN for a word without a vector."""
+    found: FloatArray = unit(vectors) @ (direction / np.linalg.norm(direction))
+    return found
+
+
+def direct_bias(values: FloatArray, *, strictness: float = 1.0) -> float:
+    """Mean of |cos|^c over the words of a list (section 2.1.1; Bolukbasi et al. 2016, 5.2); c is 1."""
+    return float(np.mean(np.abs(values) ** strictness)) if len(values) else math.nan
+
+
+def mean_interval(values: FloatArray, *, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
+    """The bootstrap interval of a mean over words; NaN for fewer than two."""
+    if len(values) < 2:
+        return UNKNOWN
+    rows = np.random.default_rng(seed).integers(0, len(values), size=(resamples, len(values)))
+    return percentiles(values[rows].mean(axis=1))
+
+
+def list_test(
+    values: FloatArray, pools: FloatArray, *, two_sided: bool = False, lists: int = LISTS, seed: int = 0
+) -> ListTest:
+    """The mean of a list, values (n,), against random lists: word i is replaced by one of pools[i], (n, m).
+
+    One-sided asks how often a random list reaches the mean, two-sided how often one lies as far from the mean
+    of the random lists. NaN in a pool is never drawn; a word whose pool is empty is left out of both sides.
+    """
+    there = ~np.isnan(pools)
+    kept = there.any(axis=1) & ~np.isnan(values)
+    if not kept.any() or not lists:
+        return ListTest(math.nan, math.nan, UNKNOWN)
+    sizes = there[kept].sum(axis=1)
+    # NaN sorts to the end, so the first `size` entries of a row are those that may be drawn.
+    ordered = np.sort(pools[kept], axis=1)
+    n = len(sizes)
+    random = np.random.default_rng(seed)
+    means = []
+    step = max(1, BLOCK // n)
+    for start in range(0, lists, step):
+        at = (random.random((min(step, lists - start), n)) * sizes).astype(np.int64)
+        means.append(ordered[np.arange(n), at].mean(axis=1))
+    drawn = np.concatenate(means)
+    measured, middle = float(values[kept].mean()), float(drawn.mean())
+    # What differs by rounding alone is a tie, and a tie counts against us.
+    if two_sided:
+        reached = np.abs(drawn - middle) >= abs(measured - middle) - 1e-12
+    else:
+        reached = drawn >= measured - 1e-12
+    return ListTest((1 + int(reached.sum())) / (1 + lists), middle, percentiles(drawn))
+
+
+def associations(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    """s(w, A, B) of WEAT, (n,): mean cosine with the first attributes minus that with the second."""
+    found: FloatArray = unit(words) @ (unit(first).mean(axis=0) - unit(second).mean(axis=0))
+    return found
+
+
+def weat(
+    x: FloatArray,
+    y: FloatArray,
+    a: FloatArray,
+    b: FloatArray,
+    *,
+    permutations: int = LISTS,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Weat:
+    """WEAT of targets x, y and attributes a, b (Caliskan et al. 2017); SEAT where vectors are contextual.
+
+    d = (mean s(x) − mean s(y)) / sd of s over both, with n − 1. Partitions keep the sizes of x and y; all are
+    tried where there are no more than `permutations`.
+    """
+    n, m = len(x), len(y)
+    if n < 2 or m < 2 or not len(a) or not len(b):
+        return Weat(math.nan, UNKNOWN, math.nan, math.nan, False)
+    s = np.concatenate([associations(x, a, b), associations(y, a, b)])
+    spread = float(s.std(ddof=1))
+    gap = float(s[:n].mean() - s[n:].mean())
+    random = np.random.default_rng(seed)
+    exact = math.comb(n + m, n) <= permutations
+    if exact:
+        chosen = np.array(list(combinations(range(n + m), n)))
+    else:
+        chosen = np.argsort(random.random((permutations, n + m)), axis=1)[:, :n]
+    sums = s[chosen].sum(axis=1)
+    gaps = sums / n - (s.sum() - sums) / m
+    plus = 0 if exact else 1  # a sample does not hold the partition that was measured; it is added
+    above, either = (int(found.sum()) for found in (gaps >= gap - 1e-12, np.abs(gaps) >= abs(gap) - 1e-12))
+    one, other = (s[:n][random.integers(0, n, (resamples, n))], s[n:][random.integers(0, m, (resamples, m))])
+    spreads = np.concatenate([one, other], axis=1).std(axis=1, ddof=1)
+    effects = np.divide(
+        one.mean(axis=1) - other.mean(axis=1), spreads, out=np.full(resamples, np.nan), where=spreads > 0
+    )
+    return Weat(
+        gap / spread if spread > 0 else math.nan,
+        percentiles(effects),
+        (above + plus) / (len(gaps) + plus),
+        (either + plus) / (len(gaps) + plus),
+        exact,
+    )
+
+
+def norm_distances(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    """Relative norm distance of each word, (n,): ‖w − mean B‖ − ‖w − mean A‖, above 0 where A is nearer.
+
+    Their mean is the RND of Garg et al. (2018), who give the sum; vectors are of unit length, as theirs.
+    """
+    w = unit(words)
+    ours, theirs = (unit(group).mean(axis=0) for group in (first, second))
+    found: FloatArray = np.linalg.norm(w - theirs, axis=1) - np.linalg.norm(w - ours, axis=1)
+    return found
+
+
+def carriers(values: FloatArray, most: int) -> tuple[int, ...]:
+    """The places of the words that add most to Direct Bias, largest |cos| first."""
+    return tuple(int(i) for i in islice(np.argsort(-np.abs(values), kind="stable"), most))

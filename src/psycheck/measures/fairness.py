@@ -1,0 +1,335 @@
+"""Rates by group, their ratio and differences, and flips in pairs. What cannot be computed is NaN.
+
+Two situations are told apart throughout. *Groups* are different texts (a column of the corpus): the rates are
+independent. *Pairs* are one text in two wordings (gender bias, section 2.2): the two rates share their texts,
+so their covariance counts, and the test is McNemar's.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from psycheck.measures.classification import BoolArray, FloatArray
+from psycheck.measures.intervals import UNKNOWN, Z95, Interval, wilson
+from psycheck.measures.significance import mcnemar
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`count` of `n`, with Wilson's interval; NaN where n is 0."""
+
+    count: int
+    n: int
+
+    @property
+    def value(self) -> float:
+        """The share."""
+        return self.count / self.n if self.n else math.nan
+
+    @property
+    def interval(self) -> Interval:
+        """Wilson's 95 % interval."""
+        return wilson(self.count, self.n)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRates:
+    """What a model decides in one group: `fnr`, `tpr` of positives, `fpr` of negatives, `positive` of all.
+
+    `unanswered` counts the texts of the group without a decision, which are in none of the rates.
+    """
+
+    group: str
+    n: int
+    fnr: Rate
+    tpr: Rate
+    fpr: Rate
+    positive: Rate
+    unanswered: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """The lower false negative rate by the higher one, in 0..1; `favoured` is the group that is missed less.
+
+    `interval` is that of FNR(favoured) / FNR(other). It reaches above 1 where the data cannot tell which of
+    the two is favoured. `favoured` is empty where both rates are equal (then the value is 1) or unknown.
+    """
+
+    value: float
+    favoured: str
+    interval: Interval
+    p: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """First rate minus second rate, with its interval, p-value and the number of texts behind each."""
+
+    value: float
+    interval: Interval
+    p: float
+    n: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """How many pairs change their decision: `only_first` is positive in the first wording alone."""
+
+    n: int
+    only_first: int
+    only_second: int
+    unanswered: int
+    p: float
+
+    @property
+    def flipped(self) -> int:
+        """The pairs with two different decisions."""
+        return self.only_first + self.only_second
+
+    @property
+    def rate(self) -> Rate:
+        """The share of flipped pairs."""
+        return Rate(self.flipped, self.n)
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How far scores move in pairs: `size` is the mean |first − second|, `difference` its signed mean.
+
+    Intervals are Student's, NaN below two pairs or without spread; `p` is Wilcoxon's signed-rank test of the
+    difference, 1 where no score moves at all.
+    """
+
+    n: int
+    size: float
+    size_interval: Interval
+    difference: float
+    interval: Interval
+    p: float
+
+
+def rates_by_group(truth: ArrayLike, decided: ArrayLike, group: ArrayLike) -> tuple[GroupRates, ...]:
+    """The rates of each group, all (n,), groups in alphabetical order.
+
+    `truth` is 1, 0 or NaN (not annotated: only the rate of positive decisions counts such a text); `decided`
+    is 1, 0 or NaN (no usable answer: counted apart); `group` is a name, and "" where it is not known.
+    """
+    marks, said = _decisions(truth), _decisions(decided)
+    names = np.asarray(group, dtype=np.str_)
+    _equal(marks, said, names)
+    return tuple(_rates(name, marks[names == name], said[names == name]) for name in np.unique(names) if name)
+
+
+def _rates(name: str, marks: FloatArray, said: FloatArray) -> GroupRates:
+    there = ~np.isnan(said)
+    positives, negatives = int(np.sum(there & (marks == 1))), int(np.sum(there & (marks == 0)))
+    hits, alarms = int(np.sum((said == 1) & (marks == 1))), int(np.sum((said == 1) & (marks == 0)))
+    return GroupRates(
+        group=str(name),
+        n=len(said),
+        fnr=Rate(positives - hits, positives),
+        tpr=Rate(hits, positives),
+        fpr=Rate(alarms, negatives),
+        positive=Rate(int(np.sum(said == 1)), int(there.sum())),
+        unanswered=int(np.sum(~there)),
+    )
+
+
+def fnr_ratio(
+    misses_a: int,
+    positives_a: int,
+    misses_b: int,
+    positives_b: int,
+    *,
+    both: int | None = None,
+    names: tuple[str, str] = ("a", "b"),
+) -> Ratio:
+    """The false negative rate ratio, min(FNR) / max(FNR) (gender bias, section 2.2), with its direction.
+
+    `both` is given for pairs only: how many texts are missed in both wordings; both have as many positives
+    then. The interval is symmetric on the log scale (Katz; for pairs with the covariance of the two
+    rates), because it is closed, hence the same in every run, and cannot go below 0. Groups are tested by
+    Fisher's exact test, pairs by McNemar's.
+
+    Empty cells: without positives in a group all is NaN. No miss in either group is a ratio of 1 without
+    direction; no miss in one is 0. Where a cell leaves the log interval undefined or without width, it is
+    computed with half a text added to each count (Haldane, Anscombe).
+    """
+    _check(misses_a, positives_a, misses_b, positives_b, both)
+    n = positives_a if both is not None else positives_a + positives_b
+    if not positives_a or not positives_b:
+        return Ratio(math.nan, "", UNKNOWN, math.nan, n)
+    first, second = misses_a / positives_a, misses_b / positives_b
+    if both is None:
+        p = _fisher(misses_a, positives_a, misses_b, positives_b)
+    else:
+        p = _mcnemar(misses_a - both, misses_b - both, positives_a)
+    a, b = (misses_a, positives_a), (misses_b, positives_b)
+    if first > second:
+        a, b = b, a
+    value = 1.0 if first == second else min(first, second) / max(first, second)
+    favoured = "" if first == second else names[int(first > second)]
+    low, high = _log_interval(*a, *b, both)
+    return Ratio(value, favoured, (0.0 if value == 0 else low, high), p, n)
+
+
+def _log_interval(x: int, n: int, y: int, m: int, both: int | None) -> Interval:
+    """The interval of (x / n) / (y / m) on the log scale."""
+    error = _log_error(x, n, y, m, both) if x and y else 0.0
+    middle = math.log(x / n / (y / m)) if x and y else 0.0
+    if error == 0:
+        half = 0.5
+        middle = math.log((x + half) / (n + 1) / ((y + half) / (m + 1)))
+        error = _log_error(x + half, n + 1, y + half, m + 1, both)
+    return math.exp(middle - Z95 * error), math.exp(middle + Z95 * error)
+
+
+def _log_error(x: float, n: float, y: float, m: float, both: int | None) -> float:
+    if both is None:
+        return math.sqrt(1 / x - 1 / n + 1 / y - 1 / m)
+    return math.sqrt((x + y - 2 * both) / (x * y))
+
+
+def rate_difference(count_a: int, n_a: int, count_b: int, n_b: int) -> Difference:
+    """Rate a minus rate b of different texts: Newcombe's hybrid score interval, Fisher's exact test."""
+    if not n_a or not n_b:
+        return Difference(math.nan, UNKNOWN, math.nan, (n_a, n_b))
+    p = _fisher(count_a, n_a, count_b, n_b)
+    interval = _newcombe(Rate(count_a, n_a), Rate(count_b, n_b), 0.0)
+    return Difference(count_a / n_a - count_b / n_b, interval, p, (n_a, n_b))
+
+
+def paired_difference(first: ArrayLike, second: ArrayLike) -> Difference:
+    """Rate of the first wording minus rate of the second, both (n,) of 1, 0 or NaN (the pair is left out).
+
+    The interval is Newcombe's for paired rates (his method 10), the test McNemar's.
+    """
+    one, two = _answered(first, second)
+    n = len(one)
+    if not n:
+        return Difference(math.nan, UNKNOWN, math.nan, (0, 0))
+    found = mcnemar(one, two)
+    a, b, c, d = found.both, found.only_first, found.only_second, found.neither
+    margins = (a + b) * (c + d) * (a + c) * (b + d)
+    cross = a * d - b * c
+    phi = (max(cross - n / 2, 0) if cross > 0 else cross) / math.sqrt(margins) if margins else 0.0
+    interval = _newcombe(Rate(a + b, n), Rate(a + c, n), phi)
+    return Difference((b - c) / n, interval, found.p, (n, n))
+
+
+def equal_opportunity_difference(
+    truth: ArrayLike, decided: ArrayLike, group: ArrayLike, first: str, second: str = ""
+) -> Difference:
+    """True positive rate of group `first` minus that of `second` (or of all other known groups), all (n,)."""
+    marks = _decisions(truth)
+    return _between(marks == 1, _decisions(decided), np.asarray(group, dtype=np.str_), first, second)
+
+
+def demographic_parity_difference(
+    decided: ArrayLike, group: ArrayLike, first: str, second: str = ""
+) -> Difference:
+    """Rate of positive decisions of group `first` minus that of `second` (or of all other known groups)."""
+    said = _decisions(decided)
+    return _between(np.ones(len(said), bool), said, np.asarray(group, dtype=np.str_), first, second)
+
+
+def _between(among: BoolArray, said: FloatArray, names: np.ndarray, first: str, second: str) -> Difference:
+    _equal(among, said, names)
+    there = among & ~np.isnan(said)
+    ours = there & (names == first)
+    theirs = there & ((names == second) if second else (names != first) & (names != ""))
+    return rate_difference(
+        int(np.sum(said[ours] == 1)), int(ours.sum()), int(np.sum(said[theirs] == 1)), int(theirs.sum())
+    )
+
+
+def paired_flips(decided_a: ArrayLike, decided_b: ArrayLike) -> Flips:
+    """Decisions on the same texts in two wordings, both (n,) of 1, 0 or NaN; p is McNemar's."""
+    one, two = _answered(decided_a, decided_b)
+    found = mcnemar(one, two)
+    return Flips(len(one), found.only_first, found.only_second, np.size(decided_a) - len(one), found.p)
+
+
+def score_shift(first: ArrayLike, second: ArrayLike) -> Shift:
+    """Scores of the same texts in two wordings, both (n,); pairs with a NaN are left out."""
+    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    _equal(one, two)
+    moved = (one - two)[~(np.isnan(one) | np.isnan(two))]
+    if not len(moved):
+        return Shift(0, math.nan, UNKNOWN, math.nan, UNKNOWN, math.nan)
+    p = float(stats.wilcoxon(moved).pvalue) if np.any(moved != 0) else 1.0
+    size, signed = np.abs(moved), moved
+    (low, high), interval = _mean_interval(size), _mean_interval(signed)
+    return Shift(
+        len(moved),
+        float(size.mean()),
+        (low if math.isnan(low) else max(low, 0.0), high),
+        float(signed.mean()),
+        interval,
+        p,
+    )
+
+
+def _mean_interval(values: FloatArray) -> Interval:
+    if len(values) < 2 or np.ptp(values) == 0:
+        return UNKNOWN
+    half = float(stats.t.ppf(0.975, len(values) - 1)) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def _newcombe(one: Rate, two: Rate, phi: float) -> Interval:
+    """Newcombe's interval of a difference of two rates whose errors correlate with `phi`."""
+    (l1, u1), (l2, u2) = one.interval, two.interval
+    down1, up1, down2, up2 = one.value - l1, u1 - one.value, two.value - l2, u2 - two.value
+    value = one.value - two.value
+    low = math.sqrt(max(down1**2 - 2 * phi * down1 * up2 + up2**2, 0.0))
+    high = math.sqrt(max(up1**2 - 2 * phi * up1 * down2 + down2**2, 0.0))
+    return max(value - low, -1.0), min(value + high, 1.0)
+
+
+def _fisher(count_a: int, n_a: int, count_b: int, n_b: int) -> float:
+    table = np.array([[count_a, n_a - count_a], [count_b, n_b - count_b]])
+    return float(stats.fisher_exact(table).pvalue)
+
+
+def _mcnemar(only_first: int, only_second: int, n: int) -> float:
+    first, second = np.zeros(n, bool), np.zeros(n, bool)
+    first[:only_first] = True
+    second[only_first : only_first + only_second] = True
+    return mcnemar(first, second).p
+
+
+def _decisions(values: ArrayLike) -> FloatArray:
+    """1, 0 and NaN; anything else is a mistake of the caller."""
+    given = np.asarray(values, dtype=np.float64)
+    if given.ndim != 1 or not np.all(np.isnan(given) | (given == 0) | (given == 1)):
+        raise ValueError("decisions and annotations are one-dimensional and 1, 0 or NaN")
+    return given
+
+
+def _answered(first: ArrayLike, second: ArrayLike) -> tuple[BoolArray, BoolArray]:
+    one, two = _decisions(first), _decisions(second)
+    _equal(one, two)
+    there = ~(np.isnan(one) | np.isnan(two))
+    return one[there] == 1, two[there] == 1
+
+
+def _equal(*arrays: np.ndarray) -> None:
+    if len({array.shape for array in arrays}) > 1:
+        raise ValueError(f"one value a text is needed, not {[array.shape for array in arrays]}")
+
+
+def _check(misses_a: int, positives_a: int, misses_b: int, positives_b: int, both: int | None) -> None:
+    if not (0 <= misses_a <= positives_a and 0 <= misses_b <= positives_b):
+        raise ValueError("misses are between 0 and the number of positives")
+    if both is None:
+        return
+    if positives_a != positives_b or not max(0, misses_a + misses_b - positives_a) <= both <= min(
+        misses_a, misses_b
+    ):
+        raise ValueError("pairs have as many positives in both wordings, and `both` is missed in each")

@@ -1,0 +1,128 @@
+"""gensim's saved KeyedVectors, read without gensim and without running what a pickle may hold.
+
+Only names on a short list are understood: gensim's own classes become empty shells, NumPy's arrays are
+arrays, and anything else is refused before it is called.
+"""
+
+import pickle
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psycheck.errors import BadInput
+from psycheck.models.vector_index import Block
+
+ROWS = 4_096
+_SHELLS = ("gensim.", "numpy.random.")
+_REMEDY = (
+    "in an environment with gensim: "
+    "KeyedVectors.load(FILE).save_word2vec_format('vectors.bin', binary=True), then vectors:vectors.bin"
+)
+
+
+class Shell:
+    """Stands where an object of gensim stood, holds what was saved of it, and does nothing."""
+
+    def __init__(self, *_: object) -> None:
+        """Take what the true class would take."""
+
+    def __setstate__(self, state: object) -> None:
+        """Keep attributes; what is not a set of attributes holds no words."""
+        if isinstance(state, dict):
+            vars(self).update(state)
+
+
+def read_gensim(path: Path) -> Iterator[Block]:
+    """The words and vectors of a saved KeyedVectors, or of the model that holds one as `wv`."""
+    held = _loaded(path)
+    prefix = ""
+    if "wv" in held and isinstance(held["wv"], Shell):
+        held, prefix = vars(held["wv"]), "wv."
+    words = held.get("index_to_key", held.get("index2word"))
+    if not isinstance(words, list):
+        raise BadInput("the saved object holds no words", where=str(path), allowed="KeyedVectors", do=_REMEDY)
+    vectors = held.get("vectors")
+    beside = path.with_name(f"{path.name}.{prefix}vectors.npy")
+    if vectors is None and "min_n" in held:
+        raise BadInput(
+            "gensim keeps the n-grams of fastText vectors apart, and they are not put together here",
+            where=str(path),
+            allowed="KeyedVectors of whole words, or fastText's own .bin",
+            do=_REMEDY,
+        )
+    if vectors is None:
+        try:
+            vectors = np.load(beside, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise BadInput(
+                f"the vectors are not beside the file ({type(error).__name__})",
+                where=str(beside),
+                do="keep all files that gensim saved in one folder",
+            ) from error
+    if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or len(vectors) != len(words):
+        raise BadInput(f"{len(words):,} words do not fit the saved vectors", where=str(path), do=_REMEDY)
+    for start in range(0, len(words), ROWS):
+        some = [str(word).encode("utf-8", "surrogatepass") for word in words[start : start + ROWS]]
+        rows = np.asarray(vectors[start : start + ROWS], np.float32)
+        if not np.isfinite(rows).all():
+            raise BadInput("a vector holds what is no number", where=str(path))
+        yield some, rows
+
+
+def companions(path: Path) -> list[Path]:
+    """The file and what gensim saved beside it."""
+    return [path, *sorted(path.parent.glob(f"{path.name}.*.npy"))]
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        """Only what holds data; a name that could act is refused."""
+        if module.startswith(_SHELLS):
+            return Shell
+        if found := _known().get((module, name)):
+            return found
+        raise BadInput(
+            f"the file asks for '{module}.{name}', which is not data",
+            allowed="gensim KeyedVectors, whose vectors are plain arrays",
+            do=_REMEDY,
+        )
+
+
+def _known() -> dict[tuple[str, str], Any]:
+    """Names that build arrays and containers and do nothing else; `reconstruct` makes an empty array."""
+    reconstruct = np.empty(0).__reduce__()[0]
+    scalar = np.float32(0).__reduce__()[0]
+    known: dict[tuple[str, str], Any] = {
+        ("numpy", "ndarray"): np.ndarray,
+        ("numpy", "dtype"): np.dtype,
+        ("collections", "OrderedDict"): OrderedDict,
+        ("collections", "defaultdict"): defaultdict,
+        ("builtins", "int"): int,
+        ("builtins", "hash"): Shell,
+    }
+    for room in ("numpy.core", "numpy._core"):
+        known[f"{room}.multiarray", "_reconstruct"] = reconstruct
+        known[f"{room}.multiarray", "scalar"] = scalar
+    return known
+
+
+def _loaded(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            held = _Reader(file).load()
+    except BadInput as error:
+        raise BadInput(error.what, where=str(path), allowed=error.allowed, do=error.do) from error
+    except Exception as error:  # a broken pickle can raise anything
+        raise BadInput(
+            f"the file cannot be read as gensim saved it ({type(error).__name__})",
+            where=str(path),
+            do=_REMEDY,
+        ) from error
+    if not isinstance(held, Shell):
+        raise BadInput(
+            "the file holds no object of gensim", where=str(path), allowed="KeyedVectors", do=_REMEDY
+        )
+    return vars(held)

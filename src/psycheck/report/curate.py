@@ -1,0 +1,112 @@
+"""The page of a curated corpus: the funnel, step by step, beside the papers' figures."""
+
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from psycheck.finding import Finding
+from psycheck.report.numbers import count, decimal
+from psycheck.report.tables import Table
+from psycheck.run import Run
+
+HERE = Path(__file__).parent
+_NOT_A_CAUSE = ("posts", "authors", "removed")
+
+
+def render_curating(run: Run) -> str:
+    """Draw the page of a curated corpus as one HTML file without a script; it computes nothing."""
+    jinja = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = {
+        "style": Markup((HERE / "report.css").read_text("utf-8")),
+        "dumps": run.plan["dumps"],
+        "date": run.environment.get("date", ""),
+        "verdict": curating_verdict(run.findings),
+        "funnels": funnels(run.findings),
+        "reported": _reported(run.findings),
+        "mean": _mean(run.findings),
+        "lines": _lines(run.findings),
+        "places": [place for f in run.findings if f.where.get("step") == "posts" for place in f.examples],
+        "notes": run.notes,
+        "plan": run.plan,
+        "environment": run.environment,
+    }
+    return jinja.get_template("curate.html.j2").render(page)
+
+
+def curating_verdict(findings: Sequence[Finding]) -> str:
+    """One sentence: how many posts of how many authors are left, of how many lines."""
+    steps = {(f.where["side"], f.where["step"]): f for f in findings if f.measure == "funnel"}
+    whole, first = steps["both", "split"], steps["both", "posts"]
+    controls = steps.get(("control", "sample"))
+    aside = f", {count(controls.value)} of them by control authors" if controls else ""
+    return (
+        f"{count(whole.value)} posts by {count(whole.counts['authors'])} authors are kept"
+        f" of {count(first.n)} lines{aside}."
+    )
+
+
+def funnels(findings: Sequence[Finding]) -> list[Table]:
+    """One table for each side: the steps, what each leaves and takes away, and the papers' figures."""
+    words = _words()
+    tables = []
+    for side, caption in words["sides"].items():
+        rows = []
+        for f in findings:
+            if f.measure != "funnel" or f.where["side"] != side:
+                continue
+            named = words["steps"][side].get(f.where["step"], {"name": f.where["step"]})
+            figures = (count(f.value), count(f.counts["authors"]), count(f.counts["removed"]))
+            rows.append((named["name"], *figures, named.get("angst", "–"), named.get("psysym", "–")))
+        if rows:
+            head = ("Step", "Posts left", "Authors left", "Posts taken away", "ANGST 3.1", "PsySym 3.4–3.5")
+            tables.append(Table(caption, head, tuple(rows)))
+    return tables
+
+
+def _reported(findings: Sequence[Finding]) -> Table | None:
+    published = _words()["authors"]
+    rows = [
+        (f.where["label"], count(f.value), count(published[f.where["label"]]))
+        for f in findings
+        if f.measure == "authors_reporting"
+    ]
+    head = ("Condition", "Authors who report it", "PsySym, Table 8")
+    return Table("Authors by the condition that they report, before other steps", head, tuple(rows))
+
+
+def _mean(findings: Sequence[Finding]) -> Table | None:
+    words = _words()
+    rows = [
+        (
+            words["sides"][f.where["side"]],
+            decimal(f.value, 1),
+            count(f.n),
+            decimal(words["posts_an_author"][f.where["side"]], 1),
+        )
+        for f in findings
+        if f.measure == "posts_an_author"
+    ]
+    head = ("", "Posts an author, mean", "Authors", "PsySym 3.5")
+    return Table("Posts an author in the corpus", head, tuple(rows)) if rows else None
+
+
+def _lines(findings: Sequence[Finding]) -> Table | None:
+    first = next(f for f in findings if f.where.get("step") == "posts")
+    rows = [(why, count(n)) for why, n in sorted(first.counts.items()) if why not in _NOT_A_CAUSE]
+    return Table(f"Left out of {count(first.n)} lines", ("Why", "Lines"), tuple(rows)) if rows else None
+
+
+@cache
+def _words() -> dict[str, Any]:
+    return tomllib.loads((HERE / "curate.toml").read_text("utf-8"))

@@ -1,0 +1,203 @@
+"""Gender and groups: what swapping changes, and what each group of the corpus meets."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from psycheck.errors import counted
+from psycheck.finding import Finding
+from psycheck.report.charts import lane, track
+from psycheck.report.dots import Plot, Row
+from psycheck.report.numbers import count, figure, p_value, percent, rate, rate_digits, span
+from psycheck.report.shelf import Key, Shelf, by
+from psycheck.report.tables import Table
+from psycheck.report.words import name_of, place_names
+
+RATES = ("fnr", "fpr", "positive_rate")
+BETWEEN = ("fnr_ratio", "equal_opportunity_difference", "demographic_parity_difference")
+# The ratio and the equal opportunity difference are two ways to say one test.
+TESTED_BY = {"fnr_ratio": "equal_opportunity_difference"}
+LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided", "both_genders")
+SHOWN = 50
+FEW = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Fair:
+    """What is shown of one label, model and corpus; ids are those of flipped and of undecided texts."""
+
+    name: str
+    plot: Plot | None
+    pairs: Table | None
+    flipped: tuple[str, ...]
+    undecided: tuple[str, ...]
+    ledger: Table | None
+    columns: "tuple[Column, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The groups of one column; it lies open where they are few, or where two of them part."""
+
+    name: str
+    said: str
+    open: bool
+    tables: tuple[Table, ...]
+
+
+def fairness(shelf: Shelf) -> tuple[Fair, ...]:
+    """Take the findings on fairness and arrange them by label, model and corpus."""
+    taken = shelf.take(
+        lambda f: f.where.get("audit") == "fairness" and f.where.get("unit") in ("pairs", "groups"),
+        lambda f: (f.measure, *by("label", "model", "corpus", "unit", "column", "group", "versus")(f)),
+    )
+    heads = list(dict.fromkeys(key[1:4] for key in taken if key[1]))
+    labels = {label for label, _, _ in heads}
+    called = place_names(list(dict.fromkeys((model, corpus) for _, model, corpus in heads)))
+    out = []
+    for label, model, corpus in heads:
+        said = [called[model, corpus]] if len(called) > 1 else []
+        said += [f"label {label}"] if len(labels) > 1 else []
+        mine = {
+            (key[0], *key[4:]): finding
+            for key, finding in taken.items()
+            if key[1:4] == (label, model, corpus)
+        }
+        left = taken.get(("undecided_rate", "", model, corpus, "pairs", "", "", ""))
+        out.append(_fair(", ".join(said), mine, left))
+    return tuple(out)
+
+
+def _fair(name: str, mine: Mapping[Key, Finding], left: Finding | None) -> Fair:
+    flips = mine.get(("flip_rate", "pairs", "", "", ""))
+    columns = list(dict.fromkeys(key[2] for key in mine if key[1] == "groups"))
+    groups = {column: _groups(column, mine) for column in columns}
+    return Fair(
+        name,
+        _plot(mine, [column for column in columns if len(groups[column]) <= FEW]),
+        _pairs(mine) if flips is not None and flips.tested else None,
+        flips.examples[:SHOWN] if flips is not None else (),
+        left.examples[:SHOWN] if left is not None else (),
+        _ledger(flips) if flips is not None else None,
+        tuple(_column(column, groups[column], mine) for column in columns),
+    )
+
+
+def _groups(column: str, mine: Mapping[Key, Finding]) -> list[str]:
+    return list(dict.fromkeys(key[3] for key in mine if key[1:3] == ("groups", column) and not key[4]))
+
+
+def _column(column: str, groups: list[str], mine: Mapping[Key, Finding]) -> Column:
+    held = [f for key, f in mine.items() if key[1:3] == ("groups", column)]
+    apart = [f for f in held if f.measure.endswith("_p_holm") and "significant" in f.flags]
+    said = counted(len(groups), "group") + ("; they differ after Holm's correction" if apart else "")
+    tables = tuple(_column_tables(column, groups, mine))
+    return Column(column, said, len(groups) <= FEW or bool(apart), tables)
+
+
+def _pairs(mine: Mapping[Key, Finding]) -> Table:
+    """One row a measure of the pairs."""
+    rows: list[tuple[str, ...]] = []
+    for measure in ("flip_rate", "score_shift"):
+        rows.append((name_of("measures", measure), figure(mine.get((measure, "pairs", "", "", ""))), "", ""))
+    for measure in RATES:
+        for wording in ("female", "male"):
+            finding = mine.get((measure, "pairs", "", wording, ""))
+            rows.append((f"{name_of('measures', measure)}, {wording} wording", figure(finding), "", ""))
+    for measure in (*BETWEEN, "score_difference"):
+        sides = ("pairs", "", "female", "male")
+        finding = mine.get((measure, *sides))
+        less = "" if measure in ("fnr_ratio", "score_difference") else ", female less male"
+        rows.append((name_of("measures", measure) + less, _said(finding), *_ps(mine, measure, sides)))
+    return Table(
+        "The same texts with every he and she swapped: value, 95 % interval, n",
+        ("Measure", "Value", "p", "p, Holm"),
+        tuple(rows),
+    )
+
+
+def _column_tables(column: str, groups: list[str], mine: Mapping[Key, Finding]) -> Iterable[Table]:
+    """The rates of each group of a column, and how the groups compare."""
+    rows = [
+        (g or "no group is large enough", *(figure(mine.get((m, "groups", column, g, ""))) for m in RATES))
+        for g in groups
+    ]
+    first = mine[("fnr", "groups", column, groups[0], "")]
+    unknown, small = (first.counts.get(key, 0) for key in ("unknown", "in_small_groups"))
+    outside = [f"{counted(unknown, 'text')} without a group"] if unknown else []
+    outside += [f"{counted(small, 'text')} in groups that are too small or too many"] if small else []
+    yield Table(
+        "Rates of each group",
+        (column.capitalize(), *(name_of("measures", measure) for measure in RATES)),
+        tuple(rows),
+        note=f"Not compared: {', '.join(outside)}." if outside else "",
+    )
+    pairs = list(dict.fromkeys(key[3:5] for key in mine if key[1:3] == ("groups", column) and key[4]))
+    if not pairs:
+        return
+    compared = []
+    for group, versus in pairs:
+        sides = ("groups", column, group, versus)
+        opportunity, parity = (_ps(mine, measure, sides) for measure in BETWEEN[1:])
+        cells = [_said(mine.get((measure, *sides))) for measure in BETWEEN]
+        compared.append((f"{group} less {versus}", *cells[:2], opportunity[1], cells[2], parity[1]))
+    heads = [name_of("measures", measure) for measure in BETWEEN]
+    yield Table(
+        "How the groups compare",
+        ("Compared", *heads[:2], "p, Holm", heads[2], "p, Holm"),
+        tuple(compared),
+    )
+
+
+def _said(finding: Finding | None) -> Markup:
+    """A figure; of a ratio, who is missed less; a group that is missed as often as the other is no mark."""
+    if finding is None or "favours_neither" not in finding.flags:
+        return figure(finding)
+    return figure(replace(finding, flags=tuple(flag for flag in finding.flags if flag != "favours_neither")))
+
+
+def _ps(mine: Mapping[Key, Finding], measure: str, sides: Sequence[str]) -> tuple[str, Markup]:
+    """The p-value of a measure and the adjusted one, marked where it is below 0.05."""
+    tested = TESTED_BY.get(measure, measure)
+    p, adjusted = (mine.get((f"{tested}_{end}", *sides)) for end in ("p", "p_holm"))
+    said = "–" if adjusted is None else p_value(adjusted.value)
+    strong = adjusted is not None and "significant" in adjusted.flags
+    return "–" if p is None else p_value(p.value), Markup("<b>{}</b>" if strong else "{}").format(said)
+
+
+def _plot(mine: Mapping[Key, Finding], columns: Sequence[str]) -> Plot | None:
+    """The false negative rates of both wordings and of all groups on one scale."""
+    heads = [("The same texts in either wording", "pairs", "")]
+    heads += [(column.capitalize(), "groups", column) for column in columns]
+    groups = []
+    for name, unit, column in heads:
+        found = [f for key, f in mine.items() if key[:3] == ("fnr", unit, column) and f.tested]
+        rows = tuple(Row(f.where["group"], "", "", (_track(f),)) for f in found)
+        if rows:
+            empty = Markup('<span class="lane" aria-hidden="true">{}</span>').format(lane(None))
+            groups.append((name, (empty,), rows))
+    return Plot("", (), tuple(groups)) if groups else None
+
+
+def _track(finding: Finding) -> Markup:
+    said = f"{finding.where['group']}: {rate(finding)} of {count(finding.n)} missed"
+    digits = rate_digits(finding)
+    return Markup(
+        '<span class="lane">{}</span><span class="said"><span class="v">{}</span> <span class="i">{}</span> '
+        '<span class="n">n {}</span></span>'
+    ).format(
+        track(finding, None, said), percent(finding.value, digits), span(finding, digits), count(finding.n)
+    )
+
+
+def _ledger(flips: Finding) -> Table:
+    """Every text of the corpus, in one column of the ledger."""
+    names = [name for name in LEDGER if name in flips.counts]
+    return Table(
+        "generated = passed + failed + unchanged + unseen + unanswered",
+        ("Pairs", *(name.replace("_", " ") for name in names)),
+        (("he and she swapped", *(count(flips.counts[name]) for name in names)),),
+        note="Undecided texts hold a word whose swap cannot be decided; they are left out. Pairs that name "
+        "both genders count as pairs, and are in no figure of the female or the male wording.",
+    )

@@ -1,0 +1,112 @@
+"""How far corpora and their classes are apart, as DECK Table 3 and ANGST Tables 2 and 8 ask it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from psycheck.compare import counting, encoder_of
+from psycheck.corpora.compare import Comparing, classes_of, compare, steps
+from psycheck.corpus import Corpus
+from psycheck.engine import Progress, silent
+from psycheck.environment import environment_of
+from psycheck.errors import BadInput
+from psycheck.finding import Finding
+from psycheck.line import CorpusLike, open_corpus
+from psycheck.model import Encoder
+from psycheck.run import Run, save_run
+from psycheck.study.corpora_tables import corpora_tables, paper_notes
+
+BETWEEN = ("vectors", "adversarial")
+WITHIN = ("words", "vectors")
+_MOST_TOGETHER = 2  # labels whose combinations are classes, as in ANGST; of more, each is taken by itself
+_FEWEST = 10
+
+
+def study_corpora(
+    corpora: Sequence[CorpusLike],
+    *,
+    out: str | Path | None = None,
+    encoder: str | Encoder | None = None,
+    how: Comparing | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Measure the distances between corpora (Tables 3 and 8) and between the classes of each (Table 2).
+
+    Two labels make up to four classes ("depression", "anxiety", both, none); one label, or each of more than
+    two, makes two. `encoder` is as for `compare_corpora`; DECK took sentence embeddings of its own models,
+    ANGST those of RoBERTa. The folder gets `study.md`, each table beside the published one.
+    """
+    how = how or Comparing()
+    opened = [open_corpus(said) for said in corpora]
+    names = [corpus.name for corpus in opened]
+    if not opened or len(set(names)) < len(names):
+        raise BadInput(
+            "corpora need names of their own" if opened else "no corpus is named",
+            allowed="one corpus or more",
+            do="write NAME=PATH",
+        )
+    used, notes = encoder_of(encoder)
+    between, within = replace(how, parts=BETWEEN), replace(how, parts=WITHIN)
+    cut: list[tuple[str, list[Corpus]]] = []
+    for corpus in opened:
+        together, said = _classes(corpus)
+        cut += [(corpus.name, classes) for classes in together]
+        notes += said
+    total = steps(len(opened), between) * (len(opened) > 1) + sum(steps(len(s), within) for _, s in cut)
+    step = counting(progress, "study corpora", total)
+    findings: list[Finding] = []
+    if len(opened) > 1:
+        found = compare(opened, used, between, step)
+        findings += [_placed(one, "", "between corpora") for one in found.findings]
+        notes += found.notes
+    for name, sides in cut:
+        found = compare(sides, used, within, step)
+        findings += [_placed(one, name, "between classes") for one in found.findings]
+        notes += [f"{name}: {note}" for note in found.notes]
+    run = Run(
+        plan={
+            "verb": "study",
+            "study": "corpora",
+            "corpora": names,
+            "encoder": used.name if used else "tfidf",
+            **asdict(how),
+            "parts": sorted({*BETWEEN, *WITHIN}),
+        },
+        environment=environment_of((), opened, (), {}),
+        findings=tuple(findings),
+        notes=(*dict.fromkeys(notes), *paper_notes()),
+        folder=Path(out) if out is not None else None,
+    )
+    if run.folder is not None:
+        save_run(run, run.folder, {"study.md": corpora_tables(run)})
+    return run
+
+
+def _placed(finding: Finding, corpus: str, level: str) -> Finding:
+    """A finding that says which corpus its classes belong to."""
+    where = {**finding.where, "audit": "study", "study": "corpora", "level": level}
+    return replace(finding, where={**where, "corpus": corpus} if corpus else where)
+
+
+def _classes(corpus: Corpus) -> tuple[list[list[Corpus]], list[str]]:
+    """The classes that are compared with each other, label by label or combined; and what is left out."""
+    together = [corpus.labels] if len(corpus.labels) <= _MOST_TOGETHER else [(one,) for one in corpus.labels]
+    out: list[list[Corpus]] = []
+    notes: list[str] = []
+    for by in together if corpus.labels else ():
+        try:
+            classes = classes_of(corpus, by)
+        except BadInput as error:
+            notes.append(f"Table 2 is without {corpus.name}, {', '.join(by)}: {error.what}")
+            continue
+        large = [one for one in classes if len(one) >= _FEWEST]
+        notes += [
+            f"Table 2 is without {corpus.name}, '{one.name}': fewer than {_FEWEST} texts"
+            for one in classes
+            if len(one) < _FEWEST
+        ]
+        if len(large) > 1:
+            out.append(large)
+    if not corpus.labels:
+        notes.append(f"Table 2 is without {corpus.name}: it has no labels")
+    return out, notes

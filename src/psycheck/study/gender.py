@@ -1,0 +1,210 @@
+"""How gender bias reaches a classifier: four training sets, several learners, each test text worded twice."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from psycheck.corpus import Corpus
+from psycheck.engine import Progress, silent
+from psycheck.environment import environment_of
+from psycheck.errors import BadInput
+from psycheck.finding import Finding
+from psycheck.line import CorpusLike, open_corpus
+from psycheck.measures.bootstrap import RESAMPLES
+from psycheck.model import Encoder
+from psycheck.models.open import open_encoder
+from psycheck.report.gender import render_gender
+from psycheck.run import Run, open_run, save_run
+from psycheck.study.arms import Say, named
+from psycheck.study.gender_deciding import TFIDF, Deciding
+from psycheck.study.gender_rows import AUDIT, ORIGINAL, Decided, adjusted, changes, figures
+from psycheck.study.gender_tables import answers, gender_tables, paper_notes, tables_of
+from psycheck.study.gender_texts import Balance, Cut, Gendered, How, cut, gendered_texts, label_of
+from psycheck.study.gender_training import fewer, training_of
+from psycheck.text.gender import Scope
+from psycheck.train.grids import Grid, grid, learners
+from psycheck.train.recipe import Recipe, with_seed
+
+PRONOUNS = Scope()
+
+
+def study_gender(
+    corpus: CorpusLike,
+    *,
+    out: str | Path,
+    encoder: str | Path | Encoder = "minilm",
+    names: Sequence[str] | None = None,
+    recipes: Sequence[Recipe] = (),
+    label: str | None = None,
+    scope: Scope = PRONOUNS,
+    how: How = "they",
+    balance: Balance = "both",
+    each: int | None = None,
+    pairs: int | None = None,
+    seeds: int = 1,
+    direct_bias: bool = True,
+    resamples: int = RESAMPLES,
+    progress: Progress = silent,
+    say: Say = lambda _: None,
+) -> Run:
+    """Train on original, swapped, neutralised and augmented texts, and decide every test text twice.
+
+    `names` are the learners of the grids (all unless said), on the vectors of `encoder`; "tfidf" stands for
+    TF–IDF of words, which knows nothing but the training texts. `recipes` are encoders to fine-tune besides.
+    `scope` says which words are swapped, `how` what neutral texts say; `balance` and `each` how training
+    texts are drawn, once a seed; `pairs` bounds the test; `direct_bias` measures that of the encoder, too.
+    The folder gets `study.md`, each table beside the published one. Vectors and decisions are remembered in
+    it: the same call goes on after a kill.
+    """
+    opened = open_corpus(corpus)
+    grids = [grid(name) for name in (learners() if names is None else names)]
+    _check(grids, recipes, seeds, pairs)
+    texts = gendered_texts(opened, label_of(opened, label), scope, how)
+    cuts = [fewer(texts, cut(texts, balance=balance, each=each, seed=k), pairs, k) for k in range(seeds)]
+    folder = Path(out)
+    by_words = encoder == TFIDF
+    reader = None if by_words or not grids else open_encoder(encoder)
+    study = Deciding(texts, folder, reader, progress, say)
+    trainings = [training_of(texts, one, k) for k, one in enumerate(cuts)]
+    study.encode([text for t in trainings for text in t.every_text()])
+    for number, training in enumerate(trainings):
+        for one in grids:
+            study.learn(one, training, number)
+        for recipe in recipes:
+            study.finetune(
+                with_seed(recipe.with_(labels=[texts.label]), recipe.seed + number), training, number
+            )
+    found = _findings(study.rows, texts, resamples)
+    if direct_bias and reader is not None:
+        found += _direct_bias(reader, folder / "bias")
+    run = Run(
+        plan=_plan(opened, texts, cuts, study, grids, recipes, balance, scope, how, seeds),
+        environment=_environment(opened, reader),
+        findings=tuple(found),
+        notes=(*_notes(opened, texts, cuts), *_unseen_notes(study.rows), *study.notes, *paper_notes()),
+        folder=folder,
+    )
+    page = render_gender(run, answers(run.findings), tables_of(run.findings))
+    save_run(run, folder, {"report.html": page, "study.md": gender_tables(run)})
+    return run
+
+
+def _findings(rows: Sequence[Decided], texts: Gendered, resamples: int) -> list[Finding]:
+    out = [f for row in rows for f in figures(row, resamples=resamples)]
+    original = {(row.learner, row.seed): row for row in rows if row.experiment == ORIGINAL}
+    for row in rows:
+        if row.experiment != ORIGINAL:
+            out += changes(row, original[row.learner, row.seed], resamples=resamples)
+    for measure in ("mcnemar_p", "fnr_mcnemar_p", "flip_rate_change_p"):
+        out += adjusted(out, measure)
+    total = len(texts) + sum(texts.left_out.values())
+    where = {"audit": AUDIT, "corpus": texts.corpus, "label": texts.label}
+    counts = {why.replace(" ", "_"): n for why, n in texts.left_out.items()}
+    share = len(texts) / total
+    out.append(Finding("gendered_share", share, total, None, where, counts, texts.undecided))
+    return out
+
+
+def _direct_bias(encoder: Encoder, folder: Path) -> list[Finding]:
+    """Direct Bias of the depression words in the vectors, measured once a folder."""
+    from psycheck.bias import encoder_bias
+
+    run = open_run(folder) if (folder / "findings.jsonl").is_file() else None
+    mark = encoder.fingerprint
+    known = run.environment.get("models", {}) if run else {}
+    if run is None or mark not in [said.get("fingerprint") for said in known.values()]:
+        run = encoder_bias(encoder, lists=["depression"], out=folder)
+    wanted = ("direct_bias", "direct_bias_p")
+    return [replace(f, where={**f.where, "audit": AUDIT}) for f in run.findings if f.measure in wanted]
+
+
+def _check(grids: Sequence[Grid], recipes: Sequence[Recipe], seeds: int, pairs: int | None) -> None:
+    titles = [one.name for one in grids] + [named(recipe) for recipe in recipes]
+    if not titles:
+        raise BadInput("the study has no learner", allowed=", ".join(learners()))
+    if len(set(titles)) < len(titles):
+        raise BadInput("two of the learners have the same name", allowed="one of each")
+    if seeds < 1:
+        raise BadInput(f"seeds = {seeds}", allowed="1 or more")
+    if pairs is not None and pairs < 2:
+        raise BadInput(f"pairs = {pairs}", allowed="2 or more")
+
+
+def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
+    total = len(corpus)
+    out = [
+        *corpus.notes,
+        "ours stand beside the published figures; corpora and vectors are not the paper's",
+        f"{texts.corpus}: {len(texts)} of {total} texts speak of one gender and can be swapped whole",
+    ]
+    out += [f"{texts.corpus}: {n} left out ({why})" for why, n in texts.left_out.items()]
+    first = cuts[0]
+    out.append(f"trained on {len(first.train)} texts, tested on {len(first.test)} pairs, with each seed")
+    if any(one.shared for one in cuts):
+        out.append(f"{first.shared} texts are not tested on because their author is trained on")
+    if any(one.beyond for one in cuts):
+        out.append(f"{first.beyond} further texts are not tested on (--pairs)")
+    if any(part not in ("", "train", "test") for part in texts.parts):
+        out.append("splits other than test are trained on: the search cuts its own folds")
+    return out
+
+
+def _unseen_notes(rows: Sequence[Decided]) -> list[str]:
+    """Pairs that could not flip, once for each kind of vectors."""
+    most = {row.encoder: row for row in rows if row.unseen}
+    return [
+        f"vectors of {name}: {row.unseen} of {len(row.marks)} pairs have one vector in both wordings "
+        "(the window ends before the gendered word), so they cannot flip"
+        for name, row in most.items()
+    ]
+
+
+def _environment(corpus: Corpus, encoder: Encoder | None) -> dict[str, Any]:
+    said = environment_of([], [corpus], [], {})
+    if encoder is not None:
+        said["models"] = {
+            encoder.name: {"fingerprint": encoder.fingerprint, **dict(getattr(encoder, "parts", {}))}
+        }
+    return said
+
+
+def _plan(
+    corpus: Corpus,
+    texts: Gendered,
+    cuts: Sequence[Cut],
+    study: Deciding,
+    grids: Sequence[Grid],
+    recipes: Sequence[Recipe],
+    balance: Balance,
+    scope: Scope,
+    how: How,
+    seeds: int,
+) -> dict[str, Any]:
+    titles = [one.title for one in grids] + [f"{named(recipe)}, fine-tuned" for recipe in recipes]
+    return {
+        "verb": "study gender",
+        "models": [{"name": title, "labels": [texts.label]} for title in titles],
+        "corpora": [
+            {
+                "name": corpus.name,
+                "texts": len(corpus),
+                "labels": [texts.label],
+                "left_out": {**corpus.left_out, **texts.left_out},
+            }
+        ],
+        "encoder": study.vectors_name,
+        "threshold": 0.5,
+        "balance": balance,
+        "neutral": how,
+        "scope": {key: getattr(scope, key) for key in ("nouns", "titles", "names", "person")},
+        "seeds": seeds,
+        "cuts": [{"train": len(one.train), "pairs": len(one.test), "shared": one.shared} for one in cuts],
+        "grids": {one.name: {"fixed": dict(one.fixed), "tuned": _plain(one)} for one in grids},
+        "chosen": study.chosen,
+        "recipes": [recipe.as_dict() for recipe in recipes],
+    }
+
+
+def _plain(one: Grid) -> dict[str, list[Any]]:
+    return {key: list(values) for key, values in one.tuned.items()}

@@ -1,0 +1,182 @@
+"""Learners on fixed features, each with the grid of a paper, searched by folds that the caller cuts."""
+
+import tomllib
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psycheck.errors import BadInput, nearest
+from psycheck.model import FloatArray
+
+FOLDS = 3
+Features = FloatArray | Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A learner: the estimator as "module:class", what is `fixed` and what is `tuned`, each over its values.
+
+    A `seeded` learner draws at random when it is fitted.
+    """
+
+    name: str
+    title: str
+    estimator: str
+    fixed: Mapping[str, Any]
+    tuned: Mapping[str, tuple[Any, ...]]
+    seeded: bool = False
+
+    def points(self) -> list[dict[str, Any]]:
+        """Every combination of the tuned values, the last name fastest."""
+        return [dict(zip(self.tuned, values, strict=True)) for values in product(*self.tuned.values())]
+
+    def made(self, point: Mapping[str, Any], seed: int) -> Any:
+        """An estimator that is not fitted yet."""
+        module, name = self.estimator.split(":")
+        more = {"random_state": seed} if self.seeded else {}
+        return getattr(import_module(module), name)(**self.fixed, **point, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The learner fitted on all rows at the best point of its grid; `score` is the macro-F1 over folds there.
+
+    `converged` is false where its last fit stopped at the bound of iterations.
+    """
+
+    model: Any
+    chosen: Mapping[str, Any]
+    score: float
+    converged: bool
+
+    def decide(self, features: Features) -> NDArray[np.bool_]:
+        """Yes or no for each row, (n,)."""
+        out: NDArray[np.bool_] = np.asarray(self.model.predict(features), bool)
+        return out
+
+
+def learners() -> tuple[str, ...]:
+    """The names of the learners that have a grid."""
+    return tuple(_shipped())
+
+
+def grid(name: str) -> Grid:
+    """A learner by its name."""
+    shipped = _shipped()
+    if name not in shipped:
+        raise BadInput(f"there is no learner '{name}'", allowed=nearest(name, shipped))
+    return shipped[name]
+
+
+def search(
+    grid: Grid, features: Features, marks: NDArray[np.bool_], folds: NDArray[np.int64], *, seed: int = 0
+) -> Searched:
+    """Try every point of a grid on every fold and fit the best by mean macro-F1, on equal terms the first.
+
+    `features` are vectors (n, d), or texts, which become TF–IDF of words fitted within each fold; `marks` and
+    `folds` are (n,). The caller cuts the folds so that copies of a text never part.
+    """
+    points = grid.points()
+    scores = np.array(
+        [_fold_scores(grid, points, features, marks, folds == k, seed) for k in np.unique(folds)]
+    )
+    means = scores.mean(axis=0)
+    # Equal means may differ in the last bit by the order of summing.
+    best = int(np.flatnonzero(means >= means.max() - 1e-12)[0])
+    model = grid.made(points[best], seed)
+    if not isinstance(features, np.ndarray):
+        from sklearn.pipeline import make_pipeline
+
+        model = make_pipeline(_words(), model)
+    converged = _fitted(model, features, marks)
+    return Searched(model, points[best], float(means[best]), converged)
+
+
+def cut_folds(
+    strata: NDArray[np.int64], owners: Sequence[str], *, folds: int = FOLDS, seed: int = 0
+) -> NDArray[np.int64]:
+    """Which fold each row is in, (n,): strata in proportion, the rows of one owner together."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    out = np.zeros(len(strata), np.int64)
+    cutter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+    for k, (_, rows) in enumerate(cutter.split(strata, strata, np.asarray(owners, dtype=np.str_))):
+        out[rows] = k
+    return out
+
+
+def _fold_scores(
+    grid: Grid,
+    points: list[dict[str, Any]],
+    features: Features,
+    marks: NDArray[np.bool_],
+    held: NDArray[np.bool_],
+    seed: int,
+) -> list[float]:
+    """The macro-F1 of each point on one fold."""
+    from sklearn.metrics import f1_score
+
+    train, test = _taken(features, ~held), _taken(features, held)
+    if not isinstance(train, np.ndarray):
+        words = _words()
+        train, test = words.fit_transform(train), words.transform(test)
+    scores: list[float] = []
+    for point in points:
+        model = grid.made(point, seed)
+        _fitted(model, train, marks[~held])
+        scores.append(float(f1_score(marks[held], model.predict(test), average="macro", zero_division=0)))
+        if set(grid.tuned) == {"max_depth"} and _grown(model) < point["max_depth"]:
+            # No tree reaches this depth, so deeper ones are the same forest.
+            return scores + [scores[-1]] * (len(points) - len(scores))
+    return scores
+
+
+def _grown(forest: Any) -> int:
+    return max(int(tree.get_depth()) for tree in forest.estimators_)
+
+
+def _fitted(model: Any, features: Any, marks: NDArray[np.bool_]) -> bool:
+    """Fit, and say whether it came to an end before its bound of iterations."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ConvergenceWarning)
+        model.fit(features, marks)
+    return not any(issubclass(warning.category, ConvergenceWarning) for warning in said)
+
+
+def _words() -> Any:
+    """TF–IDF of words, also those of one letter."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
+
+
+def _taken(features: Features, rows: NDArray[np.bool_]) -> Any:
+    if isinstance(features, np.ndarray):
+        return features[rows]
+    return [text for text, take in zip(features, rows, strict=True) if take]
+
+
+@cache
+def _shipped() -> dict[str, Grid]:
+    raw = tomllib.loads(Path(__file__).with_name("grids.toml").read_text("utf-8"))
+    return {
+        name: Grid(
+            name,
+            said["title"],
+            said["estimator"],
+            said["fixed"],
+            {key: tuple(values) for key, values in said["tuned"].items()},
+            said.get("seeded", False),
+        )
+        for name, said in raw.items()
+    }

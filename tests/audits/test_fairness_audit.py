@@ -1,0 +1,200 @@
+"""Pairs and groups, judged from scores that are written down: planted flaws are found, sound models pass."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import pytest
+
+from planted import flips_on_she, oracle
+from psycheck.audits.fairness import Fairness, with_holm
+from psycheck.corpus import Corpus
+from psycheck.finding import Finding
+from psycheck.measures.intervals import wilson
+from psycheck.measures.significance import holm
+from psycheck.model import Audit, FloatArray, IntArray, Judgement
+
+
+@dataclass(frozen=True)
+class Said:
+    """Scores by a function of the text; reads `window` characters."""
+
+    score: Callable[[str], float]
+    window: int = 10_000
+    labels: tuple[str, ...] = ("depression",)
+    model: str = "planted"
+
+    def of(self, texts: Sequence[str]) -> FloatArray:
+        return np.array([[self.score(text)] * len(self.labels) for text in texts], np.float64).reshape(
+            len(texts), len(self.labels)
+        )
+
+    def read(self, texts: Sequence[str]) -> IntArray:
+        return np.array([min(len(text), self.window) for text in texts], np.int64)
+
+
+def notes() -> Corpus:
+    """Ten texts: four of her, four of him, one of both, one of nobody; every second is annotated 1."""
+    bodies = ("is hopeless", "went home")
+    texts = [f"She {bodies[i % 2]} on day {i}." for i in range(4)]
+    texts += [f"He {bodies[i % 2]} on day {i}." for i in range(4)]
+    texts += ["He said that she is hopeless.", "The garden is wet."]
+    marks = [1.0, 0.0] * 4 + [1.0, 0.0]
+    return Corpus.of("notes", texts, labels={"depression": marks}, ids=[f"n{i}" for i in range(10)])
+
+
+def one(judgement: Judgement, measure: str, **where: str) -> Finding:
+    (found,) = [
+        f
+        for f in judgement.findings
+        if f.measure == measure and all(f.where.get(key) == value for key, value in where.items())
+    ]
+    return found
+
+
+def test_asks_for_texts_with_gendered_words_and_their_counterparts_alone() -> None:
+    audit: Audit = Fairness()
+    asked = list(audit.ask(notes()))
+    assert "The garden is wet." not in asked
+    assert asked[:2] == ["She is hopeless on day 0.", "He is hopeless on day 0."]
+    assert asked[-2:] == ["He said that she is hopeless.", "She said that he is hopeless."]
+    assert len(asked) == 18
+
+
+def test_asks_for_every_text_where_the_corpus_has_groups() -> None:
+    corpus = Corpus.of("c", ["The garden is wet."], groups={"gender": ["women"]})
+    assert list(Fairness().ask(corpus)) == ["The garden is wet."]
+
+
+def test_a_model_that_flips_on_she_is_caught_with_the_ids() -> None:
+    found = Fairness().judge(notes(), Said(flips_on_she))
+    flips = one(found, "flip_rate")
+    # Hopeless texts are positive in both wordings; "went home" is positive in the female one alone.
+    assert flips.value == pytest.approx(4 / 9)
+    assert flips.n == 9
+    assert flips.interval == wilson(4, 9)
+    assert set(flips.examples) == {"n1", "n3", "n5", "n7"}
+    assert one(found, "positive_rate", group="female").value == 1.0
+    assert one(found, "positive_rate", group="male").value == 0.5
+    assert one(found, "fpr", group="female").value == 1.0
+    parity = one(found, "demographic_parity_difference", unit="pairs")
+    assert (parity.value, parity.n) == (0.5, 8)
+    assert (parity.counts["only_group"], parity.counts["only_versus"]) == (4, 0)
+    assert one(found, "demographic_parity_difference_p").value == pytest.approx(2 * 0.5**4)
+    shift = one(found, "score_shift")
+    assert shift.value == pytest.approx(4 * 0.8 / 9)
+
+
+def test_the_ledger_adds_up_and_a_text_without_gender_is_unchanged() -> None:
+    counts = one(Fairness().judge(notes(), Said(flips_on_she)), "flip_rate").counts
+    assert (counts["generated"], counts["unchanged"], counts["both_genders"]) == (10, 1, 1)
+    parts = ("passed", "failed", "unchanged", "unseen", "unanswered")
+    assert sum(counts[part] for part in parts) == counts["generated"]
+
+
+def test_a_gender_blind_model_passes() -> None:
+    found = Fairness().judge(notes(), Said(oracle))
+    flips = one(found, "flip_rate")
+    assert (flips.value, flips.examples) == (0.0, ())
+    assert one(found, "score_shift").value == 0.0
+    assert one(found, "fnr_ratio").flags == ("favours_neither",)
+    assert not any("significant" in f.flags for f in found.findings)
+
+
+def test_misses_of_either_wording_make_the_ratio() -> None:
+    """A model that needs “she” to see hopelessness misses every male wording."""
+    texts = [f"{'She' if i < 20 else 'He'} is hopeless on day {i}." for i in range(40)]
+    corpus = Corpus.of("c", texts, labels={"depression": [1.0] * 40})
+
+    def score(text: str) -> float:
+        return 0.9 if text.startswith("She") or text.endswith("5.") else 0.1
+
+    found = Fairness().judge(corpus, Said(score))
+    ratio = one(found, "fnr_ratio")
+    # Days 5, 15, 25 and 35 are seen in both wordings: 36 of 40 are missed as male, none as female.
+    assert one(found, "fnr", group="male").value == pytest.approx(0.9)
+    assert one(found, "fnr", group="female").value == 0.0
+    assert (ratio.value, ratio.flags, ratio.n) == (0.0, ("favours_female",), 40)
+    assert one(found, "equal_opportunity_difference").value == pytest.approx(0.9)
+    assert "significant" in one(found, "equal_opportunity_difference_p_holm").flags
+
+
+def test_a_swap_that_the_model_cannot_read_is_unseen() -> None:
+    corpus = Corpus.of("c", ["x" * 50 + " and then she left."], labels={"depression": [1.0]})
+    flips = one(Fairness().judge(corpus, Said(flips_on_she, window=20)), "flip_rate")
+    assert (flips.n, flips.counts["unseen"], flips.flags) == (0, 1, ("not_tested",))
+    assert math.isnan(flips.value)
+
+
+def test_no_usable_answer_is_counted_apart() -> None:
+    corpus = Corpus.of("c", ["She left.", "He left."], labels={"depression": [1.0, 1.0]})
+    flips = one(Fairness().judge(corpus, Said(lambda t: math.nan if t == "She left." else 0.9)), "flip_rate")
+    assert (flips.n, flips.counts["unanswered"]) == (0, 2)
+
+
+def test_undecided_texts_are_left_out_and_listed() -> None:
+    """In “They gave her flowers” the flowers may be hers or for her."""
+    texts = [
+        "She left.",
+        "They gave her flowers.",
+        "She left as they gave her flowers.",
+        "The garden is wet.",
+    ]
+    corpus = Corpus.of("c", texts, labels={"depression": [0.0] * 4})
+    assert list(Fairness().ask(corpus)) == ["She left.", "He left."]
+    found = Fairness().judge(corpus, Said(flips_on_she))
+    left = one(found, "undecided_rate")
+    assert (left.value, left.n, left.examples) == (0.5, 4, ("2", "3"))
+    flips = one(found, "flip_rate")
+    assert (flips.value, flips.n) == (1.0, 1)
+    assert (flips.counts["generated"], flips.counts["unchanged"], flips.counts["undecided"]) == (2, 1, 2)
+
+
+def test_a_corpus_without_the_label_still_has_flips() -> None:
+    corpus = Corpus.of("c", [f"She went home {i}." for i in range(3)])
+    found = Fairness().judge(corpus, Said(flips_on_she))
+    assert one(found, "flip_rate").value == 1.0
+    assert one(found, "fnr_ratio").flags == ("not_tested",)
+
+
+def test_a_corpus_without_gendered_words_is_not_tested_and_no_pass() -> None:
+    corpus = Corpus.of("c", ["The garden is wet."], labels={"depression": [0.0]})
+    flips = one(Fairness().judge(corpus, Said(oracle)), "flip_rate")
+    assert (flips.tested, flips.flags, flips.counts["unchanged"]) == (False, ("not_tested",), 1)
+
+
+def test_the_table_of_pairs_has_ids_and_no_text() -> None:
+    table = Fairness().judge(notes(), Said(flips_on_she)).tables["pairs"]
+    assert table.columns == ["model", "corpus", "label", "id", "gender", "outcome", "before", "after"]
+    row = table.filter(pl.col("id") == "n1").row(0, named=True)
+    assert (row["gender"], row["outcome"]) == ("female", "failed")
+    assert (row["before"], row["after"]) == (pytest.approx(0.9), pytest.approx(0.1))
+
+
+def test_every_label_is_judged_and_holm_runs_over_all_of_them() -> None:
+    corpus = notes()
+    two = Corpus.of(
+        "two", corpus.texts, labels=dict.fromkeys(("depression", "anxiety"), [1.0, 0.0] * 5), ids=corpus.ids
+    )
+    found = Fairness().judge(two, Said(flips_on_she, labels=("depression", "anxiety")))
+    tests = [f for f in found.findings if f.measure.endswith("_p")]
+    adjusted = [f for f in found.findings if f.measure.endswith("_p_holm")]
+    assert len(tests) == len(adjusted) == 6
+    np.testing.assert_allclose([f.value for f in adjusted], holm([f.value for f in tests]))
+    assert adjusted[0].counts["tests"] == 6
+
+
+def test_a_column_of_groups_is_a_family_of_its_own() -> None:
+    given = [Finding("a_p", 0.03, 10), Finding("a_p", 0.02, 10, where={"column": "ward"})]
+    assert [f.value for f in with_holm(given) if f.measure == "a_p_holm"] == [0.03, 0.02]
+
+
+def test_holm_by_hand() -> None:
+    given = [Finding(f"{name}_p", p, 10) for name, p in (("a", 0.01), ("b", 0.04), ("c", math.nan))]
+    out = {f.measure: f for f in with_holm(given)}
+    assert out["a_p_holm"].value == pytest.approx(0.02)
+    assert out["b_p_holm"].value == pytest.approx(0.04)
+    assert math.isnan(out["c_p_holm"].value)
+    assert (out["a_p_holm"].flags, out["a_p_holm"].counts["tests"]) == (("significant",), 2)

@@ -1,0 +1,94 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from process import psycheck
+from psycheck.corpora.known.catalogue import known_corpora, known_name, relative_to
+from psycheck.corpora.known.open import LOADERS, open_known
+from psycheck.errors import BadInput
+from psycheck.line import open_corpus
+from psycheck.plan import read_plan
+
+
+def test_every_entry_has_a_loader_and_says_all_that_a_user_needs() -> None:
+    assert set(known_corpora()) == set(LOADERS)
+    for known in known_corpora().values():
+        assert all((known.title, known.text, known.licence, known.citation, known.apply, known.against))
+        assert known.labels
+        assert known.files
+        assert 2010 < known.year < 2030
+        assert known.verified or known.assumed
+
+
+def test_an_entry_takes_over_what_it_does_not_say() -> None:
+    one, two = known_corpora()["daic-woz"], known_corpora()["daic-woz-interviews"]
+    assert (one.licence, one.files) == (two.licence, two.files)
+    assert one.text != two.text
+
+
+@pytest.mark.parametrize("name", sorted(known_corpora()))
+def test_an_empty_folder_says_which_corpus_and_where_to_get_it(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        open_known(name, tmp_path)
+    said = str(caught.value)
+    assert "is missing" in said
+    assert known_corpora()[name].title in said
+    assert known_corpora()[name].apply in said
+
+
+def test_a_path_that_is_not_there_is_an_error_of_the_corpus(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="Dreaddit: there is nothing at this path"):
+        open_known("dreaddit", tmp_path / "none")
+
+
+def test_the_name_stands_before_the_first_colon() -> None:
+    assert known_name("dreaddit:/data/d") == ("dreaddit", "/data/d")
+    assert known_name("dreaddit:C:\\data") == ("dreaddit", "C:\\data")
+    assert known_name("C:\\data\\posts.csv") is None
+    assert known_name("posts.csv") is None
+
+
+def test_a_file_whose_name_has_a_colon_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("dreaddit:posts.csv").write_text("text,depression\nAll fine,0\nAll bad,1\n")
+    assert known_name("dreaddit:posts.csv") is None
+    assert open_corpus("dreaddit:posts.csv").labels == ("depression",)
+
+
+def test_a_misspelt_name_is_not_taken_for_a_path() -> None:
+    with pytest.raises(BadInput, match="did you mean 'dreaddit'"):
+        known_name("dreadit:/data/d")
+    with pytest.raises(BadInput, match="no path follows"):
+        known_name("smhd:")
+
+
+def test_a_plan_names_known_corpora_relative_to_itself(tmp_path: Path) -> None:
+    plan = tmp_path / "psycheck.toml"
+    plan.write_text(
+        'models = ["python:m:m"]\n[[corpus]]\npath = "sdcnl:data"\n[[corpus]]\npath = "posts.csv"\n'
+    )
+    assert [one.path for one in read_plan(plan).corpora] == [
+        f"sdcnl:{tmp_path / 'data'}",
+        f"{tmp_path / 'posts.csv'}",
+    ]
+    assert relative_to(tmp_path, "sdcnl:/data") == f"sdcnl:{os.sep}data"
+
+
+def test_the_listing_has_licence_citation_and_where_to_apply(tmp_path: Path) -> None:
+    lines = psycheck(tmp_path, "ls", "corpora").stdout.splitlines()
+    told = json.loads(psycheck(tmp_path, "ls", "corpora", "--json").stdout)
+    for name, known in known_corpora().items():
+        (line,) = [line for line in lines if line.startswith(f"  {name}:PATH ")]
+        assert all(part in line for part in (known.licence, known.apply, known.citation))
+        assert told["corpora"][f"{name}:PATH"]["licence"] == known.licence
+        assert tuple(told["corpora"][f"{name}:PATH"]["files"]) == known.files
+
+
+def test_the_reference_page_says_what_the_catalogue_says() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "known-corpora.md").read_text("utf-8")
+    for name, known in known_corpora().items():
+        assert f"`{name}`" in page
+        assert all(part in page for part in (known.text, known.licence, known.apply, known.citation))
+        assert all(file in page for file in known.files)

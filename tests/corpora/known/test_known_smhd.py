@@ -1,0 +1,60 @@
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from psycheck.corpora.known.open import open_known
+from psycheck.errors import BadInput
+
+
+def put(path: Path, *users: Any) -> Path:
+    path.write_bytes(gzip.compress("".join(json.dumps(user) + "\n" for user in users).encode()))
+    return path
+
+
+def test_a_post_has_the_labels_of_its_author(tmp_path: Path) -> None:
+    user = {
+        "id": 7,
+        "label": ["depression", "ptsd"],
+        "posts": [[1350000000, "First"], [1350000001, "Second"]],
+    }
+    put(tmp_path / "SMHD_train.jl.gz", user)
+    put(tmp_path / "SMHD_dev.jl.gz", {"id": 8, "label": ["control"], "posts": [[1350000002, "Third"]]})
+    corpus = open_known("smhd", tmp_path)
+    assert sorted(corpus.ids) == ["7-1", "7-2", "8-1"]
+    rows = {row["id"]: row for row in corpus.table.iter_rows(named=True)}
+    assert (rows["7-2"]["author"], rows["7-2"]["time"], rows["7-2"]["split"]) == ("7", "1350000001", "train")
+    assert (rows["7-1"]["label:depression"], rows["7-1"]["label:ptsd"]) == (1.0, 1.0)
+    assert rows["7-1"]["label:adhd"] is None
+    assert [rows["8-1"][f"label:{label}"] for label in corpus.labels] == [0.0] * 9
+    assert len(open_known("smhd", tmp_path, "dev")) == 1
+
+
+def test_posts_may_be_strings_or_objects(tmp_path: Path) -> None:
+    users = [
+        {"author": "a", "labels": "anxiety", "posts": ["One", {"text": "Two", "created_utc": 5}]},
+        [{"id": "b", "label": "control", "posts": [[6, "Three"]]}],
+    ]
+    corpus = open_known("smhd", put(tmp_path / "users.jsonl.gz", *users))
+    assert corpus.texts == ["One", "Two", "Three"]
+    assert corpus.table["time"].to_list() == [None, "5", "6"]
+
+
+@pytest.mark.parametrize(
+    ("user", "said"),
+    [
+        ({"id": 1, "label": ["control"]}, "no user with a list of posts"),
+        ({"label": ["control"], "posts": []}, "no id"),
+        ({"id": 1, "posts": [[1, "hidden"]]}, "no list of labels"),
+        ({"id": 1, "label": ["hidden"], "posts": []}, "no condition of SMHD"),
+        ({"id": 1, "label": ["ocd"], "posts": [[1, "hidden"], ["hidden"]]}, "post 2 is no pair"),
+    ],
+)
+def test_a_user_of_another_shape_is_named_by_row(tmp_path: Path, user: object, said: str) -> None:
+    path = put(tmp_path / "SMHD_test.jl.gz", {"id": 0, "label": ["ocd"], "posts": [[1, "Fine"]]}, user)
+    with pytest.raises(BadInput, match=said) as caught:
+        open_known("smhd", path)
+    assert "row 2" in str(caught.value)
+    assert "hidden" not in str(caught.value)

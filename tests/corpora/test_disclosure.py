@@ -1,0 +1,89 @@
+"""Self-reports of a diagnosis: our own sentences of every kind, with precision and recall."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psycheck.corpora.curate.disclosure import REACH, conditions, disclosed, known_conditions
+from psycheck.errors import BadInput
+
+with (Path(__file__).parent / "disclosure.csv").open(encoding="utf-8", newline="") as file:
+    SENTENCES = list(csv.DictReader(file, delimiter="|", quoting=csv.QUOTE_NONE))
+
+
+def test_precision_and_recall_over_our_own_sentences() -> None:
+    wanted = {(row["sentence"], name) for row in SENTENCES for name in row["conditions"].split()}
+    found = {(row["sentence"], name) for row in SENTENCES for name in disclosed(row["sentence"])}
+    precision, recall = len(wanted & found) / len(found), len(wanted & found) / len(wanted)
+    assert len(SENTENCES) >= 120
+    assert precision >= 0.98, sorted(found - wanted)
+    assert recall >= 0.85, sorted(wanted - found)
+
+
+def test_every_kind_and_every_condition_is_among_them() -> None:
+    kinds = Counter(row["kind"] for row in SENTENCES)
+    assert min(kinds[k] for k in ("disclosing", "negated", "hypothetical", "other", "quoted", "joking")) >= 8
+    named = {name for row in SENTENCES for name in row["conditions"].split()}
+    assert named == set(conditions())
+    assert len(named) == 9
+
+
+@pytest.mark.parametrize("kind", ["negated", "hypothetical", "other", "quoted", "joking", "none"])
+def test_what_is_no_disclosure_is_left_out_inside_a_longer_post_too(kind: str) -> None:
+    for row in SENTENCES:
+        if row["kind"] == kind:
+            post = f"The week was long and I slept little.\n{row['sentence']}\nThanks for reading."
+            assert disclosed(post) == frozenset(), row["sentence"]
+
+
+def test_a_disclosure_counts_wherever_it_stands_in_a_post() -> None:
+    alone = {row["sentence"]: disclosed(row["sentence"]) for row in SENTENCES if row["kind"] == "disclosing"}
+    for sentence, names in alone.items():
+        assert disclosed(f"Hello there.\n\n{sentence} It rained all day.") == names, sentence
+
+
+@pytest.mark.parametrize(("gap", "found"), [(REACH, True), (REACH + 1, False)])
+def test_a_keyword_counts_up_to_forty_characters_from_the_report(gap: int, found: bool) -> None:
+    between = " with " + "x" * (gap - len(" with ") - 1) + " "
+    assert len(between) == gap
+    assert disclosed(f"I was diagnosed{between}depression.") == ({"depression"} if found else set())
+
+
+def test_a_keyword_of_the_next_sentence_does_not_count() -> None:
+    assert disclosed("I was diagnosed with asthma. Depression runs in films.") == frozenset()
+
+
+def test_the_longest_keyword_names_the_condition() -> None:
+    assert disclosed("I was diagnosed with bipolar depression.") == {"bipolar"}
+    assert disclosed("I was diagnosed with obsessive-compulsive personality disorder.") == frozenset()
+    assert disclosed("I was diagnosed with post-traumatic stress.") == {"ptsd"}
+
+
+def test_add_is_a_condition_only_in_capitals() -> None:
+    assert disclosed("I was diagnosed with ADD.") == {"adhd"}
+    assert disclosed("I was diagnosed, I should add, far too late.") == frozenset()
+
+
+def test_an_unknown_condition_is_named_with_the_known_ones() -> None:
+    assert known_conditions(("anxiety", "depression")) == ("depression", "anxiety")
+    assert known_conditions(()) == conditions()
+    with pytest.raises(BadInput, match="did you mean 'anxiety'"):
+        known_conditions(("anxeity",))
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read_without_a_fault(text: str) -> None:
+    assert disclosed(text) <= set(conditions())
+    assert disclosed(f"{text} diagnosed {text}") <= set(conditions())
+
+
+def test_a_post_without_full_stops_is_read_in_bounded_time() -> None:
+    often = "I got just just just " * 4_000
+    assert disclosed(f"{often} diagnosed with depression {often}") == {"depression"}
+    assert disclosed(f"{'and then this ' * 300} I was diagnosed with OCD {'and then that ' * 300}") == {"ocd"}
+    far = "and then this " * 300
+    assert disclosed(f"{far} my diagnosis took long {far} I was diagnosed with PTSD") == {"ptsd"}

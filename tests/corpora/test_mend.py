@@ -1,0 +1,151 @@
+import csv
+import shlex
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from psycheck.cli.main import app
+from psycheck.corpora.columns import Columns
+from psycheck.corpora.mend import (
+    annotated,
+    even_lengths,
+    mended,
+    split_anew,
+    without_near_copies,
+    without_word,
+)
+from psycheck.corpora.read import read_corpus
+from psycheck.corpora.unlike import Unlike
+from psycheck.corpora.warn import warnings_of
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+from psycheck.line import corpus_plan, open_corpus
+
+THINGS = [f"{a}{b}{c}" for a in "bdfgklm" for b in ("a", "e", "o", "ui") for c in ("lt", "rn", "st", "p")]
+
+
+def say(random: Random, words: int) -> str:
+    return " ".join(random.choice(THINGS) for _ in range(words))
+
+
+def test_of_near_copies_one_outside_train_stays() -> None:
+    long = "a quite long sentence about nothing much that nobody else would ever write like this"
+    corpus = Corpus.of(
+        "made",
+        [long, f"{long} today", "something else entirely, and short", long.upper(), "a fifth one about tea"],
+        split=["train", "test", "train", "dev", "train"],
+    )
+    done = without_near_copies(corpus)
+    assert done.ids == ["2", "3", "5"]
+    assert done.left_out == {"nearly the same as another text": 2}
+
+
+def test_a_new_split_keeps_authors_together() -> None:
+    corpus = Corpus.of("made", [f"t{i}" for i in range(100)], author=[f"a{i % 20}" for i in range(100)])
+    done = split_anew(corpus, "6:2:2")
+    assert done.table["split"].value_counts().sort("split").rows() == [
+        ("dev", 20),
+        ("test", 20),
+        ("train", 60),
+    ]
+    homes = done.table.group_by("author").n_unique()
+    assert homes["split"].max() == 1
+    assert set(split_anew(corpus, "8:0:2").table["split"]) == {"train", "test"}
+    with pytest.raises(BadInput, match="no shares"):
+        split_anew(corpus, "80/20")
+
+
+def test_only_annotated_texts_stay() -> None:
+    corpus = Corpus.of("made", ["a", "b", "c"], labels={"low": [1, None, 0]})
+    assert annotated(corpus, "low").ids == ["1", "3"]
+
+
+def test_even_lengths_keep_the_proportion_of_classes_at_each_length() -> None:
+    texts = ["w " * 5] * 30 + ["w " * 5] * 10 + ["w " * 9] * 10 + ["w " * 9] * 30
+    corpus = Corpus.of(
+        "made", [text.strip() for text in texts], labels={"low": [1] * 30 + [0] * 10 + [1] * 10 + [0] * 30}
+    )
+    done = even_lengths(corpus, "low")
+    # As many of each class as of the other: 10 + 10 of each length.
+    lengths = np.array([len(text.split()) for text in done.texts])
+    marks = done.targets(["low"])[:, 0]
+    assert [(int((marks[lengths == n] == k).sum())) for n in (5, 9) for k in (0, 1)] == [10, 10, 10, 10]
+
+
+def test_a_word_goes_in_all_its_forms() -> None:
+    corpus = Corpus.of(
+        "made", ["Depressed, and depression again", "no DEPRESSION here", "depressed", "impressed"]
+    )
+    done = without_word(corpus, "depress")
+    assert done.texts == [", and again", "no here", "impressed"]
+    assert done.left_out == {"no other word in them": 1}
+
+
+def test_mends_are_counted_in_their_order() -> None:
+    corpus = Corpus.of("made", ["so sad today", "so glad", "sad"], author=["a", "b", "c"])
+    done, counts = mended(corpus, {"resplit": "1:1:1", "without-word": ["sad"], "annotated": None})
+    assert [(c.name, c.texts_before, c.texts_after, c.changed, c.dropped) for c in counts] == [
+        ("without-word", 3, 2, 1, 1),
+        ("resplit", 2, 2, 2, 0),
+    ]
+    assert done.texts == ["so today", "so glad"]
+
+
+def faulty() -> list[dict[str, object]]:
+    """Rows with copies and authors across splits, a telling word, a telling length and names."""
+    random = Random(1)
+    rows: list[dict[str, object]] = []
+    for i in range(400):
+        low = i % 2
+        rows.append(
+            {
+                "nr": i,
+                "words": say(random, random.randint(14, 24) if low else random.randint(8, 17))
+                + " zebra" * low,
+                "who": f"a{i % 60}",
+                "part": "train" if i < 260 else "test",
+                "low": low if i % 3 or i >= 260 else "",
+            }
+        )
+    for i in range(270, 300):
+        rows[i]["words"] = rows[i - 260]["words"]
+    for i in range(300, 330):
+        rows[i]["words"] = f"{rows[i]['words']} and my sister Ngozi left"
+    return rows
+
+
+def test_every_caution_has_a_command_that_runs_and_takes_it_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = faulty()
+    with Path("my posts.csv").open("w", encoding="utf-8", newline="") as file:
+        out = csv.DictWriter(file, list(rows[0]))
+        out.writeheader()
+        out.writerows(rows)
+    columns = Columns(text="words", id="nr", labels=("low",), author="who", split="part")
+    plan = corpus_plan("my posts.csv", columns)
+    cautions = warnings_of(open_corpus(plan))
+    assert {c.name for c in cautions} == {
+        "authors_across_splits", "duplicates_across_splits", "near_duplicates_across_splits", "personal_data",
+        "single_word", "length", "missing_labels",
+    }  # fmt: skip
+    for caution in cautions:
+        words = shlex.split(caution.command)
+        assert words[0] == "psycheck"
+        assert words[2:5] == ["my posts.csv", "--text", "words"]
+        result = CliRunner().invoke(app, words[1:])
+        assert result.exit_code == 0, result.output
+        left = {(c.name, c.label) for c in warnings_of(read_corpus("mended.csv"))}
+        assert (caution.name, caution.label) not in left
+
+
+def test_a_text_is_admitted_where_no_other_split_has_nearly_the_same() -> None:
+    others = Unlike()
+    others.add("so tired of this long week and of everyone in it", "train")
+    assert not others.admits("so tired of this long week and of everyone in it!!", "test")
+    assert others.admits("so tired of this long week and of everyone in it!!", "train")
+    assert others.admits("the week was long but the cake was good", "test")

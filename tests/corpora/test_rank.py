@@ -1,0 +1,56 @@
+"""Ranking by words of emotion."""
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from psycheck.corpora.curate import rank
+from psycheck.corpora.curate.rank import joined, rankings
+from psycheck.errors import BadInput
+
+
+def test_our_words_are_a_share_of_all_words() -> None:
+    (score,) = rankings(["words"])
+    assert score("I am sad and AFRAID, so it is.") == 2 / 8
+    assert score("a stone") == 0
+    assert score("") == 0
+
+
+def test_empath_is_the_sum_of_its_categories() -> None:
+    from empath import Empath
+
+    (score,) = rankings(["empath"])
+    text = "the sad man felt fear and pain in the dark"
+    held = Empath().analyze(text, normalize=True)
+    data = tomllib.loads((Path(rank.__file__).parent / "emotions.toml").read_text("utf-8"))
+    wanted = data["empath"]["categories"]
+    assert score(text) == pytest.approx(sum(held[name] for name in wanted))
+    assert score(text) > 0
+
+
+def test_the_nrc_lexicon_is_read_from_its_own_file(tmp_path: Path) -> None:
+    path = tmp_path / "nrc.txt"
+    path.write_text("abandon\tfear\t1\nabandon\tsadness\t1\nabandon\tjoy\t1\nchair\tfear\t0\n", "utf-8")
+    (score,) = rankings(["nrc"], path)
+    assert score("abandon chair abandon it") == 4 / 4  # two emotions each
+    with pytest.raises(BadInput, match="needs the file") as error:
+        rankings(["nrc"])
+    assert "research use only" in error.value.do
+    path.write_text("nothing here", "utf-8")
+    with pytest.raises(BadInput, match="holds no word"):
+        rankings(["nrc"], path)
+    with pytest.raises(BadInput, match="cannot be read"):
+        rankings(["nrc"], tmp_path / "nowhere")
+
+
+def test_an_unknown_ranking_is_named() -> None:
+    with pytest.raises(BadInput, match="no ranking 'liwc'"):
+        rankings(["liwc"])
+
+
+def test_several_rankings_are_joined_by_the_mean_of_ranks() -> None:
+    one, other = np.array([0.0, 5.0, 9.0]), np.array([1.0, 1.0, 0.0])
+    assert joined([one]).tolist() == [0, 5, 9]
+    assert joined([one, other]).tolist() == [0.5, 0.75, 0.5]

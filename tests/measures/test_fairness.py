@@ -1,0 +1,218 @@
+"""Rates, ratio and differences against numbers worked by hand, SciPy and statsmodels."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.proportion import confint_proportions_2indep
+
+from psycheck.measures.fairness import (
+    Rate,
+    demographic_parity_difference,
+    equal_opportunity_difference,
+    fnr_ratio,
+    paired_difference,
+    paired_flips,
+    rate_difference,
+    rates_by_group,
+    score_shift,
+)
+from psycheck.measures.intervals import wilson
+
+NAN = math.nan
+
+
+def test_rates_of_two_groups_by_hand() -> None:
+    truth = [1, 1, 1, 0, 0, 1, 1, 0, NAN, 1]
+    decided = [1, 0, 0, 1, 0, 1, 1, 0, 1, NAN]
+    group = ["a", "a", "a", "a", "a", "b", "b", "b", "b", "b"]
+    a, b = rates_by_group(truth, decided, group)
+    assert (a.group, a.n, a.unanswered) == ("a", 5, 0)
+    assert (a.fnr, a.tpr, a.fpr, a.positive) == (Rate(2, 3), Rate(1, 3), Rate(1, 2), Rate(2, 5))
+    # b: one text is not annotated (its decision counts), one has no answer (it counts in nothing).
+    assert (b.n, b.unanswered) == (5, 1)
+    assert (b.fnr, b.tpr, b.fpr, b.positive) == (Rate(0, 2), Rate(2, 2), Rate(0, 1), Rate(3, 4))
+    assert b.positive.interval == wilson(3, 4)
+
+
+def test_a_text_of_no_known_group_counts_in_none() -> None:
+    (only,) = rates_by_group([1, 1], [1, 0], ["a", ""])
+    assert only.n == 1
+
+
+def test_a_rate_of_nothing_is_no_number() -> None:
+    (only,) = rates_by_group([0, 0], [0, 1], ["a", "a"])
+    assert math.isnan(only.fnr.value)
+    assert math.isnan(only.fnr.interval[0])
+
+
+def test_the_ratio_is_the_lower_by_the_higher_rate_and_names_the_group_missed_less() -> None:
+    found = fnr_ratio(40, 100, 10, 100, names=("men", "women"))
+    assert found.value == pytest.approx(0.25)
+    assert found.favoured == "women"
+    # Katz: exp(ln 0.25 ± 1.96 √(1/10 − 1/100 + 1/40 − 1/100))
+    half = 1.959963984540054 * math.sqrt(0.105)
+    assert found.interval == pytest.approx((0.25 * math.exp(-half), 0.25 * math.exp(half)))
+    assert found.p == pytest.approx(stats.fisher_exact(np.array([[40, 60], [10, 90]])).pvalue)
+    assert found.n == 200
+
+
+def test_the_interval_of_the_ratio_is_that_of_scipy() -> None:
+    ours = fnr_ratio(12, 80, 30, 90)
+    theirs = stats.contingency.relative_risk(12, 80, 30, 90).confidence_interval(0.95)
+    assert ours.interval == pytest.approx((theirs.low, theirs.high))
+
+
+def test_swapping_the_groups_changes_only_the_name() -> None:
+    one = fnr_ratio(40, 100, 10, 100, names=("x", "y"))
+    other = fnr_ratio(10, 100, 40, 100, names=("y", "x"))
+    assert one == other
+
+
+def test_the_interval_of_pairs_counts_what_both_share() -> None:
+    # 100 positives; 30 missed in the first wording, 20 in the second, 18 in both.
+    found = fnr_ratio(30, 100, 20, 100, both=18, names=("female", "male"))
+    half = 1.959963984540054 * math.sqrt((30 + 20 - 36) / (30 * 20))
+    assert found.value == pytest.approx(2 / 3)
+    assert found.favoured == "male"
+    assert found.interval == pytest.approx((2 / 3 * math.exp(-half), 2 / 3 * math.exp(half)))
+    assert found.p == pytest.approx(2 * stats.binom.cdf(2, 14, 0.5))  # 12 against 2 discordant pairs
+    apart = fnr_ratio(30, 100, 20, 100)
+    assert apart.interval[1] - apart.interval[0] > found.interval[1] - found.interval[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "value", "favoured"),
+    [
+        ((0, 10, 0, 20), 1.0, ""),
+        ((0, 10, 5, 10), 0.0, "a"),
+        ((5, 10, 0, 10), 0.0, "b"),
+        ((10, 10, 20, 20), 1.0, ""),
+        ((3, 10, 6, 20), 1.0, ""),
+    ],
+)
+def test_empty_cells_have_a_defined_ratio_and_an_interval_with_a_width(
+    cells: tuple[int, int, int, int], value: float, favoured: str
+) -> None:
+    found = fnr_ratio(*cells)
+    assert (found.value, found.favoured) == (value, favoured)
+    low, high = found.interval
+    assert 0 <= low < high < math.inf
+    assert low <= value <= high
+
+
+@pytest.mark.parametrize("both", [None, 0])
+def test_pairs_without_any_discordant_pair_have_a_width(both: int | None) -> None:
+    low, high = fnr_ratio(0, 30, 0, 30, both=both).interval
+    assert low < 1 < high
+    low, high = fnr_ratio(10, 30, 10, 30, both=10).interval
+    assert low < 1 < high
+
+
+def test_without_positives_there_is_no_ratio() -> None:
+    found = fnr_ratio(0, 0, 3, 10)
+    assert math.isnan(found.value)
+    assert math.isnan(found.p)
+    assert found.favoured == ""
+
+
+@pytest.mark.parametrize(
+    ("cells", "both"), [((5, 4, 0, 4), None), ((2, 4, 2, 5), 1), ((2, 4, 1, 4), 2), ((4, 4, 3, 4), 2)]
+)
+def test_counts_that_cannot_be_are_refused(cells: tuple[int, int, int, int], both: int | None) -> None:
+    with pytest.raises(ValueError, match=r"misses|pairs"):
+        fnr_ratio(*cells, both=both)
+
+
+@given(st.data())
+def test_the_ratio_lies_in_its_interval_and_between_0_and_1(data: st.DataObject) -> None:
+    n, m = data.draw(st.integers(1, 60)), data.draw(st.integers(1, 60))
+    found = fnr_ratio(data.draw(st.integers(0, n)), n, data.draw(st.integers(0, m)), m)
+    assert 0 <= found.value <= 1
+    assert found.interval[0] <= found.value <= found.interval[1]
+
+
+def test_a_difference_of_rates_has_the_interval_of_newcombe() -> None:
+    found = rate_difference(56, 70, 48, 80)
+    assert found.value == pytest.approx(0.2)
+    assert found.interval == pytest.approx(
+        confint_proportions_2indep(56, 70, 48, 80, compare="diff", method="newcomb")
+    )
+    assert found.interval == pytest.approx((0.0524, 0.3339), abs=5e-5)  # Newcombe 1998, table II
+    assert found.n == (70, 80)
+
+
+def test_differences_between_groups_by_hand() -> None:
+    truth = [1] * 10 + [1] * 10 + [0] * 5
+    decided = [1] * 6 + [0] * 4 + [1] * 9 + [0] * 1 + [1, 0, 0, 0, 0]
+    group = ["men"] * 10 + ["women"] * 10 + ["women"] * 5
+    chance = equal_opportunity_difference(truth, decided, group, "men", "women")
+    assert chance.value == pytest.approx(0.6 - 0.9)
+    parity = demographic_parity_difference(decided, group, "men", "women")
+    assert parity.value == pytest.approx(6 / 10 - 10 / 15)
+    assert parity.p == pytest.approx(stats.fisher_exact(np.array([[6, 4], [10, 5]])).pvalue)
+
+
+def test_a_group_is_set_against_all_others_that_are_known() -> None:
+    parity = demographic_parity_difference([1, 0, 1, 1, 0], ["a", "a", "b", "c", ""], "a")
+    assert parity.value == pytest.approx(0.5 - 1.0)
+    assert parity.n == (2, 2)
+
+
+def test_flips_are_counted_by_direction_and_tested_by_mcnemar() -> None:
+    first = [1, 1, 1, 0, 0, 1, NAN, 0]
+    second = [1, 0, 0, 0, 1, 0, 1, 0]
+    found = paired_flips(first, second)
+    assert (found.n, found.only_first, found.only_second, found.unanswered) == (7, 3, 1, 1)
+    assert found.rate == Rate(4, 7)
+    assert found.p == pytest.approx(2 * stats.binom.cdf(1, 4, 0.5))
+
+
+def test_a_paired_difference_by_hand() -> None:
+    # a = 20 both, b = 12 first only, c = 2 second only, d = 16 neither.
+    first = [1] * 20 + [1] * 12 + [0] * 2 + [0] * 16
+    second = [1] * 20 + [0] * 12 + [1] * 2 + [0] * 16
+    found = paired_difference(first, second)
+    assert found.value == pytest.approx(0.2)
+    (l1, u1), (l2, u2) = wilson(32, 50), wilson(22, 50)
+    phi = (20 * 16 - 12 * 2 - 25) / math.sqrt(32 * 18 * 22 * 28)
+    low = math.sqrt((0.64 - l1) ** 2 - 2 * phi * (0.64 - l1) * (u2 - 0.44) + (u2 - 0.44) ** 2)
+    high = math.sqrt((u1 - 0.64) ** 2 - 2 * phi * (u1 - 0.64) * (0.44 - l2) + (0.44 - l2) ** 2)
+    assert found.interval == pytest.approx((0.2 - low, 0.2 + high))
+    assert found.p == pytest.approx(2 * stats.binom.cdf(2, 14, 0.5))
+
+
+def test_the_paired_interval_holds_the_truth_about_95_times_in_100() -> None:
+    random = np.random.default_rng(0)
+    cells = np.array([0.3, 0.15, 0.05, 0.5])
+    inside = 0
+    for a, b, c, d in random.multinomial(60, cells, size=400):
+        found = paired_difference([1] * (a + b) + [0] * (c + d), [1] * a + [0] * b + [1] * c + [0] * d)
+        inside += found.interval[0] <= 0.1 <= found.interval[1]
+    assert 0.92 <= inside / 400 <= 0.99
+
+
+def test_a_shift_of_scores_has_a_size_and_a_direction() -> None:
+    found = score_shift([0.9, 0.2, 0.5, 0.6, NAN], [0.5, 0.3, 0.4, 0.6, 0.1])
+    assert found.n == 4
+    assert found.size == pytest.approx((0.4 + 0.1 + 0.1 + 0.0) / 4)
+    assert found.difference == pytest.approx((0.4 - 0.1 + 0.1) / 4)
+    moved = [0.4, -0.1, 0.1, 0.0]
+    ends = stats.ttest_1samp(moved, 0).confidence_interval(0.95)
+    assert found.interval == pytest.approx((ends.low, ends.high))
+
+
+def test_scores_that_do_not_move_are_no_evidence() -> None:
+    found = score_shift([0.3, 0.8], [0.3, 0.8])
+    assert (found.size, found.difference, found.p) == (0.0, 0.0, 1.0)
+    assert score_shift([], []).n == 0
+
+
+def test_shapes_and_values_are_checked() -> None:
+    with pytest.raises(ValueError, match="one value a text"):
+        paired_flips([1, 0], [1])
+    with pytest.raises(ValueError, match="1, 0 or NaN"):
+        rates_by_group([0.5], [1], ["a"])

@@ -1,0 +1,172 @@
+"""The section on fairness: pairs, groups, ids, and the sentence at the top that links to it."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from planted import Planted, flips_on_she, oracle
+from psycheck.audits.fairness import Fairness
+from psycheck.corpus import Corpus
+from psycheck.finding import Finding
+from psycheck.model import FloatArray, IntArray
+from psycheck.report.fairness import fairness
+from psycheck.report.html import render
+from psycheck.report.shelf import Shelf
+from psycheck.report.verdict import learned, untested
+from psycheck.run import Run
+
+
+def corpus(name: str = "notes", groups: bool = True) -> Corpus:
+    texts = [
+        f"{'She' if i % 2 else 'He'} {'is hopeless' if i % 4 < 2 else 'went home'} {i}." for i in range(40)
+    ]
+    texts += ["The garden is wet.", "They gave her flowers."]
+    marks = [float(i % 4 < 2) for i in range(40)] + [0.0, 0.0]
+    named = {"gender": ["women" if i % 2 else "men" for i in range(42)]} if groups else None
+    return Corpus.of(name, texts, labels={"depression": marks}, groups=named)
+
+
+class Scores:
+    """What a planted model says, as the store would give it."""
+
+    def __init__(self, score: Callable[[str], float], name: str = "planted") -> None:
+        self.inner, self.model, self.labels = Planted(name, score), name, ("depression",)
+
+    def of(self, texts: Sequence[str]) -> FloatArray:
+        return self.inner.score(texts)
+
+    def read(self, texts: Sequence[str]) -> IntArray:
+        return np.array([len(text) for text in texts], np.int64)
+
+
+def found(score: Callable[[str], float], name: str = "planted", groups: bool = True) -> tuple[Finding, ...]:
+    return Fairness().judge(corpus(groups=groups), Scores(score, name)).findings
+
+
+def run_of(*findings: Finding) -> Run:
+    return Run({"models": [], "corpora": [], "threshold": 0.5}, {}, findings)
+
+
+def test_the_section_takes_every_finding_of_the_audit() -> None:
+    shelf = Shelf(found(flips_on_she))
+    (part,) = fairness(shelf)
+    assert shelf.left == []
+    assert part.name == ""
+    assert part.undecided == ("42",)
+
+
+def test_the_table_of_pairs_has_value_interval_n_and_both_p() -> None:
+    (part,) = fairness(Shelf(found(flips_on_she)))
+    assert part.pairs is not None
+    rows = {row[0]: row[1:] for row in part.pairs.rows}
+    assert "50 %" in rows["Texts whose decision changes"][0]
+    assert "n 40" in rows["Texts whose decision changes"][0]
+    value, p, adjusted = rows["Demographic parity difference, female less male"]
+    assert ">0.500<" in value
+    assert (p, adjusted) == ("<0.001", "<b>&lt;0.001</b>")
+    assert len(part.flipped) == 20
+
+
+def test_groups_have_their_rates_and_their_comparison() -> None:
+    (part,) = fairness(Shelf(found(flips_on_she)))
+    (column,) = part.columns
+    rates, compared = column.tables
+    assert (column.name, column.open) == ("gender", True)
+    assert column.said == "2 groups; they differ after Holm's correction"
+    assert [row[0] for row in rates.rows] == ["men", "women"]
+    assert rates.head == ("Gender", "False negative rate", "False positive rate", "Positive decisions")
+    assert [row[0] for row in compared.rows] == ["men less women"]
+    assert part.plot is not None
+    assert [name for name, _, _ in part.plot.groups] == ["The same texts in either wording", "Gender"]
+
+
+def test_the_ledger_shows_where_every_text_went() -> None:
+    (part,) = fairness(Shelf(found(oracle)))
+    assert part.ledger is not None
+    (row,) = part.ledger.rows
+    assert dict(zip(part.ledger.head[1:], row[1:], strict=True)) == {
+        "generated": "41",
+        "passed": "40",
+        "failed": "0",
+        "unchanged": "1",
+        "unseen": "0",
+        "unanswered": "0",
+        "undecided": "1",
+        "both genders": "0",
+    }
+
+
+def test_two_models_have_a_part_each() -> None:
+    parts = fairness(Shelf((*found(oracle, "sound"), *found(flips_on_she, "she"))))
+    assert [part.name for part in parts] == ["sound", "she"]
+
+
+def test_without_pairs_the_page_says_that_nothing_was_tested() -> None:
+    plain = Corpus.of("c", ["The garden is wet."], labels={"depression": [0.0]})
+    findings = Fairness().judge(plain, Scores(oracle)).findings
+    (part,) = fairness(Shelf(findings))
+    assert (part.pairs, part.plot) == (None, None)
+    assert "no text could be swapped" in render(run_of(*findings))
+
+
+def test_a_column_of_small_groups_is_named_as_not_tested() -> None:
+    few = Corpus.of("c", ["She left.", "He left."], groups={"ward": ["a", "b"]})
+    (part,) = fairness(Shelf(Fairness().judge(few, Scores(oracle)).findings))
+    (table,) = part.columns[0].tables
+    assert table.rows[0][0] == "no group is large enough"
+    assert table.note == "Not compared: 2 texts in groups that are too small or too many."
+
+
+def test_the_page_has_the_section_and_escapes_the_names_of_groups() -> None:
+    named = ["<b>x</b>" if i % 2 else "men" for i in range(42)]
+    odd = Corpus.of(
+        "notes", corpus().texts, labels={"depression": [1.0, 0.0] * 21}, groups={"<i>ward": named}
+    )
+    page = render(run_of(*Fairness().judge(odd, Scores(flips_on_she)).findings))
+    assert '<section id="fairness"' in page
+    assert '<a href="#fairness">Fairness</a>' in page
+    assert "<b>x</b>" not in page
+    assert "<i>ward" not in page
+
+
+@pytest.mark.parametrize(
+    ("score", "said", "groups"),
+    [
+        (
+            flips_on_she,
+            "50 % (35–65) of 40 texts change their decision when he and she are swapped",
+            "groups differ by gender (men against women) after Holm's correction",
+        ),
+        (
+            oracle,
+            "0 % (0–9) of 40 texts change their decision when he and she are swapped",
+            "groups by gender are not told apart after Holm's correction",
+        ),
+    ],
+)
+def test_the_sentence_at_the_top_names_the_share_and_links_to_the_section(
+    score: Callable[[str], float], said: str, groups: str
+) -> None:
+    run = run_of(*found(score))
+    (gender,) = [s for s in learned(run) if s.subject == "Gender"]
+    assert gender.words.startswith(said)
+    assert groups in gender.words
+    assert (gender.anchor, gender.tested) == ("fairness", True)
+    assert not any("fairness" in line for line in untested(run))
+
+
+def test_the_sentence_says_who_is_missed_less() -> None:
+    def needs_she(text: str) -> float:
+        return 0.9 if text.startswith("She") or text.endswith("1.") else 0.1
+
+    run = run_of(*found(needs_she, groups=False))
+    (gender,) = [s for s in learned(run) if s.subject == "Gender"]
+    assert "the female wording is missed less (false negative rate ratio 0.00 (0.00–" in gender.words
+
+
+def test_the_sentence_tells_a_shift_that_stays_below_the_threshold() -> None:
+    run = run_of(*found(lambda text: 0.4 if text.startswith("She") else 0.2 + len(text) / 1000, groups=False))
+    (gender,) = [s for s in learned(run) if s.subject == "Gender"]
+    assert gender.words.startswith("0 % (0–9) of 40 texts change")
+    assert "the female wording scores higher (mean difference 0.18 (0.18–0.18), n 40)" in gender.words

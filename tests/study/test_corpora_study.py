@@ -1,0 +1,123 @@
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from psycheck.cli.main import app
+from psycheck.corpora.compare import Comparing
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+from psycheck.finding import Finding
+from psycheck.model import FloatArray
+from psycheck.study.corpora import study_corpora
+from psycheck.study.corpora_tables import corpora_tables, paper_notes, tables_of
+from psycheck.study.tables import published
+
+QUICK = Comparing(sample=20, permutations=10, repeats=2)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Texts with "far" in them stand at (3, 4), all others at the origin."""
+
+    name: str = "points"
+    fingerprint: str = "points"
+
+    def encode(self, texts: Sequence[str], /) -> FloatArray:
+        return np.array([(3.0, 4.0) if "far" in text else (0.0, 0.0) for text in texts])
+
+    def encode_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]], /) -> FloatArray:
+        return self.encode(texts)
+
+
+def near() -> Corpus:
+    texts = ["aa bb"] * 12 + ["aa cc"] * 12
+    return Corpus.of("near", texts, labels={"low": [1] * 12 + [0] * 12})
+
+
+def far() -> Corpus:
+    return Corpus.of("far", [f"far away {word}" for word in "mnopqrstuvwx"])
+
+
+def of(findings: Sequence[Finding], measure: str) -> list[Finding]:
+    return [f for f in findings if f.measure == measure]
+
+
+def test_the_distances_are_those_worked_out_by_hand() -> None:
+    run = study_corpora([near(), far()], encoder=Points(), how=QUICK)
+    # Every text of one corpus is moved from (0, 0) to (3, 4).
+    (between,) = of(run.findings, "wasserstein")[:1]
+    assert between.value == pytest.approx(5)
+    assert (between.where["first"], between.where["second"]) == ("near", "far")
+    # Smoothed counts of aa, bb, cc are 13, 13, 1 and 13, 1, 13, their mean 13, 7, 7, all of 27.
+    (words,) = of(run.findings, "jsd_unigram")
+    assert words.value == pytest.approx(13 / 27 * log2(13 / 7) + 1 / 27 * log2(1 / 7))
+    assert (words.where["corpus"], words.where["first"], words.where["second"]) == ("near", "low 1", "low 0")
+    # No class differs from the other in these vectors.
+    (inside,) = [f for f in of(run.findings, "mmd2_pair_mean") if f.where["level"] == "between classes"]
+    assert inside.value == 0
+    (accuracy,) = of(run.findings, "adversarial_accuracy")
+    assert accuracy.value == 1
+    assert any("Table 2 is without far: it has no labels" in note for note in run.notes)
+
+
+def test_two_labels_make_four_classes_and_small_ones_are_left_out() -> None:
+    marks = [(1, 0)] * 10 + [(0, 1)] * 10 + [(1, 1)] * 10 + [(0, 0)] * 9
+    corpus = Corpus.of(
+        "made",
+        [f"word{i % 7} and {i % 3}" for i in range(39)],
+        labels={"depression": [a for a, _ in marks], "anxiety": [b for _, b in marks]},
+    )
+    run = study_corpora([corpus], encoder="tfidf", how=QUICK)
+    pairs = {(f.where["first"], f.where["second"]) for f in of(run.findings, "jsd_bigram")}
+    assert len(pairs) == 3
+    assert any("'none': fewer than 10 texts" in note for note in run.notes)
+
+
+def test_the_tables_show_ours_below_the_published_ones(tmp_path: Path) -> None:
+    run = study_corpora([near(), far()], encoder=Points(), how=QUICK, out=tmp_path)
+    third, second, eighth = tables_of(run.findings)
+    assert third.rows[0][:4] == ("published", "TwSelfDiag", "TwPHMDepr", "6.86")
+    assert third.rows[-1][:3] == ("ours", "near", "far")
+    assert third.rows[-1][3].startswith("5.000")
+    assert second.rows[0][:5] == ("published", "ANGST", "control", "comorbid", "0.036")
+    assert second.rows[0][6] == "0.047†"
+    assert eighth.rows[3] == ("published", "SDCNL", "ANGST", "1.000", "1.000", "1.000", "0.990†")
+    assert (tmp_path / "study.md").read_text("utf-8") == corpora_tables(run)
+
+
+def test_the_published_tables_are_whole() -> None:
+    assert {len(published(name)) for name in ("deck-table-3", "angst-table-2", "angst-table-8")} == {
+        3,
+        40,
+        16,
+    }
+    notes = "\n".join(paper_notes())
+    assert "0.47 against the control group" in notes
+    assert "0.990 − 0.857 = 0.133" in notes
+
+
+def test_two_corpora_of_one_name_are_refused() -> None:
+    with pytest.raises(BadInput, match="names of their own"):
+        study_corpora([near(), near()], encoder="tfidf")
+
+
+def test_the_verb_prints_the_tables(tmp_path: Path) -> None:
+    rows = "\n".join(f"{i},word{i % 5} and thing{i % 4},{i % 2}" for i in range(40))
+    (tmp_path / "posts.csv").write_text(f"id,text,depression\n{rows}\n")
+    command = [
+        "study",
+        "corpora",
+        str(tmp_path / "posts.csv"),
+        "--encoder",
+        "tfidf",
+        "--out",
+        str(tmp_path / "s"),
+    ]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    assert "| ours | posts | depression 1 | depression 0 |" in result.output
