@@ -26,6 +26,7 @@ from psycheck.finding import Finding
 from psycheck.line import open_corpus
 from psycheck.measures.classification import auc, confusion, f1, macro_f1
 from psycheck.measures.intervals import wilson
+from psycheck.measures.significance import holm
 from psycheck.models.open import open_model
 from psycheck.study.asking import additions_of, dir_checks, sample, scored, sentence_rates
 from psycheck.study.rows import Scored, against, by_place, differences
@@ -259,6 +260,7 @@ def change_table(rows: list[Scored]) -> list[str]:
     for name, first, second, decision in COMPARED:
         gains: dict[str, list[float]] = {"macro_f1": [], "auc": []}
         cells: list[list[object]] = []
+        tested: list[list[float]] = []
         for trained_on, corpus in dict.fromkeys((key[1], key[2]) for key in at):
             seeds = [k[3] for k in at if k[:3] == (second, trained_on, corpus)]
             pairs = [
@@ -277,7 +279,7 @@ def change_table(rows: list[Scored]) -> list[str]:
                 drawn(b, "macro_f1", decision) - drawn(a, "macro_f1", decision) for a, b in pairs
             ]
             gains["auc"] += [drawn(b, "auc", "ranking") - drawn(a, "auc", "ranking") for a, b in pairs]
-            worse = sum(p < 0.05 for p in ps)
+            tested.append(ps)
             cells.append(
                 [
                     name,
@@ -285,10 +287,14 @@ def change_table(rows: list[Scored]) -> list[str]:
                     len(pairs),
                     signed(change),
                     f"{change.counts['up']}/{len(pairs)}",
-                    f"{worse}/{len(ps)}",
+                    "",
                     signed(area),
                 ]
             )
+        # Holm over all pairs of a comparison; back to the direction that each belongs to.
+        adjusted = iter(holm([p for ps in tested for p in ps]).tolist())
+        for cell, ps in zip(cells, tested, strict=True):
+            cell[5] = f"{sum(next(adjusted) < 0.05 for _ in ps)}/{len(ps)}"
         lines += cells
         up = sum(gain > 0 for gain in gains["macro_f1"])
         n = len(gains["macro_f1"])
@@ -303,8 +309,27 @@ def change_table(rows: list[Scored]) -> list[str]:
                 f"**{np.mean(gains['auc']):+.3f}**",
             ]
         )
-    head = ["comparison", "direction", "pairs", "macro-F1 (95 % over texts)", "up", "McNemar p < 0.05", "AUC"]
-    return [table(head, lines), ""]
+    head = ["comparison", "direction", "pairs", "macro-F1 (95 % over texts)", "up", "McNemar, Holm < 0.05"]
+    return [table([*head, "AUC"], lines), ""]
+
+
+def choice_table(rows: list[Scored]) -> list[str]:
+    """The arm that is best for two corpora to train on, and how it does for the third: no hindsight."""
+    at = {(one.arm, one.trained_on, one.corpus, one.seed): one for one in rows if not one.own}
+    arms, homes = list(dict.fromkeys(k[0] for k in at)), list(dict.fromkeys(k[1] for k in at))
+    lines = []
+    for decision in ("0.5", "dev"):
+
+        def mean(arm: str, some: Sequence[str], decision: str = decision) -> float:
+            mine = [one for key, one in at.items() if key[0] == arm and key[1] in some]
+            return float(np.mean([drawn(one, "macro_f1", decision) for one in mine]))
+
+        for held in homes:
+            rest = [home for home in homes if home != held]
+            means = {arm: mean(arm, rest) for arm in arms}
+            best = max(means, key=means.__getitem__)
+            lines.append([decision, held, best, f"{mean('plain', [held]):.3f}", f"{mean(best, [held]):.3f}"])
+    return [table(["decision", "trained on", "arm chosen on the two others", "plain", "chosen"], lines), ""]
 
 
 def sentence_table(results: Results) -> list[str]:
@@ -346,6 +371,12 @@ COMPARED = (
     ("half − plain, dev threshold", "plain", "half", "dev"),
     ("all-half − plain, at 0.5", "plain", "all-half", "0.5"),
     ("all-half − plain, dev threshold", "plain", "all-half", "dev"),
+    ("balanced − plain, at 0.5", "plain", "balanced", "0.5"),
+    ("balanced − plain, dev threshold", "plain", "balanced", "dev"),
+    ("all-half-balanced − plain, at 0.5", "plain", "all-half-balanced", "0.5"),
+    ("all-half-balanced − plain, dev threshold", "plain", "all-half-balanced", "dev"),
+    ("all-half-balanced − balanced, at 0.5", "balanced", "all-half-balanced", "0.5"),
+    ("all-half-balanced − balanced, dev threshold", "balanced", "all-half-balanced", "dev"),
     ("random − plain, dev threshold", "plain", "random", "dev"),
     ("augmented − random, dev threshold", "random", "augmented", "dev"),
 )
@@ -391,7 +422,18 @@ def main() -> int:
     results = Results(given.out)
     if given.tables:
         rows = rows_of(results, home)
-        print("\n".join([machine(), "", *figure_tables(rows), *change_table(rows), *sentence_table(results)]))
+        print(
+            "\n".join(
+                [
+                    machine(),
+                    "",
+                    *figure_tables(rows),
+                    *change_table(rows),
+                    *choice_table(rows),
+                    *sentence_table(results),
+                ]
+            )
+        )
         return 0
     for seed in range(given.seeds) if given.seed is None else [given.seed]:
         chosen = [corpus for corpus in home if given.home in (None, corpus.name)]

@@ -14,7 +14,8 @@ from typing import Any
 from psycheck.corpora.generate import generate
 from psycheck.engine import score_once
 from psycheck.models.open import open_model
-from psycheck.scores import RememberedScores, Store
+from psycheck.scores import RememberedScores
+from psycheck.store import Store
 from psycheck.train.fit import train
 from psycheck.train.recipe import preset
 from timing import machine, table, verdict

@@ -21,7 +21,8 @@ from psycheck.corpora.generate import generate
 from psycheck.corpus import Corpus
 from psycheck.engine import score_once
 from psycheck.model import FloatArray
-from psycheck.scores import RememberedScores, Store
+from psycheck.scores import RememberedScores
+from psycheck.store import Store
 from timing import machine, peak_megabytes, table, verdict
 
 TEXTS = 2_000

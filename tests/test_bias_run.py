@@ -13,7 +13,7 @@ from psycheck.bias import encoder_bias
 from psycheck.cli.main import app
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
-from psycheck.line import save
+from psycheck.pages import save
 from psycheck.report.bias import bias_sentences, bias_table, bias_verdict
 from psycheck.run import Run, open_run
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import stat
 import subprocess
@@ -21,7 +22,8 @@ from psycheck.corpora.curate.settings import Curating
 from psycheck.corpora.read import read_corpus
 from psycheck.curate import curate_dumps
 from psycheck.errors import BadInput
-from psycheck.line import save
+from psycheck.pages import save
+from psycheck.report.curate import funnels
 from psycheck.run import open_run
 
 SMALL: dict[str, Any] = {"min_words": 5, "min_posts": 2, "controls": True}
@@ -83,6 +85,14 @@ def test_the_page_sets_the_papers_figures_beside_ours(tmp_path: Path, dump: Path
     assert (out / "report.html").read_text("utf-8") == page
 
 
+def test_a_split_takes_nothing_away(tmp_path: Path, dump: Path) -> None:
+    run = curate_dumps([dump], out=tmp_path / "run", how=Curating(**SMALL))
+    corpus = funnels(run.findings)[-1]
+    assert [row[3] for row in corpus.rows] == ["0", "–", "–", "–"]
+    whole, *parts = (int(row[1]) for row in corpus.rows)
+    assert whole == sum(parts) == 10
+
+
 def test_a_secret_is_made_once_for_its_owner_alone(tmp_path: Path, dump: Path) -> None:
     secret = tmp_path / "salt"
     authors = []
@@ -137,6 +147,36 @@ def test_a_killed_process_leaves_nothing_that_looks_whole(tmp_path: Path) -> Non
     curate_dumps([small], out=out, how=Curating(**SMALL))
     assert not [path for path in out.iterdir() if path.name.startswith(".curating-")]
     assert open_run(out).findings
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    people = [line(f"z{k}", f"p{k % 30}", "cats", words(k, 150), at=k) for k in range(300)]
+    return write_dump(tmp_path_factory.mktemp("crowd") / "crowd.zst", [*village(), *people])
+
+
+@pytest.mark.parametrize(
+    ("most", "said"),
+    # While posts are put aside, and while they are drawn; tests/corpora/test_write.py has the corpus itself.
+    [(8_000, "cannot write results: File too large"), (300_000, "posts cannot be put aside")],
+)
+def test_a_full_disk_leaves_no_corpus(tmp_path: Path, crowd: Path, most: int, said: str) -> None:
+    # A file that may not grow is refused as a full disk is, and needs no disk of its own.
+    command = [sys.executable, "-m", "psycheck", "curate", str(crowd), "--out", "run", "--controls"]
+    command += ["--min-words", "5", "--min-posts", "2", "--control-posts", "300"]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "the dumps are read anew" in done.stderr
+    assert list((tmp_path / "run").iterdir()) == []
 
 
 def test_the_verb_prints_the_funnel_and_says_what_was_left_out(tmp_path: Path, dump: Path) -> None:

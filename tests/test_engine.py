@@ -11,7 +11,8 @@ from planted import MODELS, Counting, Planted
 from psycheck.engine import Tally, gather, score_once, unscored
 from psycheck.errors import ModelFailure
 from psycheck.model import FloatArray
-from psycheck.scores import RememberedScores, Store
+from psycheck.scores import RememberedScores
+from psycheck.store import Store
 
 
 def _scored(store: Store, model: Counting | Planted, texts: Sequence[str]) -> tuple[Tally, RememberedScores]:

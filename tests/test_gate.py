@@ -78,3 +78,19 @@ def test_what_has_no_counterpart_in_the_earlier_run_does_not_pass() -> None:
     earlier = {"old": [Finding("pass_rate", 0.1, 9, where={"check": "T99", "model": "b"})]}
     result = judge_gates([Gate("pass_rate", no_worse_than="old")], FINDINGS, earlier)[0]
     assert (result.holds, result.reason) == (False, "3 of 3 have no counterpart in old")
+
+
+def test_a_gate_with_two_bounds_reads_as_a_sentence() -> None:
+    assert str(Gate("brier", max=0.2, no_worse_than="old")) == "brier<=0.2 and no worse than old"
+    assert (
+        str(Gate("f1", no_worse_than="old", where={"corpus": "a"})) == "f1 no worse than old where corpus=a"
+    )
+
+
+def test_no_worse_than_looks_at_both_sides_of_a_difference_and_of_a_ratio() -> None:
+    then = [Finding("score_difference", -0.1, 9), Finding("fnr_ratio", 0.8, 9)]
+    gates = [Gate("score_difference", no_worse_than="old"), Gate("fnr_ratio", no_worse_than="old")]
+    nearer = [Finding("score_difference", -0.05, 9), Finding("fnr_ratio", 1.1, 9)]
+    assert [result.holds for result in judge_gates(gates, nearer, {"old": then})] == [True, True]
+    further = [Finding("score_difference", 0.2, 9), Finding("fnr_ratio", 1.3, 9)]
+    assert [result.holds for result in judge_gates(gates, further, {"old": then})] == [False, False]

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from found import of
 from psycheck.cli.improve import improve_cli
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.finding import Finding
 from psycheck.improve import improve
 from psycheck.run import Run, open_run
 from psycheck.train.fit import opened, train
@@ -39,14 +38,6 @@ def corpus_of(name: str, n: int = 80, noise: int = 19) -> Corpus:
     return Corpus.of(name, texts, labels={"low": marks}, split=[parts[i // 2 % 4] for i in range(n)])
 
 
-def of(findings: Sequence[Finding], measure: str, **where: str) -> list[Finding]:
-    return [
-        f
-        for f in findings
-        if f.measure == measure and all(f.where.get(key) == value for key, value in where.items())
-    ]
-
-
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
     folder = tmp_path_factory.mktemp("improve")
@@ -67,7 +58,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
 
 def test_every_row_stands_at_a_half_at_the_dev_threshold_and_as_auc(done: tuple[Run, Path]) -> None:
     run, _ = done
-    for arm in ("plain", "augmented", "control"):
+    for arm in ("plain", "balanced", "augmented", "control"):
         for corpus in ("own", "other", "far"):
             for decision in ("0.5", "dev"):
                 for measure in ("f1", "macro_f1"):
@@ -122,7 +113,7 @@ def test_significance_is_adjusted_over_the_rows(done: tuple[Run, Path]) -> None:
     for decision in ("0.5", "dev"):
         plain = of(run.findings, "mcnemar_p", decision=decision)
         holm = of(run.findings, "mcnemar_p_holm", decision=decision)
-        assert len(plain) == len(holm) == 2 * 3 * 2  # arms, corpora, seeds
+        assert len(plain) == len(holm) == 3 * 3 * 2  # arms, corpora, seeds
         assert all(b.value >= a.value for a, b in zip(plain, holm, strict=True))
     assert {f.where["against"] for f in of(run.findings, "chance_p")} == {"coin", "larger class"}
 
@@ -137,12 +128,13 @@ def test_the_price_on_the_own_corpus_is_told(done: tuple[Run, Path]) -> None:
     assert "on its own corpus" in (folder / "out" / "improve.md").read_text("utf-8")
 
 
-def test_all_arms_have_the_same_recipe_and_as_many_texts(done: tuple[Run, Path]) -> None:
+def test_all_arms_have_as_many_texts_and_the_same_recipe_but_for_the_weights(done: tuple[Run, Path]) -> None:
     _, folder = done
     plain = opened(folder / "plain")
-    for arm in ("augmented", "control"):
+    for arm in ("balanced", "augmented", "control"):
         (own,) = (folder / "out" / "models").glob(f"own-{arm}-0-*")
-        assert opened(own).recipe == plain.recipe
+        assert opened(own).recipe == plain.recipe.with_(class_weights=True)
+    for arm in ("augmented", "control"):
         counts = done[0].plan["augmented"][f"{arm}-0"]
         assert 0 < counts["augmented"] <= counts["texts"] == 60
 
@@ -151,7 +143,7 @@ def test_the_folder_holds_a_run_that_opens_again_and_a_table(done: tuple[Run, Pa
     run, folder = done
     assert open_run(folder / "out").findings == run.findings
     table = list(csv.reader(io.StringIO((folder / "out" / "improve.csv").read_text("utf-8"))))
-    assert len(table) == 1 + 3 * 3 * 3  # arms, corpora, decisions
+    assert len(table) == 1 + 4 * 3 * 3  # arms, corpora, decisions
     assert "macro_f1_change" in (folder / "out" / "findings.jsonl").read_text("utf-8")
 
 
@@ -170,8 +162,25 @@ def test_nothing_is_trained_twice(done: tuple[Run, Path]) -> None:
         say=said.append,
         **seen_and_unseen(folder),
     )
-    assert sum("trained before" in line for line in said) == 6
+    assert sum("trained before" in line for line in said) == 8
     assert again.findings == run.findings
+
+
+def test_without_balance_the_recipe_stays_as_it_is(tmp_path: Path) -> None:
+    run = improve(
+        RECIPE,
+        corpus_of("own"),
+        out=tmp_path / "out",
+        texts=12,
+        resamples=50,
+        balance=False,
+        control=False,
+        **seen_and_unseen(tmp_path),
+    )
+    assert {f.where["arm"] for f in run.findings if f.measure == "macro_f1"} == {"plain", "augmented"}
+    for arm in ("plain", "augmented"):
+        (own,) = (tmp_path / "out" / "models").glob(f"own-{arm}-0-*")
+        assert opened(own).recipe == RECIPE
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,6 +162,46 @@ def test_fairness_is_part_of_every_audit_and_names_the_model_that_flips_on_she()
     }
     assert rates["flips_on_she"].examples == ("1", "2", "3", "4", "5", "6")
     assert len(run.tables["pairs"]) == 12
+
+
+def test_nouns_are_swapped_where_asked_and_the_run_says_so(tmp_path: Path) -> None:
+    model = Counting(MODELS["oracle"])
+    people = Corpus.of("people", ["My mother left.", "She left."], labels={"depression": [0.0, 0.0]})
+    run = psycheck.audit(
+        model, people, audits=("fairness",), swap=["nouns"], store=tmp_path / "s", out=tmp_path / "run"
+    )
+    assert sorted(model.seen) == ["He left.", "My father left.", "My mother left.", "She left."]
+    (flips,) = [f for f in run.findings if f.measure == "flip_rate"]
+    assert (flips.n, flips.where["swap"]) == (2, "pronouns+nouns")
+    assert (run.plan["swap"], run.plan["swap_person"]) == (["pronouns", "nouns"], "all")
+    page = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "The same texts with he and she and nouns (woman, father) swapped" in page
+
+
+def test_the_main_person_alone_is_swapped_where_asked(tmp_path: Path) -> None:
+    model = Counting(MODELS["oracle"])
+    people = Corpus.of(
+        "people", ["She lives with her son, who says he worries."], labels={"depression": [0.0]}
+    )
+    psycheck.audit(model, people, audits=("fairness",), swap_person="main", store=tmp_path / "s")
+    assert "He lives with his son, who says he worries." in model.seen
+
+
+def test_flipped_pairs_are_shown_with_the_edit_marked(tmp_path: Path) -> None:
+    texts = [f"Today she went home on day {i}." for i in range(60)] + ["The garden is wet."]
+    people = Corpus.of("people", texts, labels={"depression": [0.0] * 61})
+    settings: dict[str, Any] = {"audits": ("fairness",), "store": tmp_path / "s"}
+    psycheck.audit(MODELS["flips_on_she"], people, out=tmp_path / "ids", **settings)
+    page = (tmp_path / "ids" / "report.html").read_text("utf-8")
+    assert "0.90 → 0.10" in page
+    assert "went home" not in page
+    run = psycheck.audit(MODELS["flips_on_she"], people, out=tmp_path / "t", show_texts=True, **settings)
+    assert [(case.suite, case.check, case.outcome) for case in run.shown] == [
+        ("audit:fairness", "depression", "failed")
+    ] * 40
+    page = (tmp_path / "t" / "report.html").read_text("utf-8")
+    assert page.count("Today <mark>he</mark> went home on day") == 40
+    assert open_run(tmp_path / "t").shown == run.shown
 
 
 def test_fairness_scores_nothing_for_texts_that_name_no_gender(tmp_path: Path) -> None:

@@ -65,6 +65,9 @@ def test_a_plan_says_all_that_options_say(tmp_path: Path) -> None:
         ("audits = ['behavior']", "did you mean 'behaviour'"),
         ("resamples = 10", "100 or more"),
         ("seed = -1", "0 or more"),
+        ("swap = ['pronouns', 'tittles']", "did you mean 'titles'"),
+        ("swap = 3", "list of words"),
+        ("swap_person = 'first'", "all, main"),
         ("[[corpus]]\ntext = 'a'", "needs a path"),
         ("[[corpus]]\npath = 'a.csv'\ntxt = 'a'", "did you mean 'text'"),
         ("[[gate]]\nmeasure = 'f1'", "needs a measure and a bound"),
@@ -78,6 +81,13 @@ def test_a_mistake_in_a_plan_is_one_clear_error(tmp_path: Path, text: str, said:
     with pytest.raises(BadInput, match=r"psycheck\.toml") as caught:
         read_plan(_plan(tmp_path, text))
     assert said in str(caught.value)
+
+
+def test_what_is_swapped_stands_in_a_plan_as_on_the_command_line(tmp_path: Path) -> None:
+    settings = read_plan(_plan(tmp_path, "swap = ['pronouns', 'nouns']\nswap_person = 'main'")).settings
+    assert (settings.swap, settings.swap_person) == (("pronouns", "nouns"), "main")
+    assert read_plan(_plan(tmp_path, "swap = 'pronouns,nouns'")).settings.swap == ("pronouns,nouns",)
+    assert read_plan(_plan(tmp_path, "")).settings.swap == ("pronouns",)
 
 
 def test_a_plan_that_is_not_there_is_said_so(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 
 from psycheck.audits.suite import Suite
 from psycheck.corpus import LABEL, Corpus
@@ -16,6 +17,46 @@ def expected_labels(suites: Sequence[Suite], corpora: Sequence[Corpus]) -> tuple
     """The labels that a run is about: those of the suites, or else those of the corpora."""
     tested = dict.fromkeys(check.label for suite in suites for check in suite.checks)
     return tuple(tested) or tuple(dict.fromkeys(label for corpus in corpora for label in corpus.labels))
+
+
+def check_suites(suites: Sequence[Suite], corpora: Sequence[Corpus]) -> None:
+    """Refuse a suite whose label is all but that of the corpora: one of the two is misspelt."""
+    known = {label for corpus in corpora for label in corpus.labels}
+    for suite in suites:
+        for check in suite.checks:
+            if check.label in known or not get_close_matches(check.label, known, n=1, cutoff=0.8):
+                continue
+            raise BadInput(
+                f"suite '{suite.name}' tests '{check.label}', which no corpus is annotated for",
+                where=f"check {check.id}",
+                allowed=nearest(check.label, known),
+                do="mend the label in the suite, or rename the column: --label COLUMN=NAME",
+            )
+
+
+def check_tested(suites: Sequence[Suite], model: str, labels: Sequence[str]) -> None:
+    """Refuse a suite that tests what a model does not score, before anything is scored."""
+    for suite in suites:
+        for check in suite.checks:
+            if check.label not in labels:
+                raise BadInput(
+                    f"suite '{suite.name}' tests '{check.label}'; model '{model}' does not score it",
+                    where=f"check {check.id}",
+                    allowed=nearest(check.label, labels),
+                    do="name the model's label for it: append ?label=NAME to the model",
+                )
+
+
+def check_annotated(corpora: Sequence[Corpus], model: str, labels: Sequence[str]) -> None:
+    """Refuse a corpus that is annotated for nothing that a model scores, before anything is scored."""
+    for corpus in corpora:
+        if corpus.labels and not set(corpus.labels) & set(labels):
+            raise BadInput(
+                f"model '{model}' and corpus '{corpus.name}' share no label",
+                where=f"the model is taken to score {_some(labels)}; the corpus has {_some(corpus.labels)}",
+                allowed="at least one label of the same name",
+                do="rename the label of the corpus (--label COLUMN=NAME) or of the model (?label=NAME)",
+            )
 
 
 def align_corpora(

@@ -1,9 +1,8 @@
 """Gender bias of an encoder as a run: open, ask, encode once, judge, write down."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,8 +22,8 @@ from psycheck.model import Encoder
 from psycheck.models.matched_words import matched_words
 from psycheck.models.open import open_encoder
 from psycheck.models.word_vectors import WordVectors
-from psycheck.report.bias import render_bias
-from psycheck.run import Run, save_run
+from psycheck.pages import save
+from psycheck.run import Run
 
 VERB = "bias"
 
@@ -72,14 +71,14 @@ def encoder_bias(
             "pairs": [list(pair) for pair in gender().pairs],
             **asdict(how),
         },
-        environment=_environment(opened),
+        environment=environment_of([opened], ()),
         findings=found.findings,
         tables=found.tables,
         notes=tuple(_notes(opened, asked, vectors)),
         folder=Path(out) if out is not None else None,
     )
     if run.folder is not None:
-        save_run(run, run.folder, {"report.html": render_bias(run)})
+        save(run, run.folder)
     return run
 
 
@@ -139,13 +138,6 @@ def _notes(encoder: Encoder, asked: Asked, vectors: Embedded) -> list[str]:
     if isinstance(encoder, WordVectors) and encoder.vocabulary is not None and not encoder.by_frequency:
         notes.append("the file is not in order of frequency: random lists are of common English words")
     return notes
-
-
-def _environment(encoder: Encoder) -> dict[str, Any]:
-    made = environment_of((), (), (), {})
-    parts: Mapping[str, str] = getattr(encoder, "parts", {})
-    made["models"] = {encoder.name: {"fingerprint": encoder.fingerprint, **parts}}
-    return made
 
 
 def _judged(how: Biasing) -> Biasing:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from pathlib import Path
 from time import monotonic
@@ -17,8 +16,8 @@ from psycheck.errors import BadInput, MissingExtra, counted
 from psycheck.line import CorpusLike, open_corpus
 from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
-from psycheck.report.compare import render_comparison
-from psycheck.run import Run, save_run
+from psycheck.pages import save
+from psycheck.run import Run
 
 TFIDF = "tfidf"
 _LIBRARIES = ("POT", "openTSNE", "cleanlab", "rensa")
@@ -59,10 +58,7 @@ def compare_corpora(
     for corpus in opened if warn else ():
         cautions += warnings_of(corpus, seed=how.seed, show=show_texts)
         step("cautions")
-    notes = [f"{corpus.name}: {note}" for corpus in opened for note in corpus.notes]
-    notes += [
-        f"{c.name}: {counted(n, 'row')} left out ({why})" for c in opened for why, n in c.left_out.items()
-    ]
+    notes = notes_of(opened)
     found, used = Comparison(()), None
     if len(sides) > 1:
         if {"vectors", "map"} & set(how.parts):
@@ -83,14 +79,14 @@ def compare_corpora(
             **asdict(how),
             "parts": list(how.parts),
         },
-        environment=_environment(opened, used),
+        environment=compared_with(opened, used),
         findings=(*(caution.finding() for caution in cautions), *found.findings),
         tables=tables,
         notes=(*notes, *found.notes),
         folder=Path(out) if out is not None else None,
     )
     if run.folder is not None:
-        save_run(run, run.folder, {"report.html": render_comparison(run)})
+        save(run, run.folder)
     return run
 
 
@@ -116,16 +112,17 @@ def encoder_of(wanted: str | Encoder | None) -> tuple[Encoder | None, list[str]]
         return None, [f"vectors are TF–IDF: {error.what}"]
 
 
-def _environment(corpora: Sequence[Corpus], encoder: Encoder | None) -> dict[str, Any]:
-    made = environment_of((), corpora, (), {})
-    for name in _LIBRARIES:
-        try:
-            made["libraries"][name] = version(name)
-        except PackageNotFoundError:
-            continue
-    if encoder is not None:
-        made["models"] = {encoder.name: {"fingerprint": encoder.fingerprint}}
-    return made
+def notes_of(corpora: Sequence[Corpus]) -> list[str]:
+    """What was guessed about each corpus, and which of its rows were left out."""
+    said = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
+    return said + [
+        f"{c.name}: {counted(n, 'row')} left out ({why})" for c in corpora for why, n in c.left_out.items()
+    ]
+
+
+def compared_with(corpora: Sequence[Corpus], encoder: Encoder | None) -> dict[str, Any]:
+    """The environment of a comparison: versions of its libraries, and the encoder's fingerprint."""
+    return environment_of([encoder] if encoder is not None else [], corpora, libraries=_LIBRARIES)
 
 
 def _corpus_said(corpus: Corpus) -> dict[str, Any]:

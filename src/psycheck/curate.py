@@ -3,9 +3,8 @@
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from secrets import token_bytes
 from tempfile import mkdtemp
@@ -18,10 +17,10 @@ from psycheck.corpora.curate.settings import Curating
 from psycheck.corpora.curate.spill import Progress, dumps_of
 from psycheck.corpora.write import write_corpus
 from psycheck.environment import environment_of
-from psycheck.errors import BadInput
+from psycheck.errors import BadInput, StoreFailure
 from psycheck.finding import Finding
-from psycheck.report.curate import render_curating
-from psycheck.run import Run, save_run, writing
+from psycheck.pages import save
+from psycheck.run import Run, writing
 
 CORPUS = "corpus.jsonl.zst"
 WRITTEN = (".parquet", ".jsonl.zst", ".jsonl", ".csv")
@@ -58,16 +57,16 @@ def curate_dumps(
         )
         run = Run(
             plan=_plan(dumps, how, target, salted=salt is not None),
-            environment=_environment(made),
+            environment=environment_of((), [made.corpus], libraries=_LIBRARIES),
             findings=tuple(_findings(made, how)),
             notes=tuple(_notes(made, how, salted=salt is not None)),
             folder=folder,
         )
-        with writing(folder):
+        with _writing(folder):
             # Without findings.jsonl the folder is no whole run, whatever stands in it.
             (folder / "findings.jsonl").unlink(missing_ok=True)
             _write(made, target, work)
-        save_run(run, folder, {"report.html": render_curating(run)})
+        save(run, folder)
     return run
 
 
@@ -127,14 +126,6 @@ def _plan(dumps: Sequence[str | Path], how: Curating, target: Path, *, salted: b
     return {"verb": "curate", "dumps": names, "corpus": target.name, "salted": salted, **said}
 
 
-def _environment(made: Curated) -> dict[str, Any]:
-    found = environment_of((), [made.corpus], (), {})
-    for name in _LIBRARIES:
-        with suppress(PackageNotFoundError):
-            found["libraries"][name] = version(name)
-    return found
-
-
 def _salt(path: Path) -> bytes:
     """The secret of a file; a new one is readable by its owner alone."""
     try:
@@ -159,17 +150,32 @@ def _salt(path: Path) -> bytes:
 @contextmanager
 def _work_folder(folder: Path) -> Iterator[Path]:
     """A folder for what is put aside, gone at the end; one that a killed process left is taken away first."""
-    with writing(folder):
+    with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for left in folder.glob(f"{_WORK}*"):
             if not _alive(left.name.removeprefix(_WORK).partition("-")[0]):
                 shutil.rmtree(left, ignore_errors=True)
         work = Path(mkdtemp(prefix=f"{_WORK}{os.getpid()}-", dir=folder))
     try:
-        with writing(folder):
+        with _writing(folder):
             yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Turn the system's refusals into one clear error; unlike an audit, nothing is kept for the next time."""
+    try:
+        with writing(folder):
+            yield
+    except StoreFailure as error:
+        raise StoreFailure(
+            error.what,
+            where=error.where,
+            allowed=error.allowed,
+            do="free space or name another folder with --out; the dumps are read anew",
+        ) from error
 
 
 def _alive(process: str) -> bool:

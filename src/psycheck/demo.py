@@ -11,7 +11,7 @@ from psycheck.line import run_line
 from psycheck.models.open import open_model
 from psycheck.plan import Settings
 from psycheck.run import Run
-from psycheck.train.fit import train
+from psycheck.train.fit import FORMAT, train
 from psycheck.train.recipe import TFIDF, preset
 
 TRAINED_ON = "tweets"
@@ -40,7 +40,7 @@ def run_demo(
     say(f"training {recipe.start} on the demo corpus '{TRAINED_ON}' (synthetic text)")
     home, name = open_demo(TRAINED_ON), "tfidf" if light else "minilm"
     # Named by what it is made of, so that a newer psycheck trains anew beside what an older one left.
-    made_of = f"{home.fingerprint()} {recipe.as_dict()}".encode()
+    made_of = f"{FORMAT} {home.fingerprint()} {recipe.as_dict()}".encode()
     folder = out / f"{name}-{blake2b(made_of, digest_size=4).hexdigest()}"
     trained = train(home, recipe, folder)
     say("it was trained before" if trained.reused else f"trained in {trained.seconds:.0f} s")

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from psycheck.errors import ModelFailure, PsycheckError
 from psycheck.model import Model, Windowed
 from psycheck.models.output import checked_scores
-from psycheck.scores import RememberedScores, Store, digest, digests_of
+from psycheck.scores import RememberedScores
+from psycheck.store import Store, digest, digests_of
 
 BUDGET = 64 * 2**20  # bytes of text held at once
 _AT_ONCE = 4096  # texts taken from an audit at once

@@ -11,28 +11,30 @@ from psycheck import __version__
 from psycheck.audits.suite import Suite
 from psycheck.corpus import Corpus
 from psycheck.engine import Tally
-from psycheck.model import Model
+from psycheck.model import Encoder, Model
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars", "torch", "transformers")
 
 
 def environment_of(
-    models: Sequence[Model],
+    models: Sequence[Model | Encoder],
     corpora: Sequence[Corpus],
-    suites: Sequence[Suite],
-    tallies: Mapping[str, Tally],
+    suites: Sequence[Suite] = (),
+    tallies: Mapping[str, Tally] | None = None,
+    *,
+    libraries: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Versions, fingerprints and what became of the texts."""
+    """Versions (of `libraries` besides those that every run uses), fingerprints, and what became of texts."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "psycheck": __version__,
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
-        "libraries": {name: found for name in _LIBRARIES if (found := _version(name))},
+        "libraries": {name: found for name in (*_LIBRARIES, *libraries) if (found := _version(name))},
         "models": {m.name: {"fingerprint": m.fingerprint, **getattr(m, "parts", {})} for m in models},
         "corpora": {corpus.name: corpus.fingerprint() for corpus in corpora},
         "suites": {suite.name: suite.fingerprint for suite in suites},
-        "texts": {name: asdict(tally) for name, tally in tallies.items()},
+        "texts": {name: asdict(tally) for name, tally in (tallies or {}).items()},
     }
 
 

@@ -9,6 +9,8 @@ PsycheckError        exit 2: anything that a user can mend
 A message says what is wrong, where, what is allowed and what to do. It never quotes a person's text.
 """
 
+import os
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -54,6 +56,14 @@ class ModelFailure(PsycheckError):
 
 class StoreFailure(PsycheckError):
     """Scores or results cannot be written."""
+
+
+def refusal(error: Exception) -> str:
+    """What the system said when it refused to write; Polars wraps that in an error of its own."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    number = re.search(r"os error (\d+)", str(error))
+    return os.strerror(int(number[1])) if number else type(error).__name__
 
 
 def counted(number: int, noun: str) -> str:

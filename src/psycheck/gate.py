@@ -15,6 +15,13 @@ _ALLOWED = "MEASURE >= BOUND [where KEY=VALUE [and KEY=VALUE …]], for example:
 _HIGHER_IS_WORSE = frozenset(
     {"brier", "log_loss", "ece", "hard_brier", "hamming_loss", "pass_rate_sd", "flip_rate", "fnr", "fpr"}
 )
+# The further from this, the worse, on either side.
+_BEST = {
+    "fnr_ratio": 1.0,
+    "score_difference": 0.0,
+    "equal_opportunity_difference": 0.0,
+    "demographic_parity_difference": 0.0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +39,11 @@ class Gate:
         equal = "" if self.strict else "="
         bounds = [f">{equal}{self.min:g}"] if self.min is not None else []
         bounds += [f"<{equal}{self.max:g}"] if self.max is not None else []
-        bounds += [f" no worse than {self.no_worse_than}"] if self.no_worse_than else []
+        bounds += [f"no worse than {self.no_worse_than}"] if self.no_worse_than else []
         where = " and ".join(f"{key}={value}" for key, value in self.where.items())
-        return self.measure + " ".join(bounds) + (f" where {where}" if where else "")
+        said = " and ".join(bounds)
+        apart = " " if said.startswith("no") else ""
+        return self.measure + apart + said + (f" where {where}" if where else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +132,9 @@ def _holds(gate: Gate, finding: Finding, was: Finding | None) -> bool:
         return False
     if was is None:
         return True
+    if gate.measure in _BEST:
+        best = _BEST[gate.measure]
+        return abs(value - best) <= abs(was.value - best)
     return value <= was.value if gate.measure in _HIGHER_IS_WORSE else value >= was.value
 
 

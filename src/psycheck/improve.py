@@ -11,12 +11,13 @@ from psycheck.engine import Progress, silent
 from psycheck.environment import environment_of
 from psycheck.errors import BadInput, nearest
 from psycheck.finding import Finding
-from psycheck.line import CorpusLike, open_corpus, save
+from psycheck.line import CorpusLike, open_corpus
 from psycheck.measures.bootstrap import RESAMPLES
-from psycheck.run import Run, writing
+from psycheck.pages import save
+from psycheck.run import Run
 from psycheck.study.arms import SAMPLE, Arms, Say, Ways, arms_of, one_seed
 from psycheck.study.asking import dir_checks
-from psycheck.study.changes import PLAIN, improve_csv, improve_table, rate_changes
+from psycheck.study.changes import PLAIN, rate_changes
 from psycheck.study.fairer import one_gender_seed
 from psycheck.study.rows import (
     DECISIONS,
@@ -26,6 +27,7 @@ from psycheck.study.rows import (
     figures,
     holm_adjusted,
 )
+from psycheck.text.gender import Scope, scope_of
 from psycheck.train.card import RECORD, read_record
 from psycheck.train.fit import opened
 from psycheck.train.parts import parts_of
@@ -42,6 +44,8 @@ def improve(
     *,
     out: str | Path,
     augment: str = "deck",
+    swap: Sequence[str] = ("pronouns",),
+    swap_person: str = "all",
     seeds: int = 1,
     texts: int = SAMPLE,
     store: str | Path | None = None,
@@ -55,13 +59,17 @@ def improve(
     `start` is a folder that `train` wrote from this corpus, or a recipe. Every further seed trains anew. All
     arms are measured on the test split and on the others (their test split where they have one), at 0.5, at a
     threshold chosen on dev, and by AUC; sentences are tried on `texts` texts of dev. `changes` are fields of
-    `Ways`: suite, unseen, which, share, agreeing, control. What was trained or scored once is not trained or
-    scored again. With `augment` "gender" every text of train and dev that names a gender gets a swapped
-    counterpart (only `control` of the ways counts then), and flips and false negative rates are measured too.
+    `Ways`: suite, unseen, which, share, agreeing, balance, control. What was trained or scored once is not
+    trained or scored again. With `augment` "gender" every text of train and dev that names a gender gets a
+    swapped counterpart (only `control` of the ways counts then), and flips and false negative rates are
+    measured too; `swap` and `swap_person` say which words are swapped, in training and in these pairs.
     """
     ways = ways_of(changes)
     if augment not in (DECK, GENDER):
         raise BadInput(f"cannot augment with '{augment}'", allowed=nearest(augment, (DECK, GENDER)))
+    scope = scope_of(swap, swap_person)
+    if augment != GENDER and scope != scope_of(()):
+        raise BadInput("nothing is swapped here", do="--swap and --swap-person go with --augment gender")
     if seeds < 1:
         raise BadInput(f"seeds = {seeds}", allowed="1 or more")
     folder, recipe = _start(start)
@@ -82,7 +90,7 @@ def improve(
     for number in range(seeds):
         seeded, known = with_seed(recipe, recipe.seed + number), folder if number == 0 else None
         if augment == GENDER:
-            one_gender_seed(arms, seeded, ways.control, known)
+            one_gender_seed(arms, seeded, ways.control, known, scope)
         else:
             one_seed(arms, seeded, ways, known)
     if augment == DECK and not any(arms.chosen.values()):
@@ -92,16 +100,13 @@ def improve(
         )
     findings = findings_of(arms, resamples)
     run = Run(
-        plan={"augment": augment, **_plan(arms, recipe, ways, seeds)},
-        environment=environment_of(arms.models, [arms.corpus, *arms.tests[1:]], arms.suites, {}),
+        plan={"augment": augment, **_swapping(augment, scope), **_plan(arms, recipe, ways, seeds)},
+        environment=environment_of(arms.models, [arms.corpus, *arms.tests[1:]], arms.suites),
         findings=tuple(findings),
         notes=(*_notes(arms, augment), *arms.notes),
         folder=arms.out,
     )
     save(run, arms.out)
-    with writing(arms.out):
-        (arms.out / "improve.md").write_text(improve_table(findings), "utf-8")
-        (arms.out / "improve.csv").write_text(improve_csv(findings), "utf-8")
     return run
 
 
@@ -174,6 +179,10 @@ def _notes(arms: Arms, augment: str) -> list[str]:
         "texts were not swapped"
         for name, c in arms.counts.items()
     ]
+
+
+def _swapping(augment: str, scope: Scope) -> dict[str, Any]:
+    return {"swap": list(scope.words), "swap_person": scope.person} if augment == GENDER else {}
 
 
 def _plan(arms: Arms, recipe: Recipe, ways: Ways, seeds: int) -> dict[str, Any]:

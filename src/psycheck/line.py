@@ -8,7 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from psycheck.align import align_corpora, align_model, expected_labels
+from psycheck.align import (
+    align_corpora,
+    align_model,
+    check_annotated,
+    check_suites,
+    check_tested,
+    expected_labels,
+)
 from psycheck.audits.across import across_models
 from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.fairness import Fairness
@@ -30,10 +37,13 @@ from psycheck.finding import Finding
 from psycheck.gate import judge_gates, parse_gate
 from psycheck.model import Audit, Model, Windowed
 from psycheck.models.open import open_awaited, open_model
+from psycheck.pages import save
 from psycheck.plan import CorpusPlan, Plan, Settings, corpus_plan, settings_of
-from psycheck.run import Run, open_run, save_run
-from psycheck.scores import RememberedScores, Store, default_store
-from psycheck.shown import shown_cases
+from psycheck.run import Run, open_run
+from psycheck.scores import RememberedScores
+from psycheck.shown import shown_cases, shown_pairs
+from psycheck.store import Store, default_store
+from psycheck.text.gender import scope_of
 
 ModelLike = str | Model | Callable[..., Any]
 CorpusLike = str | Path | Corpus | CorpusPlan
@@ -61,12 +71,6 @@ def audit(
     opened_models = [open_model(one) for one in models]
     opened_corpora = [open_corpus(one) for one in wanted]
     return run_line(opened_models, opened_corpora, chosen, _path(out), _path(store), progress)
-
-
-def audit_plan(plan: Plan, progress: Progress = silent) -> Run:
-    """Carry out a plan."""
-    models, corpora = open_plan(plan)
-    return run_line(models, corpora, plan.settings, plan.out, plan.store, progress)
 
 
 def open_plan(plan: Plan) -> tuple[list[Model], list[Corpus]]:
@@ -126,7 +130,10 @@ def run_line(
             environment=environment_of(models, line.corpora, line.suites, tallies),
             findings=findings,
             tables=tables,
-            shown=shown_cases(tables.get("cases"), line.fitted, line.suites, settings.show_texts),
+            shown=(
+                *shown_cases(tables.get("cases"), line.fitted, line.suites, settings.show_texts),
+                *shown_pairs(tables.get("pairs"), line.corpora, line.fairness, settings.show_texts),
+            ),
             notes=(*line.notes, *complaints, *_unscored_notes(tallies)),
             incomplete=sum(tally.failed for tally in tallies.values()),
             folder=out,
@@ -137,24 +144,6 @@ def run_line(
         if out is not None:
             save(run, out)
     return run
-
-
-def save(run: Run, folder: Path) -> None:
-    """Write the run's folder with its report."""
-    from psycheck.report.bias import render_bias
-    from psycheck.report.compare import render_comparison
-    from psycheck.report.curate import render_curating
-    from psycheck.report.html import render
-    from psycheck.report.junit import junit
-
-    if run.plan.get("verb") == "compare":
-        save_run(run, folder, {"report.html": render_comparison(run)})
-    elif run.plan.get("verb") == "curate":
-        save_run(run, folder, {"report.html": render_curating(run)})
-    elif run.plan.get("verb") == "bias":
-        save_run(run, folder, {"report.html": render_bias(run)})
-    else:
-        save_run(run, folder, {"report.html": render(run), "junit.xml": junit(run)})
 
 
 def texts_to_score(plan: Plan) -> Iterator[str]:
@@ -215,9 +204,13 @@ def _prepared(models: Sequence[Model], corpora: Sequence[Corpus], settings: Sett
     expected = expected_labels(suites, corpora)
     aligned, said = align_corpora(corpora, models, expected)
     notes += said
+    check_suites(suites, aligned)
     names = {}
     for model in models:
         names[model.name], said = align_model(model, aligned, expected)
+        check_tested(suites, model.name, names[model.name])
+        if "performance" in settings.audits:
+            check_annotated(aligned, model.name, names[model.name])
         notes += said
     fitted = list(aligned)
     if settings.fit:
@@ -238,7 +231,9 @@ def _prepared(models: Sequence[Model], corpora: Sequence[Corpus], settings: Sett
         behaviour=[
             Behaviour(suite, settings.threshold, settings.seed, settings.variants) for suite in suites
         ],
-        fairness=[Fairness(settings.threshold)] if "fairness" in settings.audits else [],
+        fairness=[Fairness(settings.threshold, scope_of(settings.swap, settings.swap_person))]
+        if "fairness" in settings.audits
+        else [],
         names=names,
         notes=notes,
         length="length" in settings.audits,
@@ -290,6 +285,8 @@ def _plan_said(line: _Line, models: Sequence[Model], settings: Settings) -> dict
             key: getattr(settings, key)
             for key in ("audits", "threshold", "variants", "seed", "fit", "show_texts", "resamples")
         },
+        "swap": list(scope_of(settings.swap).words),
+        "swap_person": settings.swap_person,
     }
 
 
@@ -321,4 +318,4 @@ def _path(said: str | Path | None) -> Path | None:
     return None if said is None else Path(said)
 
 
-__all__ = ["audit", "audit_plan", "corpus_plan", "open_corpus", "run_line", "save", "texts_to_score"]
+__all__ = ["audit", "corpus_plan", "open_corpus", "open_plan", "run_line", "texts_to_score"]

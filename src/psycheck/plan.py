@@ -12,6 +12,7 @@ from psycheck.corpora.columns import Columns
 from psycheck.corpora.known.catalogue import relative_to
 from psycheck.errors import BadInput, nearest
 from psycheck.gate import Gate, parse_gate
+from psycheck.text.gender import scope_of
 
 Variants = Literal["suite", "each", "one"]
 AUDITS = ("performance", "behaviour", "fairness", "length")
@@ -32,7 +33,8 @@ class CorpusPlan:
 class Settings:
     """How corpora and models are judged, whatever they are.
 
-    `trained_on` maps a model's name to the corpora it was trained on ("" stands for every model).
+    `swap` names the words that the fairness audit swaps, `swap_person` whose. `trained_on` maps a model's
+    name to the corpora it was trained on ("" stands for every model).
     """
 
     suites: tuple[str, ...] = ("deck",)
@@ -44,6 +46,8 @@ class Settings:
     show_texts: bool = False
     resamples: int = 1_000
     gates: tuple[Gate, ...] = ()
+    swap: tuple[str, ...] = ("pronouns",)
+    swap_person: str = "all"
     trained_on: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -102,7 +106,7 @@ def settings_of(raw: Mapping[str, Any], place: str) -> Settings:
     """Check settings that came from a file or from options."""
     given: dict[str, Any] = {}
     for key, value in raw.items():
-        if key in ("suites", "audits"):
+        if key in ("suites", "audits", "swap"):
             given[key] = _strings(raw, key, place)
         elif key == "trained_on":
             given[key] = _trained_on(value, place)
@@ -118,6 +122,7 @@ def settings_of(raw: Mapping[str, Any], place: str) -> Settings:
     if settings.variants not in get_args(Variants):
         allowed = ", ".join(get_args(Variants))
         raise BadInput(f"variants '{settings.variants}' is not known", where=place, allowed=allowed)
+    scope_of(settings.swap, settings.swap_person, place)
     for name in settings.audits:
         if name not in AUDITS:
             raise BadInput(f"audit '{name}' is not known", where=place, allowed=nearest(name, AUDITS))

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -12,11 +11,12 @@ from typing import Any
 
 import polars as pl
 
-from psycheck.errors import BadInput, StoreFailure
+from psycheck.errors import BadInput, StoreFailure, refusal
 from psycheck.finding import Finding, finding_of, read_jsonl, write_csv, write_jsonl
 from psycheck.gate import GateResult
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+PAIRS = "audit:fairness"  # the suite of a shown gender pair; its check is the label
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,7 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str]) -> None:
                     "environment": dict(run.environment),
                     "notes": list(run.notes),
                     "incomplete": run.incomplete,
+                    "tables": sorted(run.tables),
                     "gates": [
                         {**asdict(gate), "failing": [json.loads(f.as_json()) for f in gate.failing]}
                         for gate in run.gates
@@ -132,7 +133,10 @@ def open_run(folder: str | Path) -> Run:
             for gate in raw["gates"]
         ]
         cases = [_shown_of(case) for case in shown]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        # By name: an earlier run may have left other tables in the same folder. Version 0.1 wrote no names.
+        named = raw.get("tables", [path.stem for path in sorted(folder.glob("*.parquet"))])
+        tables = {name: pl.read_parquet(folder / f"{name}.parquet") for name in named}
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
         raise BadInput(
             f"the run cannot be read ({type(error).__name__})",
             where=str(folder),
@@ -142,7 +146,7 @@ def open_run(folder: str | Path) -> Run:
         plan=raw["plan"],
         environment=raw["environment"],
         findings=findings,
-        tables={path.stem: pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))},
+        tables=tables,
         gates=tuple(gates),
         shown=tuple(cases),
         notes=tuple(raw["notes"]),
@@ -165,10 +169,9 @@ def writing(place: Path) -> Iterator[None]:
     """Turn the system's refusals (disk full, read-only, not a folder) into one clear error."""
     try:
         yield
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+    except (OSError, pl.exceptions.ComputeError) as error:
         raise StoreFailure(
-            f"cannot write results: {reason}",
+            f"cannot write results: {refusal(error)}",
             where=str(place),
             allowed="a folder with free space that you may write to",
             do="free space or name another folder; what was scored is remembered",

@@ -10,7 +10,8 @@ from psycheck.engine import Progress, score_once, silent
 from psycheck.errors import BadInput
 from psycheck.model import Model
 from psycheck.run import writing
-from psycheck.scores import RememberedScores, Store, default_store
+from psycheck.scores import RememberedScores
+from psycheck.store import Store, default_store
 
 
 def score_corpus(

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import polars as pl
 
+from psycheck.audits.fairness import Fairness
 from psycheck.audits.suite import Suite
 from psycheck.corpus import Corpus
-from psycheck.run import Shown
+from psycheck.run import PAIRS, Shown
+from psycheck.text.gender import swap
 
 _MOST = {"failed": 40, "unanswered": 10, "unseen": 10, "passed": 10}
 _IN_ALL = 5_000
@@ -36,13 +38,7 @@ def shown_cases(
         )
         .head(_IN_ALL)
     )
-    originals: dict[tuple[str, str], tuple[str, str]] = {}
-    if texts:
-        for corpus in corpora:
-            wanted = chosen.filter(pl.col("corpus") == corpus.name)["id"]
-            some = replace(corpus, table=corpus.table.filter(pl.col("id").is_in(wanted.implode())))
-            rows = zip(some.ids, some.texts, some.fitted, strict=True)
-            originals.update({(corpus.name, i): (text, fitted) for i, text, fitted in rows})
+    originals = _originals(chosen, corpora) if texts else {}
     checks = {(suite.name, check.id): check for suite in suites for check in suite.checks}
     out = []
     for row in chosen.iter_rows(named=True):
@@ -67,3 +63,53 @@ def shown_cases(
             )
         )
     return tuple(out)
+
+
+def shown_pairs(
+    pairs: pl.DataFrame | None, corpora: Sequence[Corpus], audits: Sequence[Fairness], texts: bool
+) -> tuple[Shown, ...]:
+    """Choose pairs whose decision changed, the largest change first; the swapped text where asked for."""
+    if pairs is None or pairs.is_empty() or not audits:
+        return ()
+    names = ["model", "corpus", "label"]
+    moved = (pl.col("after") - pl.col("before")).abs()
+    chosen = (
+        pairs.with_columns(pl.col(*names, "outcome").cast(pl.String))
+        .filter(pl.col("outcome") == "failed")
+        .with_columns(rank=moved.rank("ordinal", descending=True).over(names))
+        .filter(pl.col("rank") <= _MOST["failed"])
+        .sort("rank", maintain_order=True)
+        .head(_IN_ALL)
+    )
+    originals = _originals(chosen, corpora) if texts else {}
+    edit = swap(audits[0].scope)
+    out = []
+    for row in chosen.iter_rows(named=True):
+        edited = edit(originals[row["corpus"], row["id"]][0]) if texts else None
+        out.append(
+            Shown(
+                model=row["model"],
+                corpus=row["corpus"],
+                suite=PAIRS,
+                check=row["label"],
+                id=row["id"],
+                outcome=row["outcome"],
+                before=round(row["before"], 4),
+                after=round(row["after"], 4),
+                variant=1,
+                text=edited.text if edited else None,
+                spans=edited.spans if edited else (),
+            )
+        )
+    return tuple(out)
+
+
+def _originals(chosen: pl.DataFrame, corpora: Sequence[Corpus]) -> dict[tuple[str, str], tuple[str, str]]:
+    """The text of each chosen case and its fitted form, by corpus and id."""
+    out: dict[tuple[str, str], tuple[str, str]] = {}
+    for corpus in corpora:
+        wanted = chosen.filter(pl.col("corpus") == corpus.name)["id"]
+        some = replace(corpus, table=corpus.table.filter(pl.col("id").is_in(wanted.implode())))
+        rows = zip(some.ids, some.texts, some.fitted, strict=True)
+        out.update({(corpus.name, i): (text, fitted) for i, text, fitted in rows})
+    return out

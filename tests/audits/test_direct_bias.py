@@ -111,6 +111,11 @@ def test_a_planted_lean_is_found_with_its_side_and_its_words() -> None:
     assert first["direct_bias_p"].value < 0.01
     assert first["direct_bias_chance"].value < 0.2
     assert first["signed_mean_p"].value < 0.01
+    # Size and side of one list are two tests: Holm doubles the smaller p.
+    two = sorted(first[name].value for name in ("direct_bias_p", "signed_mean_p"))
+    adjusted = sorted(first[name].value for name in ("direct_bias_p_holm", "signed_mean_p_holm"))
+    assert adjusted[0] == pytest.approx(2 * two[0])
+    assert first["direct_bias_p_holm"].counts["tests"] == 2
     assert first["weat_effect"].value > 0.8
     assert first["rnd"].value > 0
     assert first["signed_mean"].counts == {"towards_female": 3, "towards_male": 1}

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import found
 from planted import flips_on_she, oracle
 from psycheck.audits.fairness import Fairness, with_holm
 from psycheck.corpus import Corpus
@@ -46,12 +47,7 @@ def notes() -> Corpus:
 
 
 def one(judgement: Judgement, measure: str, **where: str) -> Finding:
-    (found,) = [
-        f
-        for f in judgement.findings
-        if f.measure == measure and all(f.where.get(key) == value for key, value in where.items())
-    ]
-    return found
+    return found.one(judgement.findings, measure, **where)
 
 
 def test_asks_for_texts_with_gendered_words_and_their_counterparts_alone() -> None:

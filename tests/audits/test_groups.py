@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from found import one
 from psycheck.audits.groups import compared_groups, group_findings
 from psycheck.corpus import Corpus
-from psycheck.finding import Finding
 from psycheck.measures.intervals import wilson
 
 WHERE = {"audit": "fairness", "model": "m", "corpus": "c", "label": "depression"}
@@ -23,13 +23,6 @@ def planted() -> tuple[Corpus, np.ndarray, np.ndarray]:
     texts = [f"text {i}" for i in range(300)]
     corpus = Corpus.of("c", texts, labels={"depression": truth}, groups={"gender": groups})
     return corpus, np.array(truth), np.array(men + women)
-
-
-def one(findings: list[Finding], measure: str, **where: str) -> Finding:
-    (found,) = [
-        f for f in findings if f.measure == measure and all(f.where.get(k) == v for k, v in where.items())
-    ]
-    return found
 
 
 def test_a_planted_difference_is_found_with_the_right_figures() -> None:

@@ -263,6 +263,15 @@ def test_ls_names_what_is_there(place: Path) -> None:
     assert "demo:tweets" in found["corpora"]
 
 
+def test_ls_folds_long_lines_and_says_all_of_a_corpus_only_when_asked(place: Path) -> None:
+    overview, asked = (psycheck(place, "ls", *kind, COLUMNS="100").stdout for kind in ((), ("corpora",)))
+    assert "Licence:" not in overview
+    assert "Licence:" in asked
+    folded = [line for line in asked.splitlines() if line.startswith(" " * 31)]
+    assert folded
+    assert all(len(line) <= 100 or "://" in line for line in (overview + asked).splitlines())
+
+
 def test_help_and_import_are_light() -> None:
     heavy = "[m for m in ('torch', 'matplotlib', 'polars', 'sklearn', 'numpy') if m in sys.modules]"
     for module in ("psycheck", "psycheck.cli.main"):

@@ -28,6 +28,7 @@ def test_seeds_give_a_mean_and_a_deviation(tmp_path: Path) -> None:
     done = psycheck(tmp_path, *words, "--seeds", "2")
     assert done.returncode == 0, done.stderr
     assert "2 seeds)" in done.stdout
+    assert "test n: 237" in done.stdout.splitlines()
 
 
 def test_a_corpus_without_dev_is_one_clear_line(tmp_path: Path) -> None:
@@ -36,7 +37,12 @@ def test_a_corpus_without_dev_is_one_clear_line(tmp_path: Path) -> None:
     )
     done = psycheck(tmp_path, "train", "posts.csv", "--start", "tfidf+lr", "--out", "m")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert "dev" in done.stderr
+    assert "--dev-share 0.1" in done.stderr
+
+
+def test_half_the_name_of_a_start_is_answered_with_the_whole(tmp_path: Path) -> None:
+    done = psycheck(tmp_path, "train", "demo:tweets", "--start", "tfidf", "--out", "m")
+    assert (done.returncode, "did you mean 'tfidf+lr'?" in done.stderr) == (2, True)
 
 
 def test_a_file_with_splits_gives_its_dev_split_and_the_test_figures_stay(tmp_path: Path) -> None:

@@ -219,3 +219,9 @@ def test_progress_is_told_for_each_part_up_to_the_last() -> None:
     assert {total for _, _, total in told} == {9}
     assert told[0][0] == "compare, cautions"
     assert told[-1][0] == "compare, adversarial"
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_that_no_library_takes_is_refused(seed: int) -> None:
+    with pytest.raises(BadInput, match="cannot be used"):
+        Comparing(seed=seed)

@@ -13,10 +13,11 @@ from sklearn.pipeline import make_pipeline
 
 from psycheck.corpora.demo import DEMO, open_demo
 from psycheck.corpora.generate import DEPRESSED, SHIPPED_N, SHIPPED_SEED, generate
-from psycheck.corpora.wording import STATUSES, SYMPTOMS
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 
+SYMPTOMS = ("interest", "mood", "sleep", "energy", "appetite", "worth", "focus", "motor", "ideation")
+STATUSES = ("present", "negated", "past", "recovered", "uncertain")
 # The sentences that the DECK tests append: they must stay unseen by whoever trains on the demo corpora.
 DECK = """
 I don't feel like doing anything at all|I love doing all my activities|I feel hopeless about the future

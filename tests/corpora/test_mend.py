@@ -1,4 +1,5 @@
 import csv
+import json
 import shlex
 from pathlib import Path
 from random import Random
@@ -141,6 +142,46 @@ def test_every_caution_has_a_command_that_runs_and_takes_it_away(
         assert result.exit_code == 0, result.output
         left = {(c.name, c.label) for c in warnings_of(read_corpus("mended.csv"))}
         assert (caution.name, caution.label) not in left
+
+
+def one_fault(fault: str) -> list[dict[str, object]]:
+    """Rows that are searched by a word, nearly all of one class, or annotated wrongly in places."""
+    random = Random(2)
+    rows: list[dict[str, object]] = []
+    for i in range(300):
+        low = int(i % 20 == 0) if fault == "imbalance" else i % 2
+        words = say(random, 12)
+        if fault == "keyword_label" and (low or i % 5 == 0):
+            words += random.choice((" thunder", " thundering", " thunderous"))
+        if fault == "label_noise":
+            words += " lion zebra" if bool(low) != (i % 7 == 0) else " oak elm"
+        rows.append({"nr": i, "words": words, "low mood": low})
+    return rows
+
+
+@pytest.mark.parametrize("fault", ["keyword_label", "label_noise", "imbalance"])
+def test_the_command_of_a_caution_runs_as_it_is_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = one_fault(fault)
+    with Path("my posts.csv").open("w", encoding="utf-8", newline="") as file:
+        out = csv.DictWriter(file, list(rows[0]))
+        out.writeheader()
+        out.writerows(rows)
+    plan = corpus_plan("my posts.csv", Columns(text="words", id="nr", labels=("low mood",)))
+    (caution,) = (c for c in warnings_of(open_corpus(plan), show=True) if c.name == fault)
+    # What is pasted is whole; the fastest of the learners is added, so that the test is quick.
+    quick = ["--start", "tfidf+lr"] if fault == "imbalance" else []
+    result = CliRunner().invoke(app, [*shlex.split(caution.command)[1:], *quick])
+    assert result.exit_code == 0, result.output
+    if fault == "keyword_label":
+        assert fault not in {c.name for c in warnings_of(read_corpus("mended.csv"))}
+    elif fault == "label_noise":
+        (found,) = (f for f in json.loads(result.stdout)["findings"] if f["where"].get("caution") == fault)
+        assert found["examples"] == list(caution.ids)
+    else:
+        assert list(Path("models/weighted").iterdir())
 
 
 def test_a_text_is_admitted_where_no_other_split_has_nearly_the_same() -> None:

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +16,18 @@ from psycheck.corpus import PLAIN, Corpus
 from psycheck.errors import BadInput, StoreFailure
 
 # No halves of characters, which nothing can store, and no NUL, by which reading knows what is no text file.
+CHILD = """
+import resource, sys
+from psycheck.corpora.write import write_corpus
+from psycheck.corpus import Corpus
+from psycheck.errors import StoreFailure
+corpus = Corpus.of("posts", [f"{k ** 9} and {k ** 7 % 9973}" for k in range(9000)])
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    write_corpus(corpus, sys.argv[1])
+except StoreFailure as error:
+    print(error.what)
+"""
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1).filter(str.strip)
 SHORT = st.text("abc XYZ,\"'\n=é", min_size=1, max_size=6).filter(str.strip)
 NAME = st.text("abcdeftx_", min_size=1, max_size=6) | st.sampled_from(
@@ -136,3 +150,11 @@ def test_other_formats_and_places_that_cannot_be_written_are_refused(tmp_path: P
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreFailure, match="cannot be written"):
         write_corpus(corpus, tmp_path / "file" / "posts.csv")
+
+
+@pytest.mark.parametrize("ending", WRITTEN)
+def test_a_file_that_may_not_grow_leaves_nothing_behind(tmp_path: Path, ending: str) -> None:
+    command = [sys.executable, "-c", CHILD, str(tmp_path / f"posts{ending}")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "the corpus cannot be written (File too large)\n", done.stderr
+    assert list(tmp_path.iterdir()) == []

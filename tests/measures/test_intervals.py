@@ -8,8 +8,8 @@ from statsmodels.stats.proportion import proportion_confint
 from psycheck.measures.intervals import median_interval, wilson
 
 
-@pytest.mark.parametrize(("passed", "n"), [(186, 200), (0, 10), (57, 57), (1, 2), (33, 100)])
-def test_wilson_agrees_with_statsmodels(passed: int, n: int) -> None:
+@pytest.mark.parametrize(("passed", "n"), [(186, 200), (0, 10), (57, 57), (1, 2), (33, 100), (3.6, 7.5)])
+def test_wilson_agrees_with_statsmodels(passed: float, n: float) -> None:
     expected = proportion_confint(passed, n, method="wilson")
     assert wilson(passed, n) == pytest.approx(expected, abs=1e-9)
 

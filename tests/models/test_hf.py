@@ -310,6 +310,10 @@ def test_folders_that_are_no_model(save_model: SaveModel, tmp_path: Path) -> Non
     with pytest.raises(BadInput) as caught:
         open_model(f"hf:{tmp_path / 'runs'}")
     assert "checkpoint-5" in caught.value.do
+    (tmp_path / "empty" / "model.skops").touch()
+    with pytest.raises(BadInput) as caught:
+        open_model(f"hf:{tmp_path / 'empty'}")
+    assert caught.value.do == f"name it as sklearn:{tmp_path / 'empty' / 'model.skops'}"
     for gone, said in (
         ("model.safetensors", "no weights"),
         ("tokenizer*.json", "no tokenizer"),

@@ -208,21 +208,25 @@ def test_broken_fasttext_models_are_refused(tmp_path: Path) -> None:
         opened(written(tmp_path / "q.bin", fasttext_of(["sad"], np.ones((1, 4)), 0, quantised=True)))
 
 
-@pytest.fixture
-def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What gensim saves, made by a class of the same name: words inside, vectors beside."""
+def gensim_file(path: Path, **held: object) -> Path:
+    """What gensim saves, made by a class of the same name."""
     module = types.ModuleType("gensim.models.keyedvectors")
     kind = type("KeyedVectors", (), {"__module__": module.__name__})
     vars(module)["KeyedVectors"] = kind
-    for name in ("gensim", "gensim.models", module.__name__):
-        monkeypatch.setitem(sys.modules, name, module)
-    held = kind()
-    held.__dict__.update(index_to_key=list(NUMBERS), expandos={"count": np.arange(7)}, vectors=None)
-    path = written(tmp_path / "v.kv", pickle.dumps(held, protocol=4))
+    made = kind()
+    vars(made).update(held)
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("gensim", "gensim.models", module.__name__):
+            patched.setitem(sys.modules, name, module)
+        return written(path, pickle.dumps(made, protocol=4))
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """Words inside, vectors beside."""
     np.save(tmp_path / "v.kv.vectors.npy", np.array(list(NUMBERS.values()), np.float32))
-    for name in ("gensim", "gensim.models", module.__name__):
-        monkeypatch.delitem(sys.modules, name)
-    return path
+    counts = {"count": np.arange(7)}
+    return gensim_file(tmp_path / "v.kv", index_to_key=list(NUMBERS), expandos=counts, vectors=None)
 
 
 def test_gensim_files_are_read_without_gensim(saved: Path) -> None:
@@ -241,6 +245,32 @@ def test_a_pickle_that_would_act_is_refused(tmp_path: Path) -> None:
         opened(written(tmp_path / "dict.kv", pickle.dumps({"a": 1}, protocol=4)))
     with pytest.raises(BadInput, match="cannot be read as gensim saved it"):
         opened(written(tmp_path / "cut.kv", pickle.dumps({"a": 1}, protocol=4)[:-4]))
+
+
+@pytest.mark.parametrize("kind", ["<f4", ">f4", "f8", "f2"])
+def test_gensim_vectors_inside_the_file_are_read_from_their_bytes(tmp_path: Path, kind: str) -> None:
+    rows = np.array(list(NUMBERS.values()), kind)
+    for name, vectors in (("c", rows), ("f", np.asfortranarray(rows))):
+        check_all(opened(gensim_file(tmp_path / f"{name}.kv", index_to_key=list(NUMBERS), vectors=vectors)))
+
+
+def test_no_array_of_pointers_is_made_of_bytes(tmp_path: Path) -> None:
+    class Forged:
+        """An object array over eight bytes: NumPy makes it, and following its pointer ends the process."""
+
+        def __reduce__(self) -> tuple[object, ...]:
+            return (np.ndarray, ((1,), np.dtype("O"), b"\x01" * 8))
+
+    class Flagged:
+        """Eight raw bytes that are said to hold a pointer."""
+
+        def __reduce__(self) -> tuple[object, ...]:
+            return (np.dtype, ("V8", False, True), (3, "|", None, None, None, 8, 1, 63))
+
+    for k, forged in enumerate((Forged(), Flagged(), np.array([None, {}], object))):
+        path = gensim_file(tmp_path / f"{k}.kv", index_to_key=["a"], vectors=forged)
+        with pytest.raises(BadInput, match="1 words do not fit the saved vectors"):
+            opened(path)
 
 
 def test_gensim_vectors_must_be_there_and_fit(saved: Path) -> None:

@@ -1,8 +1,8 @@
 import math
 from collections.abc import Callable
 
-from psycheck.report.cases import case_groups, marked, outcomes
-from psycheck.run import Run, Shown
+from psycheck.report.cases import case_groups, marked, outcomes, pair_cases
+from psycheck.run import PAIRS, Run, Shown
 
 MakeRun = Callable[..., Run]
 
@@ -37,6 +37,22 @@ def test_checks_are_in_natural_order_and_outcomes_begin_with_failed(make_run: Ma
     run = make_run()
     assert [group.check for group in case_groups(run)] == ["T3", "T8", "T23"]
     assert outcomes(run) == ["failed", "unanswered", "passed"]
+
+
+def test_gender_pairs_stand_apart_from_the_cases_of_checks() -> None:
+    shown = (
+        Shown("m", "c", PAIRS, "low", "a", "failed", 0.4, 0.6, 1, "he left", ((0, 2),)),
+        Shown("m", "c", PAIRS, "low", "b", "failed", 0.1, 0.9, 1),
+        Shown("m", "c", "deck", "T1", "a", "passed", 0.1, 0.1, 1),
+    )
+    run = Run({}, {}, (), shown=shown)
+    assert [group.check for group in case_groups(run)] == ["T1"]
+    assert outcomes(run) == ["passed"]
+    pairs = pair_cases(run)["low", "m", "c"]
+    assert [(case.id, case.scores, case.text) for case in pairs] == [
+        ("b", "0.10 → 0.90", None),
+        ("a", "0.40 → 0.60", "<mark>he</mark> left"),
+    ]
 
 
 def test_printed_ids_are_capped() -> None:

@@ -102,6 +102,34 @@ def test_another_corpus_tells_in_from_out_of_distribution(make_run: MakeRun) -> 
     )
 
 
+def test_of_several_models_the_one_with_the_widest_gap_between_corpora_is_named() -> None:
+    def figure(model: str, corpus: str, value: float) -> Finding:
+        where = {"audit": "performance", "model": model, "corpus": corpus, "label": "depression"}
+        return Finding("macro_f1", value, 50, (value - 0.1, value + 0.1), where)
+
+    run = of(figure("a", "x", 0.8), figure("a", "y", 0.6), figure("b", "x", 0.5), figure("b", "y", 0.4))
+    assert learned(run)[2].words == (
+        "Macro F1 of one model ranges most from 0.80 (0.70–0.90) (a on x, n 50) "
+        "to 0.60 (0.50–0.70) (a on y, n 50)."
+    )
+
+
+def test_groups_that_differ_are_named_once_a_column() -> None:
+    def apart(column: str, group: str, measure: str) -> Finding:
+        where = {"audit": "fairness", "unit": "groups", "model": "m", "corpus": "c", "column": column}
+        where |= {"group": group, "versus": "the rest"}
+        return Finding(f"{measure}_difference_p_holm", 0.01, 50, where=where, flags=("significant",))
+
+    run = of(
+        apart("age", "old", "equal_opportunity"),
+        apart("age", "old", "demographic_parity"),
+        apart("age", "young", "demographic_parity"),
+        apart("town", "Ulm", "demographic_parity"),
+    )
+    words = {s.subject: s.words for s in learned(run)}["Gender"]
+    assert words.endswith("groups differ by age (old and young) and town (Ulm) after Holm's correction.")
+
+
 def test_nothing_is_claimed_where_training_is_not_known(make_run: MakeRun) -> None:
     run = replace(make_run(corpora=("posts", "tweets")), plan={})
     assert "distribution" not in learned(run)[2].words

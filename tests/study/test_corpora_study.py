@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 from pathlib import Path
 
@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from found import of
 from psycheck.cli.main import app
-from psycheck.corpora.compare import Comparing
+from psycheck.corpora.compare import PARTS, Comparing
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.finding import Finding
 from psycheck.model import FloatArray
+from psycheck.run import open_run
 from psycheck.study.corpora import study_corpora
 from psycheck.study.corpora_tables import corpora_tables, paper_notes, tables_of
-from psycheck.study.tables import published
+from psycheck.study.papers import published
 
 QUICK = Comparing(sample=20, permutations=10, repeats=2)
 
@@ -41,10 +42,6 @@ def near() -> Corpus:
 
 def far() -> Corpus:
     return Corpus.of("far", [f"far away {word}" for word in "mnopqrstuvwx"])
-
-
-def of(findings: Sequence[Finding], measure: str) -> list[Finding]:
-    return [f for f in findings if f.measure == measure]
 
 
 def test_the_distances_are_those_worked_out_by_hand() -> None:
@@ -101,6 +98,41 @@ def test_the_published_tables_are_whole() -> None:
     assert "0.990 − 0.857 = 0.133" in notes
 
 
+def test_the_page_keeps_the_classes_of_each_corpus_apart(tmp_path: Path) -> None:
+    texts = [f"far away {word}" for word in "mnopqrstuvwx"] * 2
+    other = Corpus.of("other", texts, labels={"low": [1] * 12 + [0] * 12})
+    run = study_corpora([near(), other], encoder=Points(), how=QUICK, out=tmp_path)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "near and other: MMD², unbiased" in page
+    assert page.count("<h2>Classes of ") == 2
+    assert "ANGST Table 2" in page
+    assert "no figure here says that a person has a disorder" in page
+    assert set(run.tables["map"]["corpus"]) == {"near", "other"}
+    # Bigrams of "near" are aa bb and aa cc, none in common; those of "other" are the same in both classes.
+    held = {f.where["corpus"]: f.value for f in of(run.findings, "jsd_bigram")}
+    assert held["near"] > 0.5
+    assert held["other"] == 0
+    first, second = page.split("<h2>Classes of ")[1:]
+    assert f"{held['near']:.3f}" in first
+    assert f"{held['near']:.3f}" not in second
+
+
+def test_only_the_parts_that_are_asked_for_are_measured() -> None:
+    run = study_corpora([near(), far()], encoder=Points(), how=replace(QUICK, parts=("words", "adversarial")))
+    assert {f.where["part"] for f in run.findings if f.where["level"] == "between corpora"} == {"adversarial"}
+    assert not of(run.findings, "mmd2")
+    assert [table.caption.partition(":")[0] for table in tables_of(run.findings)] == [
+        "ANGST Table 2",
+        "ANGST Table 8",
+    ]
+
+
+@pytest.mark.parametrize(("corpora", "parts"), [([far()], PARTS), ([near()], ("adversarial", "map"))])
+def test_nothing_to_compare_is_said(corpora: list[Corpus], parts: tuple[str, ...]) -> None:
+    with pytest.raises(BadInput, match="nothing to compare"):
+        study_corpora(corpora, encoder="tfidf", how=replace(QUICK, parts=parts))
+
+
 def test_two_corpora_of_one_name_are_refused() -> None:
     with pytest.raises(BadInput, match="names of their own"):
         study_corpora([near(), near()], encoder="tfidf")
@@ -117,7 +149,18 @@ def test_the_verb_prints_the_tables(tmp_path: Path) -> None:
         "tfidf",
         "--out",
         str(tmp_path / "s"),
+        *("--part", "words", "--sample", "15", "--seed", "3"),
     ]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
     assert "| ours | posts | depression 1 | depression 0 |" in result.output
+    assert f"report: {tmp_path / 's' / 'report.html'}" in result.output
+    plan = open_run(tmp_path / "s").plan
+    assert (plan["parts"], plan["sample"], plan["seed"]) == (["words"], 15, 3)
+
+
+@pytest.mark.parametrize(("option", "value"), [("--part", "words"), ("--sample", "20"), ("--seed", "1")])
+def test_an_option_of_another_study_is_refused(tmp_path: Path, option: str, value: str) -> None:
+    result = CliRunner().invoke(app, ["study", "deck", "demo:tweets", "demo:notes", option, value])
+    assert isinstance(result.exception, BadInput)
+    assert f"study deck takes no {option}" in str(result.exception)

@@ -1,17 +1,18 @@
 """A planted association between gender and annotation: found, and removed by swapped counterparts."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from found import of
 from psycheck.cli.improve import improve_cli
 from psycheck.corpus import Corpus
-from psycheck.finding import Finding
+from psycheck.errors import BadInput
 from psycheck.improve import improve
 from psycheck.run import Run, open_run
 from psycheck.study.changes import fair_rows
@@ -38,14 +39,6 @@ def notes(name: str, n: int, skew: float, dev: bool = True) -> Corpus:
         marks.append(float(mark))
     parts = ("train", "train", "dev" if dev else "train", "test")
     return Corpus.of(name, texts, labels={"low": marks}, split=[parts[i // 2 % 4] for i in range(n)])
-
-
-def of(findings: Sequence[Finding], measure: str, **where: str) -> list[Finding]:
-    return [
-        f
-        for f in findings
-        if f.measure == measure and all(f.where.get(key) == value for key, value in where.items())
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +129,25 @@ def test_a_pair_is_never_cut_in_two_where_dev_is_cut_from_train(tmp_path: Path) 
     learned = read_record(place)["trained_on"]
     assert learned["train"]["n"] == 2 * len(plain.train)
     assert learned["dev"]["n"] == 2 * len(plain.dev)
+
+
+def test_nouns_are_swapped_in_training_and_in_the_pairs(tmp_path: Path) -> None:
+    own = notes("own", 80, 0.9)
+    table = own.table.with_columns(
+        pl.col("text")
+        .str.replace("She", "A woman")
+        .str.replace("He", "A man")
+        .str.replace("her |his ", "the ")
+    )
+    own = replace(own, table=table)
+    with pytest.raises(BadInput, match="names a gender"):
+        improve(RECIPE, own, out=tmp_path / "p", augment="gender", resamples=50)
+    run = improve(RECIPE, own, out=tmp_path / "n", augment="gender", swap=["nouns"], resamples=50)
+    assert (run.plan["swap"], run.plan["augmented"]["augmented-0"]["added"]) == (["pronouns", "nouns"], 60)
+    pairs = of(run.findings, "flip_rate", arm="augmented", corpus="own")
+    assert {(f.n, f.where["swap"]) for f in pairs} == {(20, "pronouns+nouns")}
+    with pytest.raises(BadInput, match="nothing is swapped here"):
+        improve(RECIPE, own, out=tmp_path / "d", swap=["nouns"])
 
 
 def test_the_verb_prints_flips_before_and_after(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
+from found import one
 from psycheck.finding import Finding
 from psycheck.study.gender_rows import Decided, adjusted, changes, figures
 
@@ -21,17 +22,12 @@ def decided(
     return Decided("notes", "low", "words", "SVM", experiment, 0, ids, MARKS, female, male)
 
 
-def value(findings: list[Finding], measure: str, **where: str) -> Finding:
-    (found,) = [f for f in findings if f.measure == measure and where.items() <= dict(f.where).items()]
-    return found
-
-
 def test_rates_and_their_ratio_by_hand() -> None:
     found = figures(decided(), resamples=50)
     # Of 5 positives 1 is missed as a woman's, 3 as a man's, 1 as both.
-    assert value(found, "fnr", group="female").value == pytest.approx(1 / 5)
-    assert value(found, "fnr", group="male").value == pytest.approx(3 / 5)
-    ratio = value(found, "fnr_ratio")
+    assert one(found, "fnr", group="female").value == pytest.approx(1 / 5)
+    assert one(found, "fnr", group="male").value == pytest.approx(3 / 5)
+    ratio = one(found, "fnr_ratio")
     assert ratio.value == pytest.approx(1 / 3)
     assert ratio.n == 5
     assert ratio.flags == ("favours_female",)
@@ -39,24 +35,24 @@ def test_rates_and_their_ratio_by_hand() -> None:
     assert ratio.interval is not None
     assert ratio.interval[0] < 1 / 3 < ratio.interval[1]
     # McNemar on 2 discordant pairs, both one way: 2 · 0.5².
-    assert value(found, "fnr_mcnemar_p").value == pytest.approx(0.5)
+    assert one(found, "fnr_mcnemar_p").value == pytest.approx(0.5)
 
 
 def test_flips_by_hand() -> None:
     found = figures(decided(), resamples=50)
-    flips = value(found, "flip_rate")
+    flips = one(found, "flip_rate")
     assert flips.value == pytest.approx(0.3)
     assert flips.n == 10
     assert flips.counts == {"flipped": 3, "only_female_positive": 3, "only_male_positive": 0, "unseen": 0}
     assert flips.examples == ("note 2", "note 3", "note 8")
-    assert value(found, "mcnemar_p").value == pytest.approx(0.25)
+    assert one(found, "mcnemar_p").value == pytest.approx(0.25)
     # True positive rates 4/5 and 2/5; positive decisions 6/10 and 3/10.
-    assert value(found, "equal_opportunity_difference").value == pytest.approx(0.4)
-    assert value(found, "demographic_parity_difference").value == pytest.approx(0.3)
+    assert one(found, "equal_opportunity_difference").value == pytest.approx(0.4)
+    assert one(found, "demographic_parity_difference").value == pytest.approx(0.3)
 
 
 def test_macro_f1_is_of_the_doubled_test() -> None:
-    found = value(figures(decided(), resamples=400), "macro_f1")
+    found = one(figures(decided(), resamples=400), "macro_f1")
     truth, said = np.concatenate([MARKS, MARKS]), np.concatenate([AS_FEMALE, AS_MALE])
     assert found.value == pytest.approx(f1_score(truth, said, average="macro"))
     assert found.interval is not None
@@ -67,8 +63,8 @@ def test_the_interval_of_macro_f1_draws_whole_pairs() -> None:
     random = np.random.default_rng(0)
     marks = np.arange(80) < 30
     said = np.where(random.random(80) < 0.8, marks, ~marks)
-    one = Decided("c", "l", "e", "SVM", "original", 0, tuple(map(str, range(80))), marks, said, said)
-    low, high = value(figures(one, resamples=4_000), "macro_f1").interval or (math.nan, math.nan)
+    row = Decided("c", "l", "e", "SVM", "original", 0, tuple(map(str, range(80))), marks, said, said)
+    low, high = one(figures(row, resamples=4_000), "macro_f1").interval or (math.nan, math.nan)
     drawn = []
     for _ in range(1_500):
         hits = random.choice(said[marks], marks.sum()).sum()
@@ -82,27 +78,27 @@ def test_the_interval_of_macro_f1_draws_whole_pairs() -> None:
 
 def test_no_flip_is_a_ratio_of_one_without_direction() -> None:
     found = figures(decided(AS_MALE, AS_MALE), resamples=20)
-    assert value(found, "fnr_ratio").value == 1
-    assert value(found, "fnr_ratio").flags == ("favours_neither",)
-    assert value(found, "flip_rate").value == 0
-    assert value(found, "mcnemar_p").value == 1
+    assert one(found, "fnr_ratio").value == 1
+    assert one(found, "fnr_ratio").flags == ("favours_neither",)
+    assert one(found, "flip_rate").value == 0
+    assert one(found, "mcnemar_p").value == 1
 
 
 def test_a_change_is_measured_on_the_same_pairs() -> None:
     found = changes(decided(AS_FEMALE, AS_FEMALE, "augmented"), decided(), resamples=200)
-    moved = value(found, "flip_rate_change")
+    moved = one(found, "flip_rate_change")
     assert moved.value == pytest.approx(-0.3)
     assert moved.counts == {"flipped_before": 3, "flipped": 0}
     assert moved.where["versus"] == "original"
-    assert value(found, "flip_rate_change_p").value == pytest.approx(0.25)
+    assert one(found, "flip_rate_change_p").value == pytest.approx(0.25)
     truth = np.concatenate([MARKS, MARKS])
     before = f1_score(truth, np.concatenate([AS_FEMALE, AS_MALE]), average="macro")
     after = f1_score(truth, np.concatenate([AS_FEMALE, AS_FEMALE]), average="macro")
-    assert value(found, "macro_f1_change").value == pytest.approx(after - before)
+    assert one(found, "macro_f1_change").value == pytest.approx(after - before)
 
 
 def test_nothing_changes_against_itself() -> None:
-    gain = value(changes(decided(), decided(), resamples=50), "macro_f1_change")
+    gain = one(changes(decided(), decided(), resamples=50), "macro_f1_change")
     assert (gain.value, gain.interval) == (0, (0, 0))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import found
 from psycheck.corpora.generate import generate
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
@@ -15,7 +16,7 @@ from psycheck.model import FloatArray
 from psycheck.run import Run, open_run
 from psycheck.study.gender import study_gender
 from psycheck.study.gender_tables import gender_tables
-from psycheck.study.tables import published
+from psycheck.study.papers import published
 from psycheck.text.gender import Scope
 from psycheck.train.recipe import Recipe
 
@@ -31,9 +32,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def one(run: Run, measure: str, experiment: str, **where: str) -> Finding:
-    wanted = {"experiment": experiment, "seed": "0", **where}
-    (found,) = [f for f in run.findings if f.measure == measure and wanted.items() <= dict(f.where).items()]
-    return found
+    return found.one(run.findings, measure, **{"experiment": experiment, "seed": "0", **where})
 
 
 def test_a_planted_association_is_found(planted: Run) -> None:
@@ -87,6 +86,11 @@ def test_the_folder_holds_a_whole_run(planted: Run) -> None:
     assert (planted.folder / "study.md").read_text("utf-8") == gender_tables(planted)
     page = (planted.folder / "report.html").read_text("utf-8")
     assert "logistic regression" in page
+    ratio = one(planted, "fnr_ratio", "original")
+    assert ratio.interval is not None
+    low, high = ratio.interval
+    # A line never breaks within an interval, nor before the letter of a side.
+    assert f"{ratio.value:.2f}\u00a0F ({low:.2f}\u00a0to\u00a0{high:.2f})" in page
     figures = [f for f in planted.findings if not f.measure.endswith(("_p", "_holm", "_share"))]
     assert all(f.interval is not None and f.n > 0 for f in figures)
 
@@ -186,6 +190,7 @@ def test_a_fine_tuned_start_goes_through_training(tmp_path: Path) -> None:
     run = study_gender(small(), out=tmp_path, names=[], recipes=[recipe], each=12, resamples=20)
     names = {f.where["model"] for f in run.findings if f.measure == "flip_rate"}
     assert names == {"tfidf+lr, fine-tuned"}
+    assert run.plan["encoder"] == "their own vectors"
     assert len(list((tmp_path / "models").iterdir())) == 4
     assert all(f.n == 72 for f in run.findings if f.measure == "flip_rate")
 

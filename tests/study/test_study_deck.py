@@ -9,7 +9,8 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.run import Run
 from psycheck.study.deck import study_deck
-from psycheck.study.tables import deck_tables, published
+from psycheck.study.deck_tables import deck_tables
+from psycheck.study.papers import published
 from psycheck.train.recipe import Recipe
 from suites_of_ours import seen_and_unseen
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from psycheck.errors import BadInput
 from psycheck.text.edits import Edited
-from psycheck.text.gender import Scope, gender_of, swap
+from psycheck.text.gender import Scope, gender_of, scope_of, swap
 from psycheck.text.gender_words import LABELS, NAMES, NOUNS, TITLES, Entry
 from psycheck.text.gender_words import PRONOUNS as FORMS
 
@@ -191,6 +192,18 @@ def test_nouns_titles_and_names_are_switches() -> None:
     assert swapped(text, EVERYTHING) == (
         "Ms. Smith, the waitress, told James's ex-husband and her father-in-law: yes, madam."
     )
+
+
+def test_a_scope_is_named_by_its_words() -> None:
+    assert scope_of(()) == scope_of(["pronouns"]) == PRONOUNS
+    assert scope_of(["pronouns, nouns", "titles"]) == Scope(nouns=True, titles=True)
+    assert scope_of(["names"], "main") == Scope(names=True, person="main")
+    assert scope_of(["names,titles"]).words == ("pronouns", "titles", "names")
+    with pytest.raises(BadInput, match="'nuons' cannot be swapped") as error:
+        scope_of(["pronouns,nuons"], where="plan.toml")
+    assert "did you mean 'nouns'" in str(error.value)
+    with pytest.raises(BadInput, match="swap_person 'me'"):
+        scope_of([], "me")
 
 
 def test_words_without_a_partner_of_their_own_are_counted() -> None:

@@ -155,6 +155,38 @@ def test_recall_and_precision_on_marked_sentences(
         assert covered[kind] == there[kind]
 
 
+@pytest.mark.parametrize(
+    ("which", "words", "most"), [("looked", 771, 4), ("unseen", 764, 14), ("later", 473, 10)]
+)
+def test_false_alarms_on_capitals_that_name_nobody(which: str, words: int, most: int) -> None:
+    # Posts full of brands, titles, medicines and emphasis: figures of docs/how-to/clean-and-redact.md.
+    with (Path(__file__).parent / "everyday_capitals.csv").open(encoding="utf-8", newline="") as file:
+        texts = [row["text"] for row in csv.DictReader(file) if row["set"] == which]
+    assert sum(len(text.split()) for text in texts) == words
+    assert sum(len(find_personal(text)) for text in texts) <= most
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("We finished Quillon Tales", "We finished Quillon Tales"),
+        ("I was organising Quillon cards", "I was organising Quillon cards"),
+        ("I was with Quillon", "I was with [NAME]"),
+        ("I saw because Quillon season two is out", "I saw because Quillon season two is out"),
+        ("he said that Quillon never called", "he said that [NAME] never called"),
+        ("some quillon, and with Quillon", "some quillon, and with Quillon"),
+        ("I was with Deep Quillon all night", "I was with Deep Quillon all night"),
+        ("I was with QuilLon and with McQuillon", "I was with QuilLon and with [NAME]"),
+        ("that scene in Quillon", "that scene in Quillon"),
+        ("that flat in Quillon", "that flat in [PLACE]"),
+        ("he sold Netflix and Quillon", "he sold Netflix and Quillon"),
+        ("NEVER ask GERD but ask KEVIN", "NEVER ask GERD but ask [NAME]"),
+    ],
+)
+def test_things_are_told_from_persons(before: str, after: str) -> None:
+    assert redact(before).text == after
+
+
 def test_the_marked_sets_are_as_large_as_the_documentation_says() -> None:
     assert {which: len(marked(which)) for which in ("tuned", "unseen")} == {"tuned": 217, "unseen": 129}
 

@@ -31,6 +31,6 @@ def test_a_tiny_model_is_trained_improved_and_measured(
     )
     assert run.plan["augmented"]["augmented-0"]["augmented"] == 24  # all of train and dev
     arms = {f.where["arm"] for f in run.findings if f.measure == "macro_f1"}
-    assert arms == {"plain", "augmented"}
+    assert arms == {"plain", "balanced", "augmented"}
     tried = [f for f in run.findings if f.measure == "sentence_check_pass_rate"]
     assert all(f.counts["unseen"] == 0 and f.n == 4 for f in tried)

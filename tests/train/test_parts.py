@@ -24,7 +24,7 @@ def test_the_split_column_decides() -> None:
 
 
 def test_without_dev_it_says_how() -> None:
-    with pytest.raises(BadInput, match="dev_share"):
+    with pytest.raises(BadInput, match=r"--dev-share 0\.1"):
         parts_of(ten(), Recipe())
     parts = parts_of(ten(), Recipe(dev_share=0.2))
     assert (len(parts.train), len(parts.dev)) == (8, 2)

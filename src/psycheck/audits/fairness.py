@@ -57,14 +57,17 @@ class Fairness:
         shared = tuple(label for label in corpus.labels if label in scores.labels)
         labels = shared or scores.labels
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
+        swapped = {"unit": "pairs", "swap": "+".join(self.scope.words)}
+        if self.scope.person != "all":
+            swapped["swap_person"] = self.scope.person
         pairs = self._paired(corpus, scores)
         truth = _annotated(corpus, labels, shared)
-        findings = [_undecided(pairs, corpus, where)]
+        findings = [_undecided(pairs, corpus, {**where, **swapped})]
         tables = []
         for k, label in enumerate(labels):
             column = scores.labels.index(label)
             mine = _Label(pairs, column, truth[:, k], self.threshold)
-            here = {**where, "label": label, "unit": "pairs"}
+            here = {**where, "label": label, **swapped}
             findings += mine.findings(corpus, here)
             tables.append(mine.table(corpus, here))
         if corpus.groups:
@@ -253,7 +256,7 @@ def _undecided(pairs: _Pairs, corpus: Corpus, where: Mapping[str, str]) -> Findi
     """The texts that no pair could be made of, because a word's swap cannot be decided."""
     listed = corpus.table["id"].gather(pairs.undecided[:EXAMPLES]).to_list()
     count = Rate(len(pairs.undecided), len(corpus))
-    return rate("undecided_rate", count, {**where, "unit": "pairs"}, listed)
+    return rate("undecided_rate", count, where, listed)
 
 
 def _measured(

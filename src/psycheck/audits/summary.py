@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.finding import Finding, Interval
+from psycheck.measures.intervals import Z95, wilson
 
 GROUPINGS = ("kind", "category", "polarity", "symptom")
 _PASSED, _FAILED = 0, 1
-_Z = 1.959963984540054
 
 
 def mark_below_mean(rates: Sequence[Finding]) -> list[Finding]:
@@ -96,7 +96,7 @@ def _mean_and_sd(
     if c > 1:
         sd = float(share.std(ddof=1))
         slope = (share - mean) / ((c - 1) * sd) if sd > 0 else np.zeros(c)
-        half = _Z * float(np.sqrt(((slope @ influence) ** 2).sum()))
+        half = Z95 * float(np.sqrt(((slope @ influence) ** 2).sum()))
         # Where all rates agree, or all are 0 or 1, the delta method knows no width: no interval is given.
         interval = (max(0.0, sd - half), sd + half) if half > 0 else None
         out.append(Finding("pass_rate_sd", sd, n, interval, where, counts))
@@ -106,6 +106,4 @@ def _mean_and_sd(
 def _wilson(mean: float, spread: float, texts: int) -> Interval:
     """Wilson's interval for as many independent texts as would spread as much; it has a width at 0 and 1."""
     n = min(mean * (1 - mean) / spread**2, 1e12) if spread > 0 else float(texts)
-    centre = (mean + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z / (1 + _Z**2 / n) * np.sqrt(mean * (1 - mean) / n + _Z**2 / (4 * n**2))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return wilson(mean * n, n)

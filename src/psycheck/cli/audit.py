@@ -59,6 +59,8 @@ def audit_cli(
         list[str] | None,
         typer.Option(metavar="CORPUS", help="Corpus that the models were trained on; repeatable."),
     ] = None,
+    swap: opt.Swap = None,
+    swap_person: opt.SwapPerson = None,
     seed: Annotated[int | None, typer.Option(help="Seed of rotations and intervals.")] = None,
     text: opt.Text = None,
     id_: opt.Id = None,
@@ -79,7 +81,7 @@ def audit_cli(
     ] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print a summary for a program.")] = False,
 ) -> None:
-    """Audit a model: performance in and out of distribution, behaviour, length; report; gate."""
+    """Audit a model: performance in and out of distribution, behaviour, fairness, length; report; gate."""
     from psycheck.plan import corpus_plan
 
     columns = opt.columns_of(text, id_, labels, positive, author, time, split_column, groups)
@@ -91,6 +93,8 @@ def audit_cli(
         "fit": fit,
         "show_texts": show_texts,
         "trained_on": trained_on,
+        "swap": swap,
+        "swap_person": swap_person,
         "seed": seed,
     }
     whole = plan_of(
@@ -159,7 +163,6 @@ def _run(plan: "Plan", explain: bool) -> "Run":
     from psycheck.cli.progress import ProgressLine
     from psycheck.line import open_plan, run_line
 
-    progress = ProgressLine()
     models, corpora = open_plan(plan)
     for corpus in corpora:
         for note in corpus.notes:
@@ -169,16 +172,14 @@ def _run(plan: "Plan", explain: bool) -> "Run":
             typer.echo(f"note: {model.name}: {note}", err=True)
     if explain:
         _explain(plan, models)
-    try:
+    with ProgressLine() as progress:
         return run_line(models, corpora, plan.settings, plan.out, plan.store, progress)
-    finally:
-        progress.end()
 
 
 def _explain(plan: "Plan", models: list[Any]) -> None:
     from contextlib import closing
 
-    from psycheck.scores import Store, default_store, why_again
+    from psycheck.store import Store, default_store, why_again
 
     with closing(Store(plan.store or default_store())) as store:
         for model in models:
@@ -191,7 +192,7 @@ def _export(plan: "Plan", path: Path) -> None:
     from psycheck.errors import counted
     from psycheck.line import texts_to_score
     from psycheck.run import writing
-    from psycheck.scores import digest
+    from psycheck.store import digest
 
     count = 0
     with writing(path), path.open("w", encoding="utf-8") as file:

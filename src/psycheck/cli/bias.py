@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from psycheck.cli.printed import for_a_program, lined
+
 if TYPE_CHECKING:
     from psycheck.run import Run
 
@@ -57,7 +59,7 @@ def bias_cli(
         how=Biasing(**{key: value for key, value in given.items() if value is not None}),
     )
     if json_:
-        _print_json(run, out)
+        typer.echo(for_a_program(run, out))
     else:
         _print(run, out)
 
@@ -70,33 +72,12 @@ def _one_of(option: str, given: str | None, allowed: tuple[str, ...]) -> str | N
     return given
 
 
-def _print_json(run: "Run", out: Path) -> None:
-    import json
-
-    typer.echo(
-        json.dumps(
-            {
-                "report": str(out / "report.html"),
-                "findings": [json.loads(finding.as_json()) for finding in run.findings],
-                "notes": list(run.notes),
-            },
-            indent=1,
-            ensure_ascii=False,
-        )
-    )
-
-
 def _print(run: "Run", out: Path) -> None:
     from psycheck.report.bias import bias_sentences, bias_table, bias_verdict
 
     for note in run.notes:
         typer.echo(f"note: {note}", err=True)
-    table = bias_table(run.findings)
-    rows = [table.head, *table.rows]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(table.head))]
-    typer.echo(table.caption)
-    for row in rows:
-        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    typer.echo(lined(bias_table(run.findings)))
     for finding in run.findings:
         if finding.measure == "direct_bias":
             typer.echo(f"{finding.where['list']}: carried most by {', '.join(finding.examples)}")

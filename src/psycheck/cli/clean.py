@@ -45,7 +45,7 @@ def clean_cli(
     resplit: Annotated[
         str | None, typer.Option(metavar="6:2:2", help="Split anew into train, dev, test, by author.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of what is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn.")] = 0,
     text: opt.Text = None,
     id_: opt.Id = None,
     label: opt.Labels = None,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from psycheck.cli import options as opt
+from psycheck.cli.printed import for_a_program, lined
 
 if TYPE_CHECKING:
-    from psycheck.report.tables import Table
     from psycheck.run import Run
 
 
@@ -64,8 +64,7 @@ def compare_cli(
         "permutations": permutations,
         "seed": seed,
     }
-    line = ProgressLine()
-    try:
+    with ProgressLine() as line:
         run = compare_corpora(
             [corpus_plan(said, columns, split) for said in corpora],
             by=by or (),
@@ -76,28 +75,10 @@ def compare_cli(
             how=Comparing(**{key: value for key, value in given.items() if value is not None}),
             progress=line,
         )
-    finally:
-        line.end()
     if json_:
-        _print_json(run, out)
+        typer.echo(for_a_program(run, out))
     else:
         _print(run, out)
-
-
-def _print_json(run: "Run", out: Path) -> None:
-    import json
-
-    typer.echo(
-        json.dumps(
-            {
-                "report": str(out / "report.html"),
-                "findings": [json.loads(finding.as_json()) for finding in run.findings],
-                "notes": list(run.notes),
-            },
-            indent=1,
-            ensure_ascii=False,
-        )
-    )
 
 
 def _print(run: "Run", out: Path) -> None:
@@ -106,20 +87,10 @@ def _print(run: "Run", out: Path) -> None:
     for note in run.notes:
         typer.echo(f"note: {note}", err=True)
     for table in matrices(run.findings):
-        typer.echo(_lined(table) + "\n")
+        typer.echo(lined(table) + "\n")
     for finding in run.findings:
         if finding.measure == "caution":
             typer.echo(f"caution: {finding.where['corpus']}: {finding.where['sentence']}")
             typer.echo(f"  do: {finding.where['command']}")
     typer.echo(comparison_verdict(run.findings))
     typer.echo(f"report: {out / 'report.html'}")
-
-
-def _lined(table: "Table") -> str:
-    """A table as aligned text."""
-    rows = [table.head, *table.rows]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(table.head))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
-    return "\n".join([table.caption, *lines])

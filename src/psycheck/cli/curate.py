@@ -1,10 +1,11 @@
 """`psycheck curate`: a corpus from dumps of posts and comments."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from psycheck.cli.printed import for_a_program
 
 if TYPE_CHECKING:
     from psycheck.run import Run
@@ -88,23 +89,14 @@ def curate_cli(
         "seed": seed,
     }
     how = Curating(**{key: value for key, value in given.items() if value is not None})
-    line = ProgressLine()
-    try:
+    with ProgressLine() as line:
         run = curate_dumps(dumps, out=out, corpus=corpus, salt=salt, how=how, progress=line)
-    finally:
-        line.end()
     _print(run, corpus or out / str(run.plan["corpus"]), out, json_)
 
 
 def _print(run: "Run", corpus: Path, out: Path, as_json: bool) -> None:
     if as_json:
-        said = {
-            "corpus": str(corpus),
-            "report": str(out / "report.html"),
-            "findings": [json.loads(finding.as_json()) for finding in run.findings],
-            "notes": list(run.notes),
-        }
-        typer.echo(json.dumps(said, indent=1, ensure_ascii=False))
+        typer.echo(for_a_program(run, out, corpus=str(corpus)))
         return
     from psycheck.report.curate import curating_verdict, funnels
 

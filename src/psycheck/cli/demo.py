@@ -14,11 +14,8 @@ def demo_cli(
     from psycheck.demo import run_demo
     from psycheck.report.verdict import verdict
 
-    line = ProgressLine()
-    try:
+    with ProgressLine() as line:
         run = run_demo(out, say=typer.echo, progress=line)
-    finally:
-        line.end()
     typer.echo(verdict(run))
     typer.echo(f"report: {out / 'report.html'}")
     raise typer.Exit(run.exit_code)

@@ -32,13 +32,19 @@ def improve_cli(
     agreeing: Annotated[
         bool, typer.Option("--agreeing/--all-texts", help="Presence to 1 and absence to 0, or any to any.")
     ] = True,
+    balance: Annotated[
+        bool,
+        typer.Option("--balance/--no-balance", help="Retrain with both classes weighed alike."),
+    ] = True,
     control: Annotated[
         bool,
         typer.Option("--control/--no-control", help="Also train on random sentences as long."),
     ] = True,
     augment: Annotated[
-        str, typer.Option(help="deck: sentences of checks; gender: texts with he and she swapped.")
+        str, typer.Option(help="deck: sentences of checks; gender: texts with their gender swapped.")
     ] = "deck",
+    swap: opt.Swap = None,
+    swap_person: opt.SwapPerson = None,
     seeds: Annotated[int, typer.Option(metavar="N", help="Train every arm with N seeds.")] = 1,
     texts: Annotated[int, typer.Option(help="Texts of dev that sentences are tried on.")] = 40,
     text: opt.Text = None,
@@ -56,7 +62,9 @@ def improve_cli(
     from psycheck.study.changes import improve_table
     from psycheck.train.recipe import preset, presets
 
-    columns = opt.columns_of(text, id_, labels, positive, author, None, split_column, None)
+    columns = opt.columns_of(
+        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
+    )
     opened = [corpus_plan(said, columns) for said in corpora]
     # The suite's label is learned alone: what it tests is what is to be improved.
     start: Any = model
@@ -65,14 +73,15 @@ def improve_cli(
 
         learned = () if augment == "gender" else (read_suite(suite).checks[0].label,)
         start = preset(model, labels=learned)
-    line = ProgressLine()
-    try:
+    with ProgressLine() as line:
         run = improve(
             start,
             opened[0],
             opened[1:],
             out=out,
             augment=augment,
+            swap=swap or ("pronouns",),
+            swap_person=swap_person or "all",
             seeds=seeds,
             texts=texts,
             store=store,
@@ -83,9 +92,8 @@ def improve_cli(
             which=which,
             share=share,
             agreeing=agreeing,
+            balance=balance,
             control=control,
         )
-    finally:
-        line.end()
     typer.echo(improve_table(run.findings))
     typer.echo(f"report: {out / 'report.html'}")

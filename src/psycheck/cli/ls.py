@@ -32,7 +32,7 @@ def ls_cli(
     if kind is not None and kind not in KINDS:
         raise BadInput(f"nothing is called '{kind}' here", allowed=nearest(kind, KINDS))
     kinds = KINDS if kind is None else (kind,)
-    found: dict[str, dict[str, Any]] = {one: dict(listed(one)) for one in kinds}
+    found: dict[str, dict[str, Any]] = {one: dict(listed(one, whole=one == kind)) for one in kinds}
     if json_:
         import json
 
@@ -43,11 +43,30 @@ def ls_cli(
     for one, names in found.items():
         typer.echo(one)
         for name, about in names.items() or [("(none)", "")]:
-            typer.echo(f"  {name:<28} {about}".rstrip())
+            typer.echo(_row(name, about))
 
 
-def listed(kind: str) -> Iterator[tuple[str, str]]:
-    """The names of one kind, each with a few words."""
+def _row(name: str, about: str) -> str:
+    """A name and what is said of it, folded beside it as wide as the terminal."""
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    width = max(get_terminal_size((110, 24)).columns, 60)
+    first = f"  {name:<28} "
+    if not about:
+        return first.rstrip()
+    return fill(
+        about,
+        width,
+        initial_indent=first,
+        subsequent_indent=" " * 31,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
+    """The names of one kind, each with a few words; licence and source of a corpus only as a `whole`."""
     match kind:
         case "suites":
             from psycheck.audits.suite import read_suite, shipped_suites
@@ -61,7 +80,7 @@ def listed(kind: str) -> Iterator[tuple[str, str]]:
             for name in DEMO:
                 yield f"demo:{name}", f"synthetic, {counted(len(open_demo(name)), 'text')}"
             for name, entry in _known_corpora().items():
-                yield f"{name}:PATH", entry.line
+                yield f"{name}:PATH", entry.line if whole else f"{entry.title}: {entry.text}"
             yield "FILE", "CSV, TSV, JSONL (also .gz, .zst), Parquet, a saved Hugging Face dataset folder"
         case "models":
             yield from MODELS.items()
@@ -73,7 +92,7 @@ def listed(kind: str) -> Iterator[tuple[str, str]]:
         case _:
             from contextlib import closing
 
-            from psycheck.scores import Store, default_store
+            from psycheck.store import Store, default_store
 
             with closing(Store(default_store())) as store:
                 for known in store.models():

@@ -1,6 +1,6 @@
 """Options that several verbs share."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -34,6 +34,18 @@ Groups = Annotated[
     list[str] | None,
     typer.Option("--group", metavar="COLUMN", help="Column of a group (gender, source …); repeatable."),
 ]
+Swap = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--swap",
+        metavar="WORDS",
+        help="Gendered words to swap: pronouns (always), nouns, titles, names; repeatable or with commas.",
+    ),
+]
+SwapPerson = Annotated[
+    Literal["all", "main"] | None,
+    typer.Option("--swap-person", help="Swap the gender of all people, or of the main person of a note."),
+]
 Store = Annotated[
     str | None,
     typer.Option("--store", metavar="FILE", help="Where scores are remembered (default: the user's cache)."),
@@ -41,14 +53,14 @@ Store = Annotated[
 
 
 def columns_of(
-    text: str | None,
-    id_: str | None,
-    labels: list[str] | None,
-    positive: list[str] | None,
-    author: str | None,
-    time: str | None,
-    split_column: str | None,
-    groups: list[str] | None,
+    text: str | None = None,
+    id_: str | None = None,
+    labels: list[str] | None = None,
+    positive: list[str] | None = None,
+    author: str | None = None,
+    time: str | None = None,
+    split_column: str | None = None,
+    groups: list[str] | None = None,
 ) -> "Columns":
     """The columns as the reader wants them."""
     from psycheck.corpora.columns import Columns

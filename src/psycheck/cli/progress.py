@@ -2,12 +2,13 @@
 
 import sys
 from time import monotonic
+from typing import Self
 
 _EVERY = {True: 0.2, False: 10.0}  # seconds between two updates, on a terminal and elsewhere
 
 
 class ProgressLine:
-    """Shows done, rate and time left on standard error."""
+    """Shows done, rate and time left on standard error, and leaves a terminal clean at the end."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
@@ -27,8 +28,10 @@ class ProgressLine:
         sys.stderr.flush()
         self._shown = True
 
-    def end(self) -> None:
-        """Leave the terminal clean."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         if self._terminal and self._shown:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()

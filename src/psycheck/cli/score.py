@@ -33,10 +33,9 @@ def score_cli(
 
     if threshold is not None and not 0 < threshold < 1:
         raise BadInput(f"threshold {threshold:g} is out of range", where="--threshold", allowed="0 < t < 1")
-    columns = opt.columns_of(text, id_, None, None, None, None, split_column, None)
+    columns = opt.columns_of(text=text, id_=id_, split_column=split_column)
     opened = open_corpus(corpus_plan(corpus, columns, split, format_))
-    progress = ProgressLine()
-    try:
+    with ProgressLine() as progress:
         table, failed = score_corpus(
             open_model(model),
             opened,
@@ -44,8 +43,6 @@ def score_cli(
             store=Path(store) if store else None,
             progress=progress,
         )
-    finally:
-        progress.end()
     write_scores(table, out)
     typer.echo(f"{counted(len(table), 'text')} scored: {out}")
     if failed:

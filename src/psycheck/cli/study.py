@@ -51,26 +51,36 @@ def study_cli(
     each: gender.Each = None,
     pairs: gender.Pairs = None,
     neutral: gender.Neutral = "they",
-    person: gender.Person = "all",
-    nouns: gender.Nouns = False,
-    titles: gender.Titles = False,
-    names: gender.Names = False,
+    swap: opt.Swap = None,
+    swap_person: opt.SwapPerson = None,
     direct_bias: gender.DirectBias = True,
+    parts: Annotated[
+        list[str] | None,
+        typer.Option("--part", help="corpora: words, vectors, adversarial, map; repeatable (default: all)."),
+    ] = None,
+    sample: Annotated[int | None, typer.Option(help="corpora: texts a side that are encoded (500).")] = None,
+    seed: Annotated[int | None, typer.Option(help="corpora: seed of samples and permutations.")] = None,
 ) -> None:
     """Run a study's whole design on your corpora, and print each table beside the published one."""
     from psycheck.cli.progress import ProgressLine
     from psycheck.errors import BadInput, nearest
     from psycheck.line import corpus_plan
     from psycheck.study.deck import study_deck
-    from psycheck.study.tables import deck_tables
+    from psycheck.study.deck_tables import deck_tables
     from psycheck.train.recipe import preset as recipe_named
 
     if name not in STUDIES:
         raise BadInput(f"there is no study '{name}'", allowed=nearest(name, STUDIES))
-    columns = opt.columns_of(text, id_, labels, positive, author, None, split_column, None)
+    columns = opt.columns_of(
+        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
+    )
     if name == "corpora":
-        _corpora([corpus_plan(said, columns) for said in corpora], out, encoder)
+        how = {"parts": tuple(parts) if parts else None, "sample": sample, "seed": seed}
+        _corpora([corpus_plan(said, columns) for said in corpora], out, encoder, how)
         return
+    for option, value in (("--part", parts), ("--sample", sample), ("--seed", seed)):
+        if value is not None:
+            raise BadInput(f"study {name} takes no {option}", allowed=f"{option} with study corpora")
     given: dict[str, Any] = {"epochs": epochs, "max_length": max_length}
     changed = {key: value for key, value in given.items() if value is not None}
     recipe = recipe_named(preset, labels=("depression",), **changed)
@@ -87,15 +97,12 @@ def study_cli(
             each=each,
             pairs=pairs,
             neutral=neutral,
-            person=person,
-            nouns=nouns,
-            titles=titles,
-            names=names,
+            swap=swap,
+            swap_person=swap_person,
             direct_bias=direct_bias,
         )
         return
-    line = ProgressLine()
-    try:
+    with ProgressLine() as line:
         run = study_deck(
             [corpus_plan(said, columns) for said in corpora],
             [recipe.with_(start=start) for start in starts or [recipe.start]],
@@ -107,22 +114,20 @@ def study_cli(
             progress=line,
             say=lambda words: typer.echo(words, err=True),
         )
-    finally:
-        line.end()
     typer.echo(deck_tables(run.findings))
     typer.echo(f"report: {out / 'report.html'}")
 
 
-def _corpora(plans: "list[CorpusPlan]", out: Path, encoder: str) -> None:
+def _corpora(plans: "list[CorpusPlan]", out: Path, encoder: str, how: "dict[str, Any]") -> None:
     """Carry out the study of distances and print its tables."""
     from psycheck.cli.progress import ProgressLine
+    from psycheck.corpora.compare import Comparing
     from psycheck.study.corpora import study_corpora
     from psycheck.study.corpora_tables import corpora_tables
 
-    line = ProgressLine()
-    try:
-        run = study_corpora(plans, out=out, encoder=encoder, progress=line)
-    finally:
-        line.end()
+    comparing = Comparing(**{key: value for key, value in how.items() if value is not None})
+    with ProgressLine() as line:
+        run = study_corpora(plans, out=out, encoder=encoder, how=comparing, progress=line)
     typer.echo(corpora_tables(run))
     typer.echo(f"tables: {out / 'study.md'}")
+    typer.echo(f"report: {out / 'report.html'}")

@@ -32,15 +32,9 @@ Pairs = Annotated[int | None, typer.Option(metavar="N", help="At most N test pai
 Neutral = Annotated[
     Literal["they", "remove"], typer.Option(help="Neutral texts say they, or drop the gendered words.")
 ]
-Person = Annotated[
-    Literal["all", "main"], typer.Option(help="Swap the gender of all people, or of the main person.")
-]
 DirectBias = Annotated[
     bool, typer.Option("--direct-bias/--no-direct-bias", help="Measure Direct Bias of the vectors, too.")
 ]
-Nouns = Annotated[bool, typer.Option("--nouns", help="Swap also nouns (woman, mother).")]
-Titles = Annotated[bool, typer.Option("--titles", help="Swap also titles (Ms, Mr).")]
-Names = Annotated[bool, typer.Option("--names", help="Swap also first names.")]
 
 
 def carry_out(
@@ -56,10 +50,8 @@ def carry_out(
     each: int | None,
     pairs: int | None,
     neutral: Literal["they", "remove"],
-    person: Literal["all", "main"],
-    nouns: bool,
-    titles: bool,
-    names: bool,
+    swap: list[str] | None,
+    swap_person: Literal["all", "main"] | None,
     direct_bias: bool,
 ) -> None:
     """Carry the study out and print its tables."""
@@ -68,19 +60,18 @@ def carry_out(
     from psycheck.line import corpus_plan
     from psycheck.study.gender import study_gender
     from psycheck.study.gender_tables import gender_tables
-    from psycheck.text.gender import Scope
+    from psycheck.text.gender import scope_of
 
     if len(corpora) != 1:
         raise BadInput(f"the study has {len(corpora)} corpora", allowed="one", do="name one corpus at a time")
-    line = ProgressLine()
-    try:
+    with ProgressLine() as line:
         run = study_gender(
             corpus_plan(corpora[0], columns),
             out=out,
             encoder=encoder,
             names=learners,
             recipes=recipes,
-            scope=Scope(nouns=nouns, titles=titles, names=names, person=person),
+            scope=scope_of(swap or (), swap_person or "all"),
             how=neutral,
             balance=balance,
             each=each,
@@ -90,7 +81,5 @@ def carry_out(
             progress=line,
             say=lambda words: typer.echo(words, err=True),
         )
-    finally:
-        line.end()
     typer.echo(gender_tables(run))
     typer.echo(f"report: {out / 'report.html'}")

@@ -53,7 +53,9 @@ def train_cli(
     from psycheck.train.search import search as look_for
     from psycheck.train.search import train_seeds
 
-    columns = opt.columns_of(text, id_, labels, positive, author, None, split_column, None)
+    columns = opt.columns_of(
+        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
+    )
     opened: Any = open_corpus(corpus_plan(corpus, columns, None, format_))
     test = None
     if dev is not None:
@@ -78,9 +80,8 @@ def train_cli(
     recipe = named(preset, **said) if preset else Recipe().with_(**said)
     for name in sorted(unused(recipe) & set(said)):
         typer.echo(f"note: {recipe.start} does not use --{name.replace('_', '-')}", err=True)
-    line = ProgressLine()
-    clock = _Clock(line)
-    try:
+    with ProgressLine() as line:
+        clock = _Clock(line)
         if search:
             trained = look_for(opened, recipe, out, trials=search, test=test, progress=clock)
             recipe = trained.recipe
@@ -91,8 +92,6 @@ def train_cli(
             if seeds
             else []
         )
-    finally:
-        line.end()
     if search or not seeds:
         _print(trained)
     _print_seeds(several)
@@ -127,6 +126,9 @@ def _print_seeds(several: "list[Trained]") -> None:
 
     for part in ("dev", "test") if several else ():
         for name, (mean, deviation) in spread(several, on=part).items():
+            if name == "n":
+                typer.echo(f"{part} n: {mean:,.0f}")
+                continue
             typer.echo(f"{part} {name}: {mean:.3f} (sd {deviation:.3f}, {counted(len(several), 'seed')})")
     for one in several:
         typer.echo(f"model: {one.spec}")

@@ -12,7 +12,7 @@ def view_cli(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
 ) -> None:
     """Open the report of a run, drawn anew where asked for; costs no scoring."""
-    from psycheck.line import save
+    from psycheck.pages import save
     from psycheck.run import open_run
 
     run = run.parent if run.name == "report.html" else run

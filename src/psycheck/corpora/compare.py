@@ -55,6 +55,8 @@ class Comparing:
                 raise BadInput(
                     f"{name} {getattr(self, name)} is too few", allowed=f"{least} or more", where="compare"
                 )
+        if not 0 <= self.seed < 2**32:
+            raise BadInput(f"seed {self.seed} cannot be used", allowed="0 to 4294967295", where="compare")
 
 
 @dataclass(frozen=True, slots=True)

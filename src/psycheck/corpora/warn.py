@@ -1,5 +1,6 @@
 """Cautions: when a corpus is so easy or so leaky that a score on it means little."""
 
+import shlex
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +27,6 @@ from psycheck.measures.intervals import wilson
 from psycheck.model import FloatArray
 
 MOST_IDS = 50
-CHEAP = ("authors_across_splits", "duplicates_across_splits", "single_word", "length", "imbalance")
 _RATES = frozenset({"single_word", "length", "missing_labels"})  # figures that are no shares of texts
 _PERSONS = frozenset({"NAME", "EMAIL", "PHONE", "NUMBER"})
 _HIDDEN = "(shown with --show-texts)"
@@ -303,13 +303,16 @@ def _caution(
     said = _table()[name]
     command = said["hidden_command"] if word == "" else said["command"]
     words = {
-        "corpus": asked.called,
-        "learned": without(asked.called, _NOT_FOR_TRAIN),
-        "word": word or "",
         "label": label,
         "figure": f"{figure:.2f}" if name in _RATES else _percent(figure),
         "n": f"{n:,}",
         "what": what,
+    }
+    typed = {
+        "corpus": asked.called,
+        "learned": without(asked.called, _NOT_FOR_TRAIN) + _dev_cut(asked.corpus),
+        "word": shlex.quote(word or ""),
+        "label": shlex.quote(label),
     }
     return Caution(
         name,
@@ -319,9 +322,15 @@ def _caution(
         interval,
         n,
         said["sentence"].format_map(words),
-        command.format_map(words),
+        command.format_map(typed),
         ids,
     )
+
+
+def _dev_cut(corpus: Corpus) -> str:
+    """What `train` needs where a corpus has no dev split."""
+    splits = corpus.table["split"].to_list() if "split" in corpus.table.columns else []
+    return "" if "dev" in splits else " --dev-share 0.1"
 
 
 def _percent(figure: float) -> str:

@@ -9,9 +9,6 @@ from importlib.resources import files
 from random import Random
 from typing import Any
 
-SYMPTOMS = ("interest", "mood", "sleep", "energy", "appetite", "worth", "focus", "motor", "ideation")
-STATUSES = ("present", "negated", "past", "recovered", "uncertain")
-
 # Predicates that cannot stand after "no longer" or "does anyone else" without turning their sense around.
 _TURNED = re.compile(r"n't\*|\bno\b|\bnothing\b|\blost\b|\bwithout me\b")
 _UNSHARED = re.compile(r"\bbe\*|\b(I|me|my|myself)\b")

@@ -10,7 +10,7 @@ import polars as pl
 from psycheck.corpora.columns import LONGEST_GROUP, Columns, assign
 from psycheck.corpora.tables import Table
 from psycheck.corpus import GROUP, LABEL, PLAIN, Corpus
-from psycheck.errors import BadInput, StoreFailure
+from psycheck.errors import BadInput, StoreFailure, refusal
 
 WRITTEN = (".csv", ".jsonl", ".parquet")
 
@@ -35,9 +35,9 @@ def write_corpus(corpus: Corpus, path: str | Path) -> Columns:
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
-    except OSError as error:
+    except (OSError, pl.exceptions.ComputeError) as error:
         raise StoreFailure(
-            f"the corpus cannot be written ({error.strerror or type(error).__name__})",
+            f"the corpus cannot be written ({refusal(error)})",
             where=str(path),
             allowed="a folder with free space that you may write to",
         ) from error

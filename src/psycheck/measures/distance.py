@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from psycheck.measures.bootstrap import percentiles
 from psycheck.measures.classification import FloatArray, IntArray
-from psycheck.measures.intervals import UNKNOWN, Interval, median_interval
+from psycheck.measures.intervals import UNKNOWN, Z95, Interval, median_interval
 
 GROUPS = 20
 PAIRS = 1_000
@@ -152,7 +152,7 @@ def pair_mmd(
     squared = ((first[drawn // n] - second[drawn % n]) ** 2).sum(axis=1)
     values = 2 - 2 * np.exp(-squared / (2 * bandwidth**2))
     mean = float(values.mean())
-    half = 1.96 * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    half = Z95 * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
     return PairMmd(
         mean, (mean - half, mean + half), float(np.median(values)), median_interval(values), len(values)
     )

@@ -10,8 +10,11 @@ UNKNOWN: Interval = (math.nan, math.nan)
 Z95 = 1.959963984540054
 
 
-def wilson(passed: int, n: int) -> Interval:
-    """Wilson's score interval of a rate; it stays inside 0..1 and has a width even at 0 and at 1."""
+def wilson(passed: float, n: float) -> Interval:
+    """Wilson's score interval of a rate; it stays inside 0..1 and has a width even at 0 and at 1.
+
+    `n` need not be whole: texts that hang together count as fewer.
+    """
     if n == 0:
         return UNKNOWN
     rate, z2 = passed / n, Z95**2

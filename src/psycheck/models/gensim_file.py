@@ -1,7 +1,8 @@
 """gensim's saved KeyedVectors, read without gensim and without running what a pickle may hold.
 
-Only names on a short list are understood: gensim's own classes become empty shells, NumPy's arrays are
-arrays, and anything else is refused before it is called.
+Only names on a short list are understood, and each stands for a class of this file or a plain container:
+gensim's own classes become empty shells, arrays are read from their bytes, anything else is refused before it
+is called.
 """
 
 import pickle
@@ -16,6 +17,7 @@ from psycheck.errors import BadInput
 from psycheck.models.vector_index import Block
 
 ROWS = 4_096
+_NUMBERS = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 _SHELLS = ("gensim.", "numpy.random.")
 _REMEDY = (
     "in an environment with gensim: "
@@ -45,6 +47,8 @@ def read_gensim(path: Path) -> Iterator[Block]:
     if not isinstance(words, list):
         raise BadInput("the saved object holds no words", where=str(path), allowed="KeyedVectors", do=_REMEDY)
     vectors = held.get("vectors")
+    if isinstance(vectors, _Array):
+        vectors = vectors.numbers
     beside = path.with_name(f"{path.name}.{prefix}vectors.npy")
     if vectors is None and "min_n" in held:
         raise BadInput(
@@ -77,12 +81,40 @@ def companions(path: Path) -> list[Path]:
     return [path, *sorted(path.parent.glob(f"{path.name}.*.npy"))]
 
 
+class _Kind:
+    """Stands where a NumPy dtype stood; only those of plain numbers are understood."""
+
+    def __init__(self, code: object = "", *_: object) -> None:
+        """Keep "f4", "i8" …"""
+        known = isinstance(code, str) and code in _NUMBERS
+        self.kind: np.dtype[Any] | None = np.dtype(str(code)) if known else None
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        """Take the order of bytes and leave all else: it can make pointers of what are none."""
+        if self.kind is not None:
+            self.kind = self.kind.newbyteorder(state[1])
+
+
+class _Array:
+    """Stands where a NumPy array stood: numbers are read from its bytes, all else leaves it empty."""
+
+    def __init__(self, *_: object) -> None:
+        """An array is made empty and filled afterwards."""
+        self.numbers: np.ndarray[Any, Any] = np.zeros(0, np.float32)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        """Fill it; bytes that do not fit the shape are an error."""
+        _, shape, kind, by_column, raw = state
+        if isinstance(kind, _Kind) and kind.kind is not None and isinstance(raw, bytes):
+            self.numbers = np.frombuffer(raw, kind.kind).reshape(shape, order="F" if by_column else "C")
+
+
 class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         """Only what holds data; a name that could act is refused."""
         if module.startswith(_SHELLS):
             return Shell
-        if found := _known().get((module, name)):
+        if found := _KNOWN.get((module, name)):
             return found
         raise BadInput(
             f"the file asks for '{module}.{name}', which is not data",
@@ -91,22 +123,17 @@ class _Reader(pickle.Unpickler):
         )
 
 
-def _known() -> dict[tuple[str, str], Any]:
-    """Names that build arrays and containers and do nothing else; `reconstruct` makes an empty array."""
-    reconstruct = np.empty(0).__reduce__()[0]
-    scalar = np.float32(0).__reduce__()[0]
-    known: dict[tuple[str, str], Any] = {
-        ("numpy", "ndarray"): np.ndarray,
-        ("numpy", "dtype"): np.dtype,
-        ("collections", "OrderedDict"): OrderedDict,
-        ("collections", "defaultdict"): defaultdict,
-        ("builtins", "int"): int,
-        ("builtins", "hash"): Shell,
-    }
-    for room in ("numpy.core", "numpy._core"):
-        known[f"{room}.multiarray", "_reconstruct"] = reconstruct
-        known[f"{room}.multiarray", "scalar"] = scalar
-    return known
+# Nothing of NumPy is called: given bytes of a stranger's choice, its constructors make arrays of pointers.
+_KNOWN: dict[tuple[str, str], Any] = {
+    ("numpy", "ndarray"): Shell,
+    ("numpy", "dtype"): _Kind,
+    ("collections", "OrderedDict"): OrderedDict,
+    ("collections", "defaultdict"): defaultdict,
+    ("builtins", "int"): int,
+    ("builtins", "hash"): Shell,
+    **{(f"numpy.{room}.multiarray", "_reconstruct"): _Array for room in ("core", "_core")},
+    **{(f"numpy.{room}.multiarray", "scalar"): Shell for room in ("core", "_core")},
+}
 
 
 def _loaded(path: Path) -> dict[str, Any]:

@@ -62,12 +62,15 @@ def find_folder(target: str, options: ModelOptions) -> Path:
     if not (folder / "config.json").is_file():
         inside = sorted(path.parent.name for path in folder.glob("*/config.json"))
         adapter = (folder / "adapter_config.json").is_file()
+        skops = sorted(folder.glob("*.skops"))
         raise BadInput(
             "the folder holds an adapter without its model" if adapter else "the folder holds no model",
             where=target,
             allowed="a folder with config.json, weights and tokenizer, as save_pretrained writes it",
             do="merge the adapter (merge_and_unload) and save the result"
             if adapter
+            else f"name it as sklearn:{skops[0]}"
+            if skops
             else (f"name one of the folders inside: {', '.join(inside)}" if inside else ""),
         )
     return folder
@@ -122,7 +125,7 @@ def _judge_pickle(folder: Path, options: ModelOptions) -> None:
             where=str(folder),
             allowed="model.safetensors",
             do="convert them where you trust them: AutoModelForSequenceClassification.from_pretrained(FOLDER)"
-            ".save_pretrained(NEW_FOLDER); or add trust_pickle=true",
+            ".save_pretrained(NEW_FOLDER); or add ?trust_pickle=true to its name",
         )
     warnings.warn(
         f"the weights in {folder.name} are pickled, and opening a pickle can run code: trust only its maker",

@@ -19,7 +19,7 @@ from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.labels import ONE_LABEL, column_names
 from psycheck.models.open import ModelOptions
 from psycheck.models.output import TOLERANCE
-from psycheck.scores import digest
+from psycheck.store import digest
 
 BATCH = 4096
 _FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")

@@ -113,7 +113,7 @@ def _load(path: Path, options: ModelOptions) -> Any:
             f"the file holds types that could run code when it is opened: {', '.join(strange)}",
             where=str(path),
             allowed="types of scikit-learn, NumPy and SciPy",
-            do="read what these types do; if you trust the file and its maker, add trust_pickle=true",
+            do="read what these types do; if you trust them, add ?trust_pickle=true to the model",
         )
     if strange:
         _warn(f"{path.name} holds types that could run code when it is opened ({', '.join(strange)})")
@@ -139,7 +139,7 @@ def _load_pickle(path: Path, options: ModelOptions) -> Any:
             "the file is a pickle, and opening a pickle can run any code",
             where=str(path),
             allowed="a .skops file",
-            do="save it with skops.io.dump(pipeline, FILE); or, if you trust it, add trust_pickle=true",
+            do="save it with skops.io.dump(pipeline, FILE); or, if you trust it, append ?trust_pickle=true",
         )
     _warn(f"{path.name} is a pickle, and opening a pickle can run any code")
     import joblib

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from psycheck.errors import StoreFailure
 from psycheck.model import IntArray
 from psycheck.models.fingerprint import hashed
-from psycheck.scores import default_store
+from psycheck.store import default_store
 
 FORMAT = "1"  # raise it whenever the files of a folder change
 HEADER = 128  # bytes before the numbers of vectors.npy

@@ -7,7 +7,7 @@ from markupsafe import Markup, escape
 
 from psycheck.report.numbers import count, decimal
 from psycheck.report.words import natural
-from psycheck.run import Run, Shown
+from psycheck.run import PAIRS, Run, Shown
 
 OUTCOMES = ("failed", "unanswered", "undecided", "unseen", "unchanged", "passed")
 AROUND, PRINTED = 140, 60
@@ -39,7 +39,7 @@ class CaseGroup:
 def case_groups(run: Run) -> tuple[CaseGroup, ...]:
     """The shown cases by check, model and corpus; failing ones first, the largest change of score first."""
     groups: dict[tuple[str, str, str, str], list[Shown]] = {}
-    for case in run.shown:
+    for case in _of_checks(run):
         groups.setdefault((case.suite, case.check, case.model, case.corpus), []).append(case)
     ordered = sorted(groups.items(), key=lambda group: (group[0][0], natural(group[0][1]), group[0][2:]))
     return tuple(_group(*head, cases) for head, cases in ordered)
@@ -47,8 +47,24 @@ def case_groups(run: Run) -> tuple[CaseGroup, ...]:
 
 def outcomes(run: Run) -> list[str]:
     """The outcomes among the shown cases, failures first."""
-    met = {case.outcome for case in run.shown}
+    met = {case.outcome for case in _of_checks(run)}
     return [name for name in OUTCOMES if name in met] + sorted(met - set(OUTCOMES))
+
+
+def pair_cases(run: Run) -> dict[tuple[str, str, str], tuple[Case, ...]]:
+    """The shown gender pairs whose decision changes, by label, model and corpus, the largest change first."""
+    out: dict[tuple[str, str, str], list[Shown]] = {}
+    for case in run.shown:
+        if case.suite == PAIRS:
+            out.setdefault((case.check, case.model, case.corpus), []).append(case)
+    return {
+        head: tuple(_case(case) for case in sorted(cases, key=lambda c: (-_change(c), natural(c.id))))
+        for head, cases in out.items()
+    }
+
+
+def _of_checks(run: Run) -> list[Shown]:
+    return [case for case in run.shown if case.suite != PAIRS]
 
 
 def marked(text: str, spans: Sequence[tuple[int, int]]) -> Markup:

@@ -3,19 +3,17 @@
 import tomllib
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, decimal, plain
+from psycheck.report.page import beside, draw
 from psycheck.report.tables import Table
 from psycheck.run import Run
 
-HERE = Path(__file__).parent
 SIDE = 640
 # One shape and one colour a corpus: told apart in grey print and without colour vision.
 SHAPES = (
@@ -27,32 +25,50 @@ SHAPES = (
 COLOURS = ("#0b4f8a", "#b34700", "#3a7d44", "#7a4f9a", "#57606a", "#a08000")
 
 
+class Part(NamedTuple):
+    """A section of the page: a matrix for each main distance, and every figure between two sides."""
+
+    heading: str
+    matrices: list[Table]
+    pairs: Table | None
+
+
 def render_comparison(run: Run) -> str:
     """Draw the page of a comparison as one HTML file without a script; it computes nothing."""
-    jinja = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    corpora = [str(corpus["name"]) for corpus in run.plan["corpora"]]
+    parts = [Part("How far apart", matrices(run.findings), _pairs(run.findings))]
+    return _drawn(run, f"compare: {', '.join(corpora)}", comparison_verdict(run.findings), parts)
+
+
+def render_corpora_study(run: Run, papers: Sequence[Table]) -> str:
+    """Draw the page of the study of corpora: the papers' tables first, then each comparison by itself."""
+    between = [f for f in run.findings if f.where["level"] == "between corpora"]
+    by_corpus: dict[str, list[Finding]] = {}
+    for finding in run.findings:
+        if finding.where["level"] == "between classes":
+            by_corpus.setdefault(finding.where["corpus"], []).append(finding)
+    parts = [Part("How far the corpora are apart", matrices(between), _pairs(between))]
+    # A matrix takes two sides of one name for one, so each corpus has matrices of its own.
+    for name, own in by_corpus.items():
+        parts.append(Part(f"Classes of {name}", matrices(own), _pairs(own)))
+    verdict = comparison_verdict(between or run.findings)
+    return _drawn(run, f"study corpora: {', '.join(run.plan['corpora'])}", verdict, parts, papers)
+
+
+def _drawn(run: Run, title: str, verdict: str, parts: Sequence[Part], papers: Sequence[Table] = ()) -> str:
+    return draw(
+        "compare",
+        run,
+        title=title,
+        verdict=verdict,
+        cautions=[f for f in run.findings if f.measure == "caution"],
+        warned=bool(run.plan.get("warn")),
+        papers=papers,
+        parts=[part for part in parts if part.matrices],
+        profile=_profile(run.findings),
+        words=_words(run.findings),
+        map=Markup(drawn_map(run.tables["map"])) if "map" in run.tables else None,
     )
-    page = {
-        "style": Markup((HERE / "report.css").read_text("utf-8")),
-        "corpora": [str(corpus["name"]) for corpus in run.plan["corpora"]],
-        "date": run.environment.get("date", ""),
-        "verdict": comparison_verdict(run.findings),
-        "cautions": [f for f in run.findings if f.measure == "caution"],
-        "warned": bool(run.plan.get("warn")),
-        "matrices": matrices(run.findings),
-        "pairs": _pairs(run.findings),
-        "profile": _profile(run.findings),
-        "words": _words(run.findings),
-        "map": Markup(drawn_map(run.tables["map"])) if "map" in run.tables else None,
-        "notes": run.notes,
-        "plan": run.plan,
-        "environment": run.environment,
-    }
-    return jinja.get_template("compare.html.j2").render(page)
 
 
 def comparison_verdict(findings: Sequence[Finding]) -> str:
@@ -210,4 +226,4 @@ def _middle(values: pl.Series) -> float:
 
 @cache
 def _words_of() -> dict[str, Any]:
-    return tomllib.loads((HERE / "compare.toml").read_text("utf-8"))
+    return tomllib.loads(beside("compare.toml"))

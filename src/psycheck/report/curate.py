@@ -3,45 +3,32 @@
 import tomllib
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, decimal
+from psycheck.report.page import beside, draw
 from psycheck.report.tables import Table
 from psycheck.run import Run
 
-HERE = Path(__file__).parent
 _NOT_A_CAUSE = ("posts", "authors", "removed")
+_OF_ALL = ("posts", "subreddits")
+_HEAD = ("Step", "Posts left", "Authors left", "Posts taken away", "ANGST 3.1", "PsySym 3.4–3.5")
 
 
 def render_curating(run: Run) -> str:
     """Draw the page of a curated corpus as one HTML file without a script; it computes nothing."""
-    jinja = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return draw(
+        "curate",
+        run,
+        dumps=run.plan["dumps"],
+        verdict=curating_verdict(run.findings),
+        funnels=funnels(run.findings),
+        reported=_reported(run.findings),
+        mean=_mean(run.findings),
+        lines=_lines(run.findings),
+        places=[place for f in run.findings if f.where.get("step") == "posts" for place in f.examples],
     )
-    page = {
-        "style": Markup((HERE / "report.css").read_text("utf-8")),
-        "dumps": run.plan["dumps"],
-        "date": run.environment.get("date", ""),
-        "verdict": curating_verdict(run.findings),
-        "funnels": funnels(run.findings),
-        "reported": _reported(run.findings),
-        "mean": _mean(run.findings),
-        "lines": _lines(run.findings),
-        "places": [place for f in run.findings if f.where.get("step") == "posts" for place in f.examples],
-        "notes": run.notes,
-        "plan": run.plan,
-        "environment": run.environment,
-    }
-    return jinja.get_template("curate.html.j2").render(page)
 
 
 def curating_verdict(findings: Sequence[Finding]) -> str:
@@ -57,21 +44,30 @@ def curating_verdict(findings: Sequence[Finding]) -> str:
 
 
 def funnels(findings: Sequence[Finding]) -> list[Table]:
-    """One table for each side: the steps, what each leaves and takes away, and the papers' figures."""
+    """One table for each side, the steps with what each leaves and takes away, and one for the corpus."""
     words = _words()
+    found = [f for f in findings if f.measure == "funnel"]
     tables = []
     for side, caption in words["sides"].items():
-        rows = []
-        for f in findings:
-            if f.measure != "funnel" or f.where["side"] != side:
-                continue
-            named = words["steps"][side].get(f.where["step"], {"name": f.where["step"]})
-            figures = (count(f.value), count(f.counts["authors"]), count(f.counts["removed"]))
-            rows.append((named["name"], *figures, named.get("angst", "–"), named.get("psysym", "–")))
+        rows = [_row(f) for f in found if f.where["side"] == side and not _of_corpus(f)]
         if rows:
-            head = ("Step", "Posts left", "Authors left", "Posts taken away", "ANGST 3.1", "PsySym 3.4–3.5")
-            tables.append(Table(caption, head, tuple(rows)))
-    return tables
+            tables.append(Table(caption, _HEAD, tuple(rows)))
+    rows = [_row(f) for f in found if _of_corpus(f)]
+    return [*tables, Table(words["corpus"], _HEAD, tuple(rows))]
+
+
+def _of_corpus(step: Finding) -> bool:
+    """Whether a step tells of the corpus as it is written, or of one of its splits."""
+    return step.where["side"] == "both" and step.where["step"] not in _OF_ALL
+
+
+def _row(step: Finding) -> tuple[str, ...]:
+    named = _words()["steps"][step.where["side"]].get(step.where["step"], {"name": step.where["step"]})
+    # A split takes nothing away: the others have it.
+    part = _of_corpus(step) and step.where["step"] != "split"
+    removed = "–" if part else count(step.counts["removed"])
+    figures = (count(step.value), count(step.counts["authors"]), removed)
+    return (named["name"], *figures, named.get("angst", "–"), named.get("psysym", "–"))
 
 
 def _reported(findings: Sequence[Finding]) -> Table | None:
@@ -109,4 +105,4 @@ def _lines(findings: Sequence[Finding]) -> Table | None:
 
 @cache
 def _words() -> dict[str, Any]:
-    return tomllib.loads((HERE / "curate.toml").read_text("utf-8"))
+    return tomllib.loads(beside("curate.toml"))

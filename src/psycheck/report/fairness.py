@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from markupsafe import Markup
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
+from psycheck.report.cases import Case
 from psycheck.report.charts import lane, track
 from psycheck.report.dots import Plot, Row
 from psycheck.report.numbers import count, figure, p_value, percent, rate, rate_digits, span
 from psycheck.report.shelf import Key, Shelf, by
 from psycheck.report.tables import Table
-from psycheck.report.words import name_of, place_names
+from psycheck.report.words import name_of, place_names, swapped_words
 
 RATES = ("fnr", "fpr", "positive_rate")
 BETWEEN = ("fnr_ratio", "equal_opportunity_difference", "demographic_parity_difference")
@@ -20,17 +22,22 @@ BETWEEN = ("fnr_ratio", "equal_opportunity_difference", "demographic_parity_diff
 TESTED_BY = {"fnr_ratio": "equal_opportunity_difference"}
 LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided", "both_genders")
 SHOWN = 50
+NO_CASES: Mapping[tuple[str, str, str], tuple[Case, ...]] = MappingProxyType({})
 FEW = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Fair:
-    """What is shown of one label, model and corpus; ids are those of flipped and of undecided texts."""
+    """What is shown of one label, model and corpus; ids are those of flipped and of undecided texts.
+
+    `cases` are flipped pairs with their scores, with the swapped text where texts were asked for.
+    """
 
     name: str
     plot: Plot | None
     pairs: Table | None
     flipped: tuple[str, ...]
+    cases: tuple[Case, ...]
     undecided: tuple[str, ...]
     ledger: Table | None
     columns: "tuple[Column, ...]"
@@ -46,7 +53,9 @@ class Column:
     tables: tuple[Table, ...]
 
 
-def fairness(shelf: Shelf) -> tuple[Fair, ...]:
+def fairness(
+    shelf: Shelf, cases: Mapping[tuple[str, str, str], tuple[Case, ...]] = NO_CASES
+) -> tuple[Fair, ...]:
     """Take the findings on fairness and arrange them by label, model and corpus."""
     taken = shelf.take(
         lambda f: f.where.get("audit") == "fairness" and f.where.get("unit") in ("pairs", "groups"),
@@ -65,11 +74,11 @@ def fairness(shelf: Shelf) -> tuple[Fair, ...]:
             if key[1:4] == (label, model, corpus)
         }
         left = taken.get(("undecided_rate", "", model, corpus, "pairs", "", "", ""))
-        out.append(_fair(", ".join(said), mine, left))
+        out.append(_fair(", ".join(said), mine, left, cases.get((label, model, corpus), ())))
     return tuple(out)
 
 
-def _fair(name: str, mine: Mapping[Key, Finding], left: Finding | None) -> Fair:
+def _fair(name: str, mine: Mapping[Key, Finding], left: Finding | None, cases: tuple[Case, ...]) -> Fair:
     flips = mine.get(("flip_rate", "pairs", "", "", ""))
     columns = list(dict.fromkeys(key[2] for key in mine if key[1] == "groups"))
     groups = {column: _groups(column, mine) for column in columns}
@@ -78,6 +87,7 @@ def _fair(name: str, mine: Mapping[Key, Finding], left: Finding | None) -> Fair:
         _plot(mine, [column for column in columns if len(groups[column]) <= FEW]),
         _pairs(mine) if flips is not None and flips.tested else None,
         flips.examples[:SHOWN] if flips is not None else (),
+        cases,
         left.examples[:SHOWN] if left is not None else (),
         _ledger(flips) if flips is not None else None,
         tuple(_column(column, groups[column], mine) for column in columns),
@@ -98,6 +108,7 @@ def _column(column: str, groups: list[str], mine: Mapping[Key, Finding]) -> Colu
 
 def _pairs(mine: Mapping[Key, Finding]) -> Table:
     """One row a measure of the pairs."""
+    flips = mine.get(("flip_rate", "pairs", "", "", ""))
     rows: list[tuple[str, ...]] = []
     for measure in ("flip_rate", "score_shift"):
         rows.append((name_of("measures", measure), figure(mine.get((measure, "pairs", "", "", ""))), "", ""))
@@ -111,7 +122,7 @@ def _pairs(mine: Mapping[Key, Finding]) -> Table:
         less = "" if measure in ("fnr_ratio", "score_difference") else ", female less male"
         rows.append((name_of("measures", measure) + less, _said(finding), *_ps(mine, measure, sides)))
     return Table(
-        "The same texts with every he and she swapped: value, 95 % interval, n",
+        f"The same texts with {swapped_words(flips)} swapped: value, 95 % interval, n",
         ("Measure", "Value", "p", "p, Holm"),
         tuple(rows),
     )
@@ -197,7 +208,7 @@ def _ledger(flips: Finding) -> Table:
     return Table(
         "generated = passed + failed + unchanged + unseen + unanswered",
         ("Pairs", *(name.replace("_", " ") for name in names)),
-        (("he and she swapped", *(count(flips.counts[name]) for name in names)),),
+        ((f"{swapped_words(flips)} swapped", *(count(flips.counts[name]) for name in names)),),
         note="Undecided texts hold a word whose swap cannot be decided; they are left out. Pairs that name "
         "both genders count as pairs, and are in no figure of the female or the male wording.",
     )

@@ -1,18 +1,21 @@
 """The page of the gender study: what swapping turns, learner by learner, and the tables."""
 
+import re
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import percent
+from psycheck.report.page import draw
 from psycheck.report.tables import Table
 from psycheck.run import Run
 
-HERE = Path(__file__).parent
 WIDTH, LEFT, RIGHT, LINE = 720, 250, 70, 20
+NO_BREAK = "\u00a0"
+_INTERVAL = re.compile(r"\([^)]*\)")
+_SIDE = re.compile(r"(?<=\d) (?=[FM]\b)")
 # One shape an experiment, so that they are told apart in grey print and without colour vision.
 SHAPES = {
     "original": "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",
@@ -24,26 +27,21 @@ SHAPES = {
 
 def render_gender(run: Run, sentences: Sequence[str], tables: Sequence[Table]) -> str:
     """Draw the page of a gender study as one HTML file without a script; it computes nothing."""
-    jinja = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return draw(
+        "gender",
+        run,
+        corpus=str(run.plan["corpora"][0]["name"]),
+        vectors=str(run.plan["encoder"]),
+        sentences=sentences,
+        plot=flips_plot([f for f in run.findings if f.measure == "flip_rate"]),
+        tables=[replace(t, rows=tuple(tuple(map(_kept_whole, row)) for row in t.rows)) for t in tables],
     )
-    page = {
-        "style": Markup((HERE / "report.css").read_text("utf-8")),
-        "corpus": str(run.plan["corpora"][0]["name"]),
-        "vectors": str(run.plan["encoder"]),
-        "date": run.environment.get("date", ""),
-        "sentences": sentences,
-        "plot": flips_plot([f for f in run.findings if f.measure == "flip_rate"]),
-        "tables": tables,
-        "notes": run.notes,
-        "plan": run.plan,
-        "environment": run.environment,
-    }
-    return jinja.get_template("gender.html.j2").render(page)
+
+
+def _kept_whole(cell: str) -> str:
+    """A cell whose lines part before an interval, never within it, nor between a value and its F or M."""
+    whole = _INTERVAL.sub(lambda found: found[0].replace(" ", NO_BREAK), cell)
+    return _SIDE.sub(NO_BREAK, whole)
 
 
 def flips_plot(flips: Sequence[Finding]) -> Markup:
@@ -90,6 +88,7 @@ def flips_plot(flips: Sequence[Finding]) -> Markup:
         )
         y += LINE
     return Markup(
-        '<svg viewBox="0 0 {} {:.0f}" style="max-width:46rem;width:100%;height:auto" role="img">'
+        '<svg viewBox="0 0 {} {:.0f}" role="img" '
+        'style="max-width:46rem;min-width:33rem;width:100%;height:auto">'
         "<title>Share of pairs whose decision turns when the gender is swapped</title>{}</svg>"
     ).format(WIDTH, y + 6, Markup().join(parts))

@@ -3,28 +3,24 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from psycheck.errors import counted
 from psycheck.report.behaviour import blocks
-from psycheck.report.cases import case_groups, outcomes
+from psycheck.report.cases import case_groups, outcomes, pair_cases
 from psycheck.report.charts import axis
 from psycheck.report.fairness import fairness
-from psycheck.report.numbers import count, plain, unbroken
+from psycheck.report.numbers import count
+from psycheck.report.page import beside, draw
 from psycheck.report.performance import across, curves, length, performance
 from psycheck.report.shelf import Shelf
 from psycheck.report.tables import others
 from psycheck.report.verdict import cautions, checks_of, learned, untested, verdict, weakest
-from psycheck.report.words import listed, topic_of
+from psycheck.report.words import listed
 from psycheck.run import Run
-
-HERE = Path(__file__).parent
 
 
 def render(run: Run) -> str:
@@ -32,9 +28,8 @@ def render(run: Run) -> str:
     shelf = Shelf(run.findings)
     drawn, bins = curves(shelf, run.findings, run.plan)
     groups = case_groups(run)
-    style, script = _beside("report.css"), _beside("report.js")
+    script = beside("report.js")
     page = {
-        "style": Markup(style),
         "script": Markup(script),
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
         "models": _names(run, "model", "models"),
@@ -49,7 +44,7 @@ def render(run: Run) -> str:
         "blocks": blocks(shelf, weakest(checks_of(run))),
         "performance": performance(shelf, run.plan),
         "curves": drawn,
-        "fairness": fairness(shelf),
+        "fairness": fairness(shelf, pair_cases(run)),
         "bins": bins,
         "tables": [table for table in (length(shelf), across(shelf)) if table is not None],
         "others": others(shelf.left),
@@ -65,30 +60,7 @@ def render(run: Run) -> str:
         "plan": json.dumps(dict(run.plan), indent=1, ensure_ascii=False, default=str),
         "run": run,
     }
-    return _template().render(page)
-
-
-@cache
-def _template() -> Template:
-    jinja = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    jinja.filters |= {
-        "count": count,
-        "figures": unbroken,
-        "plain": plain,
-        "listed": listed,
-        "topic": topic_of,
-    }
-    return jinja.get_template("report.html.j2")
-
-
-def _beside(name: str) -> str:
-    return (HERE / name).read_text("utf-8")
+    return draw("report", run, **page)
 
 
 def _names(run: Run, key: str, planned: str) -> list[str]:

@@ -14,6 +14,7 @@ from psycheck.report.words import (
     natural,
     place_names,
     place_of,
+    swapped_words,
     topic_of,
     why_untested,
 )
@@ -157,14 +158,16 @@ def _another_corpus(run: Run) -> Sentence:
     if len({corpus for _, corpus in places}) < 2:
         return Sentence(subject, f"{NOT_TESTED}: there is one corpus only.", "performance", False)
     # Within one model: the widest gap between two corpora; two models differ for other reasons.
-    own = [[f for f in figures if place_of(f)[0] == model] for model in dict.fromkeys(m for m, _ in places)]
+    models = dict.fromkeys(place_of(finding)[0] for finding in figures)
+    own = [[f for f in figures if place_of(f)[0] == model] for model in models]
     low, high = max(
         ((_worst(mine), _best(mine)) for mine in own), key=lambda pair: abs(pair[1].value - pair[0].value)
     )
     name = name_of("measures", low.measure)
+    ranges = "ranges" if len(own) == 1 else "of one model ranges most"
     return Sentence(
         subject,
-        f"{name} ranges from {plain(high, prose=True)} ({_full(high, run)}, n {count(high.n)}) "
+        f"{name} {ranges} from {plain(high, prose=True)} ({_full(high, run)}, n {count(high.n)}) "
         f"to {plain(low, prose=True)} ({_full(low, run)}, n {count(low.n)}).",
         "performance",
     )
@@ -197,9 +200,8 @@ def _swapped(run: Run, pairs: Sequence[Finding]) -> Sentence:
     """The pairs that flip most for certain, who is missed less in them, and what groups meet."""
     most = max(pairs, key=lambda f: (_ends(f)[0], f.value))
     change = "changes its" if most.n == 1 else "change their"
-    said = (
-        f"{rate(most, prose=True)} of {counted(most.n, 'text')} {change} decision when he and she are swapped"
-    )
+    what = swapped_words(most)
+    said = f"{rate(most, prose=True)} of {counted(most.n, 'text')} {change} decision when {what} are swapped"
     said += _where(most, run)
     same = ("model", "corpus", "label", "unit")
     beside = {
@@ -223,15 +225,16 @@ def _groups(run: Run) -> str:
     mine = [f for f in run.findings if f.where.get("unit") == "groups" and f.where.get("audit") == "fairness"]
     if not mine:
         return ""
-    apart = [
-        f"{f.where['column']} ({f.where['group']} against {f.where['versus']})"
-        for f in mine
-        if f.measure.endswith("_p_holm") and "significant" in f.flags
-    ]
+    met: dict[str, dict[str, None]] = {}
+    for f in mine:
+        if f.measure.endswith("_p_holm") and "significant" in f.flags:
+            against = "" if f.where["versus"] == "the rest" else f" against {f.where['versus']}"
+            met.setdefault(f.where["column"], {})[f.where["group"] + against] = None
+    apart = [f"{column} ({listed(list(groups))})" for column, groups in met.items()]
     columns = listed(list(dict.fromkeys(f.where["column"] for f in mine)))
     if not apart:
         return f"groups by {columns} are not told apart after Holm's correction"
-    return f"groups differ by {listed(list(dict.fromkeys(apart)))} after Holm's correction"
+    return f"groups differ by {listed(apart)} after Holm's correction"
 
 
 def _calibration(run: Run) -> Sentence:

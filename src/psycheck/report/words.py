@@ -36,6 +36,13 @@ def listed(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+def swapped_words(finding: Finding | None) -> str:
+    """What was swapped in the gender pairs of a finding: "he and she, nouns and titles"."""
+    where = finding.where if finding is not None else {}
+    said = listed([name_of("swapped", kind) for kind in where.get("swap", "pronouns").split("+")])
+    return f"{said} of the main person" if where.get("swap_person") == "main" else said
+
+
 def topic_of(finding: Finding) -> str:
     """What a check speaks of: "absence of suicidal ideation", or its title where it has no symptom."""
     where = finding.where

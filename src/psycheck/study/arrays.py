@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from psycheck.engine import Progress, silent
 from psycheck.errors import StoreFailure
 from psycheck.model import Encoder, FloatArray
-from psycheck.scores import digest
+from psycheck.store import digest
 
 BATCH = 64  # texts that are encoded and written at once: no more is lost when the process is killed
 

@@ -15,7 +15,8 @@ from psycheck.engine import Progress, score_once, silent
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
 from psycheck.model import FloatArray, Model, Windowed
-from psycheck.scores import RememberedScores, Store, default_store
+from psycheck.scores import RememberedScores
+from psycheck.store import Store, default_store
 from psycheck.train.augment import Addition
 
 

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from psycheck.finding import Finding
 from psycheck.measures.intervals import wilson
+from psycheck.report.tables import Table
+from psycheck.report.words import swapped_words
+from psycheck.study.markdown import markdown, p_values
 
 TRAINED_ON = "trained_on"
 RATE, PLAIN = "sentence_check_pass_rate", "plain"
@@ -66,19 +69,35 @@ def _change(rates: Sequence[Finding], arm: str, by: str) -> list[Finding]:
 
 def improve_table(findings: Sequence[Finding]) -> str:
     """Markdown: figures before and after on each corpus, the symptoms, the checks."""
-    parts = ["# Before and after", "", *markdown(_HEAD, result_rows(findings)), ""]
-    parts += ["AUC stands in the rows “ranking”. Changes are against plain; p is McNemar's.", ""]
+    first, *more = tables_of(findings)
+    parts = ["# Before and after", "", *markdown(first.head, first.rows), "", first.note, ""]
     parts += [f"- {line}" for line in summary_lines(findings)] + [""]
+    for table in more:
+        parts += [f"## {table.caption}", "", *markdown(table.head, table.rows), ""]
+        parts += [table.note, ""] if table.note else []
+    return "\n".join(parts)
+
+
+def tables_of(findings: Sequence[Finding]) -> list[Table]:
+    """The tables of before and after: performance, the swapped texts, symptoms and checks of each suite."""
+
+    def table(
+        caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], words: int, note: str = ""
+    ) -> Table:
+        return Table(caption, tuple(head), tuple(tuple(row) for row in rows), words, note)
+
+    note = "AUC stands in the rows “ranking”. Changes are against plain; p is McNemar's."
+    out = [table("Performance before and after", _HEAD, result_rows(findings), 4, note)]
     if fair := fair_rows(findings):
-        parts += ["## The same texts with he and she swapped", "", *markdown(_FAIR, fair), ""]
-        parts += ["The ratio is the lower by the higher false negative rate; F, M: who is missed less.", ""]
+        flips = next((f for f in findings if f.measure == "flip_rate"), None)
+        note = "The ratio is the lower by the higher false negative rate; F, M: who is missed less."
+        out.append(table(f"The same texts with {swapped_words(flips)} swapped", _FAIR, fair, 3, note))
     for suite in dict.fromkeys(f.where["suite"] for f in findings if f.measure == "pass_rate_change"):
         for by in ("symptom", "check"):
-            rows = change_rows(findings, suite, by)
-            if rows:
+            if rows := change_rows(findings, suite, by):
                 head = ("arm", by, "polarity", "before", "after", "change", "95 %", "")
-                parts += [f"## {suite}: pass rate by {by}", "", *markdown(head, rows), ""]
-    return "\n".join(parts)
+                out.append(table(f"{suite}: pass rate by {by}", head, rows, 3))
+    return out
 
 
 def summary_lines(findings: Sequence[Finding]) -> list[str]:
@@ -130,7 +149,7 @@ def result_rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
         second = f"AUC {_mean(mine['auc'])}" if ranking else _mean(mine[main])
         moved = f"{change.value:+.3f}" if change else ""
         ends = _ends(change) if change else ""
-        ps = [_p(mine.get(name, [])) for name in ("mcnemar_p", "mcnemar_p_holm")]
+        ps = [p_values(mine.get(name, [])) for name in ("mcnemar_p", "mcnemar_p_holm")]
         rows.append((*key, first, second, moved, ends, *ps))
     return rows
 
@@ -188,11 +207,6 @@ def change_rows(findings: Sequence[Finding], suite: str, by: str) -> list[tuple[
     return rows
 
 
-def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a Markdown table."""
-    return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
-
-
 def _mean(findings: Sequence[Finding]) -> str:
     values = [f.value for f in findings if f.tested]
     if not values:
@@ -209,7 +223,3 @@ def _ends(finding: Finding) -> str:
         return ""
     low, high = finding.interval
     return f"{low:+.2f} to {high:+.2f}" if low < 0 else f"{low:.2f} to {high:.2f}"
-
-
-def _p(findings: Sequence[Finding]) -> str:
-    return ", ".join(f"{f.value:.3f}" if f.value >= 0.001 else "<0.001" for f in findings if f.tested)

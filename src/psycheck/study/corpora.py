@@ -4,19 +4,20 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from psycheck.compare import counting, encoder_of
+from psycheck.compare import compared_with, counting, encoder_of, notes_of
 from psycheck.corpora.compare import Comparing, classes_of, compare, steps
 from psycheck.corpus import Corpus
 from psycheck.engine import Progress, silent
-from psycheck.environment import environment_of
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
 from psycheck.line import CorpusLike, open_corpus
 from psycheck.model import Encoder
-from psycheck.run import Run, save_run
-from psycheck.study.corpora_tables import corpora_tables, paper_notes
+from psycheck.pages import save
+from psycheck.run import Run
+from psycheck.study.corpora_tables import paper_notes
 
-BETWEEN = ("vectors", "adversarial")
+# Which parts of a comparison the tables ask for; the map is for the eye.
+BETWEEN = ("vectors", "adversarial", "map")
 WITHIN = ("words", "vectors")
 _MOST_TOGETHER = 2  # labels whose combinations are classes, as in ANGST; of more, each is taken by itself
 _FEWEST = 10
@@ -34,7 +35,8 @@ def study_corpora(
 
     Two labels make up to four classes ("depression", "anxiety", both, none); one label, or each of more than
     two, makes two. `encoder` is as for `compare_corpora`; DECK took sentence embeddings of its own models,
-    ANGST those of RoBERTa. The folder gets `study.md`, each table beside the published one.
+    ANGST those of RoBERTa. Of `how.parts`, corpora are compared by vectors, adversarial and map, classes by
+    words and vectors. The folder gets `report.html` and `study.md`, each table beside the published one.
     """
     how = how or Comparing()
     opened = [open_corpus(said) for said in corpora]
@@ -45,19 +47,35 @@ def study_corpora(
             allowed="one corpus or more",
             do="write NAME=PATH",
         )
-    used, notes = encoder_of(encoder)
-    between, within = replace(how, parts=BETWEEN), replace(how, parts=WITHIN)
+    between = replace(how, parts=tuple(part for part in how.parts if part in BETWEEN))
+    within = replace(how, parts=tuple(part for part in how.parts if part in WITHIN))
+    notes = notes_of(opened)
     cut: list[tuple[str, list[Corpus]]] = []
-    for corpus in opened:
+    for corpus in opened if within.parts else ():
         together, said = _classes(corpus)
         cut += [(corpus.name, classes) for classes in together]
         notes += said
-    total = steps(len(opened), between) * (len(opened) > 1) + sum(steps(len(s), within) for _, s in cut)
+    across = len(opened) > 1 and bool(between.parts)
+    if not across and not cut:
+        raise BadInput(
+            "there is nothing to compare",
+            where=", ".join(names),
+            allowed=f"two corpora or more ({', '.join(BETWEEN)}), or a label with two classes of {_FEWEST}"
+            f" texts ({', '.join(WITHIN)})",
+            do="name a second corpus, or a label with --label",
+        )
+    used: Encoder | None = None
+    if "vectors" in how.parts or (across and "map" in between.parts):
+        used, said = encoder_of(encoder)
+        notes += said
+    total = steps(len(opened), between) * across + sum(steps(len(s), within) for _, s in cut)
     step = counting(progress, "study corpora", total)
     findings: list[Finding] = []
-    if len(opened) > 1:
+    tables = {}
+    if across:
         found = compare(opened, used, between, step)
         findings += [_placed(one, "", "between corpora") for one in found.findings]
+        tables = dict(found.tables)
         notes += found.notes
     for name, sides in cut:
         found = compare(sides, used, within, step)
@@ -65,20 +83,20 @@ def study_corpora(
         notes += [f"{name}: {note}" for note in found.notes]
     run = Run(
         plan={
-            "verb": "study",
-            "study": "corpora",
+            "verb": "study corpora",
             "corpora": names,
             "encoder": used.name if used else "tfidf",
             **asdict(how),
-            "parts": sorted({*BETWEEN, *WITHIN}),
+            "parts": list(how.parts),
         },
-        environment=environment_of((), opened, (), {}),
+        environment=compared_with(opened, used),
         findings=tuple(findings),
+        tables=tables,
         notes=(*dict.fromkeys(notes), *paper_notes()),
         folder=Path(out) if out is not None else None,
     )
     if run.folder is not None:
-        save_run(run, run.folder, {"study.md": corpora_tables(run)})
+        save(run, run.folder)
     return run
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from psycheck.finding import Finding
+from psycheck.report.numbers import plain
 from psycheck.report.tables import Table
 from psycheck.run import Run
-from psycheck.study.changes import markdown
-from psycheck.study.tables import MARK, published
+from psycheck.study.markdown import markdown
+from psycheck.study.papers import MARK, marked, published
 
 DECK_3, ANGST_2, ANGST_8 = "deck-table-3", "angst-table-2", "angst-table-8"
+OURS = "ours"
 _APART = {"jsd_unigram": "JSD unigram", "jsd_bigram": "JSD bigram"}
 _APART |= {"mmd2_pair_mean": "MMD mean", "mmd2_pair_median": "MMD median", "mmd2": "MMD², unbiased"}
 _TOLD = {"adversarial_accuracy": "accuracy", "adversarial_f1": "F1"}
@@ -32,14 +34,15 @@ def corpora_tables(run: Run) -> str:
 
 
 def tables_of(findings: Sequence[Finding]) -> list[Table]:
-    """The three tables, in the order of the papers."""
+    """The tables that hold a figure of ours, in the order of the papers."""
     between = [f for f in findings if f.where.get("level") == "between corpora"]
     within = [f for f in findings if f.where.get("level") == "between classes"]
-    return [
+    tables = (
         _table("DECK Table 3: 1-Wasserstein distance between corpora", DECK_3, _CLOUDS, between),
         _table("ANGST Table 2: classes of one corpus", ANGST_2, _APART, within, ("corpus",)),
         _table("ANGST Table 8: telling corpora apart", ANGST_8, _TOLD, between),
-    ]
+    )
+    return [table for table in tables if any(row[0] == OURS for row in table.rows)]
 
 
 def paper_notes() -> list[str]:
@@ -70,13 +73,13 @@ def _table(
     """The published rows, then ours: one for each pair, one column for each measure."""
     keys = (*lead, "first", "second")
     theirs = _rows(
-        [({key: row[key] for key in keys}, row["measure"], _printed(row)) for row in published(name)],
+        [({key: row[key] for key in keys}, row["measure"], marked(row)) for row in published(name)],
         "published",
         keys,
         measures,
     )
     ours = _rows(
-        [(f.where, f.measure, _cell(f)) for f in findings if f.measure in measures], "ours", keys, measures
+        [(f.where, f.measure, plain(f)) for f in findings if f.measure in measures], OURS, keys, measures
     )
     head = ("whose", *keys, *measures.values())
     return Table(caption, head, (*theirs, *ours), words=1 + len(keys))
@@ -91,15 +94,4 @@ def _rows(
     pairs: dict[tuple[str, ...], dict[str, str]] = {}
     for where, measure, cell in cells:
         pairs.setdefault(tuple(where[key] for key in keys), {})[measure] = cell
-    return [(whose, *pair, *(held.get(one, "") for one in measures)) for pair, held in pairs.items()]
-
-
-def _printed(row: Mapping[str, str]) -> str:
-    return row["value"] + (MARK if row["mark"] else "")
-
-
-def _cell(finding: Finding) -> str:
-    if not finding.tested:
-        return "–"
-    ends = finding.interval
-    return f"{finding.value:.3f}" + (f" ({ends[0]:.3f}–{ends[1]:.3f})" if ends else "")
+    return [(whose, *pair, *(held.get(one, "–") for one in measures)) for pair, held in pairs.items()]

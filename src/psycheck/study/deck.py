@@ -16,16 +16,17 @@ from psycheck.environment import environment_of
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
 from psycheck.improve import findings_of
-from psycheck.line import CorpusLike, open_corpus, save
+from psycheck.line import CorpusLike, open_corpus
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.model import Windowed
-from psycheck.run import Run, writing
-from psycheck.scores import RememberedScores, Store
+from psycheck.pages import save
+from psycheck.run import Run
+from psycheck.scores import RememberedScores
+from psycheck.store import Store
 from psycheck.study.arms import SAMPLE, Arms, Say, Ways, arms_of, named, one_seed
 from psycheck.study.asking import dir_checks, sample
 from psycheck.study.changes import PLAIN
 from psycheck.study.rows import DECISIONS, Scored, against, holm_adjusted
-from psycheck.study.tables import deck_tables
 from psycheck.train.recipe import Recipe, with_seed
 
 AUDIT = "study"
@@ -57,7 +58,7 @@ def study_deck(
     whole = read_suite(suite)
     folder = Path(out)
     remembered = Path(store) if store else folder / "scores.sqlite"
-    ways = Ways(suite=suite, unseen="", which="below_mean", share=1.0, control=False)
+    ways = Ways(suite=suite, unseen="", which="below_mean", share=1.0, balance=False, control=False)
     done: list[Arms] = []
     rates: list[Finding] = []
     for recipe in recipes:
@@ -84,7 +85,7 @@ def study_deck(
     findings += [*rates, *across_corpora(rates)]
     run = Run(
         plan=_plan(opened, recipes, whole, seeds, done),
-        environment=environment_of([m for arms in done for m in arms.models], opened, [whole], {}),
+        environment=environment_of([m for arms in done for m in arms.models], opened, [whole]),
         findings=tuple(findings),
         notes=(
             "ours stand beside the published figures; corpora and models are not the paper's",
@@ -93,8 +94,6 @@ def study_deck(
         folder=folder,
     )
     save(run, folder)
-    with writing(folder):
-        (folder / "study.md").write_text(deck_tables(run.findings), "utf-8")
     return run
 
 

@@ -16,11 +16,13 @@ from psycheck.engine import score_once
 from psycheck.finding import Finding
 from psycheck.measures.fairness import paired_difference
 from psycheck.model import Judgement, Model
-from psycheck.scores import RememberedScores, Store
+from psycheck.scores import RememberedScores
+from psycheck.store import Store
 from psycheck.study.arms import BETTER, CONTROL, Arms, measured_arm, trained_arm
 from psycheck.study.changes import PLAIN
 from psycheck.study.rows import DEV, HALF, Scored
-from psycheck.train.augment import with_swapped
+from psycheck.text.gender import Scope
+from psycheck.train.augment import PRONOUNS, with_swapped
 from psycheck.train.parts import DEV_NAMES, dev_rows
 from psycheck.train.recipe import Recipe
 
@@ -28,10 +30,14 @@ SPLIT = "split"
 HEADLINES = ("flip_rate", "score_shift", "fnr", "fnr_ratio")
 
 
-def one_gender_seed(arms: Arms, recipe: Recipe, control: bool, folder: Path | None = None) -> None:
+def one_gender_seed(
+    arms: Arms, recipe: Recipe, control: bool, folder: Path | None = None, scope: Scope = PRONOUNS
+) -> None:
     """Train and measure the plain model (that of `folder`, if given), the augmented one and the control."""
     split = _with_dev(arms.corpus, recipe)  # what cannot be swapped is said before anything is trained
-    data = {arm: with_swapped(split, control=arm == CONTROL) for arm in (BETTER, *([CONTROL] * control))}
+    data = {
+        arm: with_swapped(split, scope, control=arm == CONTROL) for arm in (BETTER, *([CONTROL] * control))
+    }
     flips: dict[tuple[str, str], dict[str, bool]] = {}
     for arm in (PLAIN, *data):
         corpus = arms.corpus
@@ -45,7 +51,7 @@ def one_gender_seed(arms: Arms, recipe: Recipe, control: bool, folder: Path | No
         rows = {row.corpus: row for row in arms.rows if (row.arm, row.seed) == (arm, recipe.seed)}
         for test in arms.tests:
             row = rows[test.name]
-            half, dev = _judged(arms, test, arms.models[-1], (0.5, row.threshold))
+            half, dev = _judged(arms, test, arms.models[-1], (0.5, row.threshold), scope)
             arms.rates.extend(_placed(f, row, HALF) for f in half.findings)
             arms.rates.extend(
                 _placed(f, row, DEV, audit=arms.audit) for f in dev.findings if f.measure in HEADLINES
@@ -67,9 +73,11 @@ def _with_dev(corpus: Corpus, recipe: Recipe) -> Corpus:
     return replace(corpus, table=corpus.table.with_columns(moved.alias(SPLIT)))
 
 
-def _judged(arms: Arms, test: Corpus, model: Model, thresholds: tuple[float, float]) -> list[Judgement]:
+def _judged(
+    arms: Arms, test: Corpus, model: Model, thresholds: tuple[float, float], scope: Scope
+) -> list[Judgement]:
     """Score a test and its counterparts once, and judge them at each threshold."""
-    audits = [Fairness(threshold) for threshold in thresholds]
+    audits = [Fairness(threshold, scope) for threshold in thresholds]
     with closing(Store(arms.store)) as store:
         view = RememberedScores(store, model, model.labels)
         score_once([(model, view)], store, [(1.0, audits[0].ask(test))], arms.progress)

@@ -14,12 +14,12 @@ from psycheck.line import CorpusLike, open_corpus
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
-from psycheck.report.gender import render_gender
-from psycheck.run import Run, open_run, save_run
+from psycheck.pages import save
+from psycheck.run import Run, open_run
 from psycheck.study.arms import Say, named
 from psycheck.study.gender_deciding import TFIDF, Deciding
 from psycheck.study.gender_rows import AUDIT, ORIGINAL, Decided, adjusted, changes, figures
-from psycheck.study.gender_tables import answers, gender_tables, paper_notes, tables_of
+from psycheck.study.gender_tables import paper_notes
 from psycheck.study.gender_texts import Balance, Cut, Gendered, How, cut, gendered_texts, label_of
 from psycheck.study.gender_training import fewer, training_of
 from psycheck.text.gender import Scope
@@ -80,13 +80,12 @@ def study_gender(
         found += _direct_bias(reader, folder / "bias")
     run = Run(
         plan=_plan(opened, texts, cuts, study, grids, recipes, balance, scope, how, seeds),
-        environment=_environment(opened, reader),
+        environment=environment_of([reader] if reader is not None else [], [opened]),
         findings=tuple(found),
         notes=(*_notes(opened, texts, cuts), *_unseen_notes(study.rows), *study.notes, *paper_notes()),
         folder=folder,
     )
-    page = render_gender(run, answers(run.findings), tables_of(run.findings))
-    save_run(run, folder, {"report.html": page, "study.md": gender_tables(run)})
+    save(run, folder)
     return run
 
 
@@ -160,15 +159,6 @@ def _unseen_notes(rows: Sequence[Decided]) -> list[str]:
     ]
 
 
-def _environment(corpus: Corpus, encoder: Encoder | None) -> dict[str, Any]:
-    said = environment_of([], [corpus], [], {})
-    if encoder is not None:
-        said["models"] = {
-            encoder.name: {"fingerprint": encoder.fingerprint, **dict(getattr(encoder, "parts", {}))}
-        }
-    return said
-
-
 def _plan(
     corpus: Corpus,
     texts: Gendered,
@@ -193,7 +183,7 @@ def _plan(
                 "left_out": {**corpus.left_out, **texts.left_out},
             }
         ],
-        "encoder": study.vectors_name,
+        "encoder": study.vectors_name if grids else "their own vectors",
         "threshold": 0.5,
         "balance": balance,
         "neutral": how,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from psycheck.finding import Finding
 from psycheck.report.tables import Table
 from psycheck.run import Run
-from psycheck.study.changes import markdown
 from psycheck.study.gender_rows import AUGMENTED, EXPERIMENTS, NEUTRAL, ORIGINAL
-from psycheck.study.tables import MARK, published
+from psycheck.study.markdown import markdown, p_values
+from psycheck.study.papers import MARK, published
 
 SOURCE = "the effects of gender bias in word embeddings on depression prediction"
 PUBLISHED = {"SVM": "gender-table-1", "random forest": "gender-table-2", "MLP": "gender-table-3"}
@@ -112,8 +112,8 @@ def pairs_table(findings: Sequence[Finding]) -> Table:
                     _cell(flips, _hundred),
                     _counted([f.counts["only_female_positive"] for f in flips]),
                     _counted([f.counts["only_male_positive"] for f in flips]),
-                    _ps(found["mcnemar_p"]),
-                    _ps(found["mcnemar_p_holm"]),
+                    p_values(found["mcnemar_p"]),
+                    p_values(found["mcnemar_p_holm"]),
                     _cell([f for f in misses if f.where["group"] == "female"], _two),
                     _cell([f for f in misses if f.where["group"] == "male"], _two),
                     _cell(found["equal_opportunity_difference"], _signed),
@@ -135,7 +135,7 @@ def change_table(findings: Sequence[Finding]) -> Table:
                     moved[0].where["encoder"],
                     experiment,
                     _cell(moved, _points),
-                    _ps(_of(findings, "flip_rate_change_p_holm", learner, experiment)),
+                    p_values(_of(findings, "flip_rate_change_p_holm", learner, experiment)),
                     _cell(_of(findings, "macro_f1_change", learner, experiment), _points),
                 )
             )
@@ -207,10 +207,6 @@ def _flips(findings: Sequence[Finding]) -> str:
 
 def _counted(values: Sequence[int]) -> str:
     return ", ".join(map(str, values)) if len(set(values)) > 1 else str(values[0])
-
-
-def _ps(findings: Sequence[Finding]) -> str:
-    return ", ".join(f"{f.value:.3f}" if f.value >= 0.001 else "<0.001" for f in findings if f.tested)
 
 
 def _two(value: float) -> str:

@@ -33,6 +33,16 @@ NEXT: Final = re.compile(
 WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
+_TWO_PARTS: Final = re.compile(
+    rf"(?!(?:Mc|Mac|De|Di|Du|La|Le|Fitz|Van|Von|San|El|Al)[A-Z]){_UPPER}{LOWER}+[A-Z]"
+)
+
+
+def brand_like(word: str) -> bool:
+    """Whether a word is written as only makers write: "AirPods", not "McDonald"."""
+    return _TWO_PARTS.match(word) is not None
+
+
 def unknown(word: str) -> bool:
     """Whether a capitalised word may be a name, for all that the lists know."""
     return word in SURE or not (word in _NO_NAME or everyday(word) or word.lower().endswith(_STOP_ENDINGS))

@@ -14,12 +14,22 @@ from functools import cache
 from typing import Final, Literal
 
 from psycheck.text.edits import Change, Edit, Edited, apply, carry_case
-from psycheck.text.gender_words import LABELS, PRONOUNS_ONLY, Found, Scope, gendered, mixed, plain_case, runs
+from psycheck.text.gender_words import (
+    LABELS,
+    PRONOUNS_ONLY,
+    Found,
+    Scope,
+    gendered,
+    mixed,
+    plain_case,
+    runs,
+    scope_of,
+)
 from psycheck.text.main_person import of_main_person
 from psycheck.text.neutral import neutralise
 from psycheck.text.roles import roles_between
 
-__all__ = ["Scope", "gender_of", "neutralise", "swap"]
+__all__ = ["Scope", "gender_of", "neutralise", "scope_of", "swap"]
 
 # Words that stand for a pronoun of any gender, so that what is decided beside it is the same after a swap.
 _BLIND: Final = {"subject": "he", "reflexive": "himself", "decide": "him"}

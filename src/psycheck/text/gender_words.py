@@ -2,12 +2,13 @@
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from psycheck.errors import BadInput, nearest
 from psycheck.text.edits import address_spans, inside, straight
 
 Gender = Literal["female", "male", "both", "neither"]
@@ -28,8 +29,26 @@ class Scope:
     names: bool = False
     person: Literal["all", "main"] = "all"
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The kinds of words that are taken, pronouns first."""
+        return ("pronouns", *(kind for kind in SWITCHES[1:] if getattr(self, kind)))
 
+
+SWITCHES: Final = ("pronouns", "nouns", "titles", "names")
+PEOPLE: Final = ("all", "main")
 PRONOUNS_ONLY: Final = Scope()
+
+
+def scope_of(words: Sequence[str], person: str = "all", where: str = "") -> Scope:
+    """The scope that words such as "pronouns,nouns" name; pronouns are always taken."""
+    named = {word.strip() for said in words for word in said.split(",")} - {""}
+    for word in sorted(named - set(SWITCHES)):
+        raise BadInput(f"'{word}' cannot be swapped", where=where, allowed=nearest(word, SWITCHES))
+    if person not in PEOPLE:
+        raise BadInput(f"swap_person '{person}' is not known", where=where, allowed=", ".join(PEOPLE))
+    chosen = {kind: kind in named for kind in SWITCHES[1:]}
+    return Scope(**chosen, person="main" if person == "main" else "all")
 
 
 class Entry(NamedTuple):

@@ -21,11 +21,13 @@ def _lines(name: str) -> list[str]:
 
 FIRST_NAMES: Final = frozenset(name for line in _lines("first_names.txt") for name in line.split())
 PLACE_NAMES: Final = frozenset(_lines("place_names.txt"))
-CAPITALS: Final[frozenset[str]] = frozenset(
-    word
-    for words in tomllib.loads(_FOLDER.joinpath("capitals.toml").read_text("utf-8")).values()
-    for word in words
+_CLASSES: Final[dict[str, list[str]]] = tomllib.loads(_FOLDER.joinpath("capitals.toml").read_text("utf-8"))
+CAPITALS: Final = frozenset(word for words in _CLASSES.values() for word in words)
+THINGS: Final = frozenset(
+    word for name in ("medicines", "brands", "screen", "table", "schooling") for word in _CLASSES[name]
 )
+"""Of the harmless capitals those that can be had, taken, watched, played or learned."""
+TITLES_OF_WORKS: Final = frozenset(_CLASSES["screen"])
 _EVERYDAY: Final = frozenset(word for line in _lines("everyday_words.txt") for word in line.split())
 # "worries", "stopped", "hoping", "slowly": the ending, and what stands in its place in the plain word.
 _ENDINGS: Final = (

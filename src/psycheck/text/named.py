@@ -10,6 +10,7 @@ from itertools import chain
 from psycheck.text import person_names as persons
 from psycheck.text import place_names as places
 from psycheck.text.capitals import BOTH, CAPITAL, SURE, Named, headline, name_end, unknown
+from psycheck.text.lists import CAPITALS
 
 __all__ = ["Named", "named"]
 
@@ -44,7 +45,7 @@ def _listed(text: str, start: int, loud: bool) -> Iterator[Named]:
             at = end
             yield Named(found.start(), at, "PLACE")
         elif word.isupper():
-            if len(word) > 3 and word.title() in SURE:
+            if len(word) > 3 and word.title() in SURE and word not in CAPITALS:
                 yield Named(*found.span(), "NAME")
         elif word in SURE or (word in BOTH and not loud and persons.ambiguous(text, found)):
             at = name_end(text, found.end())

@@ -2,8 +2,10 @@
 
 A capital is not enough: "Will" and "May" are names and words. A first name that is no other word counts
 wherever it stands; one that is counts where a person is spoken of; a capitalised word that is neither
-everyday English nor on a list of harmless capitals counts inside a sentence, after a title, a kinship ("my
-sister …"), "my name is" and the like, and at the beginning of a sentence before what a person does.
+everyday English nor on a list of harmless capitals counts after a title, a kinship ("my sister …"), "my name
+is" and the like, before what a person does, and inside a sentence after a small word ("with", "when") or what
+is done to persons ("told"). After other words, as part of a title ("Hollow Knight"), before a thing ("Ozark
+season two") or where the text has it in lower case as well, it is a thing.
 """
 
 import re
@@ -19,12 +21,13 @@ from psycheck.text.capitals import (
     TITLES,
     WORD,
     Named,
+    brand_like,
     may_be_name,
     name_end,
     unknown,
     word_before,
 )
-from psycheck.text.lists import OWN, ROLES, any_of, everyday, headed, words_of
+from psycheck.text.lists import OWN, ROLES, THINGS, any_of, everyday, headed, words_of
 
 _SURE_LOWER: Final = frozenset(name.lower() for name in SURE if len(name) > 2)
 # In lower case and with nothing around it that tells, a name must be long and no other word.
@@ -36,11 +39,19 @@ _CLEAR_LOWER: Final = frozenset(
 _NOT_CALLED: Final = words_of("names", "not_called")
 _NOT_AFTER: Final = words_of("names", "not_after")
 _THING_BEFORE: Final = words_of("names", "thing_before")
+_THING_AFTER: Final = re.compile(rf"[ \t]+(?:{any_of(words_of('names', 'thing_after'))})(?!\w)")
+_THING_OF: Final = re.compile(
+    rf"(?<!\w)(?i:{any_of(words_of('names', 'thing_of'))})\s+(?:in|of|from|for|on|to)\s+(?:the\s+)?\Z"
+)
+_OF: Final = frozenset({"in", "of", "from", "for", "on", "to", "the"})
 _DOING: Final = words_of("names", "doing")
 _PERSON_BEFORE: Final = words_of("names", "person_before")
 _WEAK_BEFORE: Final = words_of("names", "weak_before")
 _MONTHS: Final = frozenset({"May", "April", "June", "August"})
 _ROLE_WORDS: Final = words_of("names", "roles")
+_OPEN_TO: Final = (
+    words_of("names", "open_to") | _PERSON_BEFORE | _ROLE_WORDS | frozenset(title.lower() for title in TITLES)
+)
 
 _ANY: Final = rf"({ONE}|[a-z]{LOWER}{{2,}})(?!\w)"
 _TITLED: Final = re.compile(rf"(?<!\w)(?:{any_of(TITLES)})\b\.?\s+(?:[A-Z]\.\s?)*({ONE})(?!\w)")
@@ -167,21 +178,57 @@ def strange(text: str, found: re.Match[str]) -> bool:
     """Whether an unknown capitalised word is a name here, by its place in the sentence."""
     word, marks = word_before(text, found.start())
     end = found.end()
+    if _thing(text, found, word, marks):
+        return False
     owns = _OWNS.match(text, end) is not None
     if not word or marks.rstrip("\"'”’ )")[-1:] in (".", "!", "?", ":", "…", "-", "*") or "\n" in marks:
-        return owns or _does(text, end) or _SPOKEN_TO.match(text, end) is not None or _two(text, found)
+        return owns or _doing(text, found)
     if marks in ("", ", ", ","):
         low = word.lower()
         if low == "the":
             return word_before(text, text.rfind(word, 0, found.start()))[0].lower() == "at"
         if not marks:
-            return (owns or low not in _THING_BEFORE) and (word[0].islower() or everyday(word))
+            deed = _doing(text, found)
+            # "that" opens a clause as often as it points at a thing.
+            thing = low in _THING_BEFORE and not owns and not (deed and low == "that")
+            likely = owns or deed or low in _OPEN_TO
+            return likely and not thing and (word[0].islower() or everyday(word))
         return (low in _ROLE_WORDS or everyday(word)) and (
             owns or _does(text, end) or _APPOSED.match(text, name_end(text, end)) is not None
         )
     if marks.strip() == "(":
         return word.lower() in _ROLE_WORDS and _APPOSED.match(text, name_end(text, end)) is not None
     return False
+
+
+def _thing(text: str, found: re.Match[str], word: str, marks: str) -> bool:
+    """Whether an unknown capitalised word names a thing, by its form and what stands around it."""
+    said, start, end = found[0], found.start(), found.end()
+    low = said.lower()
+    small = low in text and re.search(rf"(?<!\w){re.escape(low)}(?!\w)", text) is not None
+    if small or brand_like(said) or _THING_AFTER.match(text, end):
+        return True
+    if not word or marks:
+        return False
+    # "Hollow Knight", "Organic Chemistry": a word that is no first name opens a title, not a person's name.
+    if word[0].isupper() and len(word) > 1 and not may_be_name(word):
+        before, stop = word_before(text, text.rfind(word, 0, start))
+        title = word.rstrip(".") in TITLES or word.lower() in _ROLE_WORDS
+        if before and not stop and not title:
+            return True
+    if word.lower() in _OF and _THING_OF.search(text, max(0, start - 40), start):
+        return True
+    # "Roblox and Bionicles": what is joined to a thing is one.
+    if word.lower() in ("and", "or", "to", "than"):
+        other, stop = word_before(text, text.rfind(word, 0, start))
+        return not stop and other in THINGS
+    return False
+
+
+def _doing(text: str, found: re.Match[str]) -> bool:
+    """Whether what follows makes a person of an unknown word: a deed, an address or a surname."""
+    end = found.end()
+    return _does(text, end) or _SPOKEN_TO.match(text, end) is not None or _two(text, found)
 
 
 def _two(text: str, found: re.Match[str]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from psycheck.text.capitals import BOTH, NEXT, ONE, SURE, WORD, Named, may_be_name, unknown, word_before
-from psycheck.text.lists import CAPITALS, PLACE_NAMES, any_of, everyday, headed, words_of
+from psycheck.text.lists import CAPITALS, PLACE_NAMES, TITLES_OF_WORKS, any_of, everyday, headed, words_of
 
 _RATHER: Final = words_of("places", "rather")
 _KNOWN: Final = PLACE_NAMES | _RATHER
@@ -91,7 +91,10 @@ def _proper(text: str, start: int, end: int) -> int:
         if opens and word[0] not in BOTH and word[0] not in _KINDS:
             continue
         proper = [one for one in rest if one not in _KINDS and not (everyday(one) and one not in BOTH)]
-        named = any(one not in CAPITALS for one in proper) or " of " in text[start:end]
+        # A clinic may well bear the name of a film.
+        named = (
+            any(one not in CAPITALS or one in TITLES_OF_WORKS for one in proper) or " of " in text[start:end]
+        )
         # "Harbor View Clinic": two words of everyday English make a name when they stand before a kind.
         return word.start() if named or len(rest) > 2 else end
     return end

@@ -95,7 +95,7 @@ def _cut(corpus: Corpus, recipe: Recipe) -> tuple[Corpus, Corpus]:
         raise BadInput(
             f"corpus '{corpus.name}' has no dev split",
             allowed="a split column with 'train' and 'dev'",
-            do="name the split column, or cut dev from train with dev_share = 0.1",
+            do="name the split column (--split-column), or cut dev from train: --dev-share 0.1",
         )
     picked = dev_rows(train, recipe.labels or train.labels, recipe.dev_share, recipe.seed)
     return train.only(~picked), train.only(picked)

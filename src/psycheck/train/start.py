@@ -1,6 +1,7 @@
 """The weights that training starts from: where they lie, what names them, and how they get a new head."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,10 @@ from psycheck.errors import BadInput
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.hf_folder import find_folder, folder_parts, libraries, load_config, load_network
 from psycheck.models.open import ModelOptions
-from psycheck.train.recipe import MINILM
+from psycheck.train.recipe import FROZEN, MINILM, TFIDF
 
 PLAIN = ModelOptions()
+OURS = (MINILM, TFIDF, FROZEN)  # starts that are neither folders nor names of a hub
 
 
 def start_folder(start: str) -> Path:
@@ -19,6 +21,11 @@ def start_folder(start: str) -> Path:
         from psycheck.models.encoder import minilm_folder
 
         return minilm_folder()
+    if not Path(start).exists() and (close := get_close_matches(start.casefold(), OURS, n=1, cutoff=0.6)):
+        raise BadInput(
+            f"'{start}' is no start of training",
+            allowed=f"did you mean '{close[0]}'? (known: {', '.join(OURS)}, a model folder, a hub name)",
+        )
     return find_folder(start, PLAIN)
 
 

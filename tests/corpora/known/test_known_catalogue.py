@@ -77,11 +77,12 @@ def test_a_plan_names_known_corpora_relative_to_itself(tmp_path: Path) -> None:
 
 
 def test_the_listing_has_licence_citation_and_where_to_apply(tmp_path: Path) -> None:
-    lines = psycheck(tmp_path, "ls", "corpora").stdout.splitlines()
+    said = " ".join(psycheck(tmp_path, "ls", "corpora").stdout.split())  # long entries are folded
     told = json.loads(psycheck(tmp_path, "ls", "corpora", "--json").stdout)
     for name, known in known_corpora().items():
-        (line,) = [line for line in lines if line.startswith(f"  {name}:PATH ")]
-        assert all(part in line for part in (known.licence, known.apply, known.citation))
+        entry = said[said.index(f" {name}:PATH ") :]
+        about = f"Licence: {known.licence}. Get it: {known.apply}. Cite: {known.citation}"
+        assert about in entry[: len(known.title) + len(known.text) + len(about) + 60]
         assert told["corpora"][f"{name}:PATH"]["licence"] == known.licence
         assert tuple(told["corpora"][f"{name}:PATH"]["files"]) == known.files
 

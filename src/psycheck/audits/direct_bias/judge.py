@@ -1,8 +1,8 @@
 """Direct Bias and its neighbours as findings, from vectors alone (gender paper, sections 2.1.1 and 5)."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ from psycheck.measures.bias import (
 )
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.measures.intervals import Interval
+from psycheck.measures.significance import holm
 from psycheck.model import FloatArray, Judgement
 
 Lengths = Literal["unit", "raw"]
@@ -107,7 +108,18 @@ def judge(asked: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasin
         "known": pl.Boolean,
         "cosine": pl.Float64,
     }
+    findings += _adjusted(findings)
     return Judgement(tuple(findings), {"words": pl.DataFrame(rows, schema=schema)})
+
+
+def _adjusted(findings: Sequence[Finding]) -> list[Finding]:
+    """The p-values of size and side, adjusted by Holm over both and over all lists."""
+    tests = [f for f in findings if f.measure in ("direct_bias_p", "signed_mean_p")]
+    counts = {"tests": sum(f.tested for f in tests)}
+    return [
+        replace(test, measure=f"{test.measure}_holm", value=float(p), counts=counts)
+        for test, p in zip(tests, holm([test.value for test in tests]), strict=True)
+    ]
 
 
 def known_pairs(asked: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:

@@ -1,28 +1,17 @@
 """DECK's tables, ours beside the published ones, marked where the paper contradicts itself."""
 
-import csv
 import math
-from collections.abc import Iterable, Sequence
-from functools import cache
-from pathlib import Path
+from collections.abc import Sequence
 
 from psycheck.finding import Finding
-from psycheck.study.changes import markdown
+from psycheck.study.markdown import markdown, p_values
+from psycheck.study.papers import MARK, PUBLISHED, marked, published
 from psycheck.study.rows import DEV, HALF
 
-PUBLISHED = Path(__file__).with_name("published")
 SOURCE = "Novikova and Shkaruta (2022), DECK"
-MARK = "†"
 _MATRIX = ("accuracy", "F1", "macro-F1", "AUC", "F1, dev threshold", "p, coin", "p, larger class")
 _FURTHER = ("F1 without, dev threshold", "F1 with, dev threshold", "AUC without", "AUC with")
 Row = tuple[str, ...]
-
-
-@cache
-def published(name: str) -> tuple[dict[str, str], ...]:
-    """The rows of a published table by its file name, such as "deck-table-4"."""
-    with (PUBLISHED / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(csv.DictReader(file))
 
 
 def deck_tables(findings: Sequence[Finding]) -> str:
@@ -55,7 +44,7 @@ def checks_table(findings: Sequence[Finding]) -> list[str]:
     head = ["check", "kind", *(f"{m}, {c} (published)" for m, c in theirs), *(f"{m}, {c}" for m, c in ours)]
     rows = []
     for check in dict.fromkeys([*(row["check"] for row in paper), *(f.where["check"] for f in rates)]):
-        known = {(row["model"], row["trained_on"]): _marked(row) for row in paper if row["check"] == check}
+        known = {(row["model"], row["trained_on"]): marked(row) for row in paper if row["check"] == check}
         found = {(f.where["model"], f.where["corpus"]): f for f in rates if f.where["check"] == check}
         kind = next((row["kind"] for row in paper if row["check"] == check), "")
         kind = kind or next(iter(found.values())).where["kind"]
@@ -70,7 +59,7 @@ def matrix_table(findings: Sequence[Finding]) -> list[str]:
     cells: dict[Row, dict[str, str]] = {}
     for row in published("deck-table-4"):
         key = ("published", row["trained_on"], row["tested_on"], row["model"])
-        cells.setdefault(key, {})[row["measure"]] = _marked(row)
+        cells.setdefault(key, {})[row["measure"]] = marked(row)
     rows: list[Sequence[str]] = [
         (
             *key,
@@ -88,7 +77,7 @@ def matrix_table(findings: Sequence[Finding]) -> list[str]:
         at = {(f.measure, f.where["decision"], f.where.get("against", "")) for f in mine}
         said = {key: _mean([f for f in mine if _key(f) == key]) for key in at}
         ps = [
-            _ps(f for f in mine if _key(f) == ("chance_p_holm", HALF, who))
+            p_values(f for f in mine if _key(f) == ("chance_p_holm", HALF, who))
             for who in ("coin", "larger class")
         ]
         figures = [
@@ -150,7 +139,7 @@ def retraining_table(findings: Sequence[Finding]) -> list[str]:
             [_mean([f for f in side if _key(f) == key]) for side in sides]
             for key in (("f1", HALF, ""), ("f1", DEV, ""), ("auc", "ranking", ""))
         )
-        p = _ps(f for f in after[place] if _key(f) == ("mcnemar_p_holm", HALF, ""))
+        p = p_values(f for f in after[place] if _key(f) == ("mcnemar_p_holm", HALF, ""))
         rows.append(("ours", *place, *at_half, p, *at_dev, *auc))
     return markdown(head, rows)
 
@@ -158,7 +147,7 @@ def retraining_table(findings: Sequence[Finding]) -> list[str]:
 def seeds_table(findings: Sequence[Finding]) -> list[str]:
     """Mean and standard deviation over seeds on the own test split."""
     rows: list[Sequence[str]] = [
-        ("published", "TwSelfDiag", row["model"], row["measure"], f"{_marked(row, 'mean')} ({row['sd']})")
+        ("published", "TwSelfDiag", row["model"], row["measure"], f"{marked(row, 'mean')} ({row['sd']})")
         for row in published("deck-app-table-3")
     ]
     for place, mine in _places(findings, "plain").items():
@@ -205,10 +194,6 @@ def _key(finding: Finding) -> Row:
     return finding.measure, finding.where["decision"], finding.where.get("against", "")
 
 
-def _marked(row: dict[str, str], column: str = "value") -> str:
-    return row[column] + (MARK if row["mark"] else "")
-
-
 def _percent(finding: Finding) -> str:
     if not finding.tested:
         return "not tested"
@@ -227,7 +212,3 @@ def _mean(findings: Sequence[Finding]) -> str:
         interval = next(f.interval for f in findings if f.tested)
         return f"{mean:.1f}" + (f" ({100 * interval[0]:.0f} to {100 * interval[1]:.0f})" if interval else "")
     return f"{mean:.1f} (sd {math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1)):.1f})"
-
-
-def _ps(findings: Iterable[Finding]) -> str:
-    return ", ".join(f"{f.value:.3f}" if f.value >= 0.001 else "<0.001" for f in findings if f.tested)

@@ -1,0 +1,49 @@
+"""How a page is drawn from its template: one HTML file with everything that it needs inside."""
+
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from psycheck.report.numbers import count, plain, unbroken
+from psycheck.report.words import listed, topic_of
+from psycheck.run import Run
+
+HERE = Path(__file__).parent
+
+
+def draw(template: str, run: Run, /, **parts: object) -> str:
+    """Fill a template of this folder with what every page says of its run, and with parts of its own."""
+    shared = {
+        "style": Markup(beside("report.css")),
+        "date": run.environment.get("date", ""),
+        "notes": run.notes,
+        "plan": run.plan,
+        "environment": run.environment,
+    }
+    return _templates().get_template(f"{template}.html.j2").render({**shared, **parts})
+
+
+def beside(name: str) -> str:
+    """The text of a file of this folder."""
+    return (HERE / name).read_text("utf-8")
+
+
+@cache
+def _templates() -> Environment:
+    jinja = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    jinja.filters |= {
+        "count": count,
+        "figures": unbroken,
+        "plain": plain,
+        "listed": listed,
+        "topic": topic_of,
+    }
+    return jinja
