@@ -8,6 +8,7 @@ Keys = NDArray[np.uint64]
 
 _FIRST = 1 << 16
 _LARGE = 1 << 22
+_PIECE = 1 << 13  # keys at once: what is at hand then stays in the processor's cache
 
 
 class Lookup:
@@ -29,10 +30,10 @@ class Lookup:
             while size < 2 * self._count:
                 size *= 4 if size < _LARGE else 2
             self._slots = np.full(size, -1, np.int32)
-            # A piece at a time: what is at hand while placing stays small beside the table.
-            for start in range(0, len(entered), 1 << 16):
-                self._place(entered[start : start + (1 << 16)], keys)
-        return self._place(rows, keys)
+            for start in range(0, len(entered), _PIECE):
+                self._place(entered[start : start + _PIECE], keys)
+        placed = [self._place(rows[start : start + _PIECE], keys) for start in range(0, len(rows), _PIECE)]
+        return np.concatenate(placed) if placed else rows
 
     def find(self, wanted: Keys, keys: Keys) -> NDArray[np.int64]:
         """The rows at which keys stand, (n,); -1 where they do not."""

@@ -4,14 +4,13 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, NoReturn, cast, get_args
 
 from psycheck.errors import BadInput, nearest
-from psycheck.text.edits import Edit, append, replace_words
+from psycheck.text.edits import Edit, Edited, append, replace_words
 from psycheck.text.noise import Noise, noise
 from psycheck.text.person import Person, shift_person
 
@@ -31,7 +30,7 @@ _NO_TAGS: Final = (
     *("audit", "model", "corpus", "suite", "check", "kind", "label", "title", "by", "variant", "sentence"),
     *("measure", "value", "n", "low", "high", "flags", "examples"),
 )
-_REMEMBERED: Final = 16_384  # texts for each edit
+_REMEMBERED: Final = 1 << 17  # texts for each edit; about 1 kB a text for the six of DECK
 _EDITS: Final = ("append", "replace", "person", "noise")
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -84,8 +83,22 @@ class Suite:
 
 
 def _remembered(edit: Edit) -> Edit:
-    """An edit is made when a check asks and again when it judges; the second time is spared."""
-    return lru_cache(maxsize=_REMEMBERED)(edit)
+    """An edit is made when a check asks and again when it judges; the second time is spared.
+
+    The first texts are kept, not the last: a corpus is gone through in order, so that of one too large for a
+    cache of the last texts none would be found again.
+    """
+    known: dict[str, Edited] = {}
+
+    def once(text: str) -> Edited:
+        done = known.get(text)
+        if done is None:
+            done = edit(text)
+            if len(known) < _REMEMBERED:
+                known[text] = done
+        return done
+
+    return once
 
 
 def shipped_suites() -> tuple[str, ...]:
