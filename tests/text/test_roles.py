@@ -84,6 +84,18 @@ def test_what_is_ambiguous_is_never_guessed() -> None:
         ("he prescribed [her] citalopram", "object"),
         ("he has [his] down days", "possessive"),
         ("a friend of [his] called", "pronoun"),
+        ("it took [her] 14 months", "object"),
+        ("proud of [her] 14 months of sobriety", "possessive"),
+        ("she owes [her] £50", "object"),
+        ("she cannot afford [her] £900 rent", "possessive"),
+        ("she is in [her] 30s", "possessive"),
+        ("I spoke to [her] last week", "object"),
+        ("in [her] last week", "possessive"),
+        ("we found [her] cooperative", "object"),
+        ("they ignore [her] needs", "possessive"),
+        ("tired of [his] lies", "possessive"),
+        ("a friend of [his] years ago", "pronoun"),
+        ("monitor [her] U&Es", "possessive"),
     ],
 )
 def test_roles_by_what_stands_beside(sentence: str, expected: str) -> None:

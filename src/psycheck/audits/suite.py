@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NoReturn, cast, get_args
 
 from psycheck.errors import BadInput, nearest
-from psycheck.text.edits import Edit, Edited, append, replace_words
+from psycheck.text.edits import Edit, Edited, Span, append, replace_words
 from psycheck.text.noise import Noise, noise
 from psycheck.text.person import Person, shift_person
 
@@ -88,14 +88,15 @@ def _remembered(edit: Edit) -> Edit:
     The first texts are kept, not the last: a corpus is gone through in order, so that of one too large for a
     cache of the last texts none would be found again.
     """
-    known: dict[str, Edited] = {}
+    # Plain tuples of strings and numbers: Python's garbage collector learns to pass them by.
+    known: dict[str, tuple[str, tuple[Span, ...], int]] = {}
 
     def once(text: str) -> Edited:
-        done = known.get(text)
-        if done is None:
-            done = edit(text)
-            if len(known) < _REMEMBERED:
-                known[text] = done
+        if (before := known.get(text)) is not None:
+            return Edited(*before)
+        done = edit(text)
+        if len(known) < _REMEMBERED:
+            known[text] = (done.text, done.spans, done.undecided)
         return done
 
     return once

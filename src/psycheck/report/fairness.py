@@ -84,7 +84,7 @@ def _fair(name: str, mine: Mapping[Key, Finding], left: Finding | None, cases: t
     groups = {column: _groups(column, mine) for column in columns}
     return Fair(
         name,
-        _plot(mine, [column for column in columns if len(groups[column]) <= FEW]),
+        _plot(mine, [column for column in columns if 1 < len(groups[column]) <= FEW]),
         _pairs(mine) if flips is not None and flips.tested else None,
         flips.examples[:SHOWN] if flips is not None else (),
         cases,

@@ -13,10 +13,12 @@ CLOSED: Final = LISTS["closed"]
 TIME: Final = LISTS["time"]
 PARTICLE: Final = LISTS["particle"]
 ADJECTIVES: Final = LISTS["adjectives"]
-ALL_ADJECTIVES: Final = ADJECTIVES | LISTS["ed_adjectives"]
+ALL_ADJECTIVES: Final = ADJECTIVES | LISTS["ed_adjectives"] | LISTS["states"]
 
-_WORD = r"([^\W_][\w'’-]*)"
-_AFTER: Final = re.compile(rf"[^\S\n]*\n?[^\S\n]*[\"“'‘*]*{_WORD}(,?)(?:[\"”*]*\s+{_WORD}(?:\s+{_WORD})?)?")
+_WORD = r"([^\W_](?:[\w'’-]|&(?=\w))*)"
+_AFTER: Final = re.compile(
+    rf"[^\S\n]*\n?[^\S\n]*[\"“'‘*£$€]*{_WORD}(,?)(?:[\"”*]*\s+{_WORD}(?:\s+{_WORD})?)?"
+)
 _OPENING: Final = " \t\"“'‘*(["
 
 

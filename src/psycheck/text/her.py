@@ -19,11 +19,13 @@ Role = Literal["object", "possessive", "undecided"]
 _PEOPLE: Final = LISTS["people"]
 _PREPOSITIONS: Final = LISTS["prepositions"]
 _BARE: Final = LISTS["bare"] - LISTS["either"]
+# Adjectives only where a small clause calls for one, since some are nouns too: "opened her negative".
+_STATES: Final = LISTS["states"] - LISTS["adjectives"] - LISTS["ed_adjectives"]
 _SMALL_CLAUSE: Final = LISTS["keep"] | LISTS["cause"] | LISTS["perceive"]
 # Every word that some rule mentions; what is not here and has no telling ending is a noun.
 _SPECIAL: Final = frozenset().union(
     *(LISTS[name] for name in ("time", "particle", "days", "degree", "adjectives", "ed_adjectives")),
-    *(LISTS[name] for name in ("finite", "units", "looks")),
+    *(LISTS[name] for name in ("states", "finite", "units", "looks")),
     ("will", "past", "names", "then", "now"),
 )
 # Words that `_leading` settles before the other rules.
@@ -54,7 +56,9 @@ def role_of_her(at: Beside) -> Role:
     if first in ("own", "favourite", "favorite"):
         return "possessive"
     if first[0].isdigit():
-        return "object" if second in LISTS["units"] and before else "possessive"
+        return _digits(at)
+    if before and second in ("by", "after") and at.third == first:
+        return "object"
     if before in LISTS["wish"] and (role := _wished(at)):
         return role
     if first in _LEADING and (role := _leading(at)):
@@ -76,7 +80,8 @@ def role_of_her(at: Beside) -> Role:
         return "object" if predicate or ends_phrase(second) else "possessive"
     if past(first):
         dated = before in LISTS["get"] and (second in TIME or second in LISTS["days"])
-        return "object" if before and (ends_phrase(second) or dated) and not at.comma else "possessive"
+        broken = at.comma and second not in CLOSED
+        return "object" if before and (ends_phrase(second) or dated) and not broken else "possessive"
     if before in LISTS["give"] or before in LISTS["tell"]:
         return _second_object(at)
     if before in LISTS["naming"] and at.capital:
@@ -127,13 +132,18 @@ def _special(at: Beside) -> Role | None:
     if second in LISTS["partners"] and first in ("then", "now", "once"):
         return "possessive"
     if first in LISTS["days"]:
+        if second in LISTS["parts_of_day"] and before and ends_phrase(at.third):
+            return "undecided" if before in _PREPOSITIONS else "object"
         return "object" if ends_phrase(second) else "possessive"
     if first in LISTS["units"] and first not in LISTS["days"]:
         adverb = before in LISTS["take"] and second in CLOSED
+        if before and second in ("before", "after") and at.third:
+            return "possessive" if before in LISTS["within"] else "undecided"
         return "object" if adverb or (before and second in LISTS["after_units"]) else None
     if first in TIME and second in LISTS["units"]:
-        own = not before or (first in LISTS["order"] and (before in _PREPOSITIONS or at.third == "of"))
-        return "possessive" if own else "object"
+        return _when(at)
+    if first == "first" and second == "thing":
+        return "object" if before and ends_phrase(at.third) else "possessive"
     if first in LISTS["numbers"]:
         if not second or (second == "more" and at.third in LISTS["units"]) or second in CLOSED:
             return "object"
@@ -155,11 +165,52 @@ def _special(at: Beside) -> Role | None:
         return _particle(at)
     if first in LISTS["looks"]:
         return _looks(at)
-    if first in ALL_ADJECTIVES:
+    if first in ALL_ADJECTIVES and (before in _SMALL_CLAUSE or first not in _STATES):
         return _adjective(at)
+    if first in LISTS["finite_nouns"]:
+        return "object" if second in LISTS["determiners"] else "undecided" if second == "to" else "possessive"
     if first in LISTS["finite"]:
         return "object"
     return "possessive" if first in TIME else None
+
+
+def _digits(at: Beside) -> Role:
+    """Figures: "gave her 20 mg", "saw her 3x", but "her 2 kids", "in her 30s"."""
+    first, second, before = at.first, at.second, at.before
+    if second in LISTS["units"]:
+        return _when(at)
+    if not first.isdigit():
+        return "object" if first[:-1].isdigit() and first.endswith("x") else "possessive"
+    if ends_phrase(second) or second in ("percent", "x"):
+        return "possessive" if before in LISTS["within"] or not before else "object"
+    if before in LISTS["give"] or before in LISTS["take"]:
+        taken = before in LISTS["take"] and not before.startswith("cost")
+        return "undecided" if taken or second in _PEOPLE else "object"
+    return "possessive"
+
+
+def _when(at: Beside) -> Role:
+    """A span of time: "saw her last night", "took her two years"; "in her last year", "her 2 years of"."""
+    before, third = at.before, at.third
+    if not before:
+        return "possessive"
+    if third in LISTS["gone_by"]:
+        return "object"
+    counted = at.first[0].isdigit() or at.first in LISTS["numbers"] - {"one"}
+    if counted and not at.second.endswith("s") and not ends_phrase(third):
+        return "possessive"
+    if third == "of":
+        return "object" if before in LISTS["take"] or before in LISTS["give"] else "possessive"
+    if before not in _PREPOSITIONS:
+        return "object"
+    # Either reading: "cheated on her last year", "spoke of her last night"; but "on her last day" is hers.
+    day = at.second in ("day", "days")
+    spoken = (before == "on" and not day) or (before == "of" and at.second == "night")
+    if at.first != "first" and spoken:
+        return "undecided"
+    if before in LISTS["within"] or at.first == "first":
+        return "possessive"
+    return "object" if before in ("to", "with", "from") or at.second in ("night", "times") else "undecided"
 
 
 def _wished(at: Beside) -> Role | None:
@@ -190,6 +241,8 @@ def _particle(at: Beside) -> Role:
     later = second in TIME and (adverb or (first == "home" and before in LISTS["motion"]))
     if not ends_phrase(second) and not later:
         return "possessive"
+    if first == "back" and (second == "then" or at.third[:1].isdigit()):
+        return "object"
     if first == "right" and second:
         return "object"
     if first == "home":
@@ -210,6 +263,8 @@ def _adjective(at: Beside) -> Role:
     second, predicate = at.second, at.before in _SMALL_CLAUSE
     if not at.before or (at.first in LISTS["adjective_nouns"] and not predicate):
         return "possessive"
+    if at.first == "aged" and second[:1].isdigit():
+        return "object"
     if at.first in ("gone", "done") and at.before in ("with", "without"):
         return "object"
     if at.comma or second in LISTS["joining"]:
@@ -227,13 +282,18 @@ def _after_small_clause(at: Beside) -> Role | None:
         return "object"
     if first in LISTS["participles"] and before in LISTS["get"]:
         return "object" if ends_phrase(second) or second in LISTS["alone"] else None
+    if second in LISTS["auxiliaries"] and (first in LISTS["bare"] or first in LISTS["either"]):
+        if before in LISTS["clause"]:
+            return "possessive"
+        if before in LISTS["perceive"] and not before.endswith("ing"):
+            return "undecided"
     doing = before in LISTS["perceive"] or before in LISTS["let"]
     if doing and second in LISTS["determiners"] and at.third not in LISTS["other_day"]:
         return "object"
     if first in _BARE and (before in LISTS["cause"] or before in LISTS["perceive"]):
         return "object"
     if first in LISTS["either"]:
-        if second in LISTS["compound"]:
+        if second in LISTS["compound"] or (before in LISTS["perceive"] and second in _BARE):
             return "possessive"
         if before in LISTS["force"] or before in LISTS["watch"]:
             return "object"
@@ -247,18 +307,28 @@ def _after_small_clause(at: Beside) -> Role | None:
 def _gerund(at: Beside) -> Role:
     """What "her crying" is: hers, or what she does; after see, hear, keep, leave … she is the object."""
     second, before = at.second, at.before
-    if not before or second in _PEOPLE:
+    led = not ends_phrase(second)
+    of_people = second in _PEOPLE and (
+        before not in _SMALL_CLAUSE or before in LISTS["stay"] or at.first in LISTS["ing_adjectives"]
+    )
+    compound = second in LISTS["ing_compound"] or (led and at.first in LISTS["ing_only"])
+    if not before or of_people or compound:
         return "possessive"
+    uttered = before in LISTS["tell"] and at.first in LISTS["uttering"]
+    if uttered or (before == "to" and at.first in LISTS["enclosing"]):
+        return "object"
     finite = second in LISTS["auxiliaries"] or second in LISTS["finite"]
+    if before in LISTS["noting"] and not finite:
+        return "object" if second in LISTS["determiners"] else "undecided"
     if before in LISTS["clause"] and (finite or before not in _SMALL_CLAUSE):
         return "possessive"
     if before in LISTS["recall"]:
         return "undecided"
     if before in _SMALL_CLAUSE:
-        return "object"
+        return "undecided" if second == "to" and before in LISTS["get"] else "object"
     if before in LISTS["gerund_after"] or before in LISTS["own_doing"]:
         return "possessive"
-    led = not ends_phrase(second) and (at.first in LISTS["ing_adjectives"] or before not in LISTS["doing"])
+    led = led and (at.first in LISTS["ing_adjectives"] or before not in LISTS["doing"])
     return "possessive" if led or finite else "undecided"
 
 
@@ -267,6 +337,18 @@ def _second_object(at: Beside) -> Role:
     first, second = at.first, at.second
     if second in LISTS["determiners"] or (second == "to" and at.third in CLOSED):
         return "possessive"
+    if at.before in LISTS["stay"] and "behind" in (second, at.third):
+        return "possessive"
+    if second in LISTS["compound"] or (at.before in LISTS["handling"] and first in LISTS["owned"]):
+        return "possessive"
+    if at.before in LISTS["sending"] and first in LISTS["sent_own"]:
+        return "possessive"
+    if at.before in LISTS["owe"]:
+        return "object"
+    if at.before in LISTS["teaching"] and second in LISTS["taught"]:
+        return "object"
+    if at.before in LISTS["giving"] and first in LISTS["only_given"]:
+        return "object"
     if at.before in LISTS["get"] and (second == "back" or second in LISTS["participles"] or past(second)):
         return "possessive"
     if at.before in LISTS["tell"] and (second in LISTS["auxiliaries"] or second in LISTS["finite"]):

@@ -8,6 +8,7 @@ role is undecided.
     her + end of phrase, preposition, determiner, pronoun, conjunction, auxiliary, adverb    object
     her + own, noun, adjective with its noun                                                  possessive
     see, let, make, help … + her + bare verb or adjective                                     object
+    her + number + unit of time       object, but possessive after in, during, of … and before "of"
     give, send, bring … + her + bare plural or mass noun, also after an adjective or a noun    undecided
     wish + her + luck, joy …                                                                  object
     his + end of phrase, finite verb, preposition, conjunction …                              pronoun
@@ -60,6 +61,8 @@ def _his(at: Beside) -> Role:
     first, second, before = at.first, at.second, at.before
     if not first:
         return "pronoun"
+    if first == "all" and before in LISTS["strive"]:
+        return "possessive"
     if first in ("and", "or") and second in ("her", "his", "my", "your", "our", "their"):
         return "pronoun" if at.third == "alone" else "possessive"
     if second in LISTS["partners"] and first in ("then", "now", "once"):
@@ -71,12 +74,16 @@ def _his(at: Beside) -> Role:
         return "pronoun" if of or second in ("be", "have", "not", "never", "always") else "possessive"
     if first == "right" and second in ("now", "away"):
         return "pronoun"
+    if _adverbial(at):
+        return "pronoun"
     if first in TIME or first in PARTICLE or first == "past":
         return "possessive"
     if first in LISTS["degree"]:
         verb = second.endswith("s") and not second.endswith("ss") and ends_phrase(at.third)
         led = not verb and not ends_phrase(second) and before not in LISTS["be"] and before != "of"
         return "possessive" if led or first in LISTS["measure"] else "pronoun"
+    if first in LISTS["finite_nouns"]:
+        return "pronoun" if second in LISTS["determiners"] else "possessive"
     if first in CLOSED or first in LISTS["finite"]:
         return "pronoun"
     if first.endswith("ly") and first not in LISTS["ly_not_adverbs"] and ends_phrase(second):
@@ -87,3 +94,13 @@ def _his(at: Beside) -> Role:
         if first in LISTS["found"] and second in LISTS["determiners"]:
             return "pronoun"
     return "possessive"
+
+
+def _adverbial(at: Beside) -> bool:
+    """Whether what follows says when or where, so that "his" stands alone: "a friend of his years ago"."""
+    first, second = at.first, at.second
+    if first in LISTS["units"] or (second in LISTS["units"] and at.third):
+        return (at.third if second in LISTS["units"] else second) in LISTS["gone_by"]
+    if first in ("outside", "inside"):
+        return second in LISTS["determiners"]
+    return f"{first}_{second}" in LISTS["adverbial_pairs"]
