@@ -154,7 +154,7 @@ def sentences(seed: int, home: list[Corpus], out: Path, results: "Results", furt
     kind = "further" if further else "arm"
     for corpus in home:
         asked = sample(corpus.part("dev"), SAMPLE, seed=0)
-        for arm in ("all-half",) if further else ("plain", "augmented"):
+        for arm in ("all-half", "all-half-balanced") if further else ("plain", "augmented"):
             for suite in suites:
                 key = {"seed": seed, "trained_on": corpus.name, "arm": arm}
                 if not results.has(kind, key) or results.has(f"{kind}-rates", key | {"suite": suite.name}):
