@@ -254,6 +254,17 @@ def test_gensim_vectors_inside_the_file_are_read_from_their_bytes(tmp_path: Path
         check_all(opened(gensim_file(tmp_path / f"{name}.kv", index_to_key=list(NUMBERS), vectors=vectors)))
 
 
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_gensim_words_may_be_numpy_text(tmp_path: Path, order: str) -> None:
+    """wefe ships such a file: each word a scalar of NumPy, with a dtype by its length."""
+    words = [np.array(word, f"{order}U{len(word)}")[()] for word in NUMBERS]
+    kept = np.array(list(NUMBERS.values()), np.float32)
+    check_all(opened(gensim_file(tmp_path / "text.kv", index2word=words, vectors=kept)))
+    numbers = gensim_file(tmp_path / "numbers.kv", index2word=list(np.arange(7)), vectors=kept)
+    with pytest.raises(BadInput, match="holds no words"):
+        opened(numbers)
+
+
 def test_no_array_of_pointers_is_made_of_bytes(tmp_path: Path) -> None:
     class Forged:
         """An object array over eight bytes: NumPy makes it, and following its pointer ends the process."""

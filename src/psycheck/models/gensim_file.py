@@ -44,7 +44,7 @@ def read_gensim(path: Path) -> Iterator[Block]:
     if "wv" in held and isinstance(held["wv"], Shell):
         held, prefix = vars(held["wv"]), "wv."
     words = held.get("index_to_key", held.get("index2word"))
-    if not isinstance(words, list):
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise BadInput("the saved object holds no words", where=str(path), allowed="KeyedVectors", do=_REMEDY)
     vectors = held.get("vectors")
     if isinstance(vectors, _Array):
@@ -69,7 +69,7 @@ def read_gensim(path: Path) -> Iterator[Block]:
     if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or len(vectors) != len(words):
         raise BadInput(f"{len(words):,} words do not fit the saved vectors", where=str(path), do=_REMEDY)
     for start in range(0, len(words), ROWS):
-        some = [str(word).encode("utf-8", "surrogatepass") for word in words[start : start + ROWS]]
+        some = [word.encode("utf-8", "surrogatepass") for word in words[start : start + ROWS]]
         rows = np.asarray(vectors[start : start + ROWS], np.float32)
         if not np.isfinite(rows).all():
             raise BadInput("a vector holds what is no number", where=str(path))
@@ -82,17 +82,28 @@ def companions(path: Path) -> list[Path]:
 
 
 class _Kind:
-    """Stands where a NumPy dtype stood; only those of plain numbers are understood."""
+    """Stands where a NumPy dtype stood; only those of plain numbers, and of text, are understood."""
 
     def __init__(self, code: object = "", *_: object) -> None:
-        """Keep "f4", "i8" …"""
+        """Keep "f4", "i8" …, or that it is text ("U4")."""
         known = isinstance(code, str) and code in _NUMBERS
         self.kind: np.dtype[Any] | None = np.dtype(str(code)) if known else None
+        self.text = isinstance(code, str) and code.startswith("U")
+        self.order = "<"
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         """Take the order of bytes and leave all else: it can make pointers of what are none."""
+        self.order = str(state[1])
         if self.kind is not None:
             self.kind = self.kind.newbyteorder(state[1])
+
+
+def _scalar(kind: object, raw: object = b"") -> object:
+    """A word, where NumPy held it as text; of numbers nothing is needed."""
+    if isinstance(kind, _Kind) and kind.text and isinstance(raw, bytes):
+        order = "utf-32-be" if kind.order == ">" else "utf-32-le"
+        return raw.decode(order, "surrogatepass").rstrip("\0")
+    return Shell()
 
 
 class _Array:
@@ -132,7 +143,7 @@ _KNOWN: dict[tuple[str, str], Any] = {
     ("builtins", "int"): int,
     ("builtins", "hash"): Shell,
     **{(f"numpy.{room}.multiarray", "_reconstruct"): _Array for room in ("core", "_core")},
-    **{(f"numpy.{room}.multiarray", "scalar"): Shell for room in ("core", "_core")},
+    **{(f"numpy.{room}.multiarray", "scalar"): _scalar for room in ("core", "_core")},
 }
 
 

@@ -22,7 +22,7 @@ from psycheck.model import IntArray
 from psycheck.models.fingerprint import hashed
 from psycheck.store import default_store
 
-FORMAT = "1"  # raise it whenever the files of a folder change
+FORMAT = "2"  # raise it whenever the files of a folder change
 HEADER = 128  # bytes before the numbers of vectors.npy
 Rows = NDArray[np.float32]
 Block = tuple[list[bytes], Rows]
