@@ -176,9 +176,16 @@ def _notes(arms: Arms, augment: str) -> list[str]:
         ]
     return [
         f"{name}: {c['added']} texts added to the {c['texts']} of train and dev; {c['undecided']} undecided "
-        "texts were not swapped"
+        "texts were not swapped" + _besides(c)
         for name, c in arms.counts.items()
     ]
+
+
+def _besides(counts: Mapping[str, int]) -> str:
+    """What a swap left to be seen, and what would take it."""
+    besides = counts["named_besides"]
+    said = f"; {besides} of them name a gender by a noun or title, too, which stays (--swap nouns,titles)"
+    return said if besides else ""
 
 
 def _swapping(augment: str, scope: Scope) -> dict[str, Any]:

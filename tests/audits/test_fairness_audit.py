@@ -16,6 +16,7 @@ from psycheck.finding import Finding
 from psycheck.measures.intervals import wilson
 from psycheck.measures.significance import holm
 from psycheck.model import Audit, FloatArray, IntArray, Judgement
+from psycheck.text.gender import Scope
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,14 @@ def test_the_ledger_adds_up_and_a_text_without_gender_is_unchanged() -> None:
     assert (counts["generated"], counts["unchanged"], counts["both_genders"]) == (10, 1, 1)
     parts = ("passed", "failed", "unchanged", "unseen", "unanswered")
     assert sum(counts[part] for part in parts) == counts["generated"]
+
+
+def test_pairs_that_name_a_gender_besides_are_counted() -> None:
+    corpus = Corpus.of("c", ["Ms Bell slept. She is tired.", "He is tired."])
+    counts = one(Fairness().judge(corpus, Said(oracle)), "flip_rate").counts
+    assert (counts["passed"], counts["named_besides"]) == (2, 1)
+    wide = one(Fairness(scope=Scope(titles=True, nouns=True)).judge(corpus, Said(oracle)), "flip_rate").counts
+    assert wide["named_besides"] == 0
 
 
 def test_a_gender_blind_model_passes() -> None:

@@ -15,6 +15,7 @@ from psycheck.report.html import render
 from psycheck.report.shelf import Shelf
 from psycheck.report.verdict import learned, untested
 from psycheck.run import Run
+from psycheck.text.gender import Scope
 
 
 def corpus(name: str = "notes", groups: bool = True) -> Corpus:
@@ -95,6 +96,14 @@ def test_the_ledger_shows_where_every_text_went() -> None:
         "undecided": "1",
         "both genders": "0",
     }
+
+
+def test_the_ledger_says_where_a_noun_gives_the_gender_away() -> None:
+    said = Corpus.of("c", ["A woman of 40. She slept.", "He slept."], labels={"depression": [1, 0]})
+    for scope, told in ((Scope(), True), (Scope(nouns=True, titles=True), False)):
+        (part,) = fairness(Shelf(Fairness(scope=scope).judge(said, Scores(oracle)).findings))
+        assert part.ledger is not None
+        assert ("1 of the pairs name a gender by a noun or title too" in part.ledger.note) is told
 
 
 def test_two_models_have_a_part_each() -> None:

@@ -48,6 +48,12 @@ def test_wordings_of_a_text() -> None:
     assert as_male == ["He ate.", "He slept badly."]
 
 
+def test_texts_that_name_a_gender_besides_are_counted() -> None:
+    corpus = Corpus.of("n", ["A woman. She slept badly.", "He ate."], labels={"low": [1, 0]})
+    assert read(corpus).besides == 1
+    assert gendered_texts(corpus, "low", Scope(nouns=True)).besides == 0
+
+
 def test_what_is_left_out_is_counted_and_the_undecided_are_named() -> None:
     texts = read(
         Corpus.of(

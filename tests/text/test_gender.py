@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from psycheck.errors import BadInput
 from psycheck.text.edits import Edited
-from psycheck.text.gender import Scope, gender_of, scope_of, swap
+from psycheck.text.gender import Scope, gender_of, names_besides, scope_of, swap
 from psycheck.text.gender_words import LABELS, NAMES, NOUNS, TITLES, Entry
 from psycheck.text.gender_words import PRONOUNS as FORMS
 
@@ -241,6 +241,14 @@ def test_labels_run_both_ways() -> None:
 )
 def test_gender_by_the_words_in_scope(text: str, expected: str) -> None:
     assert gender_of(text) == expected
+
+
+def test_nouns_and_titles_that_the_scope_leaves_name_a_gender_besides() -> None:
+    note = "Mr Bell, a man of 53, says that he sleeps badly."
+    assert names_besides(note)
+    assert names_besides(note, Scope(nouns=True))
+    assert not names_besides(note, Scope(nouns=True, titles=True))
+    assert not names_besides("The patient says that he sleeps badly.")
 
 
 def test_gender_of_nouns_and_names_only_in_scope() -> None:

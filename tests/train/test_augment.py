@@ -7,6 +7,7 @@ import pytest
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
+from psycheck.text.gender import Scope
 from psycheck.train.augment import (
     Addition,
     Augmented,
@@ -183,8 +184,16 @@ def test_swapped_counterparts_join_train_and_dev_with_their_annotation() -> None
 def test_the_number_of_texts_grows_and_is_told() -> None:
     made = with_swapped(of_people())
     # "They gave her flowers" is undecided, "It rains" names no gender; the test text is not counted at all.
-    assert made.counts == {"texts": 5, "added": 3, "texts_after": 8, "undecided": 1, "unchanged": 1}
+    counted = {"texts": 5, "added": 3, "texts_after": 8, "undecided": 1, "unchanged": 1, "named_besides": 0}
+    assert made.counts == counted
     assert "3 of 5 texts of train and dev added" in made.corpus.notes[-1]
+
+
+def test_what_a_swap_leaves_to_be_seen_is_counted() -> None:
+    texts = ["A woman of 40. She is tired.", "She left.", "A man of 40."]
+    corpus = Corpus.of("c", texts, labels={LABEL: [1, 0, 1]}, split=["train"] * 3)
+    assert with_swapped(corpus).counts["named_besides"] == 1
+    assert with_swapped(corpus, Scope(nouns=True)).counts["named_besides"] == 0
 
 
 def test_the_control_repeats_the_same_texts_as_they_are() -> None:

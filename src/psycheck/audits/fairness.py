@@ -15,7 +15,7 @@ from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, score
 from psycheck.measures.significance import holm
 from psycheck.model import FloatArray, Judgement, Scores
 from psycheck.text.edits import Edited
-from psycheck.text.gender import Scope, gender_of, swap
+from psycheck.text.gender import Scope, gender_of, names_besides, swap
 
 OUTCOMES = ("passed", "failed", "unseen", "unanswered")
 PASSED, FAILED, UNSEEN, UNANSWERED = range(4)
@@ -94,6 +94,7 @@ class Fairness:
                     np.array(rows, np.int64) + start,
                     np.array([start + row for row, one in enumerate(edited) if one.undecided], np.int64),
                     np.array(genders, np.str_) if genders else np.zeros(0, "U6"),
+                    np.array([names_besides(texts[row], self.scope) for row in rows], np.bool_),
                     _seen(swapped, scores),
                     scores.of([texts[row] for row in rows]),
                     scores.of([one.text for one in swapped]),
@@ -110,6 +111,7 @@ class _Pairs:
     rows: NDArray[np.int64]
     undecided: NDArray[np.int64]
     gender: NDArray[np.str_]
+    besides: NDArray[np.bool_]
     seen: NDArray[np.bool_]
     before: FloatArray
     after: FloatArray
@@ -150,6 +152,7 @@ class _Label:
         counts["undecided"] = len(self.pairs.undecided)
         one_gender = np.isin(self.pairs.gender, (FEMALE, MALE))
         counts["both_genders"] = int(np.sum(judged & ~one_gender))
+        counts["named_besides"] = int(np.sum(judged & self.pairs.besides))
         far = np.argsort(-np.abs(self.after - self.before), kind="stable")
         flipped = [row for row in far.tolist() if outcome[row] == FAILED][:EXAMPLES]
         examples = ids.gather(self.pairs.rows[flipped]).to_list()

@@ -21,6 +21,7 @@ BETWEEN = ("fnr_ratio", "equal_opportunity_difference", "demographic_parity_diff
 # The ratio and the equal opportunity difference are two ways to say one test.
 TESTED_BY = {"fnr_ratio": "equal_opportunity_difference"}
 LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided", "both_genders")
+BESIDES = "named_besides"
 SHOWN = 50
 NO_CASES: Mapping[tuple[str, str, str], tuple[Case, ...]] = MappingProxyType({})
 FEW = 8
@@ -205,10 +206,14 @@ def _track(finding: Finding) -> Markup:
 def _ledger(flips: Finding) -> Table:
     """Every text of the corpus, in one column of the ledger."""
     names = [name for name in LEDGER if name in flips.counts]
+    besides = flips.counts.get(BESIDES, 0)
+    left = f" {count(besides)} of the pairs name a gender by a noun or title too"
+    left += ", which stays (--swap nouns,titles)."
     return Table(
         "generated = passed + failed + unchanged + unseen + unanswered",
         ("Pairs", *(name.replace("_", " ") for name in names)),
         ((f"{swapped_words(flips)} swapped", *(count(flips.counts[name]) for name in names)),),
         note="Undecided texts hold a word whose swap cannot be decided; they are left out. Pairs that name "
-        "both genders count as pairs, and are in no figure of the female or the male wording.",
+        "both genders count as pairs, and are in no figure of the female or the male wording."
+        + (left if besides else ""),
     )

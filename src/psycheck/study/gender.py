@@ -138,6 +138,11 @@ def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
         f"{texts.corpus}: {len(texts)} of {total} texts speak of one gender and can be swapped whole",
     ]
     out += [f"{texts.corpus}: {n} left out ({why})" for why, n in texts.left_out.items()]
+    if texts.besides:
+        out.append(
+            f"{texts.corpus}: {texts.besides} of the {len(texts)} name a gender by a noun or title too, "
+            "which stays in every wording, so that a model can hold on to it (--swap nouns,titles)"
+        )
     first = cuts[0]
     out.append(f"trained on {len(first.train)} texts, tested on {len(first.test)} pairs, with each seed")
     if any(one.shared for one in cuts):

@@ -10,7 +10,7 @@ import numpy as np
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.measures.classification import BoolArray, IntArray, gold
-from psycheck.text.gender import Scope, gender_of, neutralise, swap
+from psycheck.text.gender import Scope, gender_of, names_besides, neutralise, swap
 from psycheck.train.grids import FOLDS
 
 Balance = Literal["both", "class", "none"]
@@ -25,7 +25,8 @@ class Gendered:
 
     `female` says how the text speaks of the person, `marks` what it is annotated as, both (n,); `owners` are
     the authors, or the ids where nobody is known; `parts` the splits. `left_out` counts the others by reason,
-    `undecided` holds the ids of those whose gendered words could not all be decided.
+    `undecided` holds the ids of those whose gendered words could not all be decided. `besides` counts the
+    texts in which nouns or titles that are not edited name a gender, too.
     """
 
     corpus: str
@@ -40,6 +41,7 @@ class Gendered:
     parts: list[str]
     left_out: dict[str, int]
     undecided: tuple[str, ...]
+    besides: int = 0
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -137,6 +139,7 @@ def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") 
         parts=[splits[i] for i in at],
         left_out=dict(left_out),
         undecided=tuple(undecided),
+        besides=sum(names_besides(texts[i], scope) for i in at),
     )
 
 

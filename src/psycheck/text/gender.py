@@ -10,6 +10,7 @@ the text, it stays as it was. Every word that stays for such a reason counts as 
 Left alone are handles, hashtags, web addresses and hyphenated words ("she-wolf").
 """
 
+from dataclasses import replace
 from functools import cache
 from typing import Final, Literal
 
@@ -29,7 +30,7 @@ from psycheck.text.main_person import of_main_person
 from psycheck.text.neutral import neutralise
 from psycheck.text.roles import roles_between
 
-__all__ = ["Scope", "gender_of", "neutralise", "scope_of", "swap"]
+__all__ = ["Scope", "gender_of", "names_besides", "neutralise", "scope_of", "swap"]
 
 # Words that stand for a pronoun of any gender, so that what is decided beside it is the same after a swap.
 _BLIND: Final = {"subject": "he", "reflexive": "himself", "decide": "him"}
@@ -73,6 +74,12 @@ def gender_of(text: str, scope: Scope = PRONOUNS_ONLY) -> Literal["female", "mal
     if len(named) == 2:
         return "both"
     return "female" if "female" in named else "male" if named else "none"
+
+
+def names_besides(text: str, scope: Scope = PRONOUNS_ONLY) -> bool:
+    """Whether nouns or titles that the scope leaves name a gender too, so that an edit leaves it in sight."""
+    wide = replace(scope, nouns=True, titles=True)
+    return wide != scope and len(gendered(text, wide)) > len(gendered(text, scope))
 
 
 def _swap_once(text: str, scope: Scope) -> Edited:

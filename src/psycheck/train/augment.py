@@ -16,7 +16,7 @@ from psycheck.errors import BadInput
 from psycheck.measures.classification import BoolArray
 from psycheck.model import FloatArray, IntArray
 from psycheck.text.edits import append_to_all
-from psycheck.text.gender import Scope, swap
+from psycheck.text.gender import Scope, names_besides, swap
 from psycheck.train.parts import DEV_NAMES
 from psycheck.train.recipe import FROZEN, TFIDF, Recipe
 
@@ -42,7 +42,8 @@ class Augmented:
     (`eligible`), those that were (`augmented`, of which `presence` and `absence`), and those shortened before
     the sentence (`shortened`); `used` says how often each sentence was appended. For swapped counterparts it
     has the texts of train and dev before (`texts`) and after (`texts_after`), those `added`, and those that
-    got none: `unchanged` ones name no gender, of `undecided` ones a word's swap cannot be decided.
+    got none: `unchanged` ones name no gender, of `undecided` ones a word's swap cannot be decided. Of those
+    added, `named_besides` name a gender by a noun or title, too, which the scope leaves.
     """
 
     corpus: Corpus
@@ -142,6 +143,7 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
         "added": len(added),
         "texts_after": len(inside) + len(added),
         "undecided": sum(one.undecided > 0 for one in edited.values()),
+        "named_besides": sum(names_besides(texts[row], scope) for row in added),
     }
     counts["unchanged"] = counts["texts"] - counts["added"] - counts["undecided"]
     what = "repeated as they are" if control else "added with their gender swapped"
