@@ -10,23 +10,14 @@ from psycheck.corpus import Corpus
 from psycheck.engine import Progress, silent
 from psycheck.environment import environment_of
 from psycheck.errors import BadInput, nearest
-from psycheck.finding import Finding
 from psycheck.line import CorpusLike, open_corpus
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.pages import save
 from psycheck.run import Run
+from psycheck.study.arm_findings import findings_of
 from psycheck.study.arms import SAMPLE, Arms, Say, Ways, arms_of, one_seed
 from psycheck.study.asking import dir_checks
-from psycheck.study.changes import PLAIN, rate_changes
 from psycheck.study.fairer import one_gender_seed
-from psycheck.study.rows import (
-    DECISIONS,
-    against,
-    against_chance,
-    differences,
-    figures,
-    holm_adjusted,
-)
 from psycheck.text.gender import Scope, scope_of
 from psycheck.train.card import RECORD, read_record
 from psycheck.train.fit import opened
@@ -108,24 +99,6 @@ def improve(
     )
     save(run, arms.out)
     return run
-
-
-def findings_of(arms: Arms, resamples: int = RESAMPLES) -> list[Finding]:
-    """Figures of every arm, what changed against plain, and whether it could be chance."""
-    out = [f for row in arms.rows for f in figures(row, resamples=resamples)]
-    plain = {(row.corpus, row.seed): row for row in arms.rows if row.arm == PLAIN}
-    for decision in DECISIONS:
-        for row in arms.rows:
-            out += against_chance(row, decision)
-            if row.arm != PLAIN:
-                out.append(against(row, plain[row.corpus, row.seed], decision))
-    for measure in ("mcnemar_p", "chance_p"):
-        out += holm_adjusted(out, measure)
-    for arm in dict.fromkeys(row.arm for row in arms.rows if row.arm != PLAIN):
-        for test in arms.tests:
-            mine = [row for row in arms.rows if row.arm == arm and row.corpus == test.name]
-            out += differences([(plain[row.corpus, row.seed], row) for row in mine], resamples=resamples)
-    return [*out, *arms.rates, *rate_changes(arms.rates)]
 
 
 def ways_of(changes: Mapping[str, Any]) -> Ways:

@@ -1,4 +1,4 @@
-"""Scores or silver labels of a whole corpus, as a table of ids."""
+"""Scores or silver labels of a whole corpus, as a table of ids and hashes of texts."""
 
 from contextlib import closing
 from pathlib import Path
@@ -9,9 +9,10 @@ from psycheck.corpus import Corpus
 from psycheck.engine import Progress, score_once, silent
 from psycheck.errors import BadInput
 from psycheck.model import Model
+from psycheck.models.score_file import SILVER
 from psycheck.run import writing
 from psycheck.scores import RememberedScores
-from psycheck.store import Store, default_store
+from psycheck.store import Store, default_store, digest
 
 
 def score_corpus(
@@ -24,7 +25,8 @@ def score_corpus(
 ) -> tuple[pl.DataFrame, int]:
     """A table of ids with a score for each label (null: no usable answer), and how many texts failed.
 
-    With a threshold it also has a column NAME_silver with 0/1 for each label.
+    With a threshold it also has a column NAME_silver with 0/1 for each label. The last column, `text_hash`,
+    says which text a row is for, so that `scores:` takes the file.
     """
     with closing(Store(store or default_store())) as opened:
         view = RememberedScores(opened, model, model.labels)
@@ -33,12 +35,14 @@ def score_corpus(
         )
         tally = score_once([(model, view)], opened, pieces, progress)[model.name]
         columns = [pl.Series("id", corpus.ids, pl.String)]
-        values = view.of(corpus.texts)
+        texts = corpus.texts
+        values = view.of(texts)
     for k, label in enumerate(model.labels):
         column = pl.Series(label, values[:, k].copy()).fill_nan(None)
         columns.append(column)
         if threshold is not None:
-            columns.append((column >= threshold).cast(pl.Int8).alias(f"{label}_silver"))
+            columns.append((column >= threshold).cast(pl.Int8).alias(f"{label}{SILVER}"))
+    columns.append(pl.Series("text_hash", [digest(text).hex() for text in texts], pl.String))
     return pl.DataFrame(columns), tally.failed
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from process import psycheck
+from psycheck.store import digest
 
 MODEL = """
 import os, time
@@ -227,9 +228,16 @@ def test_scores_of_a_corpus_are_written_without_texts(place: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     head, first, *_ = (place / "s.csv").read_text().splitlines()
-    assert head == "id,depression,depression_silver"
-    value = len("I went to place 0 and he was there with his dog") * 37 % 101 / 101
-    assert first == f"p0,{value!r},{int(value >= 0.5)}"
+    assert head == "id,depression,depression_silver,text_hash"
+    text = "I went to place 0 and he was there with his dog"
+    value = len(text) * 37 % 101 / 101
+    assert first == f"p0,{value!r},{int(value >= 0.5)},{digest(text).hex()}"
+    # The file is a model that knows these texts, and the silver labels are none of its labels.
+    again = psycheck(place, "score", "scores:s.csv", "posts.csv", "--out", "again.csv")
+    assert again.returncode == 0, again.stderr
+    head, second, *_ = (place / "again.csv").read_text().splitlines()
+    assert head == "id,depression,text_hash"
+    assert second == f"p0,{value!r},{digest(text).hex()}"
 
 
 def test_view_redraws_without_scoring(place: Path) -> None:

@@ -23,7 +23,7 @@ class ProgressLine:
         self._last = now
         rate = done / seconds if seconds else 0.0
         left = _span((total - done) / rate) if rate else "?"
-        line = f"{name}: {done:,} of {max(total, done):,}, {rate:,.{0 if rate >= 10 else 1}f}/s, {left} left"
+        line = f"{name}: {done:,} of {max(total, done):,}, {_speed(rate)}, {left} left"
         sys.stderr.write(f"\r\033[K{line}" if self._terminal else line + "\n")
         sys.stderr.flush()
         self._shown = True
@@ -35,6 +35,13 @@ class ProgressLine:
         if self._terminal and self._shown:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
+
+
+def _speed(rate: float) -> str:
+    """Texts or steps a second; where one takes longer than a second, seconds each."""
+    if 0 < rate < 1:
+        return f"{1 / rate:,.1f} s each"
+    return f"{rate:,.{0 if rate >= 10 else 1}f}/s"
 
 
 def _span(seconds: float) -> str:

@@ -22,6 +22,7 @@ from psycheck.models.output import TOLERANCE
 from psycheck.store import digest
 
 BATCH = 4096
+SILVER = "_silver"  # ends the names of 0/1 columns that `psycheck score` writes beside the scores
 _FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 _PACKED = (".gz", ".zst")
 _NO_LABEL = frozenset({"text_hash", "text", "read", "id"})
@@ -178,7 +179,8 @@ def _label_columns(
     table: pl.DataFrame, options: ModelOptions, *, where: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns with scores and the labels they stand for; `label` chooses or names them."""
-    columns = [name for name in table.columns if name not in _NO_LABEL]
+    silver = {f"{name}{SILVER}" for name in table.columns}
+    columns = [name for name in table.columns if name not in _NO_LABEL | silver]
     if not columns:
         raise BadInput("no column holds scores", where=where, allowed="a column for each label, or `score`")
     wanted = [] if options.label is None else [name.strip() for name in options.label.split(",")]

@@ -15,7 +15,6 @@ from psycheck.engine import Progress, score_once, silent
 from psycheck.environment import environment_of
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
-from psycheck.improve import findings_of
 from psycheck.line import CorpusLike, open_corpus
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.model import Windowed
@@ -23,6 +22,7 @@ from psycheck.pages import save
 from psycheck.run import Run
 from psycheck.scores import RememberedScores
 from psycheck.store import Store
+from psycheck.study.arm_findings import findings_of
 from psycheck.study.arms import SAMPLE, Arms, Say, Ways, arms_of, named, one_seed
 from psycheck.study.asking import dir_checks, sample
 from psycheck.study.changes import PLAIN
