@@ -73,6 +73,28 @@ def test_augmenting_removes_it(planted: Run) -> None:
     assert one(planted, "macro_f1_change", "augmented").value > 0
 
 
+@pytest.mark.slow
+def test_real_vectors_lose_it_where_nouns_are_swapped_with_the_pronouns(tmp_path: Path) -> None:
+    run = study_gender(
+        generate("notes", 1_000, 21, association=0.8),
+        out=tmp_path,
+        encoder="minilm",
+        names=["logistic"],
+        balance="class",
+        each=50,
+        scope=Scope(nouns=True, titles=True),
+        direct_bias=False,
+        resamples=100,
+    )
+    before, after = (one(run, "flip_rate", experiment) for experiment in ("original", "augmented"))
+    assert before.interval is not None
+    assert before.interval[0] > 0.5
+    assert one(run, "mcnemar_p_holm", "original").value < 0.001
+    assert after.interval is not None
+    assert after.interval[1] < 0.1
+    assert one(run, "mcnemar_p_holm", "augmented").value > 0.05
+
+
 def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path) -> None:
     corpus = generate("notes", 400, 21)
     run = study_gender(corpus, out=tmp_path, encoder="tfidf", names=["logistic"], resamples=50)
