@@ -240,6 +240,21 @@ def test_scores_of_a_corpus_are_written_without_texts(place: Path) -> None:
     assert second == f"p0,{value!r},{digest(text).hex()}"
 
 
+def test_a_corpus_is_written_in_the_other_gender_and_the_undecided_are_named(place: Path) -> None:
+    lines = ["id,text,depression", "a,She is tired.,1", "b,They gave her flowers.,0", "c,It rains.,0"]
+    (place / "notes.csv").write_text("\n".join(lines) + "\n")
+    done = psycheck(place, "regender", "notes.csv", "--out", "other.csv")
+    assert done.returncode == 0, done.stderr
+    assert "1 of 3 texts swapped (pronouns)" in done.stdout
+    assert "1 undecided, left as they are: b" in done.stdout
+    assert "She is" not in done.stdout
+    assert (place / "other.csv").read_text().splitlines()[1].startswith('"a","He is tired."')
+    counts = json.loads(psycheck(place, "regender", "notes.csv", "--to", "augmented", "--json").stdout)
+    assert (counts["after"], counts["undecided_ids"]) == (4, ["b"])
+    wrong = psycheck(place, "regender", "notes.csv", "--swap", "noun")
+    assert (wrong.returncode, "Traceback" in wrong.stderr) == (2, False)
+
+
 def test_view_redraws_without_scoring(place: Path) -> None:
     psycheck(place, *AUDIT)
     (place / "runs/a/report.html").unlink()

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from psycheck.corpora.clean import Redactions
     from psycheck.corpus import Corpus
 
-_Corpus = Annotated[str, typer.Argument(help="A file, demo:NAME or KNOWN:PATH.", metavar="CORPUS")]
-_Out = Annotated[
+CorpusArgument = Annotated[str, typer.Argument(help="A file, demo:NAME or KNOWN:PATH.", metavar="CORPUS")]
+Out = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", help="Corpus to write: CSV, JSONL or Parquet, by its name."),
 ]
-_Json = Annotated[bool, typer.Option("--json", help="Print for a program.")]
+Json = Annotated[bool, typer.Option("--json", help="Print for a program.")]
 
 
 def clean_cli(
-    corpus: _Corpus,
-    out: _Out = None,
+    corpus: CorpusArgument,
+    out: Out = None,
     preset: Annotated[str | None, typer.Option(help="Steps under one name: plain, deck-tweets.")] = None,
     step: Annotated[
         list[str] | None, typer.Option("--step", metavar="STEP", help="A step, in order; repeatable.")
@@ -55,7 +55,7 @@ def clean_cli(
     split_column: opt.SplitColumn = None,
     split: opt.Split = None,
     group: opt.Groups = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Clean the texts of a corpus by named steps, and count what each step changes and drops."""
     from psycheck.corpora.clean import cleaned, into_sentences, steps_of
@@ -81,7 +81,7 @@ def clean_cli(
         raise BadInput("no text is left after cleaning", do="leave out the step that drops them all")
     texts = len(done)
     done = into_sentences(done) if sentences else done
-    said = _saved(done, out)
+    said = saved(done, out)
     if as_json:
         rows: list[dict[str, object]] = [asdict(count) for count in counts]
         typer.echo(json.dumps({"steps": rows, "texts": texts, "rows": len(done)}))
@@ -95,8 +95,8 @@ def clean_cli(
 
 
 def redact_cli(
-    corpus: _Corpus,
-    out: _Out = None,
+    corpus: CorpusArgument,
+    out: Out = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit 1 if a text holds personal data.")
     ] = False,
@@ -109,7 +109,7 @@ def redact_cli(
     split_column: opt.SplitColumn = None,
     split: opt.Split = None,
     group: opt.Groups = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Replace personal data in the texts of a corpus by placeholders, or check that it holds none."""
     from psycheck.corpora.clean import personal_in, redacted
@@ -127,13 +127,14 @@ def redact_cli(
             raise typer.Exit(1)
         return
     done, found = redacted(opened)
-    said = _saved(done, out)
+    said = saved(done, out)
     _show(found, len(opened), as_json, ids=False)
     if not as_json:
         typer.echo(said)
 
 
-def _saved(corpus: "Corpus", out: Path | None) -> str:
+def saved(corpus: "Corpus", out: Path | None) -> str:
+    """Write a corpus where a file is named, and say where it is and how it is read back."""
     if out is None:
         return "nothing is written: name a file with --out"
     from psycheck.corpora.said import options_of

@@ -18,6 +18,7 @@ from psycheck.cli import (
     demo,
     improve,
     ls,
+    regender,
     score,
     study,
     suite,
@@ -77,6 +78,7 @@ app.command("bias")(bias.bias_cli)
 app.command("score")(score.score_cli)
 app.command("clean")(clean.clean_cli)
 app.command("redact")(clean.redact_cli)
+app.command("regender")(regender.regender_cli)
 app.command("study")(study.study_cli)
 app.command("demo")(demo.demo_cli)
 app.add_typer(suite.app, name="suite")

@@ -1,0 +1,83 @@
+"""A corpus with its texts in the other gender, in none, or in both."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, Literal, get_args
+
+import polars as pl
+
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput, nearest
+from psycheck.text.edits import Edit
+from psycheck.text.gender import Scope, names_besides, neutralise, swap
+from psycheck.text.gender_words import PRONOUNS_ONLY
+
+To = Literal["swapped", "neutral", "removed", "augmented"]
+SWAPPED: Final = "~swapped"  # ends the id of a counterpart
+
+
+@dataclass(frozen=True, slots=True)
+class Regendered:
+    """The corpus, what became of its texts, and the ids of those that could not all be decided.
+
+    `counts` has the texts `before` and `after`, those `changed`, those `unchanged` because they name no
+    gender in the scope, the `undecided`, and `named_besides`: changed ones in which a noun or title still
+    names one.
+    """
+
+    corpus: Corpus
+    counts: Mapping[str, int]
+    undecided: tuple[str, ...]
+
+
+def regendered(corpus: Corpus, to: str = "swapped", scope: Scope = PRONOUNS_ONLY) -> Regendered:
+    """Edit every text of a corpus; a text with a word that cannot be decided stays as it is.
+
+    "augmented" keeps all texts and adds the swapped counterpart of each that names a gender, with its
+    annotation, author and split and "~swapped" after its id (gender bias, section 2.2).
+    """
+    edit = _edit(to, scope)
+    texts, ids = corpus.texts, corpus.ids
+    said: dict[int, str] = {}
+    undecided: list[int] = []
+    for row, text in enumerate(texts):
+        edited = edit(text)
+        if edited.undecided:
+            undecided.append(row)
+        elif edited.text != text:
+            said[row] = edited.text
+    if to == "augmented":
+        table = pl.concat([corpus.table, _counterparts(corpus.table, said)])
+    else:
+        written = pl.Series("text", [said.get(row, text) for row, text in enumerate(texts)], pl.String)
+        table = corpus.table.with_columns(written)
+    counts = {
+        "before": len(texts),
+        "after": len(table),
+        "changed": len(said),
+        "unchanged": len(texts) - len(said) - len(undecided),
+        "undecided": len(undecided),
+        "named_besides": sum(names_besides(texts[row], scope) for row in said),
+    }
+    note = f"{corpus.name}: {len(said)} of {len(texts)} texts {to} by gender ({'+'.join(scope.words)})"
+    return Regendered(
+        replace(corpus, table=table, notes=(*corpus.notes, note)),
+        MappingProxyType(counts),
+        tuple(ids[row] for row in undecided),
+    )
+
+
+def _edit(to: str, scope: Scope) -> Edit:
+    if to not in get_args(To):
+        raise BadInput(f"texts cannot be made '{to}'", allowed=nearest(to, get_args(To)))
+    if to in ("swapped", "augmented"):
+        return swap(scope)
+    return neutralise(scope, "they" if to == "neutral" else "remove")
+
+
+def _counterparts(table: pl.DataFrame, said: Mapping[int, str]) -> pl.DataFrame:
+    return table[list(said)].with_columns(
+        pl.concat_str(pl.col("id"), pl.lit(SWAPPED)).alias("id"),
+        pl.Series("text", list(said.values()), pl.String),
+    )
