@@ -126,6 +126,89 @@ def test_without_order_of_frequency_common_words_are_drawn_and_it_is_said(
     assert one(found, "direct_bias_p", "depression").value < 0.01
 
 
+def without(vectors: Path, path: Path, words: set[str]) -> Path:
+    """The same file without some words."""
+    lines = vectors.read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if line.split(" ")[0] not in words), "utf-8")
+    return path
+
+
+def test_without_random_words_it_runs_and_says_that_nothing_is_compared(
+    vectors: Path, tmp_path: Path
+) -> None:
+    targets = {part for t in word_list("depression").targets for part in t.word.split()}
+    sides = {*gender().female, *gender().male, *(word for pair in gender().pairs for word in pair)}
+    every = {line.split(" ")[0] for line in vectors.read_text("utf-8").splitlines()}
+    ours = without(vectors, tmp_path / "few.txt", every - targets - sides)
+    shown = CliRunner().invoke(
+        app, ["bias", f"vectors:{ours}", "--list", "depression", "-o", str(tmp_path / "r")]
+    )
+    assert shown.exit_code == 0, shown.output
+    assert "depression: the encoder knows 0 of the random words" in shown.output
+    assert (
+        "Words of depression are not compared with random words, of which the encoder knows too few: "
+        "Direct Bias 0." in shown.output
+    )
+    assert "; not compared with random lists." in shown.output
+    assert "differences of 10 pairs.\n" in shown.output
+    page = (tmp_path / "r" / "report.html").read_text("utf-8")
+    assert "nan" not in page
+    assert "dashed mark" not in page
+    again = open_run(tmp_path / "r")
+    assert not one(again, "direct_bias_p", "depression").tested
+
+
+def test_a_file_of_pairs_alone_is_a_plain_error(vectors: Path, tmp_path: Path) -> None:
+    pairs = {word for pair in gender().pairs for word in pair}
+    every = {line.split(" ")[0] for line in vectors.read_text("utf-8").splitlines()}
+    ours = without(vectors, tmp_path / "onlypairs.txt", every - pairs)
+    with pytest.raises(BadInput, match="none of the 80 words of list 'depression'"):
+        encoder_bias(f"vectors:{ours}", how=QUICK)
+
+
+def test_too_few_lists_are_said_instead_of_no_difference(vectors: Path, tmp_path: Path) -> None:
+    def verdict(lists: int) -> tuple[str, str]:
+        how = Biasing(pool=20, random_lists=lists, resamples=50)
+        found = encoder_bias(f"vectors:{vectors}", how=how).findings
+        return bias_verdict(found), bias_sentences(found)[0]
+
+    # Two lists are four tests: 4 / 80 is not below 0.05, 4 / 81 is.
+    few, side = verdict(79)
+    assert few.startswith(
+        "79 random lists are too few to show whether words of depression and anxiety lean on the gender "
+        "direction more than random words do: with 4 tests at least 80 are needed. Direct Bias of "
+    )
+    assert "too few random lists to tell whether it differs from them" in side
+    enough, side = verdict(80)
+    assert enough.startswith("Words of depression lean on the gender direction more than random words do")
+    assert "further to the female side than random lists" in side
+
+
+def test_vectors_of_zeros_are_named(vectors: Path, tmp_path: Path) -> None:
+    zeros = " ".join(["0"] * DIMENSIONS)
+    text = re.sub(r"(?m)^(insomnia|Mary) .*$", rf"\1 {zeros}", vectors.read_text("utf-8"))
+    path = tmp_path / "zeros.txt"
+    path.write_text(text, "utf-8")
+    found = encoder_bias(f"vectors:{path}", lists=["depression"], how=QUICK)
+    assert one(found, "direct_bias", "depression").counts["missing"] == 2
+    assert any("1 words are not known and left out: anhedonia" in note for note in found.notes)
+    said = "depression: 1 words have a vector of zeros, which points nowhere, and are left out: insomnia"
+    assert said in found.notes
+    assert "pairs of gender left out, because a word has a vector of zeros: Mary and John" in found.notes
+
+
+def test_a_word_in_two_symptoms_is_noted(vectors: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        '[[group]]\nsymptom = "mood"\nwords = ["insomnia", "sadness"]\n'
+        '[[group]]\nsymptom = "sleep"\nwords = ["Insomnia"]\n',
+        "utf-8",
+    )
+    found = encoder_bias(f"vectors:{vectors}", words=[mine], how=QUICK)
+    said = "mine: 1 words stand in two symptoms and count in the first alone: insomnia (mood, not sleep)"
+    assert said in found.notes
+
+
 @pytest.mark.slow
 def test_minilm_has_one_direction_of_gender() -> None:
     torch.set_num_threads(1)
@@ -178,6 +261,12 @@ def test_mistakes_of_the_user_are_said(vectors: Path, tmp_path: Path) -> None:
         encoder_bias(spec, how=Biasing(strictness=0))
     with pytest.raises(BadInput, match="'pool' is below 1"):
         encoder_bias(spec, how=Biasing(pool=0))
+    with pytest.raises(BadInput, match="'seed' is below 0"):
+        encoder_bias("vectors:absent.txt", how=Biasing(seed=-1))
+    mine = tmp_path / "mine.txt"
+    mine.write_text("sadness\ninsomnia\n", "utf-8")
+    with pytest.raises(BadInput, match="static word vectors read no sentence"):
+        encoder_bias(spec, words=[mine], sentence="I am {word}.", how=QUICK)
     with pytest.raises(BadInput, match="names no encoder"):
         encoder_bias("nothing", how=QUICK)
     foreign = tmp_path / "foreign.txt"

@@ -187,7 +187,11 @@ def test_without_balance_the_recipe_stays_as_it_is(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"augment": "genders"}, "cannot augment with 'genders'"),
-        ({"augment": "gender"}, "no text of train and dev of corpus 'own' names a gender"),
+        (
+            {"augment": "gender"},
+            "no sentences are appended here, so these settings do nothing: suite, unseen",
+        ),
+        ({"swap": ["pronouns"]}, "nothing is swapped here"),
         ({"share": 0.0}, "share"),
         ({"which": "some"}, "which"),
         ({"seeds": 0}, "seeds"),
@@ -197,6 +201,13 @@ def test_without_balance_the_recipe_stays_as_it_is(tmp_path: Path) -> None:
 def test_a_wrong_setting_is_one_clear_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         improve(RECIPE, corpus_of("own"), out=tmp_path / "out", **{**seen_and_unseen(tmp_path), **changes})
+
+
+def test_texts_without_a_gender_cannot_be_augmented_by_it(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no text of train and dev of corpus 'own' names a gender"):
+        improve(RECIPE, corpus_of("own"), out=tmp_path / "out", augment="gender")
+    with pytest.raises(BadInput, match="do nothing: texts"):
+        improve(RECIPE, corpus_of("own"), out=tmp_path / "out", augment="gender", texts=40)
 
 
 def test_a_folder_that_train_did_not_write_is_refused(tmp_path: Path) -> None:

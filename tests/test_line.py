@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import psycheck
@@ -202,6 +203,14 @@ def test_flipped_pairs_are_shown_with_the_edit_marked(tmp_path: Path) -> None:
     page = (tmp_path / "t" / "report.html").read_text("utf-8")
     assert page.count("Today <mark>he</mark> went home on day") == 40
     assert open_run(tmp_path / "t").shown == run.shown
+
+
+def test_an_undecided_text_is_in_the_file_of_pairs_and_among_no_cases(tmp_path: Path) -> None:
+    people = Corpus.of("people", ["She went home.", "They gave her flowers."], labels={"depression": [0, 0]})
+    run = psycheck.audit(MODELS["flips_on_she"], people, audits=("fairness",), out=tmp_path, show_texts=True)
+    pairs = pl.read_parquet(tmp_path / "pairs.parquet").with_columns(pl.col("outcome").cast(pl.String))
+    assert pairs.select("id", "outcome").rows() == [("1", "failed"), ("2", "undecided")]
+    assert [case.id for case in run.shown] == ["1"]
 
 
 def test_fairness_scores_nothing_for_texts_that_name_no_gender(tmp_path: Path) -> None:

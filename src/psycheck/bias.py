@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from psycheck.audits.direct_bias.ask import Asked, Drawn, Embedded, ask, embedded
-from psycheck.audits.direct_bias.judge import Biasing, judge, known_pairs
+from psycheck.audits.direct_bias.ask import Asked, Drawn, Embedded, Spoken, ask, embedded
+from psycheck.audits.direct_bias.judge import FEWEST_RANDOM, Biasing, judge, known_pairs
 from psycheck.audits.direct_bias.lists import (
     SHIPPED,
     WordList,
@@ -47,6 +47,13 @@ def encoder_bias(
     chosen = _lists(lists, words, sentence)
     opened = open_encoder(encoder)
     static = isinstance(opened, WordVectors)
+    if static and sentence is not None:
+        raise BadInput(
+            "static word vectors read no sentence",
+            where=opened.name,
+            allowed="a sentence with a contextual encoder: minilm or hf:FOLDER",
+            do="leave the sentence out",
+        )
     drawn = {one.name: _drawn(opened, one, chosen, how) for one in chosen}
     asked = ask(gender(), chosen, drawn, contextual=not static)
     spoken = asked.distinct()
@@ -123,28 +130,55 @@ def _notes(encoder: Encoder, asked: Asked, vectors: Embedded) -> list[str]:
     """What was missing or put together, and how random words were drawn."""
     notes = []
     known = known_pairs(asked, vectors)
-    if lost := [f"{a.word} and {b.word}" for a, b in asked.pairs if (a, b) not in known]:
-        notes.append(f"pairs of gender left out, because a word is not known: {', '.join(lost)}")
-    if same := [f"{a.word} and {b.word}" for a, b in known if not np.ptp(vectors.of([a, b]), axis=0).any()]:
-        notes.append(f"pairs of gender with one and the same vector, which add nothing: {', '.join(same)}")
+    lost = [pair for pair in asked.pairs if pair not in known]
+    empty = [pair for pair in lost if not np.isnan(vectors.of(pair)).any()]
+    if unknown := [pair for pair in lost if pair not in empty]:
+        notes.append(f"pairs of gender left out, because a word is not known: {_named(unknown)}")
+    if empty:
+        notes.append(f"pairs of gender left out, because a word has a vector of zeros: {_named(empty)}")
+    if same := [pair for pair in known if not np.ptp(vectors.of(pair), axis=0).any()]:
+        notes.append(f"pairs of gender with one and the same vector, which add nothing: {_named(same)}")
     for name, words in asked.own.items():
+        if again := asked.lists[name].again:
+            told = ", ".join(
+                f"{kept.word} ({kept.symptom or 'none'}, not {left.symptom or 'none'})"
+                for kept, left in again
+            )
+            notes.append(
+                f"{name}: {len(again)} words stand in two symptoms and count in the first alone: {told}"
+            )
+        zeros = vectors.zeros(words)
         rows = vectors.of(words)
         if missing := [s.word for s, row in zip(words, rows, strict=True) if np.isnan(row).any()]:
             notes.append(f"{name}: {len(missing)} words are not known and left out: {', '.join(missing)}")
+        if zeros:
+            notes.append(
+                f"{name}: {len(zeros)} words have a vector of zeros, which points nowhere, and are left out: "
+                f"{', '.join(s.word for s in zeros)}"
+            )
         if isinstance(encoder, WordVectors):
             entries = encoder.spelled([s.word for s in words])
             if made := [s.word for s, some in zip(words, entries, strict=True) if len(some) > 1]:
                 notes.append(f"{name}: {len(made)} of the words are means of their parts: {', '.join(made)}")
+        if (found := vectors.distinct_known(asked.random[name])) < FEWEST_RANDOM:
+            notes.append(
+                f"{name}: the encoder knows {found} of the random words, fewer than {FEWEST_RANDOM}: there "
+                "is nothing to compare with, and p is not tested"
+            )
     if isinstance(encoder, WordVectors) and encoder.vocabulary is not None and not encoder.by_frequency:
         notes.append("the file is not in order of frequency: random lists are of common English words")
     return notes
+
+
+def _named(pairs: Sequence[tuple[Spoken, Spoken]]) -> str:
+    return ", ".join(f"{a.word} and {b.word}" for a, b in pairs)
 
 
 def _judged(how: Biasing) -> Biasing:
     """Refuse settings that measure nothing."""
     if how.strictness <= 0:
         raise BadInput("the strictness c of Direct Bias is not above 0", allowed="above 0; the paper has 1")
-    for name in ("pool", "random_lists", "resamples"):
-        if getattr(how, name) < 1:
-            raise BadInput(f"'{name}' is below 1", allowed="1 or more")
+    for name, least in (("pool", 1), ("random_lists", 1), ("resamples", 1), ("seed", 0)):
+        if getattr(how, name) < least:
+            raise BadInput(f"'{name}' is below {least}", allowed=f"{least} or more")
     return how

@@ -26,6 +26,7 @@ from psycheck.train.recipe import Recipe, with_seed
 
 AUDIT = "improve"
 DECK, GENDER = "deck", "gender"
+UNDECIDED_BY_ID = " (by id: undecided_rate in findings.jsonl)"
 
 
 def improve(
@@ -35,10 +36,10 @@ def improve(
     *,
     out: str | Path,
     augment: str = "deck",
-    swap: Sequence[str] = ("pronouns",),
-    swap_person: str = "all",
+    swap: Sequence[str] | None = None,
+    swap_person: str | None = None,
     seeds: int = 1,
-    texts: int = SAMPLE,
+    texts: int | None = None,
     store: str | Path | None = None,
     resamples: int = RESAMPLES,
     progress: Progress = silent,
@@ -49,18 +50,26 @@ def improve(
 
     `start` is a folder that `train` wrote from this corpus, or a recipe. Every further seed trains anew. All
     arms are measured on the test split and on the others (their test split where they have one), at 0.5, at a
-    threshold chosen on dev, and by AUC; sentences are tried on `texts` texts of dev. `changes` are fields of
-    `Ways`: suite, unseen, which, share, agreeing, balance, control. What was trained or scored once is not
-    trained or scored again. With `augment` "gender" every text of train and dev that names a gender gets a
-    swapped counterpart (only `control` of the ways counts then), and flips and false negative rates are
-    measured too; `swap` and `swap_person` say which words are swapped, in training and in these pairs.
+    threshold chosen on dev, and by AUC; sentences are tried on `texts` texts of dev (40). `changes` are
+    fields of `Ways`: suite, unseen, which, share, agreeing, balance, control. What was trained or scored once
+    is not trained or scored again. With `augment` "gender" every text of train and dev that names a gender
+    gets a swapped counterpart, and flips and false negative rates are measured too; `swap` (pronouns) and
+    `swap_person` (all) say which words are swapped, in training and in these pairs. What belongs to the other
+    kind of augmenting is refused.
     """
     ways = ways_of(changes)
     if augment not in (DECK, GENDER):
         raise BadInput(f"cannot augment with '{augment}'", allowed=nearest(augment, (DECK, GENDER)))
-    scope = scope_of(swap, swap_person)
-    if augment != GENDER and scope != scope_of(()):
+    if augment != GENDER and (swap is not None or swap_person is not None):
         raise BadInput("nothing is swapped here", do="--swap and --swap-person go with --augment gender")
+    of_sentences = [*changes, *(["texts"] if texts is not None else [])]
+    if augment == GENDER and (idle := [name for name in of_sentences if name != "control"]):
+        raise BadInput(
+            f"no sentences are appended here, so these settings do nothing: {', '.join(idle)}",
+            allowed="control, swap, swap_person and seeds",
+            do="leave them out; they go with --augment deck",
+        )
+    scope = scope_of(swap or (), swap_person or "all")
     if seeds < 1:
         raise BadInput(f"seeds = {seeds}", allowed="1 or more")
     folder, recipe = _start(start)
@@ -71,7 +80,7 @@ def improve(
         [dir_checks(read_suite(name)) for name in (ways.suite, ways.unseen) if name and augment == DECK],
         Path(out),
         audit=AUDIT,
-        texts=texts,
+        texts=SAMPLE if texts is None else texts,
         store=Path(store) if store else None,
         progress=progress,
         say=say,
@@ -149,7 +158,7 @@ def _notes(arms: Arms, augment: str) -> list[str]:
         ]
     return [
         f"{name}: {c['added']} texts added to the {c['texts']} of train and dev; {c['undecided']} undecided "
-        "texts were not swapped" + _besides(c)
+        f"texts were not swapped{UNDECIDED_BY_ID if c['undecided'] else ''}" + _besides(c)
         for name, c in arms.counts.items()
     ]
 

@@ -151,6 +151,45 @@ def test_what_is_not_known_is_counted_and_left_out() -> None:
     assert "mild" not in {f.where.get("word") for f in found.findings}
 
 
+def test_a_vector_of_zeros_is_not_known() -> None:
+    def partly(word: str) -> FloatArray:
+        return np.zeros(5) if word in ("mild", "Mary") else leaning(word)
+
+    _, first = judged(partly, TARGETS)
+    assert first["direct_bias"].counts == {"words": 4, "known": 3, "missing": 1}
+    assert first["explained_variance"].counts["known"] == 9
+
+
+@pytest.mark.parametrize("known", [0, 1, 19])
+def test_too_few_random_words_are_nothing_to_compare_with(known: int) -> None:
+    kept = common_words()[:known]
+
+    def alone(word: str) -> FloatArray:
+        return np.full(5, np.nan) if word in set(common_words()) - {*kept} else leaning(word)
+
+    found, first = judged(alone, TARGETS)
+    assert first["direct_bias"].n == 4
+    for measure in ("direct_bias", "signed_mean", "rnd"):
+        assert first[measure].tested
+        assert not first[f"{measure}_p"].tested
+        assert not first[f"{measure}_chance"].tested
+    assert not first["direct_bias_p_holm"].tested
+    assert first["direct_bias_p_holm"].flags == ()
+    assert "explained_variance" in first
+    assert "explained_variance_chance" not in {f.measure for f in found.findings}
+
+
+@pytest.mark.parametrize(("lists", "flags"), [(39, ("too_few_lists",)), (40, ())])
+def test_lists_that_are_too_few_to_reach_five_per_cent_are_marked(lists: int, flags: tuple[str, ...]) -> None:
+    # Size and side are two tests: 2 / 40 is not below 0.05, 2 / 41 is.
+    _, first = judged(leaning, TARGETS, Biasing(random_lists=lists, resamples=50))
+    tested = first["direct_bias_p_holm"]
+    assert tested.value == pytest.approx(2 / (lists + 1))
+    assert tested.counts == {"tests": 2, "lists": lists, "lists_needed": 40}
+    assert tested.flags == flags
+    assert first["signed_mean_p_holm"].flags == flags
+
+
 def test_variants_say_how_much_hangs_on_the_direction() -> None:
     found, first = judged(leaning, TARGETS)
     variants = [f for f in found.findings if f.measure == "direct_bias_variant"]
@@ -183,6 +222,21 @@ def test_lists_of_ones_own(tmp_path: Path) -> None:
     toml = tmp_path / "ours.toml"
     toml.write_text('name = "o"\n[[group]]\nsymptom = "mood"\nwords = ["sad"]\n', "utf-8")
     assert read_words(toml).targets == (Target("sad", "mood"),)
+    assert read_words(toml).again == ()
+
+
+def test_a_word_in_two_symptoms_counts_in_the_first_and_the_other_is_kept_for_the_note(
+    tmp_path: Path,
+) -> None:
+    toml = tmp_path / "ours.toml"
+    toml.write_text(
+        '[[group]]\nsymptom = "mood"\nwords = ["sad", "low", "low"]\n'
+        '[[group]]\nsymptom = "sleep"\nwords = ["Sad", "tired"]\n',
+        "utf-8",
+    )
+    made = read_words(toml)
+    assert made.targets == (Target("sad", "mood"), Target("low", "mood"), Target("tired", "sleep"))
+    assert made.again == ((Target("sad", "mood"), Target("Sad", "sleep")),)
 
 
 def test_broken_lists_are_said(tmp_path: Path) -> None:

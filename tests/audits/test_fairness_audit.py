@@ -178,6 +178,20 @@ def test_the_table_of_pairs_has_ids_and_no_text() -> None:
     assert (row["before"], row["after"]) == (pytest.approx(0.9), pytest.approx(0.1))
 
 
+def test_the_table_lists_every_undecided_text_without_scores() -> None:
+    """The finding names 50 of 60 undecided texts; the table has all of them, once for each label."""
+    texts = ["She left.", *[f"They gave her flowers on day {i}." for i in range(60)], "The garden is wet."]
+    found = Fairness().judge(Corpus.of("c", texts), Said(flips_on_she, labels=("depression", "anxiety")))
+    assert len(one(found, "undecided_rate").examples) == 50
+    table = found.tables["pairs"].with_columns(pl.col("outcome", "label", "gender").cast(pl.String))
+    mine = table.filter(pl.col("label") == "anxiety")
+    assert mine["outcome"].value_counts(sort=True).rows() == [("undecided", 60), ("failed", 1)]
+    left = mine.filter(pl.col("outcome") == "undecided")
+    assert left["id"].to_list() == [str(row) for row in range(2, 62)]
+    assert (left["before"].null_count(), left["after"].null_count()) == (60, 60)
+    assert set(left["gender"]) == {"female"}
+
+
 def test_every_label_is_judged_and_holm_runs_over_all_of_them() -> None:
     corpus = notes()
     two = Corpus.of(

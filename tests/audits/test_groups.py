@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from found import one
-from psycheck.audits.groups import compared_groups, group_findings
+from psycheck.audits.groups import group_findings
 from psycheck.corpus import Corpus
 from psycheck.measures.intervals import wilson
 
@@ -70,9 +70,6 @@ def test_one_group_alone_has_rates_and_is_compared_with_nothing() -> None:
 
 
 def test_small_groups_and_texts_of_no_group_are_counted_and_not_compared() -> None:
-    names, small = compared_groups(["a"] * 5 + ["b"] * 4 + [None, " "], "source")
-    assert names.tolist() == ["a"] * 5 + [""] * 6
-    assert small == 4
     members: list[str | None] = ["a"] * 5 + ["b"] * 4 + [None]
     corpus = Corpus.of("c", [f"t{i}" for i in range(10)], groups={"source": members})
     found = list(group_findings(corpus, np.ones(10), np.ones(10), WHERE))
@@ -87,23 +84,21 @@ def test_a_column_of_small_groups_alone_is_not_tested_and_not_silent() -> None:
     assert (only.counts["in_small_groups"], only.counts["unknown"]) == (2, 1)
 
 
-def test_a_column_with_very_many_groups_is_cut_to_the_largest() -> None:
-    members = [f"g{i:02d}" for i in range(25) for _ in range(5 + (i < 3))]
-    names, small = compared_groups(members, "source")
-    kept = set(names.tolist()) - {""}
-    assert len(kept) == 20
-    assert {"g00", "g01", "g02"} <= kept
-    assert small == 25
-
-
-def test_numbers_of_an_age_column_become_bands_and_other_columns_stay() -> None:
-    ages = ["17", "18", "24.5", "65", "90"] * 5
-    assert set(compared_groups(ages, "Age")[0].tolist()) == {"0–17", "18–24", "65+"}
-    assert set(compared_groups(ages, "ward")[0].tolist()) == set(ages)
-    odd = compared_groups([*ages, "9-month"], "age")
-    assert (set(odd[0].tolist()), odd[1]) == ({"0–17", "18–24", "65+", ""}, 1)
-    words = ["young", "old"] * 5
-    assert set(compared_groups(words, "age")[0].tolist()) == {"young", "old"}
+def test_the_findings_count_what_is_left_out_each_under_its_own_name() -> None:
+    members = [f"g{i:02d}" for i in range(22) for _ in range(5)] + ["few", "NA", "G00"]
+    corpus = Corpus.of("c", [f"t{i}" for i in range(113)], groups={"source": members})
+    first = next(group_findings(corpus, np.ones(113), np.ones(113), WHERE))
+    # g00 has a sixth text in capitals; 20 groups of 22 are compared, the two left have 5 texts each.
+    assert first.counts == {
+        "count": 0,
+        "texts": 6,
+        "unanswered": 0,
+        "unknown": 1,
+        "read_as_not_given": 1,
+        "other_spelling": 1,
+        "in_small_groups": 1,
+        "beyond_largest": 10,
+    }
 
 
 def test_decisions_without_annotation_still_have_a_rate_of_positives() -> None:

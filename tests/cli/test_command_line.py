@@ -60,6 +60,18 @@ def test_one_command_ends_in_a_report_and_exit_code_0(place: Path) -> None:
     assert (place / "runs/a/report.html").is_file()
 
 
+def test_the_console_speaks_of_gender_where_only_that_was_tested(place: Path) -> None:
+    done = psycheck(place, *AUDIT, "--audit", "fairness", "--gate", "flip_rate<=0")
+    said = done.stdout.splitlines()
+    # "he … his" is a letter shorter than "she … her". Of 47 letters (10 of 40 texts) the score is 0.22, of 48
+    # 0.58, of 49 0.95. Among those annotated 1 five flip, which is McNemar's p of 0.06.
+    assert said[1] == (
+        "The decision changes in 25 % (14–40) of 40 texts when he and she are swapped; "
+        "the female wording is decided positive more: 100 % (91–100) against 75 % (60–86) of 40 texts."
+    )
+    assert said[2].startswith("gate FAILS: flip_rate<=0")
+
+
 def test_a_gate_that_fails_is_exit_code_1(place: Path) -> None:
     done = psycheck(place, *AUDIT, "--gate", "pass_rate>=0.99 where kind=DIR")
     assert done.returncode == 1

@@ -1,6 +1,12 @@
 from pathlib import Path
 
+import pytest
+import typer
+from typer.testing import CliRunner
+
 from process import psycheck
+from psycheck.cli.study import study_cli
+from psycheck.errors import BadInput
 
 SHE, HE = "She slept badly on day {}.", "He slept badly on day {}."
 
@@ -45,3 +51,44 @@ def test_mistakes_are_one_clear_line_each(tmp_path: Path) -> None:
         assert said.startswith(line)
         assert "Traceback" not in said
         assert "slept" not in said
+
+
+@pytest.mark.parametrize(
+    ("given", "what", "allowed"),
+    [
+        ("gender n.csv --texts 40", "study gender takes no --texts", "--texts with study deck"),
+        ("gender n.csv --no-retrain", "study gender takes no --no-retrain", "--no-retrain with study deck"),
+        ("gender n.csv --store s", "study gender takes no --store", "--store with study deck"),
+        (
+            "gender n.csv --epochs 1",
+            "study gender without --start takes no --epochs",
+            "--epochs with --start, for what is trained besides",
+        ),
+        (
+            "gender n.csv --preset fast",
+            "study gender without --start takes no --preset",
+            "--preset with --start, for what is trained besides",
+        ),
+        (
+            "gender n.csv --encoder tfidf --direct-bias",
+            "study gender --encoder tfidf takes no --direct-bias",
+            "--direct-bias with vectors that know the words",
+        ),
+        ("gender n.csv --seed 0", "study gender takes no --seed", "--seed with study corpora"),
+        ("deck n.csv --balance both", "study deck takes no --balance", "--balance with study gender"),
+        (
+            "deck n.csv --encoder minilm",
+            "study deck takes no --encoder",
+            "--encoder with study gender or corpora",
+        ),
+        ("corpora n.csv --seeds 1", "study corpora takes no --seeds", "--seeds with study deck or gender"),
+    ],
+)
+def test_options_of_another_study_are_refused_even_with_their_default(
+    given: str, what: str, allowed: str
+) -> None:
+    app = typer.Typer()
+    app.command()(study_cli)
+    error = CliRunner().invoke(app, given.split()).exception
+    assert isinstance(error, BadInput)
+    assert (error.what, error.allowed) == (what, allowed)

@@ -116,6 +116,13 @@ def test_random_pairs_share_no_direction() -> None:
     assert shares.sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("pool", [np.ones((0, 4)), np.ones((1, 4)), np.ones((5, 4))])
+def test_without_two_different_random_words_their_shares_are_not_known(pool: FloatArray) -> None:
+    shares = random_shares(pool, 3, draws=5)
+    assert shares.shape == (3,)
+    assert np.isnan(shares).all()
+
+
 def test_a_vector_of_zeros_points_nowhere() -> None:
     assert np.isnan(unit(np.zeros((1, 3)))).all()
     assert math.isnan(cosines(np.zeros((1, 3)), np.array([1.0, 0, 0]))[0])

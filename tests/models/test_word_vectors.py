@@ -33,8 +33,10 @@ NUMBERS: Mapping[str, list[float]] = {
 }
 
 
-def text_of(numbers: Mapping[str, list[float]] = NUMBERS, *, header: bool = True, end: str = "") -> bytes:
-    lines = [f"{word} {' '.join(map(str, row))}{end}" for word, row in numbers.items()]
+def text_of(
+    numbers: Mapping[str, list[float]] = NUMBERS, *, header: bool = True, end: str = "", apart: str = " "
+) -> bytes:
+    lines = [f"{word}{apart}{' '.join(map(str, row))}{end}" for word, row in numbers.items()]
     head = [f"{len(numbers)} 3"] if header else []
     return ("\n".join([*head, *lines]) + "\n").encode()
 
@@ -67,6 +69,9 @@ def check_all(encoder: WordVectors) -> None:
         ("fasttext.vec", text_of(end=" ")),
         ("windows.txt", text_of(end="\r")),
         ("glove.txt", text_of(header=False)),
+        ("tabs.txt", text_of().replace(b" ", b"\t")),
+        ("tabs-glove.txt", text_of(header=False).replace(b" ", b"\t")),
+        ("tab-after-word.txt", text_of(apart="\t")),
         ("word2vec.bin", binary_of()),
         ("word2vec-c.bin", binary_of(feed=b"\n")),
     ],
@@ -82,6 +87,11 @@ def test_every_kind_of_file_gives_the_same_vectors(name: str, raw: bytes, tmp_pa
 def test_words_with_spaces_as_in_the_large_glove_file(tmp_path: Path) -> None:
     encoder = opened(written(tmp_path / "g.txt", b"the 1 2 3\n. . . 4 5 6\n"))
     np.testing.assert_allclose(encoder.vectors([". . ."]), [[4, 5, 6]])
+
+
+def test_phrases_in_a_file_with_tabs_keep_their_spaces(tmp_path: Path) -> None:
+    encoder = opened(written(tmp_path / "t.txt", b"the\t1\t2\t3\nweight loss 2\t4\t5\t6\n"))
+    np.testing.assert_allclose(encoder.vectors(["weight loss 2"]), [[4, 5, 6]])
 
 
 def test_wink_json_is_ordered_by_its_ranks(tmp_path: Path) -> None:
@@ -159,6 +169,44 @@ def test_spellings_and_phrases(tmp_path: Path) -> None:
         ("sad",), ("Mary",), (), ("weight_loss",), ("falling", "asleep"), (),
     ]  # fmt: skip
     np.testing.assert_allclose(encoder.vectors(["falling asleep"]), [[1, 0, 2]])
+
+
+def in_glove(tmp_path: Path, words: str) -> WordVectors:
+    """A file without header: the k-th word is k, k², 1."""
+    lines = (f"{word} {k} {k * k} 1\n" for k, word in enumerate(words.split(), 1))
+    return opened(written(tmp_path / "c.txt", "".join(lines).encode()))
+
+
+@pytest.mark.parametrize("mark", ["'", "’"])
+def test_a_contraction_that_the_file_lacks_is_the_mean_of_its_parts(mark: str, tmp_path: Path) -> None:
+    encoder = in_glove(tmp_path, "she 's do n't patient ca wo should 've i")
+    words = ["she's", "She's", "don't", "DON'T", "patient's", "can't", "won't", "shouldn't've", "I'm"]
+    assert encoder.spelled([word.replace("'", mark) for word in words]) == [
+        ("she", "'s"), ("she", "'s"), ("do", "n't"), ("do", "n't"), ("patient", "'s"), ("ca", "n't"),
+        ("wo", "n't"), ("should", "n't", "'ve"), ("i",),
+    ]  # fmt: skip
+    # The mean of words 1 and 2: (1.5, 2.5, 1); "patient" is word 5, and "xyz's" is no word.
+    text = "She's, a xyz's patient".replace("'", mark)
+    np.testing.assert_allclose(encoder.encode([text]), [[(1.5 + 5) / 2, (2.5 + 25) / 2, 1]])
+
+
+def test_without_nt_and_s_of_its_own_a_file_gives_the_word_before(tmp_path: Path) -> None:
+    encoder = in_glove(tmp_path, "she do don can will ca ai is in law mother 's")
+    assert encoder.spelled(["don't", "can't", "won't", "ain't", "mother-in-law's", "xyz's", "'s"]) == [
+        ("do",), ("can",), ("will",), ("is",), ("mother", "in", "law", "'s"), (), ("'s",),
+    ]  # fmt: skip
+    assert encoder.spelled(["do" + 2_000 * "'do"]) == [()]
+
+
+def test_a_contraction_that_the_file_holds_stays_whole_whatever_its_apostrophe(tmp_path: Path) -> None:
+    encoder = in_glove(tmp_path, "don't do n't she’s she 's")
+    assert encoder.spelled(["don't", "don’t", "Don’t", "she's", "she’s"]) == [
+        ("don't",), ("don't",), ("don't",), ("she’s",), ("she’s",),
+    ]  # fmt: skip
+
+
+def test_vectors_remembered_from_before_contractions_are_not_taken(tmp_path: Path) -> None:
+    assert opened(written(tmp_path / "v.txt", text_of())).parts["encoding"] == "2"
 
 
 def test_it_is_an_encoder_of_texts_and_spans(tmp_path: Path) -> None:
@@ -348,6 +396,9 @@ def test_tables_of_word_pieces(tmp_path: Path) -> None:
         (b"9 3\n" + text_of(header=False), "says 9 words and holds 7"),
         (b"7 4\n" + text_of(header=False), "does not hold a word and 4 numbers"),
         (b"the 1 2 3\nsad 1 2\n", "does not hold a word and 3 numbers"),
+        (b"the\t1\t2\t3\nsad\t1\t2\n", "does not hold a word and 3 numbers"),
+        (b"2\t3\nthe\t1\t2\t3\nsad\t1\tx\t3\n", "does not hold a word and 3 numbers"),
+        (b"the\tword\tvectors\n", "no file of word vectors"),
         (b"the 1 2 3\nsad 1 x 3\n", "does not hold a word and 3 numbers"),
         (b"the 1 2 3\nsad 1 nan 3\n", "what is no number"),
         (binary_of()[:-5], "says 7 words and holds 6"),

@@ -124,7 +124,38 @@ def test_a_column_of_small_groups_is_named_as_not_tested() -> None:
     (part,) = fairness(Shelf(Fairness().judge(few, Scores(oracle)).findings))
     (table,) = part.columns[0].tables
     assert table.rows[0][0] == "no group is large enough"
-    assert table.note == "Not compared: 2 texts in groups that are too small or too many."
+    assert table.note == "Not compared: 2 texts in groups of fewer than 5."
+
+
+def test_the_page_says_what_was_done_with_the_values_of_a_column() -> None:
+    texts = [f"Text {i}." for i in range(22)]
+    ages = ["30"] * 8 + ["adult"] * 8 + ["Adult"] * 3 + ["NA", "-1", None]
+    odd = Corpus.of("c", texts, labels={"depression": [0.0] * 22}, groups={"age": ages})
+    (part,) = fairness(Shelf(Fairness().judge(odd, Scores(oracle)).findings))
+    assert part.columns[0].tables[0].note == (
+        "Not compared: 3 texts whose group is not given (2 by a word or code such as NA). "
+        "3 texts counted under the commonest spelling of a group. "
+        "Ages are not cut into bands: more than a fifth of the values (11) are no numbers."
+    )
+
+
+def test_the_page_shows_some_undecided_and_flipped_ids_and_says_where_all_are() -> None:
+    texts = [f"They gave her flowers on day {i}." for i in range(60)]
+    texts += [f"She went home on day {i}." for i in range(53)]
+    findings = Fairness().judge(Corpus.of("c", texts), Scores(flips_on_she)).findings
+    (part,) = fairness(Shelf(findings))
+    assert (len(part.undecided), part.undecided_more) == (50, 10)
+    assert (len(part.flipped), part.flipped_more) == (50, 3)
+    page = render(run_of(*findings))
+    assert "50 and 10 more; <code>pairs.parquet</code> lists all (outcome <i>undecided</i>)." in page
+    assert " and 3 more; <code>pairs.parquet</code> lists all (outcome <i>failed</i>)" in page
+
+
+def test_the_plot_of_misses_names_its_columns_for_a_screen_reader() -> None:
+    page = render(run_of(*found(flips_on_she)))
+    assert '<span class="hidden">Wording or group</span>' in page
+    assert '<span class="hidden">False negative rate</span>' in page
+    assert "Pass rate" not in page
 
 
 def test_the_page_has_the_section_and_escapes_the_names_of_groups() -> None:

@@ -150,6 +150,21 @@ def test_nouns_are_swapped_in_training_and_in_the_pairs(tmp_path: Path) -> None:
         improve(RECIPE, own, out=tmp_path / "d", swap=["nouns"])
 
 
+def test_undecided_texts_of_train_and_dev_are_all_named_by_id(tmp_path: Path) -> None:
+    own = notes("own", 240, 0.9)
+    # Every third text gets an object that may be direct or indirect, which no rule can tell.
+    vague = pl.when(pl.int_range(pl.len()) % 3 == 0).then(pl.lit("She was here. They gave her flowers."))
+    own = replace(own, table=own.table.with_columns(vague.otherwise(pl.col("text")).alias("text")))
+    run = improve(RECIPE, own, out=tmp_path, augment="gender", seeds=2, resamples=50, control=False)
+    (left,) = of(run.findings, "undecided_rate", audit="improve")
+    rows = own.table.with_row_index().filter(pl.col("split") != "test", pl.col("index") % 3 == 0)
+    assert left.examples == tuple(rows["id"].to_list())
+    assert (len(left.examples), left.n) == (60, 180)
+    assert left.value == pytest.approx(1 / 3)
+    assert any("60 undecided texts were not swapped (by id: undecided_rate" in note for note in run.notes)
+    assert open_run(tmp_path).findings == run.findings
+
+
 def test_the_verb_prints_flips_before_and_after(tmp_path: Path) -> None:
     own = notes("own", 80, 0.9)
     own.table.rename({"label:low": "low"}).write_csv(tmp_path / "own.csv")
@@ -161,3 +176,24 @@ def test_the_verb_prints_flips_before_and_after(tmp_path: Path) -> None:
     )
     assert said.exit_code == 0, said.output
     assert "The same texts with he and she swapped" in said.output
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("--augment gender --suite deck", "improve --augment gender takes no --suite"),
+        ("--augment gender --share 0.5", "improve --augment gender takes no --share"),
+        ("--augment gender --no-balance", "improve --augment gender takes no --no-balance"),
+        ("--augment gender --all-texts", "improve --augment gender takes no --all-texts"),
+        ("--augment gender --texts 40", "improve --augment gender takes no --texts"),
+        ("--swap pronouns", "improve --augment deck takes no --swap"),
+        ("--augment deck --swap-person all", "improve --augment deck takes no --swap-person"),
+    ],
+)
+def test_options_of_the_other_augmenting_are_refused_even_with_their_default(given: str, said: str) -> None:
+    app = typer.Typer()
+    app.command()(improve_cli)
+    done = CliRunner().invoke(app, f"tfidf none.csv {given}".split())
+    assert isinstance(done.exception, BadInput)
+    assert done.exception.what == said
+    assert "with --augment" in done.exception.allowed

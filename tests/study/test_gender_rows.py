@@ -8,7 +8,7 @@ from sklearn.metrics import f1_score
 
 from found import one
 from psycheck.finding import Finding
-from psycheck.study.gender_rows import Decided, adjusted, changes, figures
+from psycheck.study.gender_rows import Decided, adjusted, changes, figures, pair_rows
 
 MARKS = np.array([1, 1, 1, 1, 1, 0, 0, 0, 0, 0], bool)
 AS_FEMALE = np.array([1, 1, 1, 1, 0, 0, 0, 0, 1, 1], bool)
@@ -49,6 +49,30 @@ def test_flips_by_hand() -> None:
     # True positive rates 4/5 and 2/5; positive decisions 6/10 and 3/10.
     assert one(found, "equal_opportunity_difference").value == pytest.approx(0.4)
     assert one(found, "demographic_parity_difference").value == pytest.approx(0.3)
+
+
+def test_all_flipped_pairs_are_named_and_every_decision_is_in_the_table() -> None:
+    n = 50
+    ids = tuple(f"n{i}" for i in range(n))
+    marks = np.arange(n) % 2 == 0
+    row = Decided(
+        "notes", "low", "words", "SVM", "swapped", 1, ids, marks, np.ones(n, bool), np.zeros(n, bool)
+    )
+    assert one(figures(row, resamples=20), "flip_rate").examples == ids
+    table = pair_rows([row, decided()])
+    assert table.height == n + 10
+    assert table.row(0, named=True) == {
+        "model": "SVM",
+        "encoder": "words",
+        "experiment": "swapped",
+        "seed": 1,
+        "id": "n0",
+        "annotated": True,
+        "as_female": True,
+        "as_male": False,
+        "flipped": True,
+    }
+    assert table.filter(experiment="original", flipped=True)["id"].to_list() == ["note 2", "note 3", "note 8"]
 
 
 def test_macro_f1_is_of_the_doubled_test() -> None:

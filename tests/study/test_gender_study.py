@@ -192,6 +192,13 @@ def test_ours_stand_beside_the_published_figures(tmp_path: Path) -> None:
     assert "| published | Clinical-BERT | 0.04 M | 0.81 F | 0.64 | 0.61 M | 0.66 |" in table
     assert "| ours | some words |" in table
     assert {f.where["seed"] for f in run.findings if f.measure == "macro_f1"} == {"0", "1"}
+    # Two draws share test texts: their shares are meaned, and the brackets hold the least and the most.
+    shares = [100 * one(run, "flip_rate", "original", seed=seed).value for seed in ("0", "1")]
+    ends = f"{min(shares):.1f} to {max(shares):.1f}"
+    assert f"turns {sum(shares) / 2:.1f} % of the decisions ({ends} over 2 draws) when trained on" in page
+    assert "| %, mean of 2 draws (least to most) |" in page
+    assert f"| {sum(shares) / 2:.1f} ({ends}) |" in page
+    assert "95 %)" not in page.split("## The pairs")[1]
 
 
 def test_a_pair_with_one_vector_is_counted_as_unseen(tmp_path: Path) -> None:
@@ -204,14 +211,70 @@ def test_a_pair_with_one_vector_is_counted_as_unseen(tmp_path: Path) -> None:
     )
     flips = one(run, "flip_rate", "original")
     assert (flips.counts["flipped"], flips.counts["unseen"]) == (0, flips.n)
-    assert any("cannot flip" in note for note in run.notes)
+    (note,) = [note for note in run.notes if "cannot flip" in note]
+    assert f"vectors of some words: {flips.n} of {flips.n} pairs" in note
+    assert "(the vectors have no word for what was swapped)" in note
 
 
-def test_a_fine_tuned_start_goes_through_training(tmp_path: Path) -> None:
+def test_only_a_training_that_knows_no_pronoun_is_said_to_be_blind(planted: Run) -> None:
+    assert (
+        one(planted, "flip_rate", "neutralised").counts["unseen"] == one(planted, "flip_rate", "original").n
+    )
+    for experiment in ("original", "swapped", "augmented"):
+        assert one(planted, "flip_rate", experiment).counts["unseen"] == 0
+    (note,) = [note for note in planted.notes if "cannot flip" in note]
+    assert "vectors of TF–IDF, trained on neutralised texts" in note
+    assert "(TF–IDF of that training has no word for what was swapped)" in note
+
+
+def test_all_decisions_are_in_the_folder_by_id(planted: Run) -> None:
+    assert planted.folder is not None
+    pairs = open_run(planted.folder).tables["pairs"]
+    flips = one(planted, "flip_rate", "original")
+    assert flips.counts["flipped"] > 20
+    mine = pairs.filter(experiment="original", flipped=True)
+    assert mine["id"].to_list() == list(flips.examples)
+    assert pairs.height == 4 * flips.n
+    page = (planted.folder / "report.html").read_text("utf-8")
+    assert f"{flips.examples[19]} and {flips.counts['flipped'] - 20} more" in page
+    assert (
+        flips.examples[20]
+        not in (planted.folder / "study.md")
+        .read_text("utf-8")
+        .split("Flipped pairs")[1]
+        .split("| swapped |")[0]
+    )
+
+
+def test_a_failing_direct_bias_does_not_cost_the_training(tmp_path: Path) -> None:
+    class Wordless(Letters):
+        def encode_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]], /) -> FloatArray:
+            return np.full((len(texts), len(self.words)), np.nan)
+
+    settings: dict[str, Any] = {"out": tmp_path, "names": ["logistic"], "each": 12, "resamples": 20}
+    run = study_gender(small(), encoder=Wordless(), **settings)
+    assert open_run(tmp_path).findings == run.findings
+    assert one(run, "flip_rate", "original").n == 72
+    (note,) = [note for note in run.notes if "Direct Bias" in note]
+    assert note.startswith("Direct Bias of some words is missing: ")
+
+    class Broken(Letters):
+        def encode_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]], /) -> FloatArray:
+            raise RuntimeError
+
+    settings["out"] = tmp_path / "broken"
+    with pytest.raises(RuntimeError):
+        study_gender(small(), encoder=Broken(), **settings)
+    saved = open_run(tmp_path / "broken")
+    assert one(saved, "flip_rate", "original").n == 72
+    assert any("Direct Bias of some words is missing" in note for note in saved.notes)
+
+
+def test_a_start_that_is_trained_whole_goes_through_training(tmp_path: Path) -> None:
     recipe = Recipe(start="tfidf+lr")
     run = study_gender(small(), out=tmp_path, names=[], recipes=[recipe], each=12, resamples=20)
     names = {f.where["model"] for f in run.findings if f.measure == "flip_rate"}
-    assert names == {"tfidf+lr, fine-tuned"}
+    assert names == {"tfidf+lr"}  # which is fitted, not fine-tuned
     assert run.plan["encoder"] == "their own vectors"
     assert len(list((tmp_path / "models").iterdir())) == 4
     assert all(f.n == 72 for f in run.findings if f.measure == "flip_rate")

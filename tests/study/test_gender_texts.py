@@ -151,6 +151,8 @@ def test_wrong_input_is_one_clear_line() -> None:
     none = Corpus.of("posts", ["I am tired.", "I am fine."], labels={"low": [1, 0]})
     with pytest.raises(BadInput, match="no text speaks of one gender: 2 no gendered word"):
         cut(read(none))
+    with pytest.raises(BadInput, match="--swap nouns,titles,names"):
+        cut(read(none))
     with pytest.raises(BadInput, match="one class only: 20 of 20 gendered texts are positive"):
         cut(read(corpus_of({"female positive": 10, "male positive": 10})))
     few = read(corpus_of(dict(zip(CELLS, (20, 20, 4, 20), strict=True))))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from psycheck.errors import BadInput
 from psycheck.text.edits import Edited
-from psycheck.text.gender import Scope, gender_of, names_besides, scope_of, swap
+from psycheck.text.gender import Scope, gender_of, names_besides, neutralise, scope_of, swap
 from psycheck.text.gender_words import LABELS, NAMES, NOUNS, TITLES, Entry
 from psycheck.text.gender_words import PRONOUNS as FORMS
 
@@ -62,6 +62,49 @@ GENDERED = [
         "Mrs. X",
     ),
     *("sir", "ma'am", "Mary", "James", "Fatima", "boys", "waitress"),
+    *(
+        "34yo F",
+        "53 y.o. female",
+        "Sex: M",
+        "(34m)",
+        "34F",
+        "34 yo WM",
+        "Male patient",
+        "Female, 34",
+        "is a F, 30",
+    ),
+    *(
+        "MS. JONES",
+        "MR",
+        "JOHN",
+        "MARY SMITH",
+        "Mr. and Ms. Smith",
+        "Mr/Ms Ray",
+        "MR. AND MS. RAY",
+        "Ms. Grace Ray",
+    ),
+    *(
+        "James'",
+        "Frances's",
+        "boys'",
+        "ladies'",
+        "gentlemen’s",
+        "St. John's wort",
+        "Charlotte, NC",
+        "Mary Hospital",
+    ),
+    *(
+        "Grace",
+        "Mark",
+        "Will",
+        "Hope",
+        "Chase Miller",
+        "April",
+        "Colt said",
+        "GRACE",
+        "<a href='he'>",
+        "<he>",
+    ),
 ]
 OTHER = [
     *(
@@ -190,7 +233,7 @@ def test_nouns_titles_and_names_are_switches() -> None:
     )
     assert swapped(text, Scope(titles=True)).startswith("Ms. Smith, the waiter")
     assert swapped(text, EVERYTHING) == (
-        "Ms. Smith, the waitress, told James's ex-husband and her father-in-law: yes, madam."
+        "Ms. Smith, the waitress, told John's ex-husband and her father-in-law: yes, madam."
     )
 
 
@@ -210,7 +253,7 @@ def test_words_without_a_partner_of_their_own_are_counted() -> None:
     assert swap(EVERYTHING)("Mrs. Ray called Mum, ma'am") == Edited("Mrs. Ray called Mum, ma'am", (), 3)
 
 
-@pytest.mark.parametrize("text", ["She has MS. Miss you", "oh man", "Grace and Mark will hope"])
+@pytest.mark.parametrize("text", ["She has MS. Miss you", "oh man", "Grace, we hope, will mark it"])
 def test_what_only_looks_like_a_title_or_a_name_stays(text: str) -> None:
     assert swap(EVERYTHING)(text).text == text.replace("She", "He")
 
@@ -255,6 +298,25 @@ def test_gender_of_nouns_and_names_only_in_scope() -> None:
     assert gender_of("My mother slept", Scope(nouns=True)) == "female"
     assert gender_of("James slept", Scope(names=True)) == "male"
     assert gender_of("Mr. Ray slept", Scope(titles=True)) == "male"
+
+
+def test_possessive_plurals() -> None:
+    nouns = Scope(nouns=True)
+    text = "the boys' room, the ladies' room, the ‘boys’ and 'girls' there"
+    assert swapped("the boys' room, the ladies' room", nouns) == "the girls' room, the gentlemen's room"
+    assert swapped("THE GENTLEMEN’S ROOM", nouns) == "THE LADIES’ ROOM"
+    assert swapped(swapped(text, nouns), nouns) == text
+    assert (
+        neutralise(nouns)("the boys' room, the sons’ rooms").text
+        == "the children's room, the children’s rooms"
+    )
+    assert neutralise(nouns)("two 'boys' here").text == "two 'children' here"
+    assert neutralise(nouns)("It is the boys'.").text == "It is the children's."
+
+
+def test_words_in_tags_stay() -> None:
+    text = "<a href='he.html' title=\"her\">she</a> <her/> 3 < he > 2 <he said so>"
+    assert swapped(text) == "<a href='he.html' title=\"her\">he</a> <her/> 3 < she > 2 <she said so>"
 
 
 def right_partner(row: dict[str, str]) -> tuple[str, str]:
@@ -303,47 +365,15 @@ def test_any_text_comes_back(text: str, scope: Scope) -> None:
 @settings(max_examples=200, deadline=None)
 @given(texts, scopes)
 def test_the_number_of_tokens_is_stable(text: str, scope: Scope) -> None:
-    assert len(re.findall(r"\w+", swapped(text, scope))) == len(re.findall(r"\w+", text))
+    # "ladies'" is one token, and so is "gentlemen's".
+    tokens = re.compile(r"\w+(?:['’]s\b)?")
+    assert len(tokens.findall(swapped(text, scope))) == len(tokens.findall(text))
 
 
 @given(st.lists(st.sampled_from([*OTHER, "they", "shed", "Hermes", "theme", "other"]), max_size=16))
 def test_without_a_gendered_word_the_text_is_unchanged(words: list[str]) -> None:
     text = " ".join(words)
     assert swap(EVERYTHING)(text) == Edited(text, ())
-
-
-NOTE = "Pt is a 45 year old woman. Her mother says she is low. She sleeps badly."
-
-
-def test_main_person_leaves_pronouns_that_may_be_anothers() -> None:
-    edited = swap(Scope(nouns=True, person="main"))(NOTE)
-    assert edited.text == "Pt is a 45 year old man. His mother says she is low. He sleeps badly."
-    assert edited.undecided == 1
-
-
-@pytest.mark.parametrize(
-    ("note", "expected"),
-    [
-        ("She lives with her son, who says he worries.", "He lives with his son, who says he worries."),
-        ("Her therapist says she is better.", "His therapist says he is better."),
-        ("Ms. Ray came with Mr. Ray. She cried.", "Mr. Ray came with Mr. Ray. He cried."),
-        ("Mary is 40. Her sister Linda called.", "James is 40. His sister Linda called."),
-    ],
-)
-def test_main_person_leaves_other_people_alone(note: str, expected: str) -> None:
-    assert swapped(note, Scope(names=True, person="main")) == expected.replace("Mr. Ray came", "Ms. Ray came")
-
-
-@pytest.mark.parametrize(
-    "note", ["Her son says she cries.", "Lives with her husband. He is kind. She sleeps."]
-)
-def test_a_note_that_would_not_come_back_is_left_and_counted(note: str) -> None:
-    assert swap(Scope(person="main"))(note) == Edited(note, (), 2)
-
-
-def test_gender_of_the_main_person() -> None:
-    assert gender_of("She lives with her son, who says he worries.") == "both"
-    assert gender_of("She lives with her son, who says he worries.", Scope(person="main")) == "female"
 
 
 def test_500_texts_of_100_words_take_less_than_a_second_of_processor_time() -> None:

@@ -186,6 +186,7 @@ def test_the_number_of_texts_grows_and_is_told() -> None:
     # "They gave her flowers" is undecided, "It rains" names no gender; the test text is not counted at all.
     counted = {"texts": 5, "added": 3, "texts_after": 8, "undecided": 1, "unchanged": 1, "named_besides": 0}
     assert made.counts == counted
+    assert made.undecided == ("d",)
     assert "3 of 5 texts of train and dev added" in made.corpus.notes[-1]
 
 
@@ -201,6 +202,12 @@ def test_the_control_repeats_the_same_texts_as_they_are() -> None:
     assert made.corpus.table[6:]["text"].to_list() == ["She is tired.", "He left.", "She sings."]
     assert made.corpus.table[6:]["id"].to_list() == ["a~again", "b~again", "e~again"]
     assert made.counts == with_swapped(of_people()).counts
+
+
+def test_where_all_gendered_texts_are_undecided_that_is_said() -> None:
+    corpus = Corpus.of("c", ["They gave her flowers.", "It rains."], labels={LABEL: [1, 0]})
+    with pytest.raises(BadInput, match="can be swapped: of 1 a word cannot be decided"):
+        with_swapped(corpus)
 
 
 def test_texts_that_name_no_gender_cannot_be_augmented() -> None:

@@ -19,6 +19,7 @@ from psycheck.text.gender import Scope, gender_of, names_besides, swap
 
 OUTCOMES = ("passed", "failed", "unseen", "unanswered")
 PASSED, FAILED, UNSEEN, UNANSWERED = range(4)
+UNDECIDED = "undecided"  # in the table alone: such a text makes no pair
 FEMALE, MALE = "female", "male"
 EXAMPLES = 50
 ALPHA = 0.05
@@ -29,8 +30,8 @@ class Fairness:
     """Every text with gendered words beside its swapped counterpart, and every group column.
 
     A score of at least `threshold` is a positive decision; `scope` says which words are swapped. A pair
-    passes where both wordings are decided alike. Texts with a word whose swap cannot be decided are left out
-    and listed.
+    passes where both wordings are decided alike. Texts with a word whose swap cannot be decided are left out;
+    the table of pairs lists them all, without scores.
     """
 
     threshold: float = 0.5
@@ -87,13 +88,14 @@ class Fairness:
             texts = piece.texts
             edited = [edit(text) for text in texts]
             rows = [row for row, one in enumerate(edited) if _pairs(one)]
+            left = [row for row, one in enumerate(edited) if one.undecided]
             swapped = [edited[row] for row in rows]
-            genders = [gender_of(texts[row], self.scope) for row in rows]
             parts.append(
                 _Pairs(
                     np.array(rows, np.int64) + start,
-                    np.array([start + row for row, one in enumerate(edited) if one.undecided], np.int64),
-                    np.array(genders, np.str_) if genders else np.zeros(0, "U6"),
+                    np.array(left, np.int64) + start,
+                    self._genders([texts[row] for row in rows]),
+                    self._genders([texts[row] for row in left]),
                     np.array([names_besides(texts[row], self.scope) for row in rows], np.bool_),
                     _seen(swapped, scores),
                     scores.of([texts[row] for row in rows]),
@@ -103,6 +105,10 @@ class Fairness:
             start += len(piece)
         return _Pairs(*(np.concatenate([getattr(p, name) for p in parts]) for name in _Pairs.__slots__))
 
+    def _genders(self, texts: Sequence[str]) -> NDArray[np.str_]:
+        """The gender that each text names as it is written, (m,)."""
+        return np.array([gender_of(text, self.scope) for text in texts], "U6")
+
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
@@ -111,6 +117,7 @@ class _Pairs:
     rows: NDArray[np.int64]
     undecided: NDArray[np.int64]
     gender: NDArray[np.str_]
+    gender_undecided: NDArray[np.str_]
     besides: NDArray[np.bool_]
     seen: NDArray[np.bool_]
     before: FloatArray
@@ -199,15 +206,18 @@ class _Label:
         yield _p("score_difference_p", moved.p, moved.n, beside)
 
     def table(self, corpus: Corpus, where: Mapping[str, str]) -> pl.DataFrame:
-        """One row a pair: id, gender of the text as written, outcome, both scores."""
+        """One row a pair: id, gender of the text as written, outcome, scores; then the undecided texts."""
         fixed = [pl.lit(where[key]).cast(pl.Categorical).alias(key) for key in ("model", "corpus", "label")]
+        pairs, left = self.pairs, len(self.pairs.undecided)
+        outcome = np.concatenate([self.outcome.astype(np.int64), np.full(left, len(OUTCOMES))])
+        genders = [*pairs.gender.tolist(), *pairs.gender_undecided.tolist()]
         return pl.DataFrame(
             {
-                "id": corpus.table["id"].gather(self.pairs.rows),
-                "gender": pl.Series(self.pairs.gender.tolist(), dtype=pl.String).cast(pl.Categorical),
-                "outcome": pl.Series(OUTCOMES).gather(self.outcome.astype(np.int64)).cast(pl.Categorical),
-                "before": pl.Series(self.before, dtype=pl.Float32),
-                "after": pl.Series(self.after, dtype=pl.Float32),
+                "id": corpus.table["id"].gather(np.concatenate([pairs.rows, pairs.undecided])),
+                "gender": pl.Series(genders, dtype=pl.String).cast(pl.Categorical),
+                "outcome": pl.Series([*OUTCOMES, UNDECIDED]).gather(outcome).cast(pl.Categorical),
+                "before": pl.Series(self.before, dtype=pl.Float32).extend_constant(None, left),
+                "after": pl.Series(self.after, dtype=pl.Float32).extend_constant(None, left),
             }
         ).select(*fixed, pl.all())
 

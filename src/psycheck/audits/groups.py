@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from psycheck.audits.membership import Membership, compared_groups
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.measures.classification import gold
@@ -21,11 +22,7 @@ from psycheck.measures.fairness import (
 from psycheck.model import FloatArray
 
 REST = "the rest"
-FEWEST = 5  # texts; a smaller group is counted, not compared
-MOST = 20  # groups of one column
 EXAMPLES = 50
-MOSTLY = 0.8  # of an age column must be numbers
-AGES = (18, 25, 35, 45, 55, 65)
 
 
 def group_findings(
@@ -34,18 +31,18 @@ def group_findings(
     """What one label's decisions are in each group of each column; truth and said (n,), NaN where unknown.
 
     Two groups are compared with each other, more of them each with the rest. Groups below 5 texts and beyond
-    the 20 largest are counted as left out.
+    the 20 largest are counted as left out, and so are values that say that nothing is known.
     """
     marks = np.where(np.isnan(truth), np.nan, gold(truth))
     for column in corpus.groups:
-        names, small = compared_groups(corpus.group(column), column)
+        members = compared_groups(corpus.group(column), column)
+        names = members.names
         rates = rates_by_group(marks, said, names)
         here = {**where, "unit": "groups", "column": column}
         if not rates:
-            outside = {"unknown": len(corpus) - small, "in_small_groups": small}
-            yield rate("fnr", Rate(0, 0), {**here, "group": ""}, (), outside)
+            yield rate("fnr", Rate(0, 0), {**here, "group": ""}, (), members.counts)
         for one in rates:
-            yield from _rates(one, corpus, marks, said, names, here, small)
+            yield from _rates(one, corpus, marks, said, members, here)
         if len(rates) == 2:
             yield from _between(rates[0], rates[1].fnr, rates[1].group, marks, said, names, here)
         elif len(rates) > 2:
@@ -55,54 +52,17 @@ def group_findings(
                 yield from _between(one, rest, REST, marks, said, names, here)
 
 
-def compared_groups(members: Sequence[str | None], column: str) -> tuple[np.ndarray, int]:
-    """The group of each text, (n,), "" where unknown or too small; and how many texts are in small groups.
-
-    A column called age that holds numbers is cut into bands.
-    """
-    names = np.array(["" if member is None else member.strip() for member in members], dtype=np.str_)
-    if column.strip().lower() == "age":
-        names = _bands(names)
-    groups, sizes = np.unique(names[names != ""], return_counts=True)
-    order = np.argsort(-sizes, kind="stable")[:MOST]
-    kept = {str(groups[k]) for k in order if sizes[k] >= FEWEST}
-    small = int(sum(size for group, size in zip(groups, sizes, strict=True) if str(group) not in kept))
-    return np.array([name if name in kept else "" for name in names.tolist()], dtype=np.str_), small
-
-
-def _bands(names: np.ndarray) -> np.ndarray:
-    """Ages as bands, "18–24"; what is no number stays as it is, and so does a column with few numbers."""
-    known = [name for name in names.tolist() if name]
-    if sum(map(_is_age, known)) < MOSTLY * len(known):
-        return names
-    ends = (0, *AGES)
-    bands = [f"{low}–{high - 1}" for low, high in zip(ends, AGES, strict=False)] + [f"{AGES[-1]}+"]
-    return np.array(
-        [
-            bands[int(np.searchsorted(AGES, float(name), "right"))] if _is_age(name) else name
-            for name in names.tolist()
-        ],
-        dtype=np.str_,
-    )
-
-
-def _is_age(name: str) -> bool:
-    return name.replace(".", "", 1).isdecimal()
-
-
 def _rates(
     one: GroupRates,
     corpus: Corpus,
     marks: FloatArray,
     said: FloatArray,
-    names: np.ndarray,
+    members: Membership,
     where: Mapping[str, str],
-    small: int,
 ) -> Iterator[Finding]:
     here = {**where, "group": one.group}
-    counts = {"texts": one.n, "unanswered": one.unanswered, "unknown": int(np.sum(names == "")) - small}
-    counts["in_small_groups"] = small
-    missed = np.flatnonzero((names == one.group) & (marks == 1) & (said == 0))[:EXAMPLES]
+    counts = {"texts": one.n, "unanswered": one.unanswered, **members.counts}
+    missed = np.flatnonzero((members.names == one.group) & (marks == 1) & (said == 0))[:EXAMPLES]
     yield rate("fnr", one.fnr, here, corpus.table["id"].gather(missed).to_list(), counts)
     yield rate("fpr", one.fpr, here, (), counts)
     yield rate("positive_rate", one.positive, here, (), counts)

@@ -232,13 +232,14 @@ def _print(run: "Run", folder: Path, as_json: bool) -> None:
             f"{name}: {counted(tally['asked'], 'text')} asked for, {tally['distinct']:,} distinct, "
             f"{tally['remembered']:,} remembered, {tally['scored']:,} scored"
         )
-    typer.echo(_verdict(run))
+    for sentence in _headlines(run):
+        typer.echo(sentence)
     for gate in run.gates:
         typer.echo(f"gate {'holds' if gate.holds else 'FAILS'}: {gate.gate} ({gate.reason})")
     typer.echo(f"report: {folder / 'report.html'}")
 
 
-def _verdict(run: "Run") -> str:
-    from psycheck.report.verdict import verdict
+def _headlines(run: "Run") -> list[str]:
+    from psycheck.report.verdict import headlines
 
-    return verdict(run)
+    return headlines(run)

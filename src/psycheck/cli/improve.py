@@ -6,9 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from psycheck.cli import options as opt
+from psycheck.cli.belonging import given, refuse
+
+SENTENCES = ("suite", "unseen", "which", "share", "agreeing", "balance", "texts")
 
 
 def improve_cli(
+    ctx: typer.Context,
     model: Annotated[
         str, typer.Argument(help="A folder that train wrote from CORPUS, or a named recipe (ls recipes).")
     ],
@@ -62,6 +66,10 @@ def improve_cli(
     from psycheck.study.changes import improve_table
     from psycheck.train.recipe import preset, presets
 
+    if augment == "gender":
+        refuse(ctx, SENTENCES, "improve --augment gender", "with --augment deck")
+    elif augment == "deck":
+        refuse(ctx, ("swap", "swap_person"), "improve --augment deck", "with --augment gender")
     columns = opt.columns_of(
         text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
     )
@@ -73,6 +81,15 @@ def improve_cli(
 
         learned = () if augment == "gender" else (read_suite(suite).checks[0].label,)
         start = preset(model, labels=learned)
+    ways: dict[str, Any] = {
+        "suite": suite,
+        "unseen": unseen,
+        "which": which,
+        "share": share,
+        "agreeing": agreeing,
+        "balance": balance,
+        "control": control,
+    }
     with ProgressLine() as line:
         run = improve(
             start,
@@ -80,20 +97,14 @@ def improve_cli(
             opened[1:],
             out=out,
             augment=augment,
-            swap=swap or ("pronouns",),
-            swap_person=swap_person or "all",
+            swap=swap,
+            swap_person=swap_person,
             seeds=seeds,
-            texts=texts,
+            texts=texts if given(ctx, "texts") else None,
             store=store,
             progress=line,
             say=lambda words: typer.echo(words, err=True),
-            suite=suite,
-            unseen=unseen,
-            which=which,
-            share=share,
-            agreeing=agreeing,
-            balance=balance,
-            control=control,
+            **{way: value for way, value in ways.items() if given(ctx, way)},
         )
     typer.echo(improve_table(run.findings))
     typer.echo(f"report: {out / 'report.html'}")

@@ -7,14 +7,25 @@ import typer
 
 from psycheck.cli import options as opt
 from psycheck.cli import study_gender as gender
+from psycheck.cli.belonging import refuse
 
 if TYPE_CHECKING:
     from psycheck.plan import CorpusPlan
 
 STUDIES = ("deck", "gender", "corpora")
+TRAINING = ("preset", "epochs", "max_length")
+# Which study takes an option; those that are not here belong to all of them.
+TAKEN_BY = {
+    ("texts", "retrain", "store"): ("deck",),
+    ("starts", "seeds", *TRAINING): ("deck", "gender"),
+    ("learners", "balance", "each", "pairs", "neutral", "swap", "swap_person", "direct_bias"): ("gender",),
+    ("encoder",): ("gender", "corpora"),
+    ("parts", "sample", "seed"): ("corpora",),
+}
 
 
 def study_cli(
+    ctx: typer.Context,
     name: Annotated[str, typer.Argument(help="Which study: deck, gender or corpora.")],
     corpora: Annotated[
         list[str],
@@ -71,6 +82,13 @@ def study_cli(
 
     if name not in STUDIES:
         raise BadInput(f"there is no study '{name}'", allowed=nearest(name, STUDIES))
+    for options, studies in TAKEN_BY.items():
+        if name not in studies:
+            refuse(ctx, options, f"study {name}", f"with study {' or '.join(studies)}")
+    if name == "gender" and not starts:
+        refuse(ctx, TRAINING, "study gender without --start", "with --start, for what is trained besides")
+    if name == "gender" and encoder == "tfidf" and direct_bias:
+        refuse(ctx, ("direct_bias",), "study gender --encoder tfidf", "with vectors that know the words")
     columns = opt.columns_of(
         text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
     )
@@ -78,9 +96,6 @@ def study_cli(
         how = {"parts": tuple(parts) if parts else None, "sample": sample, "seed": seed}
         _corpora([corpus_plan(said, columns) for said in corpora], out, encoder, how)
         return
-    for option, value in (("--part", parts), ("--sample", sample), ("--seed", seed)):
-        if value is not None:
-            raise BadInput(f"study {name} takes no {option}", allowed=f"{option} with study corpora")
     given: dict[str, Any] = {"epochs": epochs, "max_length": max_length}
     changed = {key: value for key, value in given.items() if value is not None}
     recipe = recipe_named(preset, labels=("depression",), **changed)

@@ -48,7 +48,7 @@ def regendered(corpus: Corpus, to: str = "swapped", scope: Scope = PRONOUNS_ONLY
         elif edited.text != text:
             said[row] = edited.text
     if to == "augmented":
-        table = pl.concat([corpus.table, _counterparts(corpus.table, said)])
+        table = pl.concat([corpus.table, counterparts(corpus.table, said)])
     else:
         written = pl.Series("text", [said.get(row, text) for row, text in enumerate(texts)], pl.String)
         table = corpus.table.with_columns(written)
@@ -76,8 +76,9 @@ def _edit(to: str, scope: Scope) -> Edit:
     return neutralise(scope, "they" if to == "neutral" else "remove")
 
 
-def _counterparts(table: pl.DataFrame, said: Mapping[int, str]) -> pl.DataFrame:
+def counterparts(table: pl.DataFrame, said: Mapping[int, str], mark: str = SWAPPED) -> pl.DataFrame:
+    """Rows of a table with other texts, and a mark after their ids."""
     return table[list(said)].with_columns(
-        pl.concat_str(pl.col("id"), pl.lit(SWAPPED)).alias("id"),
+        pl.concat_str(pl.col("id"), pl.lit(mark)).alias("id"),
         pl.Series("text", list(said.values()), pl.String),
     )

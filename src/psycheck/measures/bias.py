@@ -107,14 +107,18 @@ def share_intervals(
 
 
 def random_shares(pool: FloatArray, pairs: int, *, draws: int = 200, seed: int = 0) -> FloatArray:
-    """Mean shares of variance of pairs of random words from a pool, (k,): what the figure shows by chance."""
+    """Mean shares of variance of pairs of random words from a pool, (k,): what the figure shows by chance.
+
+    NaN where the pool, (m, d), has no two words that differ.
+    """
+    unknown = np.full(min(pairs, pool.shape[1]), np.nan)
     random = np.random.default_rng(seed)
     drawn = []
-    for _ in range(draws):
+    for _ in range(draws if len(pool) else 0):
         rows = random.choice(len(pool), size=2 * pairs, replace=len(pool) < 2 * pairs)
         drawn.append(paired_axis(pool[rows[:pairs]], pool[rows[pairs:]]).shares)
-    found: FloatArray = np.nanmean(np.array(drawn), axis=0)
-    return found
+    kept = [shares for shares in drawn if not np.isnan(shares).any()]
+    return np.mean(kept, axis=0) if kept else unknown
 
 
 def cosines(vectors: FloatArray, direction: FloatArray) -> FloatArray:

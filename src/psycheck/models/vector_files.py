@@ -64,12 +64,15 @@ def read_vectors(path: Path) -> Iterator[Block]:
             if not words or not dimensions:
                 raise BadInput("the file says that it holds nothing", where=f"{path}, line 1")
             file.read(header.end())
-            if _is_text(file.peek(LONGEST), dimensions):
-                yield from _text(file, path, dimensions, words, first=2)
+            line = _first_line(file.peek(LONGEST))
+            if _is_text(line, dimensions):
+                yield from _text(file, path, dimensions, words, first=2, apart=_separator(line))
             else:
                 yield from _binary(file, path, dimensions, words)
         else:
-            yield from _text(file, path, _dimensions(head, path), None, first=1)
+            line = _first_line(file.peek(LONGEST))
+            dimensions = _dimensions(line, path)
+            yield from _text(file, path, dimensions, None, first=1, apart=_separator(line))
 
 
 def _member(archive: zipfile.ZipFile, path: Path) -> str:
@@ -84,26 +87,44 @@ def _member(archive: zipfile.ZipFile, path: Path) -> str:
     return inside[0]
 
 
-def _dimensions(head: bytes, path: Path) -> int:
+def _first_line(head: bytes) -> bytes:
+    """The first line; of a binary file whatever comes before a line feed."""
+    return head.split(b"\n", 1)[0].rstrip(TRAILING)
+
+
+def _separator(line: bytes) -> bytes:
+    """What ends the word: a tab where numbers alone follow it, else a space; a word may hold the latter."""
+    after = line.partition(b"\t")[2].split()
+    # A binary file may hold a tab and one digit before its first line feed; several numbers it will not.
+    return b"\t" if len(after) > 1 and all(map(_is_number, after)) else b" "
+
+
+def _dimensions(line: bytes, path: Path) -> int:
     """How many numbers follow the word in the first line of a file without a header."""
-    fields = head.split(b"\n", 1)[0].rstrip(TRAILING).split(b" ")
-    if len(fields) < 3 or not all(map(_is_number, fields[1:])):
+    numbers = _spaced(line.partition(_separator(line))[2]).split(b" ")
+    if len(numbers) < 2 or not all(map(_is_number, numbers)):
         raise BadInput(
             "this is no file of word vectors that is known here",
             where=str(path),
             allowed="word2vec text or binary, GloVe, fastText .vec or .bin, gensim KeyedVectors, "
             "wink-embeddings JSON, a spaCy folder, a folder with a .safetensors table and its tokenizer",
         )
-    return len(fields) - 1
+    return len(numbers)
 
 
-def _is_text(head: bytes, dimensions: int) -> bool:
+def _is_text(line: bytes, dimensions: int) -> bool:
     """Whether numbers are written as digits: then the first word is followed by numbers alone."""
-    numbers = head.split(b"\n", 1)[0].rstrip(TRAILING).split(b" ")[1:][-dimensions:]
-    return bool(numbers) and all(map(_is_number, numbers))
+    numbers = _spaced(line.partition(_separator(line))[2]).split(b" ")[-dimensions:]
+    return all(map(_is_number, numbers))
 
 
-def _text(file: BinaryIO, path: Path, dimensions: int, words: int | None, *, first: int) -> Iterator[Block]:
+def _spaced(numbers: bytes) -> bytes:
+    return numbers.replace(b"\t", b" ")
+
+
+def _text(
+    file: BinaryIO, path: Path, dimensions: int, words: int | None, *, first: int, apart: bytes
+) -> Iterator[Block]:
     """Lines of a word and its numbers; GloVe's have no header, and a few of its words hold spaces."""
     line, seen = first, 0
     while lines := [got for got in (file.readline() for _ in range(LINES)) if got]:
@@ -111,7 +132,9 @@ def _text(file: BinaryIO, path: Path, dimensions: int, words: int | None, *, fir
         while kept and not kept[-1]:  # empty lines at the end of a file are nobody's mistake
             kept.pop()
         if kept:
-            block = _fast_lines(kept, dimensions) or _careful_lines(kept, dimensions, path, line)
+            block = _fast_lines(kept, dimensions, apart) or _careful_lines(
+                kept, dimensions, path, line, apart
+            )
             _judge_numbers(block[1], path, seen)
             seen += len(kept)
             yield block
@@ -120,10 +143,10 @@ def _text(file: BinaryIO, path: Path, dimensions: int, words: int | None, *, fir
         raise _wrong_count(path, seen, words)
 
 
-def _fast_lines(lines: list[bytes], dimensions: int) -> Block | None:
+def _fast_lines(lines: list[bytes], dimensions: int, apart: bytes) -> Block | None:
     """All lines at once, or None where one of them is out of the ordinary."""
-    parts = [line.partition(b" ") for line in lines]
-    rests = [rest for _, _, rest in parts]
+    parts = [line.partition(apart) for line in lines]
+    rests = [rest if apart == b" " else _spaced(rest) for _, _, rest in parts]
     if any(rest.count(b" ") != dimensions - 1 for rest in rests):
         return None
     with warnings.catch_warnings():
@@ -137,16 +160,17 @@ def _fast_lines(lines: list[bytes], dimensions: int) -> Block | None:
     return [word for word, _, _ in parts], numbers.reshape(len(lines), dimensions)
 
 
-def _careful_lines(lines: list[bytes], dimensions: int, path: Path, first: int) -> Block:
+def _careful_lines(lines: list[bytes], dimensions: int, path: Path, first: int, apart: bytes) -> Block:
     words, rows = [], np.empty((len(lines), dimensions), np.float32)
     for k, line in enumerate(lines):
-        fields = line.rsplit(None, dimensions)
+        word, _, rest = line.partition(b"\t")
+        fields = line.rsplit(None, dimensions) if apart == b" " else [word, *rest.split()]
         try:
             if len(fields) != dimensions + 1:
                 raise ValueError
             rows[k] = [float(number) for number in fields[1:]]
         except ValueError as error:
-            found = max(0, len(line.split()) - 1)
+            found = max(0, len(line.split()) - 1) if apart == b" " else len(rest.split())
             raise BadInput(
                 f"a line does not hold a word and {dimensions} numbers ({found} fields follow its first)",
                 where=f"{path}, line {first + k}",

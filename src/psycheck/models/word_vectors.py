@@ -15,11 +15,12 @@ from psycheck.models.fingerprint import hashed_files, hashed_parts
 from psycheck.models.gensim_file import companions, read_gensim
 from psycheck.models.open import ModelOptions
 from psycheck.models.spacy_vectors import open_array, read_spacy, spacy_files
+from psycheck.models.spelling import forms, pieces, splits
 from psycheck.models.token_table import TokenTable, open_table, table_files
 from psycheck.models.vector_files import read_vectors
 from psycheck.models.vector_index import Block, Rows, Stored, Vocabulary, folder_of, store, stored
 
-ENCODING = "1"  # raise it whenever the same file and text would give another vector
+ENCODING = "2"  # raise it whenever the same file and text would give another vector
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _COMMON = ("the", "of", "and", "to", "in", "for", "is", "on", "that", "with")
 
@@ -65,8 +66,8 @@ class WordVectors:
         """The vector of each word or phrase, (n, d); NaN where it is not known."""
         out = np.full((len(words), self.dimensions), np.nan)
         spelled = self.spelled(words)
-        forms = list(dict.fromkeys(form for some in spelled for form in some))
-        rows = dict(zip(forms, self._rows(forms), strict=True))
+        listed = list(dict.fromkeys(form for some in spelled for form in some))
+        rows = dict(zip(listed, self._rows(listed), strict=True))
         for i, some in enumerate(spelled):
             found = [vector for form in some if (vector := self._vector(form, rows[form])) is not None]
             if found:
@@ -76,39 +77,51 @@ class WordVectors:
     def spelled(self, words: Sequence[str]) -> list[tuple[str, ...]]:
         """The entries that stand for each word or phrase; several are averaged, none means "not known".
 
-        As it is, in small letters, with "_" or "-" for its spaces; else its parts, if all are known.
+        As it is, with the other apostrophe, in small letters, with "_" or "-" for its spaces; else its parts,
+        if all are known. A contraction has two: what stands before it, and "'s" or "n't" if that is an entry.
         """
         if self.vocabulary is None:
             return [(word,) if self._vector(word, -1) is not None else () for word in words]
-        tried = {word: _forms(word) for word in words}
-        split = {word: _WORD.findall(word.replace("-", " ").replace("_", " ")) for word in tried}
-        wanted = {form for forms in tried.values() for form in forms}
-        wanted |= {form for parts in split.values() for part in parts for form in _forms(part)}
-        listed = sorted(wanted)
+        split = {word: _WORD.findall(word.replace("-", " ").replace("_", " ")) for word in words}
+        asked = {*split, *(one for parts in split.values() for part in parts for one in pieces(part))}
+        tried = {word: forms(word) for word in asked}
+        listed = sorted({form for some in tried.values() for form in some})
         rows = dict(zip(listed, self._rows(listed), strict=True))
 
-        def known(forms: Iterable[str]) -> str | None:
-            return next((form for form in forms if rows[form] >= 0), None)
+        def known(word: str) -> str | None:
+            for form in tried[word]:
+                if rows[form] >= 0:
+                    return form
+            return None
+
+        def entries(word: str) -> tuple[str, ...]:
+            if whole := known(word):
+                return (whole,)
+            ways = [(entries(before), known(rest)) for before, rest in splits(word)]
+            for before, rest in ways:
+                if before and rest:
+                    return (*before, rest)
+            # Without an entry for what follows, "can" says more than the half "ca": the last way first.
+            return next((before for before, _ in reversed(ways) if before), ())
 
         found: dict[str, tuple[str, ...]] = {}
-        for word, forms in tried.items():
-            parts = [known(_forms(part)) for part in split[word]]
-            if whole := known(forms):
+        for word, parts in split.items():
+            if whole := known(word):
                 found[word] = (whole,)
-            elif parts and all(parts):
-                found[word] = tuple(part for part in parts if part)
+            elif (made := [entries(part) for part in parts]) and all(made):
+                found[word] = tuple(entry for some in made for entry in some)
             else:
                 # fastText makes up what its dictionary lacks from n-grams.
-                made = self.subwords is not None and self.subwords.buckets > 0
-                found[word] = tuple(split[word]) if made else ()
+                ngrams = self.subwords is not None and self.subwords.buckets > 0
+                found[word] = tuple(parts) if ngrams else ()
         return [found[word] for word in words]
 
     def ranks(self, words: Sequence[str]) -> list[int]:
         """The row of each entry, −1 where it is none; with `by_frequency`, its rank."""
         return self._rows(words)
 
-    def _rows(self, forms: Sequence[str]) -> list[int]:
-        return [-1] * len(forms) if self.vocabulary is None else self.vocabulary.find(forms).tolist()
+    def _rows(self, entries: Sequence[str]) -> list[int]:
+        return [-1] * len(entries) if self.vocabulary is None else self.vocabulary.find(entries).tolist()
 
     def _vector(self, form: str, row: int) -> FloatArray | None:
         found: FloatArray | Rows | None = None
@@ -252,9 +265,3 @@ def _short(path: Path) -> str:
     for ending in (".gz", ".zip", ".bin", ".txt", ".vec", ".json", ".kv", ".model"):
         name = name.removesuffix(ending)
     return name or path.name
-
-
-def _forms(word: str) -> tuple[str, ...]:
-    """The spellings under which a word may stand in a file, the nearest first."""
-    joined = [word, word.replace(" ", "_"), word.replace(" ", "-")]
-    return tuple(dict.fromkeys([*joined, *(form.lower() for form in joined)]))

@@ -13,6 +13,7 @@ from psycheck.run import Run
 
 SIDES = {"F": "female", "M": "male"}
 CERTAIN = 0.05
+TOO_FEW = "too_few_lists"
 _VARIANTS = {
     ("pairs", "unit"): "each pair centred on its mean, vectors of length 1 (Bolukbasi et al.)",
     ("pairs", "raw"): "each pair centred on its mean, vectors as they are",
@@ -33,6 +34,7 @@ def render_bias(run: Run) -> str:
         learned=[unbroken(sentence) for sentence in bias_sentences(run.findings)],
         summary=bias_table(run.findings),
         components=components(run.findings),
+        random_pairs=bool(of_measure(run.findings, "explained_variance_chance")),
         axis=axis(),
         dots=[words_plot(run.findings, name) for name in names],
         variants=_variants(run.findings),
@@ -42,9 +44,17 @@ def render_bias(run: Run) -> str:
 
 def bias_verdict(findings: Sequence[Finding]) -> str:
     """One sentence: whether words lean on gender more than random words, else whether to one side."""
-    tests = of_measure(findings, "direct_bias_p_holm")
-    least = min(tests, key=lambda f: f.value)
+    every = of_measure(findings, "direct_bias_p_holm")
+    tests = [f for f in every if f.tested]
+    least = min(tests or every, key=lambda f: f.value)
     one = _one(findings, "direct_bias", least.where["list"])
+    names, of = listed([f.where["list"] for f in every]), f" of {one.where['list']}" if len(every) > 1 else ""
+    if not tests:
+        return (
+            f"Words of {names} are not compared with random words, of which the encoder knows too few: "
+            f"Direct Bias{of} {plain(one)}, n {count(one.n)}."
+        )
+    names = listed([f.where["list"] for f in tests])
     chance = _one(findings, "direct_bias_chance", least.where["list"])
     figures = f"{plain(one)}, n {count(one.n)}, random lists {decimal(chance.value)}, {_said_p(least)}"
     if least.value < CERTAIN:
@@ -52,9 +62,15 @@ def bias_verdict(findings: Sequence[Finding]) -> str:
             f"Words of {one.where['list']} lean on the gender direction more than random words do: "
             f"Direct Bias {figures}."
         )
-    names = listed([f.where["list"] for f in tests])
+    if TOO_FEW in least.flags:
+        lists, tested, needed = (count(least.counts[key]) for key in ("lists", "tests", "lists_needed"))
+        return (
+            f"{lists} random lists are too few to show whether words of {names} lean on the gender direction "
+            f"more than random words do: with {tested} tests at least {needed} are needed. "
+            f"Direct Bias{of} {figures}."
+        )
     said = f"Words of {names} lean on the gender direction no more than random words do"
-    shifted = min(of_measure(findings, "signed_mean_p_holm"), key=lambda f: f.value)
+    shifted = min((f for f in of_measure(findings, "signed_mean_p_holm") if f.tested), key=lambda f: f.value)
     if shifted.value < CERTAIN:
         name = shifted.where["list"]
         mean, usual = _one(findings, "signed_mean", name), _one(findings, "signed_mean_chance", name)
@@ -63,7 +79,6 @@ def bias_verdict(findings: Sequence[Finding]) -> str:
             f"{said}, but those of {name} lie further to the {side} side: mean cosine {plain(mean)}, "
             f"n {count(mean.n)}, random lists {decimal(usual.value)}, {_said_p(shifted)}."
         )
-    of = f" of {one.where['list']}" if len(tests) > 1 else ""
     return f"{said}: Direct Bias{of} {figures}."
 
 
@@ -77,23 +92,23 @@ def bias_sentences(findings: Sequence[Finding]) -> list[str]:
         leans = f"on average nearer to the {side} side"
         if mean.flags:
             leans = f"on average on neither side for certain (the sign says {side})"
+        figures = f"{name.capitalize()}: {leans}, {plain(mean)}, n {count(mean.n)}"
+        if not p.tested:
+            said.append(f"{figures}; not compared with random lists.")
+            continue
         further = "female" if mean.value > chance.value else "male"
-        than = (
-            f"further to the {further} side than random lists"
-            if p.value < CERTAIN
-            else "no different from random lists"
-        )
-        said.append(
-            f"{name.capitalize()}: {leans}, {plain(mean)}, n {count(mean.n)}; {than}, whose mean is "
-            f"{decimal(chance.value)} ({_said_p(p)})."
-        )
+        than = "no different from random lists"
+        if p.value < CERTAIN:
+            than = f"further to the {further} side than random lists"
+        elif TOO_FEW in p.flags:
+            than = "too few random lists to tell whether it differs from them"
+        said.append(f"{figures}; {than}, whose mean is {decimal(chance.value)} ({_said_p(p)}).")
     first = next(f for f in of_measure(findings, "explained_variance") if f.where["component"] == "1")
-    chance_share = next(
-        f for f in of_measure(findings, "explained_variance_chance") if f.where["component"] == "1"
-    )
+    usual = [f for f in of_measure(findings, "explained_variance_chance") if f.where["component"] == "1"]
+    random = f"; the first direction of random pairs holds {percent(usual[0].value)}" if usual else ""
     said.append(
         f"The gender direction holds {percent(first.value)} of the variance of the differences of "
-        f"{count(first.n)} pairs; the first direction of random pairs holds {percent(chance_share.value)}."
+        f"{count(first.n)} pairs{random}."
     )
     return said
 

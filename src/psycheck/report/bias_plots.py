@@ -48,7 +48,7 @@ def components(findings: Sequence[Finding]) -> tuple[Row, ...]:
         if other is not None:
             parts.insert(1, _tick(100 * other.value))
             more = f"random {percent(other.value)}"
-        title = f"Component {f.where['component']}: {percent(f.value, 1)}; {more}"
+        title = f"Component {f.where['component']}: {percent(f.value, 1)}{'; ' + more if more else ''}"
         said = Markup('<span class="v">{}</span> <span class="i">{}</span> <span class="n">{}</span>').format(
             percent(f.value), span(f, 0), more
         )

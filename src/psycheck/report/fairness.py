@@ -31,6 +31,7 @@ FEW = 8
 class Fair:
     """What is shown of one label, model and corpus; ids are those of flipped and of undecided texts.
 
+    `flipped_more` and `undecided_more` count the ids that are not shown here; the table of pairs has all.
     `cases` are flipped pairs with their scores, with the swapped text where texts were asked for.
     """
 
@@ -38,8 +39,10 @@ class Fair:
     plot: Plot | None
     pairs: Table | None
     flipped: tuple[str, ...]
+    flipped_more: int
     cases: tuple[Case, ...]
     undecided: tuple[str, ...]
+    undecided_more: int
     ledger: Table | None
     columns: "tuple[Column, ...]"
 
@@ -81,15 +84,19 @@ def fairness(
 
 def _fair(name: str, mine: Mapping[Key, Finding], left: Finding | None, cases: tuple[Case, ...]) -> Fair:
     flips = mine.get(("flip_rate", "pairs", "", "", ""))
+    flipped = flips.examples[:SHOWN] if flips is not None else ()
+    undecided = left.examples[:SHOWN] if left is not None else ()
     columns = list(dict.fromkeys(key[2] for key in mine if key[1] == "groups"))
     groups = {column: _groups(column, mine) for column in columns}
     return Fair(
         name,
         _plot(mine, [column for column in columns if 1 < len(groups[column]) <= FEW]),
         _pairs(mine) if flips is not None and flips.tested else None,
-        flips.examples[:SHOWN] if flips is not None else (),
+        flipped,
+        flips.counts.get("failed", 0) - len(flipped) if flips is not None else 0,
         cases,
-        left.examples[:SHOWN] if left is not None else (),
+        undecided,
+        left.counts.get("count", 0) - len(undecided) if left is not None else 0,
         _ledger(flips) if flips is not None else None,
         tuple(_column(column, groups[column], mine) for column in columns),
     )
@@ -135,15 +142,11 @@ def _column_tables(column: str, groups: list[str], mine: Mapping[Key, Finding]) 
         (g or "no group is large enough", *(figure(mine.get((m, "groups", column, g, ""))) for m in RATES))
         for g in groups
     ]
-    first = mine[("fnr", "groups", column, groups[0], "")]
-    unknown, small = (first.counts.get(key, 0) for key in ("unknown", "in_small_groups"))
-    outside = [f"{counted(unknown, 'text')} without a group"] if unknown else []
-    outside += [f"{counted(small, 'text')} in groups that are too small or too many"] if small else []
     yield Table(
         "Rates of each group",
         (column.capitalize(), *(name_of("measures", measure) for measure in RATES)),
         tuple(rows),
-        note=f"Not compared: {', '.join(outside)}." if outside else "",
+        note=_read_as(mine[("fnr", "groups", column, groups[0], "")].counts),
     )
     pairs = list(dict.fromkeys(key[3:5] for key in mine if key[1:3] == ("groups", column) and key[4]))
     if not pairs:
@@ -160,6 +163,26 @@ def _column_tables(column: str, groups: list[str], mine: Mapping[Key, Finding]) 
         ("Compared", *heads[:2], "p, Holm", heads[2], "p, Holm"),
         tuple(compared),
     )
+
+
+def _read_as(counts: Mapping[str, int]) -> str:
+    """What was done with the values of a column: which texts are not compared, and what was read as what."""
+    words = counts.get("read_as_not_given", 0)
+    by_word = f" ({count(words)} by a word or code such as NA)" if words else ""
+    left = {
+        "unknown": f"whose group is not given{by_word}",
+        "in_small_groups": "in groups of fewer than 5",
+        "beyond_largest": "in groups beyond the 20 largest",
+    }
+    outside = [f"{counted(counts[key], 'text')} {why}" for key, why in left.items() if counts.get(key)]
+    said = [f"Not compared: {', '.join(outside)}."] if outside else []
+    if spelled := counts.get("other_spelling", 0):
+        said.append(f"{counted(spelled, 'text')} counted under the commonest spelling of a group.")
+    if odd := counts.get("not_banded", 0):
+        said.append(
+            f"Ages are not cut into bands: more than a fifth of the values ({count(odd)}) are no numbers."
+        )
+    return " ".join(said)
 
 
 def _said(finding: Finding | None) -> Markup:

@@ -13,12 +13,13 @@ from psycheck.report.behaviour import blocks
 from psycheck.report.cases import case_groups, outcomes, pair_cases
 from psycheck.report.charts import axis
 from psycheck.report.fairness import fairness
+from psycheck.report.fairness_sentences import fairness_tested
 from psycheck.report.numbers import count
 from psycheck.report.page import beside, draw
 from psycheck.report.performance import across, curves, length, performance
 from psycheck.report.shelf import Shelf
 from psycheck.report.tables import others
-from psycheck.report.verdict import cautions, checks_of, learned, untested, verdict, weakest
+from psycheck.report.verdict import cautions, checks_of, headlines, learned, untested, weakest
 from psycheck.report.words import listed
 from psycheck.run import Run
 
@@ -35,7 +36,7 @@ def render(run: Run) -> str:
         "models": _names(run, "model", "models"),
         "corpora": _names(run, "corpus", "corpora"),
         "date": str(run.environment.get("date") or run.environment.get("finished") or ""),
-        "verdict": verdict(run),
+        "headlines": headlines(run),
         "learned": learned(run),
         "tested": _tested(run),
         "untested": untested(run),
@@ -74,14 +75,15 @@ def _tested(run: Run) -> str:
     checks = checks_of(run)
     suites = list(dict.fromkeys(f.where.get("suite", "") for f in checks if f.where.get("suite")))
     number = len({(f.where.get("suite"), f.where["check"]) for f in checks if f.tested})
+    fair = fairness_tested(run)
     planned = [entry for entry in _entries(run.plan.get("corpora")) if isinstance(entry, Mapping)]
     sizes = {_name(entry): entry.get("texts", entry.get("n")) for entry in planned}
     corpora = [
         f"{name} ({counted(size, 'text')})" if isinstance(size := sizes.get(name), int) else name
         for name in _names(run, "corpus", "corpora")
     ]
-    said = counted(number, "check")
-    said += f" of {listed(suites)}" if suites else ""
+    named = counted(number, "check") + (f" of {listed(suites)}" if suites else "")
+    said = listed([*([named] if checks or not fair else []), *fair])
     models = listed(_names(run, "model", "models"))
     return f"{said} on {listed(corpora) or 'no corpus'} with {models or 'no model'}."
 

@@ -5,6 +5,15 @@ from dataclasses import dataclass
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
+from psycheck.report.fairness_sentences import (
+    Headline,
+    gender_headline,
+    groups_headline,
+    groups_learned,
+    judged_pairs,
+    pairs_learned,
+    unmarked_headlines,
+)
 from psycheck.report.numbers import count, plain, rate
 from psycheck.report.performance import KNOWN, distribution
 from psycheck.report.words import (
@@ -12,9 +21,8 @@ from psycheck.report.words import (
     lower_is_better,
     name_of,
     natural,
-    place_names,
     place_of,
-    swapped_words,
+    place_said,
     topic_of,
     why_untested,
 )
@@ -56,28 +64,45 @@ def _ends(finding: Finding) -> tuple[float, float]:
 
 
 def verdict(run: Run) -> str:
-    """One sentence that names the weakest point with its interval and n."""
+    """The weakest points, each with its interval and n: of the checks, between genders, between groups."""
+    return " ".join(headlines(run))
+
+
+def headlines(run: Run) -> list[str]:
+    """The sentences of the verdict, the worst first: that with the largest share that fails for certain."""
+    first = _weakest_point(run)
+    parts = [first, gender_headline(run), groups_headline(run), *([] if first else unmarked_headlines(run))]
+    said = sorted((part for part in parts if part is not None), key=lambda part: -part.least)
+    words = [part.later or part.words if k else part.words for k, part in enumerate(said)]
+    return words or ["No check and no performance measure was tested in this run."]
+
+
+def _weakest_point(run: Run) -> Headline | None:
+    """The weakest check, or else the lowest performance."""
     checks = checks_of(run)
     low = weakest(checks)
     if low is not None:
         tested = sum(finding.tested for finding in checks)
-        said = _passing(low)
+        said, least = _passing(low), 1 - _ends(low)[1]
         if low.value == 1:
             by = counted(tested, "check")
-            return f"No weakness found by {by}; the least certain is {_named(low, run)}: {said}."
+            return Headline(f"No weakness found by {by}; the least certain is {_named(low, run)}: {said}.")
         if low.where.get("symptom"):
-            return f"Fails most on {topic_of(low)}{_where(low, run, 'in')}: {low.where['check']}, {said}."
-        return f"Fails most on {_named(low, run)}: {said}."
+            point = f"{topic_of(low)}{_where(low, run, 'in')}: {low.where['check']}, {said}."
+        else:
+            point = f"{_named(low, run)}: {said}."
+        return Headline(f"Fails most on {point}", least, later=f"Of the checks, fails most on {point}")
     if checks:
-        return "No check could be tested: see below why. This is not a pass."
+        return Headline("No check could be tested: see below why. This is not a pass.")
     figures = _headline(run)
-    if figures:
-        low = _worst(figures)
-        return (
-            f"Behaviour was not tested; lowest {name_of('measures', low.measure)}{_where(low, run)}: "
-            f"{plain(low, prose=True)}, n {count(low.n)}."
-        )
-    return "No check and no performance measure was tested in this run."
+    if not figures:
+        return None
+    low = _worst(figures)
+    return Headline(
+        f"Behaviour was not tested; lowest {name_of('measures', low.measure)}{_where(low, run)}: "
+        f"{plain(low, prose=True)}, n {count(low.n)}.",
+        1 - _ends(low)[1],
+    )
 
 
 def learned(run: Run) -> tuple[Sentence, ...]:
@@ -181,10 +206,9 @@ def _gender(run: Run) -> Sentence:
         and not f.where.get("symptom")
         and f.where.get("topic") in ("pronouns", "gender")
     ]
-    pairs = [f for f in run.findings if f.measure == "flip_rate" and f.where.get("audit") == "fairness"]
-    if any(f.tested for f in pairs):
-        return _swapped(run, [f for f in pairs if f.tested])
-    groups = _groups(run) or "a comparison of groups of authors was " + NOT_TESTED
+    if judged_pairs(run):
+        return Sentence("Gender", f"{pairs_learned(run)}.", "fairness")
+    groups = groups_learned(run) or "a comparison of groups of authors was " + NOT_TESTED
     low = weakest(swaps)
     if low is None:
         return Sentence("Gender", f"swapping he and she was {NOT_TESTED}; {groups}.", "checks", False)
@@ -194,47 +218,6 @@ def _gender(run: Run) -> Sentence:
     tied = sum(swap.value == low.value for swap in swaps)
     least = f", least in {_named(low, run)}" if len(swaps) > 1 and tied == 1 else ""
     return Sentence("Gender", f"{said}{least}; {groups}.", "checks")
-
-
-def _swapped(run: Run, pairs: Sequence[Finding]) -> Sentence:
-    """The pairs that flip most for certain, who is missed less in them, and what groups meet."""
-    most = max(pairs, key=lambda f: (_ends(f)[0], f.value))
-    change = "changes its" if most.n == 1 else "change their"
-    what = swapped_words(most)
-    said = f"{rate(most, prose=True)} of {counted(most.n, 'text')} {change} decision when {what} are swapped"
-    said += _where(most, run)
-    same = ("model", "corpus", "label", "unit")
-    beside = {
-        f.measure: f for f in run.findings if all(f.where.get(key) == most.where.get(key) for key in same)
-    }
-    found, moved = beside.get("fnr_ratio"), beside.get("score_difference")
-    favoured = "" if found is None else next((f for f in found.flags if f.startswith("favours_")), "")
-    if found is not None and favoured not in ("", "favours_neither"):
-        said += f"; the {favoured.removeprefix('favours_')} wording is missed less"
-        said += f" (false negative rate ratio {plain(found, prose=True)}, n {count(found.n)})"
-    adjusted = beside.get("score_difference_p_holm")
-    if moved is not None and adjusted is not None and "significant" in adjusted.flags:
-        said += f"; the female wording scores {'higher' if moved.value > 0 else 'lower'}"
-        said += f" (mean difference {plain(moved, prose=True)}, n {count(moved.n)})"
-    groups = _groups(run)
-    return Sentence("Gender", f"{said}{f'; {groups}' if groups else ''}.", "fairness")
-
-
-def _groups(run: Run) -> str:
-    """Which groups of the corpus the model treats apart, after Holm's correction."""
-    mine = [f for f in run.findings if f.where.get("unit") == "groups" and f.where.get("audit") == "fairness"]
-    if not mine:
-        return ""
-    met: dict[str, dict[str, None]] = {}
-    for f in mine:
-        if f.measure.endswith("_p_holm") and "significant" in f.flags:
-            against = "" if f.where["versus"] == "the rest" else f" against {f.where['versus']}"
-            met.setdefault(f.where["column"], {})[f.where["group"] + against] = None
-    apart = [f"{column} ({listed(list(groups))})" for column, groups in met.items()]
-    columns = listed(list(dict.fromkeys(f.where["column"] for f in mine)))
-    if not apart:
-        return f"groups by {columns} are not told apart after Holm's correction"
-    return f"groups differ by {listed(apart)} after Holm's correction"
 
 
 def _calibration(run: Run) -> Sentence:
@@ -287,16 +270,4 @@ def _full(finding: Finding, run: Run) -> str:
 
 
 def _where(finding: Finding, run: Run, word: str = "on") -> str:
-    """Which model and corpus, said only where the run has several; and the label where it has several."""
-    places = list(
-        dict.fromkeys(place_of(f) for f in run.findings if all(place_of(f)) and "by" not in f.where)
-    )
-    labels = {f.where["label"] for f in run.findings if f.where.get("label", "all") != "all"}
-    said = ""
-    if len(places) > 1 and place_of(finding) in places:
-        name = place_names(places)[place_of(finding)]
-        several_models = len({model for model, _ in places}) > 1
-        said = f", {name}" if several_models else f" {word} {name}"
-    if len(labels) > 1 and finding.where.get("label"):
-        said += f", label {finding.where['label']}"
-    return said
+    return place_said(finding, run.findings, word)

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,21 @@ def place_names(places: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
     if len(corpora) == 1:
         return {place: place[0] or place[1] for place in places}
     return {(model, corpus): f"{model} on {corpus}" for model, corpus in places}
+
+
+def place_said(finding: Finding, findings: Iterable[Finding], word: str = "on") -> str:
+    """Which model and corpus, said only where a run has several; and the label where it has several."""
+    known = list(findings)
+    places = list(dict.fromkeys(place_of(f) for f in known if all(place_of(f)) and "by" not in f.where))
+    labels = {f.where["label"] for f in known if f.where.get("label", "all") != "all"}
+    said = ""
+    if len(places) > 1 and place_of(finding) in places:
+        name = place_names(places)[place_of(finding)]
+        several_models = len({model for model, _ in places}) > 1
+        said = f", {name}" if several_models else f" {word} {name}"
+    if len(labels) > 1 and finding.where.get("label"):
+        said += f", label {finding.where['label']}"
+    return said
 
 
 def order(finding: Finding) -> tuple[object, ...]:

@@ -14,7 +14,7 @@ from psycheck.audits.fairness import Fairness
 from psycheck.corpus import Corpus
 from psycheck.engine import score_once
 from psycheck.finding import Finding
-from psycheck.measures.fairness import paired_difference
+from psycheck.measures.fairness import Rate, paired_difference
 from psycheck.model import Judgement, Model
 from psycheck.scores import RememberedScores
 from psycheck.store import Store
@@ -22,7 +22,7 @@ from psycheck.study.arms import BETTER, CONTROL, Arms, measured_arm, trained_arm
 from psycheck.study.changes import PLAIN
 from psycheck.study.rows import DEV, HALF, Scored
 from psycheck.text.gender import Scope
-from psycheck.train.augment import PRONOUNS, with_swapped
+from psycheck.train.augment import PRONOUNS, Augmented, with_swapped
 from psycheck.train.parts import DEV_NAMES, dev_rows
 from psycheck.train.recipe import Recipe
 
@@ -38,6 +38,8 @@ def one_gender_seed(
     data = {
         arm: with_swapped(split, scope, control=arm == CONTROL) for arm in (BETTER, *([CONTROL] * control))
     }
+    if not arms.counts:  # further seeds learn from the same texts
+        arms.rates.append(_undecided(arms, data[BETTER]))
     flips: dict[tuple[str, str], dict[str, bool]] = {}
     for arm in (PLAIN, *data):
         corpus = arms.corpus
@@ -59,6 +61,14 @@ def one_gender_seed(
             flips[arm, test.name] = _flipped(half.tables["pairs"], arms.label)
             if arm != PLAIN:
                 arms.rates.append(_change(flips[PLAIN, test.name], flips[arm, test.name], arms, row))
+
+
+def _undecided(arms: Arms, made: Augmented) -> Finding:
+    """Texts of train and dev without a counterpart, as a word's swap cannot be decided: all of them by id."""
+    share = Rate(made.counts["undecided"], made.counts["texts"])
+    where = {"audit": arms.audit, "corpus": arms.corpus.name, "unit": "train and dev"}
+    counts = {"undecided": share.count}
+    return Finding("undecided_rate", share.value, share.n, share.interval, where, counts, made.undecided)
 
 
 def _with_dev(corpus: Corpus, recipe: Recipe) -> Corpus:

@@ -8,7 +8,7 @@ from typing import Any
 from psycheck.corpus import Corpus
 from psycheck.engine import Progress, silent
 from psycheck.environment import environment_of
-from psycheck.errors import BadInput
+from psycheck.errors import BadInput, PsycheckError
 from psycheck.finding import Finding
 from psycheck.line import CorpusLike, open_corpus
 from psycheck.measures.bootstrap import RESAMPLES
@@ -16,12 +16,13 @@ from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
 from psycheck.pages import save
 from psycheck.run import Run, open_run
-from psycheck.study.arms import Say, named
-from psycheck.study.gender_deciding import TFIDF, Deciding
-from psycheck.study.gender_rows import AUDIT, ORIGINAL, Decided, adjusted, changes, figures
+from psycheck.study.arms import Say
+from psycheck.study.gender_deciding import TFIDF, Deciding, title_of
+from psycheck.study.gender_rows import AUDIT, ORIGINAL, Decided, adjusted, changes, figures, pair_rows
 from psycheck.study.gender_tables import paper_notes
 from psycheck.study.gender_texts import Balance, Cut, Gendered, How, cut, gendered_texts, label_of
 from psycheck.study.gender_training import fewer, training_of
+from psycheck.study.gender_unseen import unseen_notes
 from psycheck.text.gender import Scope
 from psycheck.train.grids import Grid, grid, learners
 from psycheck.train.recipe import Recipe, with_seed
@@ -54,8 +55,8 @@ def study_gender(
     TF–IDF of words, which knows nothing but the training texts. `recipes` are encoders to fine-tune besides.
     `scope` says which words are swapped, `how` what neutral texts say; `balance` and `each` how training
     texts are drawn, once a seed; `pairs` bounds the test; `direct_bias` measures that of the encoder, too.
-    The folder gets `study.md`, each table beside the published one. Vectors and decisions are remembered in
-    it: the same call goes on after a kill.
+    The folder gets `study.md`, each table beside the published one, and `pairs.parquet`, every decision by
+    id. Vectors and decisions are remembered in it: the same call goes on after a kill.
     """
     opened = open_corpus(corpus)
     grids = [grid(name) for name in (learners() if names is None else names)]
@@ -75,16 +76,21 @@ def study_gender(
             study.finetune(
                 with_seed(recipe.with_(labels=[texts.label]), recipe.seed + number), training, number
             )
-    found = _findings(study.rows, texts, resamples)
-    if direct_bias and reader is not None:
-        found += _direct_bias(reader, folder / "bias")
     run = Run(
         plan=_plan(opened, texts, cuts, study, grids, recipes, balance, scope, how, seeds),
         environment=environment_of([reader] if reader is not None else [], [opened]),
-        findings=tuple(found),
-        notes=(*_notes(opened, texts, cuts), *_unseen_notes(study.rows), *study.notes, *paper_notes()),
+        findings=tuple(_findings(study.rows, texts, resamples)),
+        tables={"pairs": pair_rows(study.rows)},
+        notes=(
+            *_notes(opened, texts, cuts),
+            *unseen_notes(study.rows),
+            *study.notes,
+            *paper_notes(),
+        ),
         folder=folder,
     )
+    if direct_bias and reader is not None:
+        run = _with_direct_bias(run, reader, folder)
     save(run, folder)
     return run
 
@@ -105,6 +111,20 @@ def _findings(rows: Sequence[Decided], texts: Gendered, resamples: int) -> list[
     return out
 
 
+def _with_direct_bias(run: Run, encoder: Encoder, folder: Path) -> Run:
+    """The run with Direct Bias of the vectors, or with a note that says why there is none."""
+
+    def without(why: str) -> Run:
+        return replace(run, notes=(*run.notes, f"Direct Bias of {encoder.name} is missing: {why}"))
+
+    # What is trained is written down before: nothing that fails from here on may cost it.
+    save(without("the study ended before it was measured"), folder)
+    try:
+        return replace(run, findings=(*run.findings, *_direct_bias(encoder, folder / "bias")))
+    except PsycheckError as error:
+        return without(error.what)
+
+
 def _direct_bias(encoder: Encoder, folder: Path) -> list[Finding]:
     """Direct Bias of the depression words in the vectors, measured once a folder."""
     from psycheck.bias import encoder_bias
@@ -119,7 +139,7 @@ def _direct_bias(encoder: Encoder, folder: Path) -> list[Finding]:
 
 
 def _check(grids: Sequence[Grid], recipes: Sequence[Recipe], seeds: int, pairs: int | None) -> None:
-    titles = [one.name for one in grids] + [named(recipe) for recipe in recipes]
+    titles = [one.name for one in grids] + [title_of(recipe) for recipe in recipes]
     if not titles:
         raise BadInput("the study has no learner", allowed=", ".join(learners()))
     if len(set(titles)) < len(titles):
@@ -154,16 +174,6 @@ def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
     return out
 
 
-def _unseen_notes(rows: Sequence[Decided]) -> list[str]:
-    """Pairs that could not flip, once for each kind of vectors."""
-    most = {row.encoder: row for row in rows if row.unseen}
-    return [
-        f"vectors of {name}: {row.unseen} of {len(row.marks)} pairs have one vector in both wordings "
-        "(the window ends before the gendered word), so they cannot flip"
-        for name, row in most.items()
-    ]
-
-
 def _plan(
     corpus: Corpus,
     texts: Gendered,
@@ -176,7 +186,7 @@ def _plan(
     how: How,
     seeds: int,
 ) -> dict[str, Any]:
-    titles = [one.title for one in grids] + [f"{named(recipe)}, fine-tuned" for recipe in recipes]
+    titles = [one.title for one in grids] + [title_of(recipe) for recipe in recipes]
     return {
         "verb": "study gender",
         "models": [{"name": title, "labels": [texts.label]} for title in titles],

@@ -1,6 +1,7 @@
 """Learners of the gender study: fitted on each of the four training sets, deciding every pair."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from hashlib import blake2b
@@ -18,16 +19,24 @@ from psycheck.models.open import open_model
 from psycheck.study.arms import Say, named
 from psycheck.study.arrays import Arrays, key_of, vectors_of
 from psycheck.study.asking import scored
-from psycheck.study.gender_rows import EXPERIMENTS, Decided
+from psycheck.study.gender_rows import EXPERIMENTS, OWN, Decided
 from psycheck.study.gender_texts import Gendered
 from psycheck.study.gender_training import Training
+from psycheck.study.gender_unseen import NOT_LEARNED, Pair, same_vectors, why_same, why_same_to
 from psycheck.train.fit import train
-from psycheck.train.grids import Features, Grid, search
-from psycheck.train.recipe import Recipe
+from psycheck.train.grids import Features, Grid, Searched, search
+from psycheck.train.recipe import FROZEN, Recipe
+from psycheck.train.recipe import TFIDF as TFIDF_START
 
-FORMAT = "1"  # raised when the same texts would be decided otherwise
+FORMAT = "2"  # raised when the same texts would be decided otherwise, or more of them is remembered
 TFIDF = "tfidf"
-SAME = 1e-6
+
+
+def title_of(recipe: Recipe) -> str:
+    """What is trained, and how: TF–IDF and a frozen encoder are not fine-tuned."""
+    if recipe.start == TFIDF_START:
+        return named(recipe)
+    return f"{named(recipe)}, {'frozen' if recipe.start.partition(':')[0] == FROZEN else 'fine-tuned'}"
 
 
 class Deciding:
@@ -42,6 +51,7 @@ class Deciding:
         self.chosen: dict[str, dict[str, Any]] = {}
         self.notes: list[str] = []
         self._vectors: dict[str, FloatArray] = {}
+        self._why: dict[Pair, str] = {}
 
     @property
     def remembered(self) -> Path:
@@ -76,16 +86,16 @@ class Deciding:
                 said = arrays.get(key)
                 if said is None:
                     found = search(grid, self._features(texts), marks, folds, seed=seed)
-                    sides = [
-                        found.decide(self._features(side)) for side in (training.as_female, training.as_male)
-                    ]
+                    sides = [self._features(side) for side in (training.as_female, training.as_male)]
+                    decided = [found.decide(side) for side in sides]
+                    same = same_vectors(*(_vectors(found, side) for side in sides))
                     head = [grid.points().index(dict(found.chosen)), found.score, found.converged]
-                    said = np.concatenate([head, *sides]).astype(np.float32)
+                    said = np.concatenate([head, *decided, same]).astype(np.float32)
                     arrays.add({key: said})
             point, score, converged = grid.points()[int(said[0])], float(said[1]), bool(said[2])
-            female, male = np.split(said[3:] >= 0.5, 2)
-            unseen = self._unseen(training)
-            self._decided(self.vectors_name, grid.title, experiment, seed, training, female, male, unseen)
+            female, male, same = np.split(said[3:] >= 0.5, 3)
+            why = self._reasons(training, same)
+            self._decided(self.vectors_name, grid.title, experiment, seed, training, female, male, why)
             name = f"{grid.title}, {experiment}, seed {seed}"
             self.chosen[name] = {**point, "macro_f1_over_folds": round(score, 4)}
             if not converged:
@@ -93,8 +103,8 @@ class Deciding:
             self.say(f"{name}: {int((female != male).sum())} of {len(female)} pairs flip")
 
     def finetune(self, recipe: Recipe, training: Training, seed: int) -> None:
-        """Fine-tune an encoder on each experiment; the first fold is dev."""
-        title = f"{named(recipe)}, fine-tuned"
+        """Train a recipe whole on each experiment; the first fold is dev."""
+        title = title_of(recipe)
         for experiment in EXPERIMENTS:
             texts, marks, folds = training.of(experiment)
             parts = [
@@ -116,8 +126,8 @@ class Deciding:
             store = self.folder / "scores.sqlite"
             scores = scored(model, tests, self.texts.label, store, self.progress)
             female, male = (side >= 0.5 for side in scores)
-            unseen = int((scores[0] == scores[1]).sum())
-            self._decided("its own", title, experiment, seed, training, female, male, unseen)
+            why = why_same_to(model, list(zip(training.as_female, training.as_male, strict=True)))
+            self._decided(OWN, title, experiment, seed, training, female, male, why)
             self.say(f"{title}, {experiment}, seed {seed}: {int((female != male).sum())} pairs flip")
 
     @property
@@ -125,13 +135,14 @@ class Deciding:
         """What the learners learn from."""
         return self.encoder.name if self.encoder else "TF–IDF"
 
-    def _unseen(self, training: Training) -> int:
-        """The pairs whose wordings have one vector: the window ends before the first gendered word."""
+    def _reasons(self, training: Training, same: BoolArray) -> list[str]:
+        """Why both wordings of each test text have one vector; "" where they have two."""
         if self.encoder is None:
-            return 0
-        sides = zip(training.as_female, training.as_male, strict=True)
-        # Vectors of one text differ in the last bits when it is padded to another length.
-        return sum(np.allclose(self._vectors[a], self._vectors[b], rtol=0, atol=SAME) for a, b in sides)
+            return [NOT_LEARNED if one else "" for one in same]
+        pairs = list(zip(training.as_female, training.as_male, strict=True))
+        asked = [pair for pair, one in zip(pairs, same, strict=True) if one and pair not in self._why]
+        self._why |= dict(zip(asked, why_same(self.encoder, asked), strict=True))
+        return [self._why[pair] if one else "" for pair, one in zip(pairs, same, strict=True)]
 
     def _features(self, texts: Sequence[str]) -> Features:
         return texts if self.encoder is None else np.stack([self._vectors[text] for text in texts])
@@ -145,11 +156,18 @@ class Deciding:
         training: Training,
         female: BoolArray,
         male: BoolArray,
-        unseen: int,
+        why: Sequence[str],
     ) -> None:
         ids = tuple(self.texts.ids[i] for i in training.test)
+        # A decision on the very edge may turn with the last bits: what turned was seen.
+        unseen = Counter(one for one, turned in zip(why, female != male, strict=True) if one and not turned)
         row = Decided(
             self.texts.corpus, self.texts.label, encoder, learner, experiment, seed, ids,
             self.texts.marks[training.test], female, male, unseen,
         )  # fmt: skip
         self.rows.append(row)
+
+
+def _vectors(found: Searched, features: Features) -> Any:
+    """What a fitted learner learned from: the vectors as they are, or TF–IDF of its training."""
+    return features if isinstance(features, np.ndarray) else found.model[:-1].transform(features)

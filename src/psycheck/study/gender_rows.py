@@ -4,10 +4,12 @@ Both wordings of a text share its annotation, so every figure is of pairs: their
 drawn for intervals, and McNemar's test asks whether one wording is called positive more often.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
+import polars as pl
 
 from psycheck.finding import Finding
 from psycheck.measures.bootstrap import RESAMPLES, percentiles
@@ -19,14 +21,15 @@ from psycheck.study.gender_texts import FEMALE, MALE
 AUDIT = "gender"
 ORIGINAL, SWAPPED, NEUTRAL, AUGMENTED = "original", "swapped", "neutralised", "augmented"
 EXPERIMENTS = (ORIGINAL, SWAPPED, NEUTRAL, AUGMENTED)
-NAMED = 20  # ids of flipped pairs that a finding carries
+OWN = "its own"  # the vectors of a model that is trained whole
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
     """One classifier on all test pairs: `marks`, `as_female` and `as_male` are (n,), one entry a pair.
 
-    `unseen` counts the pairs whose two wordings have one vector, so that no learner could tell them apart.
+    `unseen` counts, by reason, the pairs whose two wordings have one vector, so that nothing could tell them
+    apart.
     """
 
     corpus: str
@@ -39,7 +42,7 @@ class Decided:
     marks: BoolArray
     as_female: BoolArray
     as_male: BoolArray
-    unseen: int = 0
+    unseen: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def flipped(self) -> BoolArray:
@@ -93,9 +96,9 @@ def figures(one: Decided, *, resamples: int = RESAMPLES, seed: int = 0) -> list[
         "flipped": flips.flipped,
         "only_female_positive": flips.only_first,
         "only_male_positive": flips.only_second,
-        "unseen": one.unseen,
+        "unseen": sum(one.unseen.values()),
     }
-    ids = tuple(id_ for id_, turned in zip(one.ids, one.flipped, strict=True) if turned)[:NAMED]
+    ids = tuple(id_ for id_, turned in zip(one.ids, one.flipped, strict=True) if turned)
     out.append(Finding("flip_rate", flips.rate.value, n, flips.rate.interval, where, ledger, ids))
     out.append(Finding("mcnemar_p", flips.p, n, None, where, ledger))
     chance = paired_difference(one.as_female[yes], one.as_male[yes])
@@ -118,6 +121,24 @@ def changes(one: Decided, original: Decided, *, resamples: int = RESAMPLES, seed
         Finding("flip_rate_change_p", flips.p, n, None, where, counts),
         Finding("macro_f1_change", gain, n, percentiles(after - before), where),
     ]
+
+
+def pair_rows(rows: Sequence[Decided]) -> pl.DataFrame:
+    """Every pair as every classifier decided it: ids and decisions, never texts."""
+    return pl.concat(
+        pl.DataFrame(
+            {"id": row.ids, "annotated": row.marks, "as_female": row.as_female, "as_male": row.as_male},
+            schema={"id": pl.String, **dict.fromkeys(("annotated", "as_female", "as_male"), pl.Boolean)},
+        ).select(
+            pl.lit(row.learner).alias("model"),
+            pl.lit(row.encoder).alias("encoder"),
+            pl.lit(row.experiment).alias("experiment"),
+            pl.lit(row.seed, pl.Int32).alias("seed"),
+            pl.all(),
+            (pl.col("as_female") != pl.col("as_male")).alias("flipped"),
+        )
+        for row in rows
+    )
 
 
 def adjusted(findings: Sequence[Finding], measure: str) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from psycheck.finding import Finding
 from psycheck.report.tables import Table
@@ -13,16 +14,25 @@ from psycheck.study.papers import MARK, published
 SOURCE = "the effects of gender bias in word embeddings on depression prediction"
 PUBLISHED = {"SVM": "gender-table-1", "random forest": "gender-table-2", "MLP": "gender-table-3"}
 _LETTER = {"favours_female": " F", "favours_male": " M"}
+SHOWN = 20  # ids of flipped pairs in a row of their table
 _PAIRS = (
     "learner", "vectors", "trained on", "pairs", "flipped", "% (95 %)", "positive only as F", "only as M",
     "p", "p Holm", "FNR as F", "FNR as M", "equal opportunity", "demographic parity",
 )  # fmt: skip
+_FLIPPED = ("learner", "vectors", "trained on", "seed", "flipped", "ids")
 _CHANGES = ("learner", "vectors", "trained on", "flipped, % points", "p Holm", "macro-F1, % points")
 
 
 def gender_tables(run: Run) -> str:
     """All tables in Markdown: the sentences first, then the paper's tables, the pairs and the changes."""
     findings = run.findings
+    draws = _draws(findings)
+    ours = (
+        f"Ours: {_over(draws)}."
+        if draws > 1
+        else "Ours with the 95 % interval. That of an FNRR is of FNR(named) / FNR(other): where it reaches "
+        "above 1, these texts cannot tell which gender is missed less."
+    )
     parts = [
         "# Gender bias on its way to a classifier: ours beside the published figures",
         "",
@@ -30,21 +40,25 @@ def gender_tables(run: Run) -> str:
         "",
         f"Published: “{SOURCE}”, Tables 1–3, as printed;",
         f"{MARK} marks a figure that the paper's own text contradicts (see the notes). FNRR is the lower by",
-        "the higher false negative rate; the letter names the gender that is missed less. Ours with the 95 %",
-        "interval (one seed), or the mean and, in brackets, the least and most over seeds. The interval of",
-        "an FNRR is that of FNR(named) / FNR(other): where it reaches above 1, these texts cannot tell which",
-        "gender is missed less.",
+        "the higher false negative rate; the letter names the gender that is missed less.",
+        ours,
         "",
     ]
     for table in tables_of(findings):
         parts += [f"## {table.caption}", "", *markdown(table.head, table.rows), ""]
+        parts += [table.note, ""] if table.note and table.note != ours else []
     return "\n".join([*parts, "## Notes", "", *(f"- {note}" for note in run.notes)]) + "\n"
 
 
 def tables_of(findings: Sequence[Finding]) -> list[Table]:
-    """The paper's tables, one a learner, then the pairs and the changes."""
+    """The paper's tables, one a learner, then the pairs, the changes and the ids of flipped pairs."""
     main = [main_table(findings, learner) for learner in _learners(findings)]
-    return [*main, pairs_table(findings), change_table(findings)]
+    tables = [*main, pairs_table(findings), change_table(findings)]
+    draws = _draws(findings)
+    if draws > 1:
+        tables = [replace(table, note=f"Ours: {_over(draws)}.") for table in tables]
+    ids = flipped_table(findings)
+    return [*tables, ids] if ids.rows else tables
 
 
 def answers(findings: Sequence[Finding]) -> list[str]:
@@ -57,8 +71,8 @@ def answers(findings: Sequence[Finding]) -> list[str]:
         cost = _of(findings, "macro_f1_change", learner, AUGMENTED)
         if before and after:
             out.append(
-                f"{learner}: swapping the gender turns {_flips(before)} when trained on the "
-                f"original texts, {_flips(after)} when augmented; FNRR {_cell(ratio[0], _two)} and "
+                f"{learner}: swapping the gender turns {_turned(before)} when trained on the original texts, "
+                f"{_turned(after, again=True)} when augmented; FNRR {_cell(ratio[0], _two)} and "
                 f"{_cell(ratio[1], _two)}; macro-F1 {_cell(cost, _points)} points"
             )
     return out
@@ -66,7 +80,7 @@ def answers(findings: Sequence[Finding]) -> list[str]:
 
 def main_table(findings: Sequence[Finding], learner: str) -> Table:
     """FNRR and macro-F1 of the four experiments, as the paper lays them out."""
-    head = ["whose", "vectors", "DB"]
+    head = ["whose", "vectors", "DB (95 %)" if _draws(findings) > 1 else "DB"]
     for experiment in EXPERIMENTS:
         head += [f"{experiment} FNRR", f"{experiment} F1"]
     rows: list[tuple[str, ...]] = []
@@ -120,7 +134,13 @@ def pairs_table(findings: Sequence[Finding]) -> Table:
                     _cell(parity, _signed),
                 )
             )
-    return Table("The pairs", _PAIRS, tuple(rows), words=3)
+    draws = _draws(findings)
+    several = {
+        "flipped": "flipped, draw by draw",
+        "% (95 %)": f"%, mean of {draws} draws (least to most)",
+    }
+    head = tuple(several.get(name, name) if draws > 1 else name for name in _PAIRS)
+    return Table("The pairs", head, tuple(rows), words=3)
 
 
 def change_table(findings: Sequence[Finding]) -> Table:
@@ -140,6 +160,19 @@ def change_table(findings: Sequence[Finding]) -> Table:
                 )
             )
     return Table("Against training on the original texts", _CHANGES, tuple(rows), words=3)
+
+
+def flipped_table(findings: Sequence[Finding]) -> Table:
+    """The ids of flipped pairs: some of them, and how many more there are."""
+    rows = []
+    for f in findings:
+        if f.measure == "flip_rate" and f.examples:
+            more = len(f.examples) - SHOWN
+            ids = ", ".join(f.examples[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+            place = (f.where["model"], f.where["encoder"], f.where["experiment"], f.where["seed"])
+            rows.append((*place, str(len(f.examples)), ids))
+    note = "All of them are in findings.jsonl; pairs.parquet has every decision on every pair."
+    return Table("Flipped pairs by id", _FLIPPED, tuple(rows), words=6, note=note)
 
 
 def paper_notes() -> list[str]:
@@ -184,25 +217,37 @@ def _bias(findings: Sequence[Finding], vectors: str) -> str:
 
 
 def _cell(findings: Sequence[Finding], said: Callable[[float], str]) -> str:
-    """One seed with its interval and direction, or the mean over seeds with the least and the most."""
+    """One draw with its interval and direction, or the mean over draws with the least and the most."""
     tested = [f for f in findings if f.tested]
     if not tested:
         return "–"
     letters = [_LETTER.get(flag, "") for f in tested for flag in f.flags if flag.startswith("favours_")]
-    if len(tested) == 1:
+    if len(findings) == 1:
         ends = tested[0].interval
         between = f" ({said(ends[0])} to {said(ends[1])})" if ends and not math.isnan(ends[0]) else ""
         return f"{said(tested[0].value)}{letters[0] if letters else ''}{between}"
     values = [f.value for f in tested]
-    mean = f"{said(sum(values) / len(values))} ({said(min(values))} to {said(max(values))})"
     towards = ", ".join(f"{letters.count(x)}{x}" for x in _LETTER.values() if x in letters)
-    return f"{mean}{'; ' + towards if towards else ''}"
+    between = f"{said(min(values))} to {said(max(values))}{'; ' + towards if towards else ''}"
+    return f"{said(sum(values) / len(values))} ({between})"
 
 
-def _flips(findings: Sequence[Finding]) -> str:
-    turned = sum(f.counts["flipped"] for f in findings)
-    n = sum(f.n for f in findings)
-    return f"{turned} of {n} decisions, {_cell(findings, _percent)},"
+def _turned(findings: Sequence[Finding], *, again: bool = False) -> str:
+    """How many decisions turn; several draws share test texts, so they are never added up."""
+    if len(findings) == 1:
+        return f"{findings[0].counts['flipped']} of {findings[0].n} decisions, {_cell(findings, _percent)},"
+    shares = [f.value for f in findings]
+    ends = f"{_hundred(min(shares))} to {_hundred(max(shares))}"
+    mean = _percent(sum(shares) / len(shares))
+    return f"{mean} ({ends})" if again else f"{mean} of the decisions ({ends} over {len(shares)} draws)"
+
+
+def _draws(findings: Sequence[Finding]) -> int:
+    return len({f.where["seed"] for f in findings if f.measure == "flip_rate"})
+
+
+def _over(draws: int) -> str:
+    return f"mean of {draws} draws of the training texts; in brackets the least and the most"
 
 
 def _counted(values: Sequence[int]) -> str:

@@ -221,7 +221,7 @@ def _check_texts(texts: Gendered) -> None:
             f"no text speaks of one gender: {reasons}",
             where=place,
             allowed="texts in the third person with he or she",
-            do="widen what counts (--nouns, --titles, --names) or bring another corpus",
+            do="swap more than pronouns (--swap nouns,titles,names) or bring another corpus",
         )
     positive = int(texts.marks.sum())
     if positive in (0, len(texts)):

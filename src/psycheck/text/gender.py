@@ -7,7 +7,7 @@ can say what "her" is in "I saw her smile"). Second, the result is swapped again
 the text, it stays as it was. Every word that stays for such a reason counts as undecided.
 
 "he/she", "s/he", "(s)he" and "he or she" name both and are not swapped; a label such as "she/her" is.
-Left alone are handles, hashtags, web addresses and hyphenated words ("she-wolf").
+Left alone are handles, hashtags, web addresses, tags of HTML and hyphenated words ("she-wolf").
 """
 
 from dataclasses import replace
@@ -90,13 +90,13 @@ def _swap_once(text: str, scope: Scope) -> Edited:
     if scope.person == "main":
         main = of_main_person(text, scope)
         partners = [
-            partner if takes else None if unsure else ""
+            partner if takes or partner == "" else None if unsure else ""
             for partner, takes, unsure in zip(partners, main.takes, main.unsure, strict=True)
         ]
     changes: list[Change] = []
     undecided = 0
     for at, partner in zip(found, partners, strict=True):
-        if partner and partner != at.said:
+        if partner and partner != text[at.start : at.end]:
             changes.append((at.start, at.end, partner))
         elif partner is None:
             undecided += 1
@@ -131,7 +131,7 @@ def _partners(text: str, found: list[Found]) -> list[str | None]:
             out[i] = carry_case(at.said, _PARTNERS[at.word, role]) if role else None
             seen = carry_case(at.said, _BY_ROLE[role]) if role else seen
         elif at.entry.partner:
-            out[i] = carry_case(at.said, at.entry.partner)
+            out[i] = carry_case(text[at.start : at.end], at.entry.partner)
             seen = _blind(at)
         else:
             out[i] = None

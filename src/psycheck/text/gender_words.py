@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from psycheck.errors import BadInput, nearest
-from psycheck.text.edits import address_spans, inside, straight
+from psycheck.text.edits import Span, address_spans, inside, straight
+from psycheck.text.gender_names import NEUTRAL_NAMES as _NEUTRAL_NAMES
+from psycheck.text.gender_names import PAIRS, is_name, is_title
+from psycheck.text.sex_letters import sex_letters
 
 Gender = Literal["female", "male", "both", "neither"]
 Kind = Literal["subject", "reflexive", "decide", "noun", "title", "address", "name", "pair"]
@@ -19,9 +22,9 @@ Kind = Literal["subject", "reflexive", "decide", "noun", "title", "address", "na
 class Scope:
     """Which gendered words an edit takes besides pronouns, and whose.
 
-    `nouns` are words of kin and roles (mother, waitress), `titles` are Mr, Ms, Sir …, `names` are the first
-    names of gender_names.toml. `person` is everybody, or the main person of a clinical note alone: see
-    `psycheck.text.main_person`.
+    `nouns` are words of kin and roles (mother, waitress) and F and M for the sex, `titles` are Mr, Ms, Sir …,
+    `names` are the first names of gender_names.toml. `person` is everybody, or the main person of a
+    clinical note alone: see `psycheck.text.main_person`.
     """
 
     nouns: bool = False
@@ -62,7 +65,10 @@ class Entry(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A gendered word at `text[start:end]`; `ending` is the rest of its contraction, as written."""
+    """A gendered word at `text[start:end]`; `ending` is the rest of its contraction, as written.
+
+    `said` is the word as written, but in lower case for F and M, whose neutral word has no capital.
+    """
 
     start: int
     end: int
@@ -74,15 +80,20 @@ class Found(NamedTuple):
 
 _FOLDER: Final = Path(__file__).parent
 _DATA: Final = tomllib.loads(_FOLDER.joinpath("gender.toml").read_text("utf-8"))
-_NAMES: Final = tomllib.loads(_FOLDER.joinpath("gender_names.toml").read_text("utf-8"))
-NEUTRAL_NAMES: Final = tuple(_NAMES["neutral"].split())
+NEUTRAL_NAMES: Final = _NEUTRAL_NAMES
 WORDS: Final[dict[str, str]] = _DATA["words"]
 _CALLED: Final = frozenset(_DATA["nouns"]["called"].split())
 # Words that are nothing else than a part of one pronoun's label or of "s/he".
 _THEY: Final = Entry("neither", "pair", "", "", "they")
 _BOTH: Final = Entry("both", "pair", "", "they", "subject")
-# Before a name: "Miss Smith", "Ms. [name]"; "Miss you" and "MS" are no titles.
-_NAME_FOLLOWS: Final = re.compile(r"\.?[^\S\n]+[A-Z\[_*]")
+_SEX: Final = {
+    "f": Entry("female", "noun", "m", "person", "sex"),
+    "m": Entry("male", "noun", "f", "person", "sex"),
+}
+_TAG: Final = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]*|/)?>")
+# "boys' room": an apostrophe that ends a word and closes no quotation.
+_OWNS: Final = re.compile(r"['’](?!\w)")
+_QUOTE: Final = re.compile(r"(?<![\w'’])['‘](?=\w)")
 
 
 def _lines(table: str, kind: Kind, group: str) -> dict[str, Entry]:
@@ -128,12 +139,10 @@ def _titles() -> dict[str, Entry]:
 
 def _first_names() -> dict[str, Entry]:
     out = {}
-    for at, line in enumerate(_NAMES["pairs"].split("\n")):
-        if line:
-            female, male = line.split()
-            neutral = NEUTRAL_NAMES[at % len(NEUTRAL_NAMES)]
-            out[female] = Entry("female", "name", male, neutral, "name")
-            out[male] = Entry("male", "name", female, neutral, "name")
+    for at, (female, male) in enumerate(PAIRS):
+        neutral = NEUTRAL_NAMES[at % len(NEUTRAL_NAMES)]
+        out[female] = Entry("female", "name", male, neutral, "name")
+        out[male] = Entry("male", "name", female, neutral, "name")
     return out
 
 
@@ -154,6 +163,7 @@ def _entries(nouns: bool, titles: bool, names: bool) -> tuple[re.Pattern[str], d
     cased = (NAMES if names else {}) | (
         {w: e for w, e in TITLES.items() if e.kind == "title"} if titles else {}
     )
+    cased = cased | {word.upper(): entry for word, entry in cased.items()}
     table = PRONOUNS | (NOUNS if nouns else {})
     if titles:
         table = table | {w: e for w, e in TITLES.items() if e.kind == "address"}
@@ -199,24 +209,74 @@ def _tree(words: Iterable[str]) -> str:
 def gendered(text: str, scope: Scope) -> list[Found]:
     """The gendered words of a text in order, with "they" and "s/he", which belong to pairs and labels."""
     pattern, table = _entries(scope.nouns, scope.titles, scope.names)
+    letters = list(sex_letters(text)) if scope.nouns else []
     first = pattern.search(text)
-    if first is None:
+    if first is None and not letters:
         return []
-    out = []
-    addresses = address_spans(text)
-    for found in pattern.finditer(text, first.start()):
+    addresses, tags = address_spans(text), _tag_spans(text)
+    out = [
+        Found(start, end, said, said, "", _sex(said))
+        for start, end in letters
+        for said in [text[start:end].lower()]
+        if not inside(addresses, start) and not inside(tags, start)
+    ]
+    for found in pattern.finditer(text, first.start()) if first else ():
         start, end = found.start(), found.end(1)
-        if addresses and inside(addresses, start):
+        if (addresses and inside(addresses, start)) or (tags and inside(tags, start)):
             continue
         said, ending = text[start:end], found[2] or ""
         word = straight(said)
         entry = table.get(word) or table[word.lower()]
-        if entry.kind == "title" and not _NAME_FOLLOWS.match(text, end):
+        if entry.kind == "title" and not is_title(text, start, end):
+            continue
+        if entry.kind == "name" and not is_name(text, start, end):
             continue
         if entry.group == "adult" and _last(text, start) in _CALLED:
             continue
+        if entry.kind == "noun" and _owns(text, start, end, ending, entry.partner):
+            mark = text[end]
+            end += 1 + len(ending[1:])
+            said, ending, entry = text[start:end], "", _owning(entry, mark)
+            word = straight(said)
         out.append(Found(start, end, said, word.lower(), ending, entry))
-    return out
+    return sorted(out) if letters else out
+
+
+def _sex(said: str) -> Entry:
+    entry = _SEX[said[-1]]
+    return entry._replace(partner=said[:-1] + entry.partner)
+
+
+def _tag_spans(text: str) -> Sequence[Span]:
+    """Where tags of HTML stand: a name alone, or with attributes; "<he said so>" is none."""
+    if "<" not in text:
+        return ()
+    return [found.span() for found in _TAG.finditer(text) if "=" in found[0] or " " not in found[0][:-3]]
+
+
+def _owns(text: str, start: int, end: int, ending: str, partner: str) -> bool:
+    """Whether the possessive of a noun may be written otherwise for its partner: "ladies'", "gentlemen's"."""
+    if ending:
+        return straight(ending).lower() == "'s" and text[end - 1] in "nN" and partner.endswith("s")
+    return owns_by_mark(text, start, end)
+
+
+def owns_by_mark(text: str, start: int, end: int) -> bool:
+    """Whether a word in -s is a possessive by an apostrophe alone: "boys' room", "James' mother"."""
+    return (
+        text[end - 1] in "sS"
+        and _OWNS.match(text, end) is not None
+        and not _QUOTE.search(text, max(0, start - 200), start + 1)
+    )
+
+
+def _owning(entry: Entry, mark: str) -> Entry:
+    """A noun's entry in the possessive: "boys'" is "girls'" and "children's"."""
+
+    def owner(said: str) -> str:
+        return said and said + (mark if said.endswith("s") else f"{mark}s")
+
+    return entry._replace(partner=owner(entry.partner), neutral=owner(entry.neutral))
 
 
 def in_scope(found: Found, scope: Scope) -> bool:
@@ -252,6 +312,8 @@ def runs(text: str, found: list[Found]) -> list[list[int]]:
 
 
 def _join(one: Found, other: Found, between: str) -> bool:
+    if one.entry.kind == "title":
+        between = between.removeprefix(".")
     slash = len(between) <= 3 and between.strip(" ") == "/"
     if not slash and not (
         between[:1].isspace() and between[-1:].isspace() and between.lower().split() == ["or"]

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Final, Literal
 
-from psycheck.text.edits import Change, Edit, Edited, Span, apply, carry_case, straight
+from psycheck.text.edits import Change, Edit, Edited, Span, address_spans, apply, carry_case, inside, straight
 from psycheck.text.gender_words import (
     LABELS,
     NEUTRAL_NAMES,
@@ -14,6 +14,7 @@ from psycheck.text.gender_words import (
     Scope,
     gendered,
     mixed,
+    owns_by_mark,
     runs,
 )
 from psycheck.text.main_person import of_main_person
@@ -50,7 +51,8 @@ def neutralise(scope: Scope = PRONOUNS_ONLY, how: How = "they") -> Edit:
             undecided = sum(unsure)
         names = _names(text, found)
         changes: list[Change] = []
-        for part in _parts(text, found, takes):
+        couples = _couples(text, found) if how == "remove" else []
+        for part in _parts(text, found, takes, couples):
             made = _removed(text, part, names) if how == "remove" else _to_they(text, part, names)
             undecided += not made
             changes += made
@@ -59,11 +61,11 @@ def neutralise(scope: Scope = PRONOUNS_ONLY, how: How = "they") -> Edit:
     return edit
 
 
-def _parts(text: str, found: list[Found], takes: list[bool]) -> list[list[Found]]:
+def _parts(text: str, found: list[Found], takes: list[bool], couples: list[list[int]]) -> list[list[Found]]:
     """The gendered words to replace, with those together that are replaced as one: "he/she", "she/her"."""
     gone: set[int] = set()
     out: list[list[Found]] = []
-    for run in [*runs(text, found), *_both_plural(text, found)]:
+    for run in [*runs(text, found), *_both_plural(text, found), *couples]:
         words = [found[i] for i in run]
         label = text[words[0].start : words[-1].end].lower() in LABELS
         together = label or (mixed(words) and words[0].entry.kind != "name")
@@ -83,6 +85,16 @@ def _both_plural(text: str, found: list[Found]) -> list[list[int]]:
         and one.entry.partner == other.word
         and (one.entry.neutral.endswith("s") or one.entry.neutral in ("people", "children"))
         and text[one.end : other.start].lower().split() == ["and"]
+    ]
+
+
+def _couples(text: str, found: list[Found]) -> list[list[int]]:
+    """Where two titles share a name, so that they go together: "Mr. and Mrs. Smith"."""
+    return [
+        [i, i + 1]
+        for i, (one, other) in enumerate(pairwise(found))
+        if one.entry.kind == other.entry.kind == "title"
+        and text[one.end : other.start].lower().removeprefix(".").split() in (["and"], ["&"])
     ]
 
 
@@ -119,7 +131,10 @@ def _to_they(text: str, part: list[Found], names: dict[str, str]) -> list[Change
     if not said:
         follows = text[end:].split(None, 1)[0]
         return [*_article(text, start, follows), (start, end, "")]
-    return [*_article(text, start, said), (start, end, said if one.word in names else _cased(one, said))]
+    if one.word in names and owns_by_mark(text, start, end) and not said.endswith("s"):
+        end += 1
+        said += f"{text[end - 1]}s"  # James' is Sam's
+    return [*_article(text, start, said), (start, end, _cased(one, said))]
 
 
 def _cased(at: Found, said: str) -> str:
@@ -149,7 +164,7 @@ def _subject(text: str, part: list[Found]) -> list[Change]:
         short = "ve" if _has(text, end + len(ending)) else "re"
         ending = (ending[:1] if ending else "") + (short.upper() if last.said.isupper() else short)
     done = end + len(last.ending)
-    return [(start, done, _cased(one, "they") + ending), *verbs_after_contraction(text, done, ending)]
+    return [(start, done, _cased(one, "they") + ending), *verbs_after_contraction(text, done)]
 
 
 def _has(text: str, end: int) -> bool:
@@ -214,6 +229,7 @@ def _tidy(text: str, changes: list[Change]) -> list[Change]:
     """Take the space of words that go with them, and hand their capital on to the next word."""
     out: list[Change] = []
     due = -1
+    addresses = address_spans(text)
     for start, end, said in changes:
         if out and start < out[-1][1]:
             continue
@@ -227,7 +243,7 @@ def _tidy(text: str, changes: list[Change]) -> list[Change]:
         capital = capital or (text[start].isupper() and not text[start:end].isupper())
         left, right = _room(text, start, end)
         out.append((max(left, out[-1][1] if out else 0), right, ""))
-        due = right if capital and text[right : right + 1].islower() else -1
+        due = right if capital and text[right : right + 1].islower() and not inside(addresses, right) else -1
     if due >= 0:
         out.append((due, due + 1, text[due].upper()))
     return out

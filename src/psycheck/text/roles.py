@@ -1,17 +1,20 @@
 """Whether "her" is an object or a possessive, and "his" a possessive or a pronoun.
 
 English writes one word for two: "I saw her" and "her hands"; "his hands" and "the choice was his". The words
-beside it nearly always decide. A list of rules, tried in order, looks at one word before and three after; the
-word lists are in roles.toml. Where grammar allows both readings ("I gave her money", "I saw her smile"), the
-role is undecided.
+beside it nearly always decide. A list of rules, tried in order, looks at two words before and three after.
+Where grammar allows both readings ("I gave her money", "I saw her smile"), the role is undecided. The word
+lists are in roles.toml, roles_before.toml (verbs that govern "her"), roles_after.toml (verbs that follow it),
+roles_nouns.toml (nouns and adjectives) and roles_frames.toml (set phrases).
 
     her + end of phrase, preposition, determiner, pronoun, conjunction, auxiliary, adverb    object
     her + own, noun, adjective with its noun                                                  possessive
-    see, let, make, help … + her + bare verb or adjective                                     object
+    see, let, make, help, consider … + her + bare verb, adjective, title or status            object
+    who, what … + verb + her + finite verb                                                    object
+    give, prescribe, grant, fine … + her + drug, what is granted, sum of money                object
     her + number + unit of time       object, but possessive after in, during, of … and before "of"
     give, send, bring … + her + bare plural or mass noun, also after an adjective or a noun    undecided
     wish + her + luck, joy …                                                                  object
-    his + end of phrase, finite verb, preposition, conjunction …                              pronoun
+    his + end of phrase, finite verb, preposition, conjunction …; a friend of + his + verb    pronoun
     his + anything else                                                                       possessive
 """
 
@@ -67,6 +70,24 @@ def _his(at: Beside) -> Role:
         return "pronoun" if at.third == "alone" else "possessive"
     if second in LISTS["partners"] and first in ("then", "now", "once"):
         return "possessive"
+    if first in LISTS["alone"]:
+        return "pronoun" if before and ends_phrase(second) else "possessive"
+    if before == "of" and (role := _of_his(at)):
+        return role
+    if first == "best" and before in LISTS["prefer"] and ends_phrase(second):
+        return "pronoun"
+    anew = not before or before in LISTS["opens_clause"]
+    if first in LISTS["his_verbs"]:
+        alone = not second and before in LISTS["opens_clause"]
+        return "pronoun" if alone or (anew and second in LISTS["his_after"]) else "possessive"
+    if anew and first in LISTS["acted"]:
+        return "pronoun"
+    if first in LISTS["days"] and not second and before not in LISTS["prepositions"]:
+        return "pronoun"
+    if first in LISTS["finite"] and first.endswith("s") and second in ("are", "were", "have"):
+        return "possessive"
+    if first in LISTS["plural_verbs"] and before in ("", "and", "but", "while", "that", "whereas"):
+        return "pronoun" if second else "possessive"
     if second in LISTS["spells"] and first in ("down", "off"):
         return "possessive"
     if first == "will":
@@ -94,6 +115,22 @@ def _his(at: Beside) -> Role:
         if first in LISTS["found"] and second in LISTS["determiners"]:
             return "pronoun"
     return "possessive"
+
+
+def _of_his(at: Beside) -> Role | None:
+    """Whether a verb follows "a friend of his": "lives nearby", "called the ward", "worries the family"."""
+    first, second = at.first, at.second
+    if first in LISTS["people"] or first in ALL_ADJECTIVES or at.comma:
+        return None
+    someone = at.lead in LISTS["people"]
+    verb = first.endswith("s") and not first.endswith("ss") and first not in LISTS["not_plural"]
+    if verb and (second in LISTS["determiners"] or (someone and second not in LISTS["auxiliaries"])):
+        return "pronoun"
+    if at.lead.endswith("s") and first in LISTS["after_debts"]:
+        return "pronoun"
+    if first in LISTS["acted"] or (someone and past(first)):
+        return "pronoun"
+    return None
 
 
 def _adverbial(at: Beside) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from psycheck.corpora.fit import Read, fit_texts
+from psycheck.corpora.regender import counterparts
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.measures.classification import BoolArray
@@ -22,6 +23,7 @@ from psycheck.train.recipe import FROZEN, TFIDF, Recipe
 
 Source = Literal["checks", "random"]
 PRONOUNS = Scope()
+AGAIN = "~again"  # ends the id of a text that the control repeats
 NEUTRAL = Path(__file__).with_name("neutral.txt")
 
 
@@ -43,12 +45,14 @@ class Augmented:
     the sentence (`shortened`); `used` says how often each sentence was appended. For swapped counterparts it
     has the texts of train and dev before (`texts`) and after (`texts_after`), those `added`, and those that
     got none: `unchanged` ones name no gender, of `undecided` ones a word's swap cannot be decided. Of those
-    added, `named_besides` name a gender by a noun or title, too, which the scope leaves.
+    added, `named_besides` name a gender by a noun or title, too, which the scope leaves. `undecided` has the
+    ids of the undecided.
     """
 
     corpus: Corpus
     counts: Mapping[str, int]
     used: Mapping[str, int]
+    undecided: tuple[str, ...] = ()
 
 
 def augmented(
@@ -126,23 +130,27 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
     edit, texts = swap(scope), corpus.texts
     edited = {row: edit(texts[row]) for row in sorted(inside)}
     added = {row: one.text for row, one in edited.items() if one.spans and not one.undecided}
+    ids = corpus.ids
+    undecided = tuple(ids[row] for row, one in edited.items() if one.undecided)
+    if not added and undecided:
+        raise BadInput(
+            f"no text of train and dev of corpus '{corpus.name}' can be swapped: of {len(undecided)} a word "
+            "cannot be decided, the others name no gender",
+            do="psycheck regender lists the undecided by id",
+        )
     if not added:
         raise BadInput(
             f"no text of train and dev of corpus '{corpus.name}' names a gender",
             allowed="texts with he, she, him, her, his …",
             do="without gendered words there is nothing to swap and nothing to gain",
         )
-    rows = list(added)
-    said = [texts[row] for row in rows] if control else list(added.values())
-    more = corpus.table[rows].with_columns(
-        pl.concat_str(pl.col("id"), pl.lit("~again" if control else "~swapped")).alias("id"),
-        pl.Series("text", said, pl.String),
-    )
+    again = {row: texts[row] for row in added}
+    more = counterparts(corpus.table, again, AGAIN) if control else counterparts(corpus.table, added)
     counts = {
         "texts": len(inside),
         "added": len(added),
         "texts_after": len(inside) + len(added),
-        "undecided": sum(one.undecided > 0 for one in edited.values()),
+        "undecided": len(undecided),
         "named_besides": sum(names_besides(texts[row], scope) for row in added),
     }
     counts["unchanged"] = counts["texts"] - counts["added"] - counts["undecided"]
@@ -152,6 +160,7 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
         replace(corpus, table=pl.concat([corpus.table, more]), notes=(*corpus.notes, note)),
         MappingProxyType(counts),
         MappingProxyType({}),
+        undecided,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.audits.direct_bias.lists import CONTRAST, MARK, Gender, WordList, word_list
 from psycheck.model import FloatArray
@@ -54,7 +55,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Vectors by word and sentence; a row of NaN where the encoder knows none."""
+    """Vectors by word and sentence; a row of NaN where the encoder knows none.
+
+    A row of zeros points nowhere, so that its word counts as not known, too.
+    """
 
     vectors: FloatArray = field(repr=False)
     rows: Mapping[Spoken, int] = field(repr=False)
@@ -62,6 +66,20 @@ class Embedded:
     def of(self, spoken: Sequence[Spoken]) -> FloatArray:
         """The vectors of what was asked for, (n, d)."""
         return self.vectors[[self.rows[one] for one in spoken]] if spoken else self.vectors[:0]
+
+    def known(self, spoken: Sequence[Spoken]) -> NDArray[np.bool_]:
+        """Which of them have a direction, (n,)."""
+        found: NDArray[np.bool_] = np.linalg.norm(self.of(spoken), axis=1) > 0
+        return found
+
+    def zeros(self, spoken: Sequence[Spoken]) -> tuple[Spoken, ...]:
+        """Those whose vector is all zeros."""
+        return tuple(one for one, row in zip(spoken, self.of(spoken), strict=True) if not row.any())
+
+    def distinct_known(self, rows: Sequence[Sequence[Spoken]]) -> int:
+        """How many different words of some rows are known."""
+        words = list(dict.fromkeys(one for row in rows for one in row))
+        return int(self.known(words).sum())
 
 
 def embedded(spoken: Sequence[Spoken], vectors: FloatArray) -> Embedded:

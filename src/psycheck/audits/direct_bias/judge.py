@@ -33,6 +33,10 @@ from psycheck.model import FloatArray, Judgement
 
 Lengths = Literal["unit", "raw"]
 FEWEST_PAIRS = 3
+FEWEST_RANDOM = (
+    20  # different random words that are known; lists of fewer are much the same, so they show nothing
+)
+ALPHA = 0.05
 CARRIERS = 10
 POOL = 1_000  # random words for the shares of variance by chance
 # How the gender direction could be made otherwise; the first is Bolukbasi's.
@@ -108,23 +112,34 @@ def judge(asked: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasin
         "known": pl.Boolean,
         "cosine": pl.Float64,
     }
-    findings += _adjusted(findings)
+    findings += _adjusted(findings, how.random_lists)
     return Judgement(tuple(findings), {"words": pl.DataFrame(rows, schema=schema)})
 
 
-def _adjusted(findings: Sequence[Finding]) -> list[Finding]:
-    """The p-values of size and side, adjusted by Holm over both and over all lists."""
+def _adjusted(findings: Sequence[Finding], lists: int) -> list[Finding]:
+    """The p-values of size and side, adjusted by Holm over both and over all lists.
+
+    With m tests on k random lists none falls below m / (k + 1); where that is not below 0.05 it is flagged.
+    """
     tests = [f for f in findings if f.measure in ("direct_bias_p", "signed_mean_p")]
-    counts = {"tests": sum(f.tested for f in tests)}
+    m = sum(f.tested for f in tests)
+    needed = math.floor(m / ALPHA + 1e-9)
+    counts = {"tests": m, "lists": lists, "lists_needed": needed}
     return [
-        replace(test, measure=f"{test.measure}_holm", value=float(p), counts=counts)
+        replace(
+            test,
+            measure=f"{test.measure}_holm",
+            value=float(p),
+            counts=counts,
+            flags=("too_few_lists",) if test.tested and lists < needed else (),
+        )
         for test, p in zip(tests, holm([test.value for test in tests]), strict=True)
     ]
 
 
 def known_pairs(asked: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:
     """The pairs of which the encoder knows both words."""
-    return [pair for pair in asked.pairs if not np.isnan(vectors.of(pair)).any()]
+    return [pair for pair in asked.pairs if vectors.known(pair).all()]
 
 
 def _groups(asked: Asked, vectors: Embedded) -> _Groups:
@@ -160,13 +175,15 @@ def _direction(
     axis = paired_axis(first, second, centring=how.centring)
     ends = share_intervals(first, second, centring=how.centring)
     drawn = next(iter(asked.random_plain.values()))
-    pool = _known(vectors.of([one for row in drawn for one in row[: max(20, POOL // len(drawn))]]))
+    few = vectors.distinct_known(drawn) < FEWEST_RANDOM
+    some = [] if few else [one for row in drawn for one in row[: max(20, POOL // len(drawn))]]
+    pool = _known(vectors.of(some))
     chance = random_shares(unit(pool) if how.lengths == "unit" else pool, len(first), seed=how.seed)
     counts = {"pairs": len(asked.pairs), "known": len(first), "agreeing": axis.agreeing}
     for k, (share, interval) in enumerate(zip(axis.shares, ends, strict=True)):
         here = {**where, "component": str(k + 1), "centring": how.centring, "lengths": how.lengths}
         yield Finding("explained_variance", float(share), len(first), _or_none(interval), here, counts)
-        if k < len(chance):
+        if k < len(chance) and math.isfinite(chance[k]):
             yield Finding("explained_variance_chance", float(chance[k]), len(first), None, here)
 
 
@@ -202,11 +219,11 @@ def _direct(
         most,
         unclear,
     )
-    yield Finding("direct_bias_chance", by_size.chance, n, by_size.spread, where)
+    yield Finding("direct_bias_chance", by_size.chance, n, _or_none(by_size.spread), where)
     yield Finding("direct_bias_p", by_size.p, n, None, where)
     towards = {"towards_female": int((there > 0).sum()), "towards_male": int((there < 0).sum())}
     yield Finding("signed_mean", float(there.mean()), n, ends, here, towards, (), unclear)
-    yield Finding("signed_mean_chance", by_sign.chance, n, by_sign.spread, where)
+    yield Finding("signed_mean_chance", by_sign.chance, n, _or_none(by_sign.spread), where)
     yield Finding("signed_mean_p", by_sign.p, n, None, where)
     for symptom in dict.fromkeys(target.symptom for target in spoken if target.symptom):
         part = there[[target.symptom == symptom for target in spoken]]
@@ -286,7 +303,7 @@ def _neighbours(
     m = int(there.sum())
     ends = mean_interval(values[there], resamples=how.resamples, seed=how.seed)
     yield Finding("rnd", float(values[there].mean()), m, ends, where, attributes)
-    yield Finding("rnd_chance", test.chance, m, test.spread, where)
+    yield Finding("rnd_chance", test.chance, m, _or_none(test.spread), where)
     yield Finding("rnd_p", test.p, m, None, where)
 
 
@@ -296,10 +313,13 @@ def _pools(
     targets: int,
     measure: Callable[[FloatArray], FloatArray],
 ) -> FloatArray:
-    """What random words show, (targets, m); one row for all is repeated, short rows are filled with NaN."""
+    """What random words show, (targets, m); one row for all is repeated, short rows are filled with NaN.
+
+    NaN everywhere where too few of the words are known.
+    """
     widest = max(len(row) for row in rows)
     out = np.full((len(rows), widest), np.nan)
-    for i, row in enumerate(rows):
+    for i, row in enumerate(rows if vectors.distinct_known(rows) >= FEWEST_RANDOM else ()):
         out[i, : len(row)] = measure(vectors.of(row))
     return np.repeat(out, targets, axis=0) if len(rows) == 1 else out
 

@@ -27,13 +27,17 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class WordList:
-    """A list of target words; `sentence` is what a contextual encoder reads, with {word} in it."""
+    """A list of target words; `sentence` is what a contextual encoder reads, with {word} in it.
+
+    `again` holds words that stand in a second symptom, which does not count: the target kept, the one left.
+    """
 
     name: str
     title: str
     targets: tuple[Target, ...]
     sentence: str = PLAIN
     source: str = ""
+    again: tuple[tuple[Target, Target], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,11 @@ def _judged(made: WordList, sentence: str, where: str) -> WordList:
     """The list without repeats; an empty one, or a sentence without a place for the word, is refused."""
     first = {target.word.casefold(): target for target in reversed(made.targets) if target.word}
     targets = tuple(target for target in dict.fromkeys(made.targets) if target in first.values())
+    again = tuple(
+        (kept, target)
+        for target in dict.fromkeys(made.targets)
+        if target.word and (kept := first[target.word.casefold()]).symptom != target.symptom
+    )
     if not targets:
         raise BadInput("the word list is empty", where=where, allowed="one word or phrase a line")
     if sentence.count(MARK) != 1:
@@ -153,7 +162,7 @@ def _judged(made: WordList, sentence: str, where: str) -> WordList:
             where=where,
             allowed=f"a sentence with {MARK} in it once, such as '{PLAIN}'",
         )
-    return WordList(made.name, made.title, targets, sentence, made.source)
+    return WordList(made.name, made.title, targets, sentence, made.source, made.again or again)
 
 
 def _text(raw: dict[str, Any], key: str, otherwise: str) -> str:
