@@ -94,6 +94,19 @@ def test_five_sentences_in_their_order(make_run: MakeRun) -> None:
     assert "0.06 (0.06–0.07) on average (expected calibration error, n 2,000)" in words["Calibration"]
 
 
+def test_where_no_sentence_is_missed_nothing_is_said_to_be_missed(make_run: MakeRun) -> None:
+    run = make_run()
+    perfect = tuple(
+        replace(f, value=1.0, interval=(0.998, 1.0))
+        if f.measure == "pass_rate" and "symptom" in f.where
+        else f
+        for f in run.findings
+    )
+    words = learned(replace(run, findings=perfect))[1].words
+    assert words.startswith("no sentence is missed; the least certain is the ")
+    assert "misses" not in words
+
+
 def test_another_corpus_tells_in_from_out_of_distribution(make_run: MakeRun) -> None:
     said = learned(make_run(corpora=("posts", "tweets")))[2].words
     assert said == (

@@ -13,6 +13,7 @@ from found import of
 from psycheck.cli.improve import improve_cli
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
+from psycheck.finding import Finding
 from psycheck.improve import improve
 from psycheck.run import Run, open_run
 from psycheck.study.changes import fair_rows
@@ -197,3 +198,15 @@ def test_options_of_the_other_augmenting_are_refused_even_with_their_default(giv
     assert isinstance(done.exception, BadInput)
     assert done.exception.what == said
     assert "with --augment" in done.exception.allowed
+
+
+def test_flips_are_told_seed_by_seed_since_the_pairs_are_the_same() -> None:
+    where = {"arm": "plain", "corpus": "c", "label": "low", "decision": "0.5", "unit": "pairs"}
+    found = [Finding("fnr_ratio", 1.0, 9, None, {**where, "seed": seed}) for seed in "01"]
+    flips = [
+        Finding("flip_rate", failed / 40, 40, None, {**where, "seed": seed}, {"failed": failed})
+        for seed, failed in (("0", 3), ("1", 5))
+    ]
+    assert "3, 5 of 40" in fair_rows([*found, *flips])[0]
+    fewer = replace(flips[1], n=39, counts={"failed": 2})
+    assert "3 of 40, 2 of 39" in fair_rows([*found, flips[0], fewer])[0]

@@ -12,10 +12,11 @@ def demo_cli(
     """Train, audit and report on the shipped synthetic corpora; a second call scores nothing."""
     from psycheck.cli.progress import ProgressLine
     from psycheck.demo import run_demo
-    from psycheck.report.verdict import verdict
+    from psycheck.report.verdict import headlines
 
     with ProgressLine() as line:
         run = run_demo(out, say=typer.echo, progress=line)
-    typer.echo(verdict(run))
+    for sentence in headlines(run):
+        typer.echo(sentence)
     typer.echo(f"report: {out / 'report.html'}")
     raise typer.Exit(run.exit_code)

@@ -164,7 +164,10 @@ def _symptoms(run: Run) -> Sentence:
     low, high = weakest(mine), strongest(mine)
     if low is None or high is None:
         return Sentence("Symptoms", NOT_TESTED + ".", "checks", False)
-    said = f"misses most the {topic_of(low)} ({low.where['check']}{_where(low, run)}, {_passing(low)})"
+    named = f"{topic_of(low)} ({low.where['check']}{_where(low, run)}, {_passing(low)})"
+    if low.value == 1:
+        return Sentence("Symptoms", f"no sentence is missed; the least certain is the {named}.", "checks")
+    said = f"misses most the {named}"
     if high is not low:
         said += f" and least the {topic_of(high)} ({high.where['check']}{_where(high, run)}, "
         said += f"{rate(high, prose=True)} of {count(high.n)})"

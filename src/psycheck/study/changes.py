@@ -175,7 +175,7 @@ def fair_rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
             for who in ("female", "male")
         }
         flips = [f for f in of_pairs if f.measure == "flip_rate"]
-        number = f"{sum(f.counts['failed'] for f in flips)} of {sum(f.n for f in flips)}"
+        number = _of_each_seed(flips)
         moved = [f for f in mine if f.measure == "flip_rate_change"]
         change = f"{sum(f.value for f in moved) / len(moved):+.3f}" if moved else ""
         rates = (_mean(fnr["female"]), _mean(fnr["male"]))
@@ -184,6 +184,13 @@ def fair_rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
         head = (tested, key[3], key[2], f"{_mean(ratios)} {sides}".rstrip())
         rows.append((*head, *rates, number, change, _mean(figure)))
     return rows
+
+
+def _of_each_seed(flips: Sequence[Finding]) -> str:
+    """Flipped pairs seed by seed, since each seed judges the same pairs: "3, 5 of 40"."""
+    if len({f.n for f in flips}) > 1:
+        return ", ".join(f"{f.counts['failed']} of {f.n}" for f in flips)
+    return f"{', '.join(str(f.counts['failed']) for f in flips)} of {flips[0].n}" if flips else "–"
 
 
 def _favours(ratios: Sequence[Finding], who: str) -> bool:
