@@ -192,11 +192,14 @@ def _drawn(
             least = int(np.argmin(usable))
             name = CELLS[least] if balance == "both" else ("positive", "negative")[least]
             kept = " (half of them are kept for the test)" if half else ""
+            each_most = most // (2 if balance == "class" else 1)
+            ways = [f"ask for no more (--each {each_most})"] * (each is not None and each_most >= FOLDS)
+            ways += ["balance less (--balance class)"] * (balance == "both")
             raise BadInput(
                 f"too few texts to train on: {len(members[least])} are {name}{kept}",
                 where=f"corpus '{texts.corpus}', label '{texts.label}'",
                 allowed=f"{FOLDS} or more to draw, and no fewer than --each asks for",
-                do="bring more such texts, or balance less (--balance class)",
+                do=", or ".join(["bring more such texts", *ways]),
             )
         usable = [wanted] * len(members)
     elif each is not None:
