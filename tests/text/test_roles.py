@@ -139,6 +139,8 @@ def test_what_is_ambiguous_is_never_guessed() -> None:
         ('they told [her] "go away" twice', "object"),
         ('they told [her] "friend" everything', "possessive"),
         ("[Her] (late) husband came", "possessive"),
+        ("we watched [her] face", "possessive"),
+        ("we watched [her] face the crowd", "object"),
         ("I rang [her] (twice) yesterday", "object"),
     ],
 )

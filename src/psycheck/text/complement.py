@@ -95,6 +95,8 @@ def after_small_clause(at: Beside) -> Role | None:
             return "object"
         if second in LISTS["compound"] or (before in LISTS["perceive"] and second in _BARE):
             return "possessive"
+        if first in LISTS["faced"] and ends_phrase(second) and before in LISTS["watch"]:
+            return "possessive"
         if before in LISTS["force"] or before in LISTS["watch"]:
             return "object"
         if before in LISTS["perceive"]:
