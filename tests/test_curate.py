@@ -47,6 +47,57 @@ def test_the_corpus_is_written_by_its_ending_and_read_back(tmp_path: Path, dump:
     assert sorted(path.name for path in target.parent.iterdir()) == [name]
 
 
+@pytest.mark.parametrize("by", ["itself", "another path", "a link", "a hard link"])
+def test_a_dump_is_never_written_over(tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    dump = write_dump(tmp_path / "RS.jsonl", village())
+    target = {"itself": Path("RS.jsonl"), "another path": tmp_path / "x" / ".." / "RS.jsonl"}.get(by)
+    if target is None:
+        target = tmp_path / "linked.jsonl"
+        (target.symlink_to if by == "a link" else target.hardlink_to)(dump)
+    before = dump.read_bytes()
+    with pytest.raises(BadInput, match="write over one of its inputs"):
+        curate_dumps(["RS.jsonl"], out="run", corpus=target, salt="key", how=Curating(**SMALL))
+    assert dump.read_bytes() == before
+    assert not (tmp_path / "run").exists()
+    assert not (tmp_path / "key").exists()
+
+
+@pytest.mark.parametrize("name", ["findings.jsonl", "shown.jsonl", "corpus.jsonl.zst", "run.json"])
+def test_a_dump_in_the_folder_of_the_run_is_never_written_over(tmp_path: Path, name: str) -> None:
+    (tmp_path / "run").mkdir()
+    dump = write_dump(tmp_path / "run" / name, village())
+    before = dump.read_bytes()
+    with pytest.raises(BadInput, match="write over one of its inputs"):
+        curate_dumps([dump], out=tmp_path / "run", how=Curating(**SMALL))
+    assert dump.read_bytes() == before
+
+
+def test_the_secret_and_the_runs_own_files_are_no_place_for_the_corpus(tmp_path: Path, dump: Path) -> None:
+    same = tmp_path / "a.csv"
+    with pytest.raises(BadInput, match="write over one of its inputs"):
+        curate_dumps([dump], out=tmp_path / "run", corpus=same, salt=same, how=Curating(**SMALL))
+    with pytest.raises(BadInput, match="written over by the run's own files"):
+        curate_dumps([dump], out=tmp_path / "run", corpus=tmp_path / "run" / "findings.jsonl")
+    assert [path.name for path in tmp_path.iterdir()] == [dump.name]
+
+
+def test_a_file_beside_the_dump_may_be_written(tmp_path: Path, dump: Path) -> None:
+    curate_dumps([dump], out=tmp_path, how=Curating(**SMALL))
+    assert len(read_corpus(tmp_path / "corpus.jsonl.zst")) == 10
+
+
+def test_the_funnel_says_how_many_posts_were_searched_for_near_duplicates(tmp_path: Path) -> None:
+    # One post is wanted: 1.25 times that and 100 are searched of the 156.
+    more = [line(f"z{k}", "Anna", "cooking", words(1000 + k), at=100 + k) for k in range(150)]
+    dump = write_dump(tmp_path / "d.zst", [*village(), *more])
+    how = Curating(min_words=5, min_posts=2, top_k=1)
+    run = curate_dumps([dump], out=tmp_path / "run", how=how)
+    (row,) = (row for table in funnels(run.findings) for row in table.rows if "near-dup" in row[0])
+    assert row[:2] == ("… without near-duplicates (101 posts searched)", "156")
+    assert "(101 posts searched)" in (tmp_path / "run" / "report.html").read_text("utf-8")
+
+
 def test_the_folder_holds_the_funnel_and_no_name_and_no_text(tmp_path: Path, dump: Path) -> None:
     out = tmp_path / "run"
     curate_dumps([dump], out=out, how=Curating(**SMALL))
@@ -199,6 +250,11 @@ def test_the_verb_prints_the_funnel_and_says_what_was_left_out(tmp_path: Path, d
         (["--split", "5-1-4"], "is not understood"),
         (["--corpus", "a.txt"], r"cannot write '\.txt' files"),
         (["--rank", "nrc"], "research use only"),
+        (["--nrc", "nowhere.txt"], "a ranking without nrc takes no --nrc"),
+        (["--rank", "words", "--nrc", "nowhere.txt"], "a ranking without nrc takes no --nrc"),
+        (["--control-posts", "0"], "without controls takes no --control-posts"),
+        (["--control-authors", "5"], "without controls takes no --control-authors"),
+        (["--controls", "--corpus", "RC_2019-01.zst"], r"cannot write '\.zst' files"),
     ],
 )
 def test_a_mistake_is_said_before_any_work(

@@ -1,10 +1,20 @@
 import math
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import psycheck
+from planted import MODELS, NEGATIVE, POSITIVE
+from psycheck import gate
+from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
-from psycheck.gate import Gate, judge_gates, parse_gate
+from psycheck.gate import Gate, check_gates, judge_gates, parse_gate
+from psycheck.model import FloatArray
 
 FINDINGS = [
     Finding("pass_rate", 0.9, 100, where={"kind": "DIR", "check": "T7", "model": "a"}),
@@ -12,6 +22,19 @@ FINDINGS = [
     Finding("pass_rate", 0.4, 100, where={"kind": "INV", "check": "T1", "model": "a"}),
     Finding("brier", 0.2, 100, where={"model": "a"}),
 ]
+
+
+@dataclass(frozen=True)
+class Twofold:
+    """A model of two labels that leaves some texts unanswered for the second."""
+
+    name: str
+    labels: tuple[str, ...] = ("depression", "anxiety")
+    fingerprint: str = "twofold"
+
+    def score(self, texts: Sequence[str]) -> FloatArray:
+        low = MODELS["oracle"].of
+        return np.array([[low(text), np.nan if text.endswith("3") else low(text)] for text in texts])
 
 
 def test_a_gate_is_read_as_it_is_said() -> None:
@@ -94,3 +117,46 @@ def test_no_worse_than_looks_at_both_sides_of_a_difference_and_of_a_ratio() -> N
     assert [result.holds for result in judge_gates(gates, nearer, {"old": then})] == [True, True]
     further = [Finding("score_difference", 0.2, 9), Finding("fnr_ratio", 1.3, 9)]
     assert [result.holds for result in judge_gates(gates, further, {"old": then})] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("pas_rate>=0.1", "does not have: 'pas_rate'"),
+        ("flip_rate<=0.1", "does not have: 'flip_rate'"),
+        ("pass_rate>=0.1 where kid=DIR", "where 'kid'"),
+        ("f1>=0.1 where kind=DIR", "where 'kind'"),
+        ("f1>=0.1 where symptom=sleep", "where 'symptom'"),
+    ],
+)
+def test_what_no_chosen_audit_has_is_refused_beforehand(said: str, wrong: str) -> None:
+    with pytest.raises(BadInput, match=wrong):
+        check_gates([parse_gate(said)], ["performance", "behaviour"], ["symptom"])
+
+
+def test_what_an_audit_has_is_let_through_beforehand() -> None:
+    said = ["pass_rate>=0.1 where symptom=sleep and kind=DIR", "f1>=0.5 where corpus=posts and label=mania"]
+    check_gates([parse_gate(one) for one in said], ["performance", "behaviour"], ["symptom"])
+
+
+def test_the_known_measures_and_keys_are_those_that_audits_give() -> None:
+    texts = [f"{text} on day {i}" for i, text in enumerate([*POSITIVE, *NEGATIVE] * 2)]
+    marks = {"depression": ([1.0] * 5 + [0.0] * 5) * 2, "anxiety": [0.0, 1.0] * 10}
+    corpora = [
+        Corpus.of(name, texts, labels=marks, groups={"ward": wards * 5})
+        for name, wards in (("one", ["a", "b"] * 2), ("two", ["a", "b", "c", "c"]))
+    ]
+    run = psycheck.audit([Twofold("first"), Twofold("second")], corpora, swap_person="main")
+    known = tomllib.loads(Path(gate.__file__).with_suffix(".toml").read_text("utf-8"))["audit"]
+    tags = {"symptom", "category", "polarity", "scale", "item", "topic"}
+    for finding in run.findings:
+        (owner,) = [audit for audit, parts in known.items() if finding.measure in parts["measures"]]
+        more = tags if owner == "behaviour" else set()
+        assert set(finding.where) <= {*known[owner]["keys"], *more}, finding.measure
+    seen = {finding.measure for finding in run.findings}
+    assert {m for parts in known.values() for m in parts["measures"]} - seen <= {"caution"}
+
+
+def test_more_hamming_loss_is_worse() -> None:
+    then, now = [Finding("hamming", 0.1, 9)], [Finding("hamming", 0.2, 9)]
+    assert not judge_gates([Gate("hamming", no_worse_than="old")], now, {"old": then})[0].holds

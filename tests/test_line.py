@@ -218,3 +218,19 @@ def test_fairness_scores_nothing_for_texts_that_name_no_gender(tmp_path: Path) -
     people = Corpus.of("people", ["She left.", "The garden is wet."], labels={"depression": [0.0, 0.0]})
     psycheck.audit(model, people, audits=("fairness",), store=tmp_path / "scores.sqlite")
     assert sorted(model.seen) == ["He left.", "She left."]
+
+
+def test_a_model_that_trained_on_names_and_the_run_lacks_is_refused() -> None:
+    with pytest.raises(BadInput, match="no model of this run is called 'oracel'") as caught:
+        psycheck.audit(MODELS["oracle"], CORPUS, trained_on={"oracel": ["posts"]})
+    assert "did you mean 'oracle'?" in str(caught.value)
+
+
+def test_a_corpus_that_trained_on_names_and_the_run_lacks_is_said_with_near_names() -> None:
+    said: list[str] = []
+    settings = Settings(audits=("performance",), trained_on={"": ("post", "elsewhere")})
+    run_line([MODELS["oracle"]], [CORPUS], settings, say=said.append)
+    assert said == [
+        "trained_on: 'post' is no corpus of this run; did you mean 'posts'?",
+        "trained_on: 'elsewhere' is no corpus of this run",
+    ]

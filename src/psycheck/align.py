@@ -1,16 +1,14 @@
 """Which label of a model, a corpus and a suite are the same thing, said aloud where it is guessed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
 from psycheck.audits.suite import Suite
 from psycheck.corpus import LABEL, Corpus
-from psycheck.errors import BadInput, nearest
+from psycheck.errors import BadInput, nearest, neighbours
 from psycheck.model import Model
-
-# Names that say "the label" and no more; they take the name of the one label that is meant.
-NAMELESS = frozenset({"label", "labels", "class", "target", "y", "gold", "positive", "score", "1", "true"})
+from psycheck.models.labels import nameless, nameless_score
 
 
 def expected_labels(suites: Sequence[Suite], corpora: Sequence[Corpus]) -> tuple[str, ...]:
@@ -59,21 +57,37 @@ def check_annotated(corpora: Sequence[Corpus], model: str, labels: Sequence[str]
             )
 
 
+def check_trained_on(
+    said: Mapping[str, Sequence[str]], models: Sequence[Model], corpora: Sequence[Corpus]
+) -> list[str]:
+    """Refuse a model that this run does not have; say which corpora it does not have, as it need not."""
+    names, known = [model.name for model in models], [corpus.name for corpus in corpora]
+    notes = []
+    for model, trained in said.items():
+        if model and model not in names:
+            raise BadInput(
+                f"no model of this run is called '{model}'", where="trained_on", allowed=nearest(model, names)
+            )
+        for corpus in trained:
+            if corpus not in known:
+                near = neighbours(corpus, known)
+                notes.append(f"trained_on: '{corpus}' is no corpus of this run{'; ' if near else ''}{near}")
+    return list(dict.fromkeys(notes))
+
+
 def align_corpora(
     corpora: Sequence[Corpus], models: Sequence[Model], expected: Sequence[str]
 ) -> tuple[list[Corpus], list[str]]:
     """Give the nameless label of a corpus the name of the one label that is meant."""
     meant = expected[0] if len(expected) == 1 else None
-    if meant is None or meant in NAMELESS:
-        meant = next(
-            (m.labels[0] for m in models if len(m.labels) == 1 and m.labels[0] not in NAMELESS), None
-        )
+    if meant is None or nameless(meant):
+        meant = next((m.labels[0] for m in models if len(m.labels) == 1 and not nameless(m.labels[0])), None)
     out, notes = [], []
     for corpus in corpora:
-        nameless = [label for label in corpus.labels if label.casefold() in NAMELESS]
-        if meant and len(corpus.labels) == 1 and nameless and nameless[0] != meant:
-            corpus = replace(corpus, table=corpus.table.rename({LABEL + nameless[0]: LABEL + meant}))
-            notes.append(f"{corpus.name}: the label '{nameless[0]}' is taken as '{meant}'")
+        sole = corpus.labels[0] if len(corpus.labels) == 1 else ""
+        if meant and sole != meant and nameless(sole):
+            corpus = replace(corpus, table=corpus.table.rename({LABEL + sole: LABEL + meant}))
+            notes.append(f"{corpus.name}: the label '{sole}' is taken as '{meant}'")
         out.append(corpus)
     return out, notes
 
@@ -81,13 +95,13 @@ def align_corpora(
 def align_model(
     model: Model, corpora: Sequence[Corpus], expected: Sequence[str]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """The names under which a model's columns are judged."""
+    """The names under which a model's columns are judged; only a nameless one takes another name."""
     wanted = list(dict.fromkeys([*expected, *(label for corpus in corpora for label in corpus.labels)]))
     by_fold = {label.casefold(): label for label in wanted}
     names = tuple(by_fold.get(label.casefold(), label) for label in model.labels)
     if any(name in wanted for name in names):
         return names, []
-    if len(names) == 1:
+    if len(names) == 1 and nameless_score(names[0]):
         sole = expected[0] if len(expected) == 1 else wanted[0] if len(wanted) == 1 else None
         if sole:
             return (sole,), [f"model '{model.name}': its one score '{names[0]}' is taken as '{sole}'"]
@@ -99,7 +113,7 @@ def align_model(
     raise BadInput(
         f"model '{model.name}' scores {_some(names)}; corpora and suites speak of {_some(wanted)}",
         allowed=nearest(names[0], wanted),
-        do="name the model's label: add ?label=NAME to the model, or rename a column: --label COLUMN=NAME",
+        do="if they are the same thing, say so: append ?label=NAME to the model, or --label COLUMN=NAME",
     )
 
 

@@ -38,7 +38,7 @@ def compare_corpora(
 
     `encoder` is "minilm", "hf:FOLDER", "tfidf" or an Encoder; None takes MiniLM where it is installed, else
     TF–IDF. One corpus without `by` can only be warned of. With `show_texts` a caution names its word whatever
-    it is.
+    it is, and so do the words between corpora that 5 texts of a side hold.
     """
     how = how or Comparing()
     opened = [open_corpus(said) for said in corpora]
@@ -64,7 +64,7 @@ def compare_corpora(
         if {"vectors", "map"} & set(how.parts):
             used, said_of_it = encoder_of(encoder)
             notes += said_of_it
-        found = compare(sides, used, how, step)
+        found = compare(sides, used, how, step, show=show_texts)
         notes += [f"{counted(n, 'text')} in no class: {why}" for why, n in sides[0].left_out.items() if by]
     tables = dict(found.tables)
     if cautions:
@@ -76,6 +76,7 @@ def compare_corpora(
             "by": list(by),
             "encoder": used.name if used else TFIDF,
             "warn": warn,
+            "show_texts": show_texts,
             **asdict(how),
             "parts": list(how.parts),
         },

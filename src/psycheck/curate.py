@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -24,6 +24,8 @@ from psycheck.run import Run, writing
 
 CORPUS = "corpus.jsonl.zst"
 WRITTEN = (".parquet", ".jsonl.zst", ".jsonl", ".csv")
+RUN = ("findings.jsonl", "findings.jsonl.part", "findings.csv", "report.html", "run.json", "shown.jsonl")
+"""What a run writes into its folder beside the corpus."""
 SALT_BYTES = 32
 _WORK = ".curating-"
 _LIBRARIES = ("zstandard", "rensa", "empath")
@@ -50,6 +52,8 @@ def curate_dumps(
     target = Path(corpus) if corpus is not None else folder / CORPUS
     if not target.name.endswith(WRITTEN):
         raise BadInput(f"cannot write '{target.suffix}' files", where=str(target), allowed=", ".join(WRITTEN))
+    own = (path for path in (salt, how.nrc) if path is not None)
+    _refuse_overwriting([Path(path) for path in (*dumps, *own)], target, folder)
     secret = _salt(Path(salt)) if salt is not None else token_bytes(SALT_BYTES)
     with _work_folder(folder) as work:
         made = curate(
@@ -124,6 +128,36 @@ def _plan(dumps: Sequence[str | Path], how: Curating, target: Path, *, salted: b
     said["nrc"] = None if how.nrc is None else how.nrc.name
     names = [path.name for path in dumps_of(dumps)]
     return {"verb": "curate", "dumps": names, "corpus": target.name, "salted": salted, **said}
+
+
+def _refuse_overwriting(inputs: Iterable[Path], target: Path, folder: Path) -> None:
+    """Refuse a run that would write over what it reads, or over its own corpus, whatever the path's name."""
+    run = [folder / name for name in RUN]
+    for source in inputs:
+        for written in (target, target.with_name(target.name + ".part"), *run):
+            if _same(source, written):
+                raise BadInput(
+                    "the run would write over one of its inputs",
+                    where=str(source) if source == written else f"{source}, which is {written}",
+                    allowed="a --corpus that is no dump, --salt or --nrc, and an --out without them",
+                    do="name another file with --corpus, or another folder with --out",
+                )
+    for written in run:
+        if _same(target, written):
+            raise BadInput(
+                "the corpus would be written over by the run's own files",
+                where=str(target),
+                allowed=f"any name in {folder} but {', '.join(RUN)}",
+                do="name another file with --corpus",
+            )
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, by links of either kind too; it need not be there yet."""
+    try:
+        return one.resolve() == other.resolve() or one.samefile(other)
+    except (OSError, RuntimeError):
+        return False
 
 
 def _salt(path: Path) -> bytes:

@@ -1,9 +1,13 @@
 """Gates: bounds on findings that decide the exit code."""
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from psycheck.errors import BadInput, nearest
 from psycheck.finding import Finding
@@ -12,16 +16,6 @@ _GATE = re.compile(
     r"\s*(?P<measure>\w+)\s*(?P<sign>>=|<=|>|<)\s*(?P<bound>-?\d*\.?\d+%?)\s*(?:where\s+(?P<where>.+))?$"
 )
 _ALLOWED = "MEASURE >= BOUND [where KEY=VALUE [and KEY=VALUE …]], for example: pass_rate>=0.7 where kind=DIR"
-_HIGHER_IS_WORSE = frozenset(
-    {"brier", "log_loss", "ece", "hard_brier", "hamming_loss", "pass_rate_sd", "flip_rate", "fnr", "fpr"}
-)
-# The further from this, the worse, on either side.
-_BEST = {
-    "fnr_ratio": 1.0,
-    "score_difference": 0.0,
-    "equal_opportunity_difference": 0.0,
-    "demographic_parity_difference": 0.0,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +74,37 @@ def parse_gate(text: str) -> Gate:
     )
 
 
+def check_gates(gates: Iterable[Gate], audits: Iterable[str], tags: Iterable[str] = ()) -> None:
+    """Refuse, before anything is scored, a measure or a key that the chosen audits do not have.
+
+    `tags` are those of the checks, which stand in `where` beside the keys of behaviour.
+    """
+    known = {audit: _known()["audit"][audit] for audit in audits}
+    measures = {measure for parts in known.values() for measure in parts["measures"]}
+    for gate in gates:
+        if gate.measure not in measures:
+            raise _no_measure(gate, measures)
+        keys = {
+            key
+            for audit, parts in known.items()
+            if gate.measure in parts["measures"]
+            for key in (*parts["keys"], *(tags if audit == "behaviour" else ()))
+        }
+        _refuse_key(gate, keys)
+
+
+def refuse_own_baseline(gates: Iterable[Gate], out: Path | None) -> None:
+    """Refuse a gate that holds a run against the folder it is written to: a second try would always hold."""
+    for gate in gates:
+        if out is not None and gate.no_worse_than and Path(gate.no_worse_than).resolve() == out.resolve():
+            raise BadInput(
+                f"the run is held against the folder that it is written to: {out}",
+                where=str(gate),
+                allowed="no_worse_than = the folder of an earlier run, out = another folder",
+                do="keep the run that you trust in a folder of its own, and write this one elsewhere: --out",
+            )
+
+
 def judge_gates(
     gates: Sequence[Gate], findings: Sequence[Finding], earlier: Mapping[str, Sequence[Finding]] | None = None
 ) -> tuple[GateResult, ...]:
@@ -95,17 +120,12 @@ def fits(finding: Finding, where: Mapping[str, str]) -> bool:
 def _judge(gate: Gate, findings: Sequence[Finding], earlier: Mapping[str, Sequence[Finding]]) -> GateResult:
     measured = {finding.measure for finding in findings}
     if gate.measure not in measured:
-        raise BadInput(
-            f"gate on a measure that this run does not have: '{gate.measure}'",
-            where=str(gate),
-            allowed=nearest(gate.measure, measured),
-        )
+        raise _no_measure(gate, measured)
     met = [finding for finding in findings if finding.measure == gate.measure and fits(finding, gate.where)]
     if not met:
-        keys = {key for finding in findings if finding.measure == gate.measure for key in finding.where}
-        for key in gate.where:
-            if key not in keys:
-                raise BadInput(f"gate asks where '{key}'", where=str(gate), allowed=nearest(key, keys))
+        _refuse_key(
+            gate, {key for finding in findings if finding.measure == gate.measure for key in finding.where}
+        )
         return GateResult(str(gate), False, 0, (), "nothing fits it: what is not tested does not pass")
     untested = tuple(finding for finding in met if not finding.tested)
     if untested:
@@ -124,6 +144,29 @@ def _judge(gate: Gate, findings: Sequence[Finding], earlier: Mapping[str, Sequen
     return GateResult(str(gate), not failing, len(met), failing, reason)
 
 
+def _no_measure(gate: Gate, known: Iterable[str]) -> BadInput:
+    return BadInput(
+        f"gate on a measure that this run does not have: '{gate.measure}'",
+        where=str(gate),
+        allowed=nearest(gate.measure, known),
+    )
+
+
+def _refuse_key(gate: Gate, known: Iterable[str]) -> None:
+    for key in gate.where:
+        if key not in known:
+            raise BadInput(
+                f"gate asks where '{key}', which no finding of '{gate.measure}' has",
+                where=str(gate),
+                allowed=nearest(key, known),
+            )
+
+
+@cache
+def _known() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("gate.toml").read_text("utf-8"))
+
+
 def _holds(gate: Gate, finding: Finding, was: Finding | None) -> bool:
     value = finding.value
     if gate.min is not None and (value <= gate.min if gate.strict else value < gate.min):
@@ -132,10 +175,10 @@ def _holds(gate: Gate, finding: Finding, was: Finding | None) -> bool:
         return False
     if was is None:
         return True
-    if gate.measure in _BEST:
-        best = _BEST[gate.measure]
+    best: float | None = _known()["best"].get(gate.measure)
+    if best is not None:
         return abs(value - best) <= abs(was.value - best)
-    return value <= was.value if gate.measure in _HIGHER_IS_WORSE else value >= was.value
+    return value <= was.value if gate.measure in _known()["higher_is_worse"] else value >= was.value
 
 
 def _models(findings: Iterable[Finding]) -> set[str]:

@@ -22,7 +22,7 @@ from psycheck.text.gender import Scope, scope_of
 from psycheck.train.card import RECORD, read_record
 from psycheck.train.fit import opened
 from psycheck.train.parts import parts_of
-from psycheck.train.recipe import Recipe, with_seed
+from psycheck.train.recipe import Recipe, used, with_seed
 
 AUDIT = "improve"
 DECK, GENDER = "deck", "gender"
@@ -156,11 +156,14 @@ def _notes(arms: Arms, augment: str) -> list[str]:
             f"sentences were tried on {len(arms.asked)} texts of dev; "
             "checks that training used are marked 'trained_on'"
         ]
-    return [
+    added = [
         f"{name}: {c['added']} texts added to the {c['texts']} of train and dev; {c['undecided']} undecided "
         f"texts were not swapped{UNDECIDED_BY_ID if c['undecided'] else ''}" + _besides(c)
         for name, c in arms.counts.items()
     ]
+    # The page of the swapped pairs has no column for them.
+    cuts = {f"{row.arm}-{row.seed}": f"{row.threshold:.3f}" for row in arms.rows}
+    return [*added, f"thresholds chosen on dev: {', '.join(' '.join(one) for one in cuts.items())}"]
 
 
 def _besides(counts: Mapping[str, int]) -> str:
@@ -185,7 +188,7 @@ def _plan(arms: Arms, recipe: Recipe, ways: Ways, seeds: int) -> dict[str, Any]:
         "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in arms.suites],
         "trained_on": {model.name: [arms.corpus.name] for model in arms.models},
         "threshold": 0.5,
-        "recipe": recipe.as_dict(),
+        "recipe": used(recipe),
         "ways": {one.name: getattr(ways, one.name) for one in fields(ways)},
         "seeds": seeds,
         "sentences_tried_on": len(arms.asked) if arms.suites else 0,

@@ -14,6 +14,7 @@ from psycheck.align import (
     check_annotated,
     check_suites,
     check_tested,
+    check_trained_on,
     expected_labels,
 )
 from psycheck.audits.across import across_models
@@ -34,7 +35,7 @@ from psycheck.engine import Piece, Progress, Tally, score_once, silent, unscored
 from psycheck.environment import environment_of
 from psycheck.errors import BadInput, counted
 from psycheck.finding import Finding
-from psycheck.gate import judge_gates, parse_gate
+from psycheck.gate import Gate, check_gates, judge_gates, parse_gate, refuse_own_baseline
 from psycheck.model import Audit, Model, Windowed
 from psycheck.models.open import open_awaited, open_model
 from psycheck.pages import save
@@ -47,6 +48,10 @@ from psycheck.text.gender import scope_of
 
 ModelLike = str | Model | Callable[..., Any]
 CorpusLike = str | Path | Corpus | CorpusPlan
+
+
+def unsaid(note: str, /) -> None:
+    """Notes stay in the run alone."""
 
 
 def audit(
@@ -80,6 +85,7 @@ def open_plan(plan: Plan) -> tuple[list[Model], list[Corpus]]:
         raise BadInput(
             f"the audit names no {what.split()[1]}", do=f"name {what}: psycheck audit MODEL CORPUS…"
         )
+    refuse_own_baseline(plan.settings.gates, plan.out)
     corpora = [open_corpus(said) for said in plan.corpora]
     return [open_model(spec) for spec in plan.models], corpora
 
@@ -94,7 +100,7 @@ def open_corpus(said: CorpusLike) -> Corpus:
         corpus = open_demo(said.path.removeprefix("demo:"), said.split)
         return replace(corpus, name=said.name or corpus.name, called=as_said(said.path, split=said.split))
     if known := known_name(said.path):
-        corpus = open_known(*known, said.split)
+        corpus = open_known(*known, said.split, said.columns)
         return replace(corpus, name=said.name or corpus.name, called=as_said(said.path, split=said.split))
     corpus = read_corpus(said.path, said.columns, name=said.name, split=said.split, format=said.format)
     return replace(corpus, called=as_said(said.path, said.columns, said.split))
@@ -107,11 +113,18 @@ def run_line(
     out: Path | None = None,
     store_path: Path | None = None,
     progress: Progress = silent,
+    say: Callable[[str], None] = unsaid,
 ) -> Run:
-    """Ask, score once, judge, and write down; everything before scoring is checked before scoring."""
-    earlier = {gate.no_worse_than: gate.no_worse_than for gate in settings.gates if gate.no_worse_than}
-    before = {name: open_run(name).findings for name in earlier}
+    """Ask, score once, judge, and write down; everything before scoring is checked before scoring.
+
+    `say` is told before scoring what was found out beyond the notes that corpora and models bring along.
+    """
+    refuse_own_baseline(settings.gates, out)
+    before = {gate.no_worse_than: _baseline(gate) for gate in settings.gates if gate.no_worse_than}
     line = _prepared(models, corpora, settings)
+    check_gates(settings.gates, line.audits, line.tags)
+    for note in line.notes:
+        say(note)
     with closing(Store(store_path or default_store())) as store:
         views = [(model, RememberedScores(store, model, line.names[model.name])) for model in models]
         tallies = score_once(views, store, line.pieces(), progress)
@@ -134,15 +147,19 @@ def run_line(
                 *shown_cases(tables.get("cases"), line.fitted, line.suites, settings.show_texts),
                 *shown_pairs(tables.get("pairs"), line.corpora, line.fairness, settings.show_texts),
             ),
-            notes=(*line.notes, *complaints, *_unscored_notes(tallies)),
+            notes=(*line.brought, *line.notes, *complaints, *_unscored_notes(tallies)),
             incomplete=sum(tally.failed for tally in tallies.values()),
             folder=out,
         )
     try:
         run = replace(run, gates=judge_gates(settings.gates, findings, before))
-    finally:  # a gate that names what does not exist is an error, but the report is there
+    except BadInput as error:  # a gate that names what does not exist is an error, but the report is there
         if out is not None:
             save(run, out)
+            error.do = f"mend the gate; the report is there: {out / 'report.html'}"
+        raise
+    if out is not None:
+        save(run, out)
     return run
 
 
@@ -171,8 +188,22 @@ class _Line:
     behaviour: list[Behaviour]
     fairness: list[Fairness]
     names: Mapping[str, tuple[str, ...]]
+    brought: list[str]
     notes: list[str]
     length: bool
+
+    @property
+    def audits(self) -> list[str]:
+        """What findings will speak of, as far as it is known before they are there."""
+        both = ["across"] if self.performance and self.behaviour else []
+        behaviour = ["behaviour", *(["length"] if self.length else [])] if self.behaviour else []
+        fixed = [*(["performance"] if self.performance else []), *(["fairness"] if self.fairness else [])]
+        return [*fixed, *behaviour, *both, "caution"]
+
+    @property
+    def tags(self) -> set[str]:
+        """By what the checks are told apart besides their kind and label."""
+        return {tag for suite in self.suites for check in suite.checks for tag in check.tags}
 
     def pieces(self) -> Iterator[Piece]:
         """The texts of all audits and corpora, slice by slice, with the share that is done."""
@@ -193,8 +224,9 @@ def _prepared(models: Sequence[Model], corpora: Sequence[Corpus], settings: Sett
     _distinct([corpus.name for corpus in corpora], "corpus", "write NAME=PATH")
     wanted = settings.suites if "behaviour" in settings.audits else ()
     suites = [read_suite(name) for name in wanted]
-    notes = [note for corpus in corpora for note in corpus.notes]
-    notes += [note for model in models for note in getattr(model, "notes", ())]
+    brought = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
+    brought += [f"{model.name}: {note}" for model in models for note in getattr(model, "notes", ())]
+    notes: list[str] = []
     for corpus in corpora:
         notes += [
             f"{corpus.name}: {counted(n, 'row')} left out ({why})" for why, n in corpus.left_out.items()
@@ -205,6 +237,7 @@ def _prepared(models: Sequence[Model], corpora: Sequence[Corpus], settings: Sett
     aligned, said = align_corpora(corpora, models, expected)
     notes += said
     check_suites(suites, aligned)
+    notes += check_trained_on(settings.trained_on, models, corpora)
     names = {}
     for model in models:
         names[model.name], said = align_model(model, aligned, expected)
@@ -235,6 +268,7 @@ def _prepared(models: Sequence[Model], corpora: Sequence[Corpus], settings: Sett
         if "fairness" in settings.audits
         else [],
         names=names,
+        brought=brought,
         notes=notes,
         length="length" in settings.audits,
     )
@@ -296,6 +330,19 @@ def _unscored_notes(tallies: Mapping[str, Tally]) -> list[str]:
         for name, tally in tallies.items()
         if tally.failed
     ]
+
+
+def _baseline(gate: Gate) -> tuple[Finding, ...]:
+    """The findings of the run that a gate refers to."""
+    folder = Path(gate.no_worse_than or "")
+    if not folder.exists():
+        raise BadInput(
+            f"there is no run to hold this one against: {folder}",
+            where=str(gate),
+            allowed="the folder of a finished run",
+            do=f"make it first: the same audit without this gate, with --out {folder}",
+        )
+    return open_run(folder).findings
 
 
 def _distinct(names: Sequence[str], what: str, do: str) -> None:

@@ -1,7 +1,7 @@
 """A plan: what an audit is asked to do, from a TOML file or from options, checked before anything runs."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -9,9 +9,10 @@ from typing import Any, Literal, get_args
 from urllib.parse import quote_plus
 
 from psycheck.corpora.columns import Columns
-from psycheck.corpora.known.catalogue import relative_to
+from psycheck.corpora.known.catalogue import known_name, relative_to
 from psycheck.errors import BadInput, nearest
 from psycheck.gate import Gate, parse_gate
+from psycheck.models.open import parse_spec
 from psycheck.text.gender import scope_of
 
 Variants = Literal["suite", "each", "one"]
@@ -137,6 +138,49 @@ def corpus_plan(
     if equals and not Path(said).exists() and name and "/" not in name:
         return CorpusPlan(path, name, split, format, columns)
     return CorpusPlan(said, None, split, format, columns)
+
+
+def inputs_of(plan: Plan) -> list[Path]:
+    """The files and folders that a plan reads, as far as their names say."""
+    paths = [path for said in plan.corpora if (path := corpus_path(said)) is not None]
+    paths += [path for spec in plan.models for path in model_paths(spec)]
+    paths += [Path(name) for name in plan.settings.suites]
+    return [*paths, plan.store] if plan.store else paths
+
+
+def corpus_path(said: CorpusPlan) -> Path | None:
+    """Where a corpus is read from; None for one that is shipped."""
+    if said.path.startswith("demo:"):
+        return None
+    known = known_name(said.path)
+    return Path(said.path if known is None else known[1]).expanduser()
+
+
+def model_paths(spec: str) -> list[Path]:
+    """Where a model is read from: its file or folder, or the files that may hold its Python module."""
+    kind, target, options = parse_spec(spec)
+    if kind != "python":
+        return [Path(target).expanduser()]
+    module = target.rpartition(":")[0]
+    if module.endswith(".py"):
+        return [Path(module).expanduser()]
+    folders = [Path(options["folder"]), Path()] if "folder" in options else [Path()]
+    return [(folder / module.replace(".", "/")).with_suffix(".py") for folder in folders]
+
+
+def refuse_input(target: Path, inputs: Iterable[Path], option: str) -> None:
+    """Refuse to write over what is read: the same file by its path or by a link, or a file of a folder."""
+    if not target.exists():
+        return
+    for path in inputs:
+        same = path.exists() and path.samefile(target)
+        if same or (path.is_dir() and target.resolve().is_relative_to(path.resolve())):
+            raise BadInput(
+                f"the output is the input: '{target}' is {'read here' if same else f'a file of {path}'}",
+                where=option,
+                allowed="a new file, or one that nothing here is read from",
+                do="name another file",
+            )
 
 
 def _corpus(part: Mapping[str, Any], shared: Mapping[str, Any], home: Path, place: str) -> CorpusPlan:

@@ -1,7 +1,9 @@
 """Scores or silver labels of a whole corpus, as a table of ids and hashes of texts."""
 
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -10,9 +12,17 @@ from psycheck.engine import Progress, score_once, silent
 from psycheck.errors import BadInput
 from psycheck.model import Model
 from psycheck.models.score_file import SILVER
+from psycheck.plan import refuse_input
 from psycheck.run import writing
 from psycheck.scores import RememberedScores
 from psycheck.store import Store, default_store, digest
+
+WRITTEN: Mapping[str, Callable[[pl.DataFrame, Path], Any]] = {
+    ".csv": lambda table, path: table.write_csv(path),
+    ".tsv": lambda table, path: table.write_csv(path, separator="\t"),
+    ".jsonl": lambda table, path: table.write_ndjson(path),
+    ".parquet": lambda table, path: table.write_parquet(path),
+}
 
 
 def score_corpus(
@@ -46,22 +56,23 @@ def score_corpus(
     return pl.DataFrame(columns), tally.failed
 
 
+def check_output(path: Path, inputs: Iterable[Path]) -> None:
+    """Refuse, before anything is scored, a file that cannot be written or that the scores come from."""
+    if path.suffix not in WRITTEN:
+        raise BadInput(
+            f"cannot write '{path.suffix}' files", where=str(path), allowed=", ".join(sorted(WRITTEN))
+        )
+    refuse_input(path, inputs, "--out")
+
+
 def write_scores(table: pl.DataFrame, path: Path) -> None:
     """Write a table as CSV, TSV, JSONL or Parquet, by its name, whole or not at all."""
+    check_output(path, ())
     part = path.with_name(path.name + ".part")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        match path.suffix:
-            case ".csv":
-                table.write_csv(part)
-            case ".tsv":
-                table.write_csv(part, separator="\t")
-            case ".jsonl":
-                table.write_ndjson(part)
-            case ".parquet":
-                table.write_parquet(part)
-            case other:
-                raise BadInput(
-                    f"cannot write '{other}' files", where=str(path), allowed=".csv, .tsv, .jsonl, .parquet"
-                )
-        part.replace(path)
+        try:
+            WRITTEN[path.suffix](table, part)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)

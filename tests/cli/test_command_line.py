@@ -85,9 +85,18 @@ def test_a_model_that_ends_the_program_is_a_failing_model(place: Path) -> None:
     assert "SystemExit" in done.stderr
 
 
-def test_a_gate_that_names_nothing_known_still_leaves_the_report(place: Path) -> None:
-    done = psycheck(place, *AUDIT, "--gate", "f2>=0.5")
-    assert (done.returncode, "does not have: 'f2'" in done.stderr) == (2, True)
+def test_a_gate_that_names_nothing_known_is_told_before_scoring(place: Path) -> None:
+    log = place / "sent.txt"
+    for gate, said in (("f2>=0.5", "does not have: 'f2'"), ("f1>=0.5 where corpsu=posts", "where 'corpsu'")):
+        done = psycheck(place, *AUDIT, "--gate", gate, SENT=str(log))
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert not log.exists()
+
+
+def test_a_gate_that_turns_out_to_name_nothing_still_leaves_the_report(place: Path) -> None:
+    done = psycheck(place, *AUDIT, "--gate", "f1_worst>=0.5")  # there only where answers are missing
+    assert (done.returncode, "does not have: 'f1_worst'" in done.stderr) == (2, True)
+    assert "the report is there: runs/a/report.html" in done.stderr
     assert (place / "runs/a/report.html").is_file()
 
 

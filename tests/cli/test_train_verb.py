@@ -1,3 +1,5 @@
+import json
+import re
 from pathlib import Path
 
 from process import psycheck
@@ -61,9 +63,52 @@ def test_a_file_with_splits_gives_its_dev_split_and_the_test_figures_stay(tmp_pa
     assert "warning: 1 of 2 texts of dev 'again' stands in train 'posts' too" in done.stderr
 
 
-def test_an_option_that_a_baseline_has_no_use_for_is_said_and_n_is_a_count(tmp_path: Path) -> None:
-    words = ("train", "demo:tweets", "--start", "tfidf+lr", "--label", "depression", "--out", "m")
-    done = psycheck(tmp_path, *words, "--epochs", "5", "--criterion", "dev_f1")
-    assert "note: tfidf+lr does not use --epochs" in done.stderr
-    assert "criterion" not in done.stderr
+BASELINE = ("train", "demo:tweets", "--start", "tfidf+lr", "--label", "depression", "--out", "m")
+
+
+def test_an_option_that_a_baseline_has_no_use_for_is_refused(tmp_path: Path) -> None:
+    for option, value in (("--epochs", "3"), ("--learning-rate", "0.3"), ("--max-length", "64")):
+        done = psycheck(tmp_path, *BASELINE, option, value)
+        assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+        assert f"--start tfidf+lr takes no {option}" in done.stderr
+    assert not (tmp_path / "m").exists()
+
+
+def test_the_options_that_a_baseline_uses_are_taken_and_n_is_a_count(tmp_path: Path) -> None:
+    done = psycheck(tmp_path, *BASELINE, "--criterion", "dev_f1", "--class-weights")
+    assert done.returncode == 0, done.stderr
     assert ".000" not in done.stdout.split(" n ")[1].split()[0]
+
+
+def test_a_precision_without_a_positive_decision_is_undefined_and_says_why(tmp_path: Path) -> None:
+    # One word in all texts and 1 of 5 annotated 1: every score is 0.2, so that none is decided 1.
+    rows = [f"plain,{int(i % 5 == 0)},{part}\n" for part in ("train", "dev", "test") for i in range(20)]
+    (tmp_path / "posts.csv").write_text("text,depression,split\n" + "".join(rows))
+    words = ("train", "posts.csv", "--start", "tfidf+lr", "--out")
+    done = psycheck(tmp_path, *words, "m")
+    assert done.returncode == 0, done.stderr
+    assert "f1 0.000" in done.stdout
+    assert done.stdout.count("precision – (no text scores 0.5 or more)") == 2  # dev and test
+    record = json.loads((tmp_path / "m" / "training.json").read_text())
+    assert record["dev"]["precision"] is record["test"]["figures"]["precision"] is None
+    assert "| precision | – (no text scores 0.5 or more) |" in (tmp_path / "m" / "README.md").read_text()
+    done = psycheck(tmp_path, *words, "s", "--seeds", "2")
+    assert "dev precision: – (no text scores 0.5 or more, 2 seeds)" in done.stdout.splitlines()
+
+
+def test_one_class_is_refused_and_no_weight_is_promised_to_help(tmp_path: Path) -> None:
+    rows = [f"text {part} {i},0,{part}\n" for part in ("train", "dev") for i in range(20)]
+    (tmp_path / "posts.csv").write_text("text,depression,split\n" + "".join(rows))
+    done = psycheck(tmp_path, "train", "posts.csv", "--start", "tfidf+lr", "--class-weights", "--out", "m")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "one class cannot be learned from, and no class weight helps" in done.stderr
+
+
+def test_the_command_of_the_card_opens_the_model(tmp_path: Path) -> None:
+    done = psycheck(tmp_path, *BASELINE[:-1], "models/plain")
+    assert done.returncode == 0, done.stderr
+    card = (tmp_path / "models/plain/README.md").read_text()
+    (command,) = re.findall(r"`psycheck (score FOLDER CORPUS .*?|audit FOLDER CORPUS)`", card)
+    said = command.replace("FOLDER", "models/plain").replace("CORPUS", "demo:tweets").split()
+    done = psycheck(tmp_path, *said, "--split", "test", "--variants", "one")
+    assert done.returncode == 0, done.stderr

@@ -15,6 +15,7 @@ from psycheck.compare import compare_corpora
 from psycheck.corpora.adversarial import mcc, tell_apart
 from psycheck.corpora.compare import Comparing, Comparison, classes_of, compare
 from psycheck.corpora.demo import open_demo
+from psycheck.corpora.vectors import map_of
 from psycheck.corpora.vocabulary import counted, profile, telling_words, unknown_share
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
@@ -78,6 +79,12 @@ def test_jsd_of_word_pairs_by_scipy() -> None:
     assert found(comparison, "jsd_bigram").value == pytest.approx(expected)
 
 
+def test_a_side_without_a_word_has_no_jsd() -> None:
+    jsd = found(compare([Corpus.of("x", ["a", "b"]), Corpus.of("y", ["!", "?"])], None, WORDS), "jsd_unigram")
+    assert not jsd.tested
+    assert jsd.flags == ("too_few",)
+
+
 def test_far_corpora_are_above_chance_and_halves_of_one_are_not() -> None:
     apart = compare([some("tweets"), some("notes")], None, WORDS)
     assert found(apart, "jsd_unigram").value > 3 * found(apart, "jsd_unigram_chance").value
@@ -105,7 +112,7 @@ def test_a_word_of_few_texts_of_one_author_or_with_digits_is_never_shown() -> No
     authors = [f"a{i}" for i in range(14)] + ["same"] * 8 + [f"b{i}" for i in range(8)]
     theirs = ["busy night"] * 30
     one, other = counted(ours, theirs)
-    shown = {told.word for told in telling_words(one, other, (authors, None))}
+    shown = {told.word for told in telling_words(one, other, (authors, None))[0]}
     assert shown == {"calm", "day", "busy", "night"}
     told = {one.word for one in tell_apart(ours, theirs, (authors, None), most=50).words}
     assert {"calm", "busy"} <= told
@@ -114,7 +121,7 @@ def test_a_word_of_few_texts_of_one_author_or_with_digits_is_never_shown() -> No
 
 def test_telling_words_point_to_their_side() -> None:
     one, other = counted(["sun and rain"] * 9, ["snow and rain"] * 9)
-    weights = {told.word: told.weight for told in telling_words(one, other)}
+    weights = {told.word: told.weight for told in telling_words(one, other)[0]}
     assert weights["sun"] > 0 > weights["snow"]
     assert "and" not in weights or weights["and"] == pytest.approx(0, abs=1e-9)
 
@@ -225,3 +232,99 @@ def test_progress_is_told_for_each_part_up_to_the_last() -> None:
 def test_a_seed_that_no_library_takes_is_refused(seed: int) -> None:
     with pytest.raises(BadInput, match="cannot be used"):
         Comparing(seed=seed)
+
+
+@pytest.mark.parametrize("texts", [["!!!", "..."] * 15, ["yes", "no"] * 15])
+def test_texts_that_no_map_can_show_still_have_all_other_figures(tmp_path: Path, texts: list[str]) -> None:
+    made = [Corpus.of("one", texts), Corpus.of("other", texts[::-1] + texts[:4])]
+    run = compare_corpora(made, encoder="tfidf", out=tmp_path, how=QUICK)
+    assert "no map: the vectors have one dimension" in run.notes
+    assert "map" not in run.tables
+    assert {"mmd2", "wasserstein", "jsd_unigram", "adversarial_auc"} <= {f.measure for f in run.findings}
+    assert (tmp_path / "report.html").is_file()
+
+
+def test_two_texts_a_side_give_figures_but_no_intervals() -> None:
+    few = compare([Corpus.of("x", ["a b c", "a b d"]), Corpus.of("y", ["e f g", "e f h"])], None, QUICK)
+    measures = ("jsd_unigram", "mmd2", "mmd2_pair_mean", "wasserstein", "wasserstein_sliced")
+    for finding in (found(few, measure) for measure in measures):
+        assert finding.value > 0
+        assert (finding.interval, finding.flags) == (None, ("too_few",)), finding.measure
+
+
+def test_what_does_not_vary_has_no_interval() -> None:
+    same = compare([Corpus.of("x", ["a b"] * 9), Corpus.of("y", ["c d"] * 9)], None, QUICK)
+    # Two unit vectors at a right angle lie √2 apart; their distance is the bandwidth: 2 − 2·exp(−1/2).
+    values = {"words_mean": 2, "unknown_in_first": 1, "wasserstein": 2**0.5, "mmd2_pair_mean": 0.786938680}
+    for measure, value in values.items():
+        finding = found(same, measure)
+        assert finding.value == pytest.approx(value)
+        assert (finding.interval, finding.flags) == (None, ("no_spread",)), measure
+
+
+def test_the_mmd_of_a_copy_has_no_interval_because_the_sides_are_one() -> None:
+    tweets = some("tweets", 60)
+    mmd = found(compare([tweets, renamed(tweets, "copy")], None, QUICK), "mmd2")
+    assert mmd.value < 0
+    assert (mmd.interval, mmd.flags) == (None, ("shared_texts",))
+    # 12 of 60 texts on both sides are few enough.
+    partly = compare([tweets, renamed(some("tweets", 60, 48), "next")], None, QUICK)
+    assert found(partly, "mmd2").interval is not None
+
+
+@pytest.mark.parametrize(
+    ("given", "refused"),
+    [
+        (["--part", "words", "--encoder", "hf:/nowhere"], "takes no --encoder"),
+        (["--part", "words", "--sample", "20"], "takes no --sample"),
+        (["--part", "adversarial", "--permutations", "5"], "takes no --permutations"),
+        (["--part", "map", "--permutations", "5"], "takes no --permutations"),
+        (["--part", "vectors", "--texts", "50"], "takes no --texts"),
+        (["--part", "vectors", "--show-texts"], "takes no --show-texts"),
+    ],
+)
+def test_an_option_of_a_part_that_is_not_asked_for_is_refused(given: list[str], refused: str) -> None:
+    app = typer.Typer()
+    app.command()(compare_cli)
+    done = CliRunner().invoke(app, ["demo:tweets", "demo:forum", *given])
+    assert isinstance(done.exception, BadInput)
+    assert refused in done.exception.what
+
+
+def test_one_corpus_that_is_only_warned_of_takes_no_option_of_a_comparison(tmp_path: Path) -> None:
+    app = typer.Typer()
+    app.command()(compare_cli)
+    for given in (["--part", "words"], ["--encoder", "tfidf"], ["--texts", "50"]):
+        done = CliRunner().invoke(app, ["demo:tweets", "--warn", *given])
+        assert isinstance(done.exception, BadInput)
+        assert given[0] in done.exception.what
+    shown = CliRunner().invoke(app, ["demo:tweets", "--warn", "--show-texts", "--out", str(tmp_path)])
+    assert shown.exit_code == 0
+
+
+def test_vectors_in_one_place_have_no_map() -> None:
+    with pytest.raises(BadInput, match="all vectors are the same"):
+        map_of(np.ones((30, 3)))
+
+
+def test_sides_that_are_always_told_apart_have_no_interval_of_the_auc() -> None:
+    apart = compare(
+        [Corpus.of("x", [f"rain a{i}" for i in range(20)]), Corpus.of("y", [f"sun b{i}" for i in range(20)])],
+        None,
+        Comparing(parts=("adversarial",)),
+    )
+    auc, accuracy = found(apart, "adversarial_auc"), found(apart, "adversarial_accuracy")
+    assert (auc.value, auc.interval, auc.flags) == (1.0, None, ("no_spread",))
+    # 40 of 40 right, by Wilson: 1 / (1 + z² / 40).
+    assert accuracy.interval == pytest.approx((1 / (1 + 1.96**2 / 40), 1.0), abs=1e-4)
+
+
+def test_a_caution_that_nothing_helps_against_is_printed_without_a_command(tmp_path: Path) -> None:
+    rows = [f"{i},{'rain ' * (9 if i % 2 else 5)}x{i},{i % 2}" for i in range(80)]
+    (tmp_path / "posts.csv").write_text("\n".join(["id,text,low", *rows]), "utf-8")
+    app = typer.Typer()
+    app.command()(compare_cli)
+    said = CliRunner().invoke(app, [str(tmp_path / "posts.csv"), "--warn", "--out", str(tmp_path / "run")])
+    assert "balancing them cannot help, it would leave 0 of 80 texts" in said.stdout
+    assert "  do:" not in said.stdout
+    assert "<code></code>" not in (tmp_path / "run" / "report.html").read_text("utf-8")

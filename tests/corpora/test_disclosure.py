@@ -63,6 +63,20 @@ def test_the_longest_keyword_names_the_condition() -> None:
     assert disclosed("I was diagnosed with post-traumatic stress.") == {"ptsd"}
 
 
+def test_a_clinicians_word_is_a_report_and_a_relatives_is_none() -> None:
+    assert disclosed("My doctor says I have depression.") == {"depression"}
+    assert disclosed("My sister says I have depression.") == frozenset()
+
+
+def test_a_diagnosed_condition_is_the_writers_and_one_that_was_diagnosed_in_others_is_not() -> None:
+    assert disclosed("I have diagnosed depression") == {"depression"}
+    assert disclosed("I have diagnosed anxiety disorders in children.") == frozenset()
+
+
+def test_the_opposite_of_a_condition_is_none() -> None:
+    assert disclosed("I was diagnosed with the opposite of depression") == frozenset()
+
+
 def test_add_is_a_condition_only_in_capitals() -> None:
     assert disclosed("I was diagnosed with ADD.") == {"adhd"}
     assert disclosed("I was diagnosed, I should add, far too late.") == frozenset()

@@ -104,6 +104,43 @@ def test_bad_lines_are_counted_with_their_numbers_and_the_rest_is_read(tmp_path:
     assert tally.places["a field is missing"] == ["d.zst:5", "d.zst:6", "d.zst:7", "d.zst:8"]
 
 
+@pytest.mark.parametrize(
+    ("said", "time"),
+    [
+        (1_546_300_800, 1_546_300_800),
+        ("1546300800", 1_546_300_800),
+        (1_546_300_800.5, 1_546_300_800),
+        (1_546_300_800_999, 1_546_300_800),  # milliseconds
+        ("1546300800999", 1_546_300_800),
+        ("2019-01-01", 1_546_300_800),
+        ("2019-01-01T00:01:00Z", 1_546_300_860),
+        ("2019-01-01 01:00:00+01:00", 1_546_300_800),
+        (253_402_300_799, 253_402_300_799),  # the last second of 9999
+    ],
+)
+def test_a_time_in_seconds_milliseconds_or_as_an_iso_date_is_read(
+    tmp_path: Path, said: object, time: int
+) -> None:
+    posts, tally = read(write_dump(tmp_path / "d.zst", [{**THREE[0], "created_utc": said}]))
+    assert [post.time for post in posts] == [time]
+    assert tally.left_out == {}
+
+
+@pytest.mark.parametrize(
+    "said", [-5, 253_402_300_800, 10**13, 1e300, float("nan"), True, "spring", "1900-01-01", []]
+)
+def test_what_is_no_time_has_its_own_reason(tmp_path: Path, said: object) -> None:
+    posts, tally = read(write_dump(tmp_path / "d.zst", [THREE[0], {**THREE[1], "created_utc": said}]))
+    assert len(posts) == 1
+    assert tally.left_out == {"created_utc is no time": 1}
+    assert tally.places["created_utc is no time"] == ["d.zst:2"]
+
+
+def test_no_time_at_all_is_a_missing_field(tmp_path: Path) -> None:
+    _, tally = read(write_dump(tmp_path / "d.zst", [{**THREE[0], "created_utc": None}]))
+    assert tally.left_out == {"a field is missing": 1}
+
+
 def test_a_line_of_50_megabytes_is_passed_over(tmp_path: Path) -> None:
     huge = b'{"id": "huge", "body": "' + b"x" * 50_000_000 + b'"}\n'
     posts, tally = read(write_dump(tmp_path / "d.zst", [THREE[0], huge, THREE[1]]))

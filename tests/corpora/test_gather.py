@@ -173,6 +173,25 @@ def test_near_duplicates_leave_the_oldest(tmp_path: Path) -> None:
     assert not {"t1_a9", "t1_e9"} & set(done.corpus.ids)
 
 
+def test_nothing_gets_in_that_was_not_searched_for_near_duplicates(tmp_path: Path) -> None:
+    # 130 copies rank above the village's 6 posts. First 125 are searched (1.25 times 20, and 100) and all but
+    # one are taken away, which leaves too few; so the other 11 are searched too.
+    lines = [line(f"z{k:03}", "Anna", "cooking", "sad " * 20, at=100 + k) for k in range(130)]
+    done = made(tmp_path, [*village(), *lines], top_k=20)
+    searched = next(step for step in done.steps if step.name == "near_duplicates")
+    assert (searched.before, searched.counts["looked_through"], searched.posts) == (136, 136, 7)
+    assert sorted(done.corpus.ids) == ["t1_a0", "t1_a1", "t1_a2", "t1_a3", "t1_c0", "t1_c1", "t1_z000"]
+
+
+def test_controls_are_searched_as_deep_as_it_takes(tmp_path: Path) -> None:
+    # 8 are wanted of 154, and 110 are searched first (1.25 times 8, and 100): 5 at most are no copies.
+    lines = [line(f"z{k:03}", "Emil", "hiking", "stone " * 20, at=100 + k) for k in range(150)]
+    done = made(tmp_path, [*village(), *lines], controls=True, control_posts=8)
+    texts = [text for text in done.corpus.texts if text.startswith("stone stone")]
+    assert len(texts) == 1
+    assert steps(done, "control")["sample"] == (5, 2, 5)  # Dora's 2, Emil's 2, and one copy
+
+
 def test_the_earliest_posts_of_an_author_are_kept(tmp_path: Path) -> None:
     done = made(tmp_path, most_posts=2)
     assert sorted(done.corpus.ids) == ["t1_a0", "t1_a1", "t1_c0", "t1_c1"]

@@ -40,6 +40,20 @@ def test_a_cell_says_what_was_annotated(cells: list[object], expected: list[floa
     assert marks(cells) == expected
 
 
+@pytest.mark.parametrize(
+    ("cells", "notes"),
+    [
+        (["Yes", "no", "NO", ""], ("Label 'depression': guessed that 'Yes' means 1 and 'no' means 0.",)),
+        (["no", "1"], ("Label 'depression': guessed that 'no' means 0.",)),
+        (["true", "false"], ()),
+        ([True, False, None], ()),
+        (["0", "1"], ()),
+    ],
+)
+def test_a_meaning_that_is_guessed_is_said(cells: list[object], notes: tuple[str, ...]) -> None:
+    assert read(cells).notes == notes
+
+
 @pytest.mark.parametrize("wrong", ["2", -1, 1.5, "inf", 10**400])
 def test_a_label_out_of_range_is_refused_with_row_and_column(wrong: object) -> None:
     said = refused([1, 0, wrong, wrong])

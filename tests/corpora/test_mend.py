@@ -76,6 +76,14 @@ def test_even_lengths_keep_the_proportion_of_classes_at_each_length() -> None:
     assert [(int((marks[lengths == n] == k).sum())) for n in (5, 9) for k in (0, 1)] == [10, 10, 10, 10]
 
 
+def test_lengths_that_do_not_overlap_cannot_be_made_even() -> None:
+    corpus = Corpus.of(
+        "made", ["w w w"] * 5 + ["w w w w"] * 5 + ["w"], labels={"low": [0] * 5 + [1] * 5 + [None]}
+    )
+    with pytest.raises(BadInput, match=r"classes of low cannot be made even in length: .* do not overlap"):
+        even_lengths(corpus, "low")
+
+
 def test_a_word_goes_in_all_its_forms() -> None:
     corpus = Corpus.of(
         "made", ["Depressed, and depression again", "no DEPRESSION here", "depressed", "impressed"]

@@ -40,6 +40,7 @@ def test_each_text_is_edited_or_stays_whole(to: str, first: str, last: str) -> N
         "changed": 2,
         "unchanged": 1,
         "undecided": 1,
+        "emptied": 0,
         "named_besides": 1,
     }
 
@@ -53,6 +54,28 @@ def test_what_is_taken_out_need_not_be_decided() -> None:
         "Eats and sleeps.",
     ]
     assert done.undecided == ()
+
+
+def test_a_text_of_which_no_word_is_left_is_dropped_and_named() -> None:
+    short = Corpus.of("short", ["She", "He.", "She rests.", "Fine.", "..."], labels={"low": [1, 0, 1, 0, 0]})
+    done = regendered(short, "removed")
+    assert (done.corpus.ids, done.corpus.texts) == (["3", "4", "5"], ["Rests.", "Fine.", "..."])
+    assert done.corpus.table["label:low"].to_list() == [1.0, 0.0, 0.0]
+    assert done.emptied == ("1", "2")
+    assert done.corpus.left_out == {"nothing but gendered words": 2}
+    counts = {"before": 5, "after": 3, "changed": 1, "unchanged": 2, "undecided": 0, "emptied": 2}
+    assert done.counts == {**counts, "named_besides": 0}
+    with pytest.raises(BadInput, match="no text of corpus 'gone' is left"):
+        regendered(Corpus.of("gone", ["She", "He"]), "removed")
+
+
+def test_a_corpus_is_augmented_once() -> None:
+    once = regendered(notes(), "augmented").corpus
+    with pytest.raises(BadInput, match="holds swapped counterparts already: 2 ids"):
+        regendered(once, "augmented")
+    # Counterparts without their texts are texts like others.
+    alone = Corpus("alone", once.table.filter(once.table["id"].str.ends_with("~swapped")))
+    assert len(regendered(alone, "augmented").corpus) == 4
 
 
 def test_augmented_keeps_all_and_adds_counterparts_with_what_belongs_to_them() -> None:

@@ -150,6 +150,49 @@ def test_length_that_tells_the_label() -> None:
     assert names(cheap_cautions(corpus(made))) == ["length"]
 
 
+def test_lengths_that_do_not_overlap_cannot_be_balanced_and_no_command_is_given() -> None:
+    made, random = clean(), Random(2)
+    made["text"] = [sentence(random, 20 if mark else 10) for mark in made["label"]]
+    (apart,) = cheap_cautions(corpus(made))
+    assert apart.command == ""
+    assert apart.sentence.endswith("balancing them cannot help, it would leave 0 of 300 texts.")
+    assert apart.finding().where["command"] == ""
+    # Every third text of the shorter class is as long as the others: 50 of 150 find a partner, 100 stay.
+    made["text"] = [
+        sentence(random, 20 if mark or i % 3 == 0 else 10) for i, mark in enumerate(made["label"])
+    ]
+    (near,) = cheap_cautions(corpus(made), called="posts.csv")
+    assert near.command == "psycheck clean posts.csv --balance-length low --out mended.csv"
+
+
+def test_a_length_that_is_one_word_more_is_mended_by_taking_the_word_out() -> None:
+    made, random = clean(), Random(3)
+    made["text"] = [sentence(random, 25) + " zebra" * int(str(mark)) for mark in made["label"]]
+    word, length = cheap_cautions(corpus(made), called="posts.csv")
+    assert (word.name, length.name, length.figure) == ("single_word", "length", 1)
+    assert length.command == word.command == "psycheck clean posts.csv --without-word zebra --out mended.csv"
+    assert length.sentence.endswith(
+        "the word 'zebra' that makes the difference: without it the length tells little."
+    )
+
+
+def test_a_length_that_tells_without_the_word_is_balanced_after_it_is_taken_out() -> None:
+    made, random = clean(), Random(4)
+    made["text"] = [
+        sentence(random, random.randint(14, 24) if mark else random.randint(8, 17))
+        + " zebra" * int(str(mark))
+        for mark in made["label"]
+    ]
+    word, length = cheap_cautions(corpus(made), called="posts.csv")
+    assert length.command == (
+        "psycheck clean posts.csv --without-word zebra --balance-length low --out mended.csv"
+    )
+    made["text"] = [str(text).replace("zebra", "@moonwalker") for text in made["text"]]
+    word, length = cheap_cautions(corpus(made), called="posts.csv")
+    assert "moonwalker" not in length.sentence + length.command
+    assert length.command == word.command == "psycheck compare posts.csv --warn --show-texts"
+
+
 def test_a_keyword_in_all_positives_is_found_though_it_takes_several_forms() -> None:
     made, random = clean(), Random(3)
     forms = ("thundering", "thunder", "thunderous")

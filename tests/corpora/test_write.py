@@ -143,6 +143,14 @@ def test_an_older_file_stays_when_the_new_one_is_refused(tmp_path: Path) -> None
     assert path.read_bytes() == before
 
 
+def test_ids_that_repeat_are_refused_as_reading_would(tmp_path: Path) -> None:
+    corpus = Corpus.of("posts", ["one", "two", "three", "four"])
+    twice = replace(corpus, table=corpus.table.with_columns(pl.Series("id", ["a", "b", "a", "a"])))
+    with pytest.raises(BadInput, match="2 of the ids repeat another"):
+        write_corpus(twice, tmp_path / "posts.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_other_formats_and_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     corpus = Corpus.of("posts", ["one"])
     with pytest.raises(BadInput, match=r"cannot write '\.xlsx' files"):

@@ -134,10 +134,11 @@ def test_exact_wasserstein_on_a_line_is_scipys() -> None:
 
 def test_a_shift_moves_wasserstein_by_its_length_and_above_chance() -> None:
     x = cloud(100, 1)
-    found = distance.wasserstein(x, x + 10, size=40, repeats=5)
-    assert found.value == pytest.approx(20, abs=0.5)  # 10 in each of 4 dimensions
+    assert distance.wasserstein(x, x + 10, size=40, repeats=5).value == pytest.approx(20)  # 10 in each of 4
+    found = distance.wasserstein(x, cloud(100, 2, 10.0), size=40, repeats=5)
+    assert found.value == pytest.approx(20, abs=0.5)
     assert found.size == 40
-    assert found.interval[0] <= found.value <= found.interval[1]
+    assert found.interval[0] < found.value < found.interval[1]
     same = distance.wasserstein(cloud(100, 1), cloud(100, 2), size=40, repeats=5)
     assert same.value == pytest.approx(same.chance, rel=0.15)
 
@@ -156,3 +157,20 @@ def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
     without = distance.left_out(20, lambda keep: float(values[keep].mean()))
     low, high = distance.jackknife(float(values.mean()), without)
     assert (high - low) / 2 == pytest.approx(t.ppf(0.975, 19) * sem(values))
+
+
+def test_the_interval_of_the_mmd_holds_0_for_samples_of_one_source() -> None:
+    drawn = [distance.mmd_test(cloud(40, 2 * s), cloud(40, 2 * s + 1), permutations=0) for s in range(100)]
+    assert np.mean([test.interval[0] <= 0 <= test.interval[1] for test in drawn]) >= 0.95
+
+
+def test_four_texts_a_side_or_no_spread_give_no_interval() -> None:
+    few = cloud(4, 1), cloud(9, 2)
+    assert all(math.isnan(distance.mmd_test(*few, permutations=0).interval[k]) for k in (0, 1))
+    assert math.isnan(distance.wasserstein(*few).interval[0])
+    assert math.isnan(distance.sliced_wasserstein(*few)[1][0])
+    assert math.isnan(distance.pair_mmd(*few, bandwidth=1.0).mean_interval[0])
+    assert math.isnan(distance.jackknife(0.5, np.full(9, 0.5))[0])
+    five = cloud(5, 1), cloud(9, 2)
+    assert not math.isnan(distance.mmd_test(*five, permutations=0).interval[0])
+    assert not math.isnan(distance.sliced_wasserstein(*five)[1][0])

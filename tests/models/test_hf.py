@@ -154,6 +154,23 @@ def test_positive_class_by_name_and_index(save_model: SaveModel) -> None:
     assert "did you mean 'depression'" in str(caught.value)
 
 
+def test_a_guessed_class_is_said_and_a_named_or_nameless_one_is_not(
+    save_model: SaveModel, tiny_bert: Path
+) -> None:
+    folder = save_model(id2label={0: "healthy", 1: "depressed"})
+    guess = "Guessed that class 'depressed' is 1 and 'healthy' is 0 (?positive=NAME)."
+    assert opened(folder).notes == (guess,)
+    assert opened(f"hf:{folder}?positive=depressed").notes == ()
+    assert opened(tiny_bert).notes == ()  # LABEL_1
+
+
+def test_a_window_that_the_model_does_not_have_is_said(tiny_bert: Path) -> None:
+    window = opened(tiny_bert).max_length
+    assert opened(f"hf:{tiny_bert}?max_length={window}").notes == ()
+    (said,) = opened(f"hf:{tiny_bert}?max_length={window + 1}").notes
+    assert said == f"max_length {window + 1} is more than the model reads: its window is {window} tokens."
+
+
 def test_label_names_a_nameless_class(tiny_bert: Path) -> None:
     assert opened(tiny_bert).labels == ("positive",)
     assert opened(f"hf:{tiny_bert}?label=depression").labels == ("depression",)

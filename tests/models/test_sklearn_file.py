@@ -43,15 +43,18 @@ def test_a_binary_pipeline_gives_the_positive_class(tmp_path: Path) -> None:
     np.testing.assert_allclose(model.score(TEXTS), pipeline.predict_proba(TEXTS)[:, 1:])
     assert model.score([]).shape == (0, 1)
     assert getattr(model, "batch", None) == 2048
+    assert getattr(model, "notes", None) == ()  # of 0 and 1 nothing is guessed
 
 
 def test_classes_with_names(tmp_path: Path) -> None:
     pipeline = fitted(LogisticRegression(), np.where(LOW, "depression", "none"))
     path = saved(pipeline, tmp_path)
-    model = open_model(path)
+    model: Any = open_model(path)
     assert model.labels == ("depression",)  # "none" comes second in the alphabet but reads as the absence
     np.testing.assert_allclose(model.score(TEXTS), pipeline.predict_proba(TEXTS)[:, :1])
-    assert open_model(f"sklearn:{path}?positive=none").labels == ("none",)
+    assert model.notes == ("Guessed that class 'depression' is 1 and 'none' is 0 (?positive=NAME).",)
+    none: Any = open_model(f"sklearn:{path}?positive=none")
+    assert (none.labels, none.notes) == (("none",), ())
     unclear = saved(fitted(LogisticRegression(), np.where(LOW, "low", "high")), tmp_path, "unclear.skops")
     with pytest.raises(BadInput, match="cannot tell which"):
         open_model(unclear)

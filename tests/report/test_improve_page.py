@@ -1,6 +1,7 @@
 """The page of improve says what was measured, and first what it brings elsewhere."""
 
 import re
+from dataclasses import replace
 
 from psycheck.finding import Finding
 from psycheck.pages import pages_of
@@ -26,6 +27,8 @@ def run() -> Run:
         ):
             findings += [figure(measure, 0.7, flag, decision=decision, **where)]
             findings += [figure(f"{measure}_change", change, flag, decision=decision, **where)]
+        cut = figure("threshold", 0.437, flag, decision="dev", **where)
+        findings.append(replace(cut, interval=None))
     plan = {"verb": "improve", "corpora": [{"name": "posts"}, {"name": "notes"}]}
     return Run(plan=plan, environment={}, findings=tuple(findings))
 
@@ -37,6 +40,12 @@ def test_the_verdict_is_the_change_on_the_other_corpora() -> None:
     assert found[1].startswith("Augmented, on the others: macro-F1 at 0.5 +0.050")
     assert "not tested in this run" not in page
     assert "on its own corpus: macro-F1 at 0.5 -0.010" in page
+
+
+def test_the_page_says_which_threshold_dev_chose() -> None:
+    page = pages_of(run())["report.html"]
+    assert ">threshold</th>" in page
+    assert page.count(">0.437</td>") == 2  # both tests
 
 
 def test_without_a_change_the_page_claims_none() -> None:

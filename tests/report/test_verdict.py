@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from psycheck.finding import Finding
 from psycheck.report.verdict import learned, untested, verdict, weakest
+from psycheck.report.words import why_untested
 from psycheck.run import Run
 
 MakeRun = Callable[..., Run]
@@ -60,6 +61,18 @@ def test_reasons_come_from_the_ledger(make_run: MakeRun) -> None:
     ]
 
 
+def test_the_reason_is_that_of_the_texts_that_the_edit_changed() -> None:
+    def said(**counts: int) -> str:
+        return why_untested(Finding("pass_rate", math.nan, 0, None, {"check": "T1"}, counts))
+
+    silent = said(generated=60, unchanged=36, unseen=0, unanswered=24)
+    assert silent == "the model gave no usable answer (24 of 24 changed texts)"
+    both = said(generated=60, unchanged=50, unseen=7, unanswered=3)
+    assert both == "the edit lies beyond what the model reads (7 of 10 changed texts)"
+    assert said(generated=4, unchanged=4, undecided=4) == "no edit could be decided"
+    assert said(generated=4, unchanged=4, undecided=1) == "the edit changes no text"
+
+
 def test_an_untested_place_is_named_where_others_were_tested(make_run: MakeRun) -> None:
     run = make_run(corpora=("posts", "tweets"))
     blind = tuple(
@@ -68,7 +81,7 @@ def test_an_untested_place_is_named_where_others_were_tested(make_run: MakeRun) 
         else f
         for f in run.findings
     )
-    assert "T9 (on tweets): the edit lies beyond what the model reads." in untested(
+    assert "T9 (on tweets): the edit lies beyond what the model reads (5 of 5 changed texts)." in untested(
         replace(run, findings=blind)
     )
 

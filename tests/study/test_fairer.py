@@ -95,6 +95,8 @@ def test_the_same_recipe_is_trained_on_twice_the_texts_and_the_run_says_so(done:
         (place,) = (folder / "out" / "models").glob(f"own-{arm}-0-*")
         assert opened(place).recipe == opened(folder / "plain").recipe
     assert any("180 texts added to the 180 of train and dev" in note for note in run.notes)
+    (cut,) = {f.value for f in of(run.findings, "threshold", arm="augmented", seed="0")}
+    assert any(f"augmented-0 {cut:.3f}" in note for note in run.notes)
     assert run.plan["augment"] == "gender"
 
 

@@ -33,6 +33,10 @@ TEXTS = st.one_of(ANY_TEXT, POSTS, st.lists(POSTS).map("".join))
         ("markdown-links", "see [my post](https://example.org/a_(b)) there", "see my post there"),
         ("markdown-links", "[a](no link) and [b]", "[a](no link) and [b]"),
         ("links", "read https://example.org/a?b=1, or www.example.com.", "read , or ."),
+        ("links", "see [my blog](https://example.org/a_(b)) there", "see my blog there"),
+        ("links", "[deep](https://example.org/a_(b_(c))d) and [x](/r/y)", "deep and [x](/r/y)"),
+        ("links", "(see https://example.org/a_(b)), https://example.org/c).", "(see ), )."),
+        ("links", "www.) and https://)", "www.) and https://)"),
         ("users", "RT @some_one: thanks u/half-awake and me@example.org", " thanks  and me@example.org"),
         ("hashtags", "#FeelingDown_again #2020 #ok2go", "Feeling Down again #2020 ok 2go"),
         ("no-hashtags", "bad day #FeelingDown #1", "bad day  #1"),
@@ -42,6 +46,8 @@ TEXTS = st.one_of(ANY_TEXT, POSTS, st.lists(POSTS).map("".join))
         ("contractions", "I'd better go, I'd like to.", "I had better go, I would like to."),
         ("contractions", "DON'T! Im tired, they're not.", "DO NOT! I am tired, they are not."),
         ("contractions", "Anna's dog ain't ill, were it its.", "Anna's dog ain't ill, were it its."),
+        ("contractions", "I'd've gone, they couldn’t've.", "I would have gone, they could not have."),
+        ("contractions", "CAN'T'VE, that's've, ain't've", "CANNOT HAVE, that's've, ain't've"),
         ("contractions", "IM injection", "IM injection"),
         ("emoji", "so tired 😢", "so tired  crying face "),
         ("emoji", "fine :) at 10:30 <3", "fine smile at 10:30 heart"),
@@ -75,6 +81,24 @@ def test_a_preset_twice_is_a_preset_once(name: str, text: str) -> None:
     steps = [step for step in PRESETS[name] if step in STEPS]
     once = clean(text, steps)
     assert once is None or clean(once, steps) == once
+
+
+def test_links_leave_nothing_for_markdown_links_to_mend() -> None:
+    text = "[my blog](https://example.org/a_(b)) helps"
+    assert (
+        clean(text, ["links", "markdown-links"])
+        == clean(text, ["markdown-links", "links"])
+        == "my blog helps"
+    )
+
+
+@pytest.mark.parametrize("step", ["links", "markdown-links", "contractions"])
+@pytest.mark.parametrize(
+    "piece", ["[a](http://a(", "http://a)", "http://a(", "www.", "[", "a'd've", "n't", ")"]
+)
+def test_a_step_comes_to_an_end_with_100_000_characters(step: str, piece: str) -> None:
+    # A pattern that tried all ways to divide them would not end.
+    assert settle(piece * (100_000 // len(piece)) + "!", [STEPS[step]]) is not None
 
 
 def test_the_deck_preset_on_a_tweet() -> None:

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,8 @@ from skops.io import get_untrusted_types
 
 from psycheck.corpus import Corpus
 from psycheck.models.open import open_model
-from psycheck.train.fit import train
+from psycheck.train.card import RECORD
+from psycheck.train.fit import opened, train, training_key
 from psycheck.train.linear import fit_tfidf
 from psycheck.train.parts import parts_of
 from psycheck.train.recipe import Recipe, preset
@@ -79,3 +81,37 @@ def test_class_weights_balance(tmp_path: Path) -> None:
         trained = train(rare, preset("tfidf", class_weights=weighted), tmp_path / str(weighted))
         scores.append(open_model(trained.spec).score(["i feel"])[0, 0])
     assert scores == pytest.approx([0.2, 0.5], abs=0.01)
+
+
+def test_the_folder_names_only_what_the_baseline_used(corpus: Corpus, tmp_path: Path) -> None:
+    recipe = preset("tfidf", class_weights=True)
+    train(corpus, recipe, tmp_path / "model")
+    record = json.loads((tmp_path / "model" / RECORD).read_text())
+    assert set(record["recipe"]) == {"start", "labels", "class_weights", "criterion", "dev_share", "seed"}
+    card = (tmp_path / "model" / "README.md").read_text()
+    assert "| class_weights | True |" in card
+    for unused in ("epochs", "batch", "learning_rate", "warmup", "max_length"):
+        assert f"| {unused} |" not in card
+    assert opened(tmp_path / "model").recipe == recipe
+
+
+def test_values_that_a_baseline_does_not_use_make_no_other_training(corpus: Corpus, tmp_path: Path) -> None:
+    train(corpus, preset("tfidf", epochs=50), tmp_path / "model")
+    assert train(corpus, preset("tfidf"), tmp_path / "model").reused
+    assert train(corpus, opened(tmp_path / "model").recipe, tmp_path / "model").reused
+
+
+def test_a_folder_that_lists_unused_values_is_read_and_its_card_drops_them(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    # As older versions wrote it: all values stand in the recipe, and they decided the key.
+    recipe = preset("tfidf", epochs=50)
+    train(corpus, recipe, tmp_path / "model")
+    path = tmp_path / "model" / RECORD
+    record = json.loads(path.read_text())
+    parts = parts_of(corpus, recipe)
+    record |= {"recipe": recipe.as_dict(), "key": training_key(parts, recipe, "tfidf+lr"), "test": None}
+    path.write_text(json.dumps(record))
+    again = train(corpus, opened(tmp_path / "model").recipe, tmp_path / "model")
+    assert again.reused
+    assert "| epochs |" not in (tmp_path / "model" / "README.md").read_text()

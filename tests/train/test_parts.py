@@ -46,6 +46,24 @@ def test_one_class_and_unknown_labels_are_refused() -> None:
         parts_of(ten(split, [0, 1, 0, 1, 0, 1, None, None, None, None]), Recipe())
 
 
+def test_one_class_in_train_says_that_no_weight_helps() -> None:
+    split: list[str | None] = [*["train"] * 6, *["dev"] * 4]
+    with pytest.raises(BadInput, match="one class for 'low'") as told:
+        parts_of(ten(split, [1, 1, 1, 1, 1, 1, 1, 0, 1, 0]), Recipe(class_weights=True))
+    assert "one class cannot be learned from, and no class weight helps" in told.value.allowed
+    with pytest.raises(BadInput, match="train of corpus 'ten' has no text annotated for 'low'"):
+        parts_of(ten(split, [None] * 6 + [1, 0, 1, 0]), Recipe(labels=("low",)))
+
+
+def test_dev_of_one_class_cannot_choose_by_f1() -> None:
+    split: list[str | None] = [*["train"] * 6, *["dev"] * 4]
+    one_class = ten(split, [0, 1, 0, 1, 0, 1, 0, 0, 0, 0])
+    assert len(parts_of(one_class, Recipe()).dev) == 4
+    with pytest.raises(BadInput, match="dev of corpus 'ten' has one class for 'low': 0 of 4") as told:
+        parts_of(one_class, Recipe(criterion="dev_f1"))
+    assert "dev_loss" in told.value.do
+
+
 def test_data_is_named_by_what_training_sees() -> None:
     split: list[str | None] = [*["train"] * 6, *["dev"] * 4]
     one, other = parts_of(ten(split), Recipe()), parts_of(ten(split, [1, 0] * 5), Recipe())

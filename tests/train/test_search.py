@@ -1,6 +1,7 @@
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import optuna
@@ -87,3 +88,11 @@ def test_seeds_have_a_mean_and_a_deviation(tiny: Tiny, corpus: Corpus, tmp_path:
     assert spread(three)["loss"] == pytest.approx((mean, deviation))
     assert spread(three, on="dev")["n"] == (8.0, 0.0)
     assert all(one.reused for one in train_seeds(corpus, recipe, tmp_path, seeds=[1, 2]))
+
+
+def test_a_figure_that_one_seed_lacks_has_no_mean(corpus: Corpus, tmp_path: Path) -> None:
+    one = fit(corpus, Recipe(start="tfidf+lr"), tmp_path / "model")
+    other = replace(one, dev={**one.dev, "precision": math.nan})
+    found = spread([one, other], on="dev")
+    assert all(map(math.isnan, found["precision"]))
+    assert found["accuracy"] == (one.dev["accuracy"], 0.0)

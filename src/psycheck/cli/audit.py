@@ -1,5 +1,7 @@
 """`psycheck audit`: what a model has learned, as a report and a gate."""
 
+import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -107,7 +109,7 @@ def audit_cli(
         Path(store) if store else None,
     )
     if export_texts is not None:
-        _export(whole, export_texts)
+        _export(whole, export_texts, plan or Path(PLAN))
         return
     run = _run(whole, explain_cache)
     _print(run, whole.out or Path(), json_)
@@ -166,14 +168,18 @@ def _run(plan: "Plan", explain: bool) -> "Run":
     models, corpora = open_plan(plan)
     for corpus in corpora:
         for note in corpus.notes:
-            typer.echo(f"note: {corpus.name}: {note}", err=True)
+            _note(f"{corpus.name}: {note}")
     for model in models:
         for note in getattr(model, "notes", ()):
-            typer.echo(f"note: {model.name}: {note}", err=True)
+            _note(f"{model.name}: {note}")
     if explain:
         _explain(plan, models)
     with ProgressLine() as progress:
-        return run_line(models, corpora, plan.settings, plan.out, plan.store, progress)
+        return run_line(models, corpora, plan.settings, plan.out, plan.store, progress, _note)
+
+
+def _note(said: str) -> None:
+    typer.echo(f"note: {said}", err=True)
 
 
 def _explain(plan: "Plan", models: list[Any]) -> None:
@@ -186,19 +192,25 @@ def _explain(plan: "Plan", models: list[Any]) -> None:
             typer.echo(f"cache: {why_again(store, model)}", err=True)
 
 
-def _export(plan: "Plan", path: Path) -> None:
-    import json
-
+def _export(plan: "Plan", path: Path, file: Path) -> None:
     from psycheck.errors import counted
     from psycheck.line import texts_to_score
+    from psycheck.plan import inputs_of, refuse_input
     from psycheck.run import writing
-    from psycheck.store import digest
+    from psycheck.store import default_store
 
-    count = 0
-    with writing(path), path.open("w", encoding="utf-8") as file:
-        for text in texts_to_score(plan):
-            file.write(json.dumps({"text_hash": digest(text).hex(), "text": text}, ensure_ascii=False) + "\n")
-            count += 1
+    refuse_input(path, [*inputs_of(plan), file, default_store()], "--export-texts")
+    with writing(path):
+        if path.exists() and not path.is_file():  # a pipe, or /dev/stdout: nothing can be lost
+            count = _write_texts(texts_to_score(plan), path)
+        else:
+            target = path.resolve()  # a link stays one
+            part = target.with_name(f"{target.name}.{os.getpid()}.part")
+            try:
+                count = _write_texts(texts_to_score(plan), part)
+                part.replace(target)
+            finally:
+                part.unlink(missing_ok=True)
     typer.echo(f"{path}: {counted(count, 'text')} without a score")
     typer.echo(
         "give each line a score for each label and audit with scores:FILE"
@@ -207,20 +219,36 @@ def _export(plan: "Plan", path: Path) -> None:
     )
 
 
+def _write_texts(texts: Iterable[str], path: Path) -> int:
+    """Write texts and their hashes as JSON lines; returns how many."""
+    import json
+
+    from psycheck.store import digest
+
+    count = 0
+    with path.open("w", encoding="utf-8") as file:
+        for text in texts:
+            file.write(json.dumps({"text_hash": digest(text).hex(), "text": text}, ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
 def _print(run: "Run", folder: Path, as_json: bool) -> None:
     import json
 
     from psycheck.errors import counted
+    from psycheck.report.verdict import headlines, unanswered
 
     for note in run.notes:
         if "could not be scored" in note or "incomplete" in note:
-            typer.echo(f"note: {note}", err=True)
+            _note(note)
     texts = run.environment["texts"]
     if as_json:
         summary = {
             "report": str(folder / "report.html"),
             "findings": str(folder / "findings.jsonl"),
             "texts": texts,
+            "unanswered": unanswered(run),
             "gates": [{"gate": gate.gate, "holds": gate.holds, "reason": gate.reason} for gate in run.gates],
             "incomplete": run.incomplete,
             "exit_code": run.exit_code,
@@ -232,14 +260,8 @@ def _print(run: "Run", folder: Path, as_json: bool) -> None:
             f"{name}: {counted(tally['asked'], 'text')} asked for, {tally['distinct']:,} distinct, "
             f"{tally['remembered']:,} remembered, {tally['scored']:,} scored"
         )
-    for sentence in _headlines(run):
+    for sentence in [*unanswered(run), *headlines(run)]:
         typer.echo(sentence)
     for gate in run.gates:
         typer.echo(f"gate {'holds' if gate.holds else 'FAILS'}: {gate.gate} ({gate.reason})")
     typer.echo(f"report: {folder / 'report.html'}")
-
-
-def _headlines(run: "Run") -> list[str]:
-    from psycheck.report.verdict import headlines
-
-    return headlines(run)

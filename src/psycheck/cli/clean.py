@@ -2,23 +2,15 @@
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from psycheck.cli import options as opt
+from psycheck.cli.rewriting import CorpusArgument, Json, Out, Taken, saved, take
 
 if TYPE_CHECKING:
     from psycheck.corpora.clean import Redactions
-    from psycheck.corpus import Corpus
-
-CorpusArgument = Annotated[str, typer.Argument(help="A file, demo:NAME or KNOWN:PATH.", metavar="CORPUS")]
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Corpus to write: CSV, JSONL or Parquet, by its name."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print for a program.")]
 
 
 def clean_cli(
@@ -61,7 +53,6 @@ def clean_cli(
     from psycheck.corpora.clean import cleaned, into_sentences, steps_of
     from psycheck.corpora.mend import mended
     from psycheck.errors import BadInput
-    from psycheck.line import corpus_plan, open_corpus
 
     mends = {
         "without-word": without_word,
@@ -73,7 +64,8 @@ def clean_cli(
     # Sentences or a mend may be all that is wanted; nothing at all is a mistake.
     steps = steps_of(step or (), preset) if step or preset or not (sentences or any(mends.values())) else ()
     columns = opt.columns_of(text, id_, label, positive, author, time, split_column, group)
-    opened = open_corpus(corpus_plan(corpus, columns, split))
+    taken = take(corpus, columns, split, out)
+    opened = taken.corpus
     done, counts = cleaned(opened, steps) if steps else (opened, ())
     done, mend_counts = mended(done, mends, seed=seed)
     counts = (*counts, *mend_counts)
@@ -84,8 +76,9 @@ def clean_cli(
     said = saved(done, out)
     if as_json:
         rows: list[dict[str, object]] = [asdict(count) for count in counts]
-        typer.echo(json.dumps({"steps": rows, "texts": texts, "rows": len(done)}))
+        typer.echo(json.dumps({"steps": rows, "texts": texts, "rows": len(done), **taken.told(done.notes)}))
         return
+    taken.tell(done.notes)
     typer.echo(f"{'step':<20} {'before':>9} {'after':>9} {'changed':>9}")
     for one in counts:
         typer.echo(f"{one.name:<20} {one.texts_before:>9,} {one.texts_after:>9,} {one.changed:>9,}")
@@ -114,48 +107,36 @@ def redact_cli(
     """Replace personal data in the texts of a corpus by placeholders, or check that it holds none."""
     from psycheck.corpora.clean import personal_in, redacted
     from psycheck.errors import BadInput
-    from psycheck.line import corpus_plan, open_corpus
 
     if check == (out is not None):
         raise BadInput("name either a file to write or --check", do="psycheck redact CORPUS --out FILE")
     columns = opt.columns_of(text, id_, label, positive, author, time, split_column, group)
-    opened = open_corpus(corpus_plan(corpus, columns, split))
+    taken = take(corpus, columns, split, out)
+    opened = taken.corpus
     if check:
         found = personal_in(opened)
-        _show(found, len(opened), as_json, ids=True)
+        _show(found, taken, as_json, ids=True)
         if found.kinds:
             raise typer.Exit(1)
         return
     done, found = redacted(opened)
     said = saved(done, out)
-    _show(found, len(opened), as_json, ids=False)
+    _show(found, taken, as_json, ids=False)
     if not as_json:
         typer.echo(said)
 
 
-def saved(corpus: "Corpus", out: Path | None) -> str:
-    """Write a corpus where a file is named, and say where it is and how it is read back."""
-    if out is None:
-        return "nothing is written: name a file with --out"
-    from psycheck.corpora.said import options_of
-    from psycheck.corpora.write import guessed_alike, write_corpus
-    from psycheck.errors import counted
-
-    columns = write_corpus(corpus, out)
-    said = f"{counted(len(corpus), 'text')}: {out}"
-    return said if guessed_alike(corpus, columns) else f"{said}\nread it with: {options_of(columns)}"
-
-
-def _show(found: "Redactions", texts: int, as_json: bool, *, ids: bool) -> None:
+def _show(found: "Redactions", taken: Taken, as_json: bool, *, ids: bool) -> None:
     """Print kinds, counts and ids; what was found itself is never shown."""
     from psycheck.errors import counted
 
+    texts = len(taken.corpus)
     if as_json:
         listed = {"ids": {name: list(kinds) for name, kinds in found.kinds.items()}} if ids else {}
-        typer.echo(
-            json.dumps({"texts": texts, "with": len(found.kinds), "counts": dict(found.counts), **listed})
-        )
+        told = {"texts": texts, "with": len(found.kinds), "counts": dict(found.counts)}
+        typer.echo(json.dumps({**told, **listed, **taken.told()}))
         return
+    taken.tell()
     if ids:
         for name, kinds in found.kinds.items():
             typer.echo(f"{name}\t{', '.join(kinds)}")

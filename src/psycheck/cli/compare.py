@@ -6,13 +6,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from psycheck.cli import options as opt
+from psycheck.cli.belonging import refuse
 from psycheck.cli.printed import for_a_program, lined
 
 if TYPE_CHECKING:
     from psycheck.run import Run
 
+# Which parts of a comparison an option is for.
+BELONGS = {
+    "encoder": ("vectors", "map"),
+    "sample": ("vectors", "map"),
+    "texts": ("words", "adversarial"),
+    "permutations": ("vectors",),
+}
+SHOWS = ("words", "adversarial")
+
 
 def compare_cli(
+    ctx: typer.Context,
     corpora: Annotated[
         list[str], typer.Argument(metavar="CORPUS…", help="Files, NAME=FILE, demo:NAME or KNOWN:PATH.")
     ],
@@ -24,7 +35,10 @@ def compare_cli(
         bool, typer.Option("--warn", help="Look for leaks, shortcuts and doubtful labels in each corpus.")
     ] = False,
     show_texts: Annotated[
-        bool, typer.Option("--show-texts", help="Let a caution name its word, whatever word it is.")
+        bool,
+        typer.Option(
+            "--show-texts", help="Name the words of cautions and between corpora, whatever they are."
+        ),
     ] = False,
     encoder: Annotated[
         str | None,
@@ -64,6 +78,8 @@ def compare_cli(
         "permutations": permutations,
         "seed": seed,
     }
+    how = Comparing(**{key: value for key, value in given.items() if value is not None})
+    _refuse_idle(ctx, how.parts if len(corpora) > 1 or by else (), warn=warn)
     with ProgressLine() as line:
         run = compare_corpora(
             [corpus_plan(said, columns, split) for said in corpora],
@@ -72,13 +88,25 @@ def compare_cli(
             warn=warn,
             show_texts=show_texts,
             out=out,
-            how=Comparing(**{key: value for key, value in given.items() if value is not None}),
+            how=how,
             progress=line,
         )
     if json_:
         typer.echo(for_a_program(run, out))
     else:
         _print(run, out)
+
+
+def _refuse_idle(ctx: typer.Context, parts: tuple[str, ...], *, warn: bool) -> None:
+    """Refuse options of parts of a comparison that is not made."""
+    asked = f"compare --part {' --part '.join(parts)}" if parts else "compare of one corpus without --by"
+    if not parts:
+        refuse(ctx, ("parts",), asked, "with two corpora, or with --by LABEL")
+    for option, own in BELONGS.items():
+        if not set(own) & set(parts):
+            refuse(ctx, (option,), asked, f"with --part {' or '.join(own)}")
+    if not warn and not set(SHOWS) & set(parts):
+        refuse(ctx, ("show_texts",), asked, f"with --warn, or with --part {' or '.join(SHOWS)}")
 
 
 def _print(run: "Run", out: Path) -> None:
@@ -91,6 +119,7 @@ def _print(run: "Run", out: Path) -> None:
     for finding in run.findings:
         if finding.measure == "caution":
             typer.echo(f"caution: {finding.where['corpus']}: {finding.where['sentence']}")
-            typer.echo(f"  do: {finding.where['command']}")
+            if finding.where["command"]:
+                typer.echo(f"  do: {finding.where['command']}")
     typer.echo(comparison_verdict(run.findings))
     typer.echo(f"report: {out / 'report.html'}")

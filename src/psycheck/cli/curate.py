@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from psycheck.cli.belonging import refuse
 from psycheck.cli.printed import for_a_program
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 
 def curate_cli(
+    ctx: typer.Context,
     dumps: Annotated[list[Path], typer.Argument(metavar="DUMP…", help="JSON lines: .zst, .gz or plain.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the run.")] = Path("runs/curated"),
     corpus: Annotated[
@@ -48,7 +50,8 @@ def curate_cli(
     sample: Annotated[int | None, typer.Option(help="Random sample of these (default: all).")] = None,
     near: Annotated[float | None, typer.Option(help="Overlap of near-duplicates, 0 to 1 (0.8).")] = None,
     split: Annotated[
-        str | None, typer.Option(metavar="A:B:C", help="Shares of train, dev and test (5:1:4).")
+        str | None,
+        typer.Option(metavar="A:B:C", help="Shares of train, dev and test (5:1:4); A:B is train and test."),
     ] = None,
     split_by: Annotated[
         list[str] | None,
@@ -67,6 +70,10 @@ def curate_cli(
     from psycheck.corpora.curate.settings import Curating, split_of
     from psycheck.curate import curate_dumps
 
+    if not controls:
+        refuse(ctx, ("control_authors", "control_posts"), "a corpus without controls", "with --controls")
+    if "nrc" not in (rank or ()):
+        refuse(ctx, ("nrc",), "a ranking without nrc", "with --rank nrc")
     given: dict[str, Any] = {
         "conditions": tuple(name.strip() for name in conditions.split(",")) if conditions else None,
         "subreddits": tuple(subreddit) if subreddit else None,

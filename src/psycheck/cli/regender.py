@@ -1,12 +1,13 @@
 """`psycheck regender`: a corpus in the other gender, in none, or in both."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import typer
 
 from psycheck.cli import options as opt
-from psycheck.cli.clean import CorpusArgument, Json, Out, saved
+from psycheck.cli.rewriting import CorpusArgument, Json, Out, saved, take
 
 _SHOWN = 20
 
@@ -34,16 +35,18 @@ def regender_cli(
     """Swap the gender in the texts of a corpus, make it neutral, or add the swapped texts to it."""
     from psycheck.corpora.regender import regendered
     from psycheck.errors import counted
-    from psycheck.line import corpus_plan, open_corpus
     from psycheck.text.gender import scope_of
 
     columns = opt.columns_of(text, id_, label, positive, author, time, split_column, group)
     scope = scope_of(swap or (), swap_person or "all", where="--swap")
-    done = regendered(open_corpus(corpus_plan(corpus, columns, split)), to, scope)
+    taken = take(corpus, columns, split, out)
+    done = regendered(taken.corpus, to, scope)
     said = saved(done.corpus, out)
     if as_json:
-        typer.echo(json.dumps({**done.counts, "undecided_ids": list(done.undecided)}))
+        listed = {"undecided_ids": list(done.undecided), "emptied_ids": list(done.emptied)}
+        typer.echo(json.dumps({**done.counts, **listed, **taken.told()}))
         return
+    taken.tell()
     counts = done.counts
     texts = counted(counts["before"], "text")
     typer.echo(f"{counts['changed']:,} of {texts} {to} ({', '.join(scope.words)})")
@@ -51,9 +54,18 @@ def regender_cli(
     if counts["named_besides"]:
         besides = f"{counts['named_besides']:,} name a gender by a noun or title, too, which stays"
         typer.echo(f"{besides}: --swap nouns,titles")
-    if done.undecided:
-        beyond = len(done.undecided) - _SHOWN
-        more = f" and {counted(beyond, 'other')} (--json names all)" if beyond > 0 else ""
-        shown = ", ".join(done.undecided[:_SHOWN])
-        typer.echo(f"{len(done.undecided):,} undecided, left as they are: {shown}{more}")
+    for ids, what in (
+        (done.undecided, "undecided, left as they are"),
+        (done.emptied, "dropped, with nothing but gendered words"),
+    ):
+        if ids:
+            typer.echo(f"{len(ids):,} {what}: {_some(ids)}")
     typer.echo(said)
+
+
+def _some(ids: Sequence[str]) -> str:
+    from psycheck.errors import counted
+
+    beyond = len(ids) - _SHOWN
+    more = f" and {counted(beyond, 'other')} (--json names all)" if beyond > 0 else ""
+    return ", ".join(ids[:_SHOWN]) + more

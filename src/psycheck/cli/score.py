@@ -29,12 +29,20 @@ def score_cli(
     from psycheck.errors import BadInput, counted
     from psycheck.line import corpus_plan, open_corpus
     from psycheck.models.open import open_model
-    from psycheck.score import score_corpus, write_scores
+    from psycheck.plan import corpus_path, model_paths
+    from psycheck.score import check_output, score_corpus, write_scores
 
     if threshold is not None and not 0 < threshold < 1:
         raise BadInput(f"threshold {threshold:g} is out of range", where="--threshold", allowed="0 < t < 1")
     columns = opt.columns_of(text=text, id_=id_, split_column=split_column)
-    opened = open_corpus(corpus_plan(corpus, columns, split, format_))
+    said = corpus_plan(corpus, columns, split, format_)
+    read = [path for path in [corpus_path(said), *model_paths(model)] if path is not None]
+    check_output(out, read)
+    opened = open_corpus(said)
+    for note in opened.notes:
+        typer.echo(f"note: {opened.name}: {note}", err=True)
+    for why, rows in opened.left_out.items():
+        typer.echo(f"note: {opened.name}: {counted(rows, 'row')} left out ({why})", err=True)
     with ProgressLine() as progress:
         table, failed = score_corpus(
             open_model(model),

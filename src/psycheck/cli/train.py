@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from psycheck.cli import options as opt
+from psycheck.cli.belonging import refuse
 
 if TYPE_CHECKING:
     from psycheck.train.fit import Trained
 
+TUNED = "a start that is fine-tuned: minilm, a model folder or a hub name"
+
 
 def train_cli(
+    ctx: typer.Context,
     corpus: Annotated[str, typer.Argument(help="A corpus with a train and a dev split, or demo:NAME.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model.")],
     start: Annotated[
@@ -47,19 +51,12 @@ def train_cli(
     """Train a model; the same command goes on after a kill, and trains nothing twice."""
     from psycheck.cli.progress import ProgressLine
     from psycheck.line import corpus_plan, open_corpus
-    from psycheck.train.fit import train, unused, with_dev
-    from psycheck.train.recipe import Recipe
+    from psycheck.train.fit import train, with_dev
+    from psycheck.train.recipe import Recipe, unused
     from psycheck.train.recipe import preset as named
     from psycheck.train.search import search as look_for
     from psycheck.train.search import train_seeds
 
-    columns = opt.columns_of(
-        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
-    )
-    opened: Any = open_corpus(corpus_plan(corpus, columns, None, format_))
-    test = None
-    if dev is not None:
-        opened, test = with_dev(opened, open_corpus(corpus_plan(str(dev), columns)))
     given = {
         "start": start,
         "epochs": epochs,
@@ -78,8 +75,16 @@ def train_cli(
     }
     said = {key: value for key, value in given.items() if value is not None}
     recipe = named(preset, **said) if preset else Recipe().with_(**said)
-    for name in sorted(unused(recipe) & set(said)):
-        typer.echo(f"note: {recipe.start} does not use --{name.replace('_', '-')}", err=True)
+    for name in (name for name in given if name in unused(recipe)):
+        more = ", or with encoder+lr" if name == "max_length" else ""
+        refuse(ctx, [name], f"train --start {recipe.start}", f"with {TUNED}{more}")
+    columns = opt.columns_of(
+        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
+    )
+    opened: Any = open_corpus(corpus_plan(corpus, columns, None, format_))
+    test = None
+    if dev is not None:
+        opened, test = with_dev(opened, open_corpus(corpus_plan(str(dev), columns)))
     with ProgressLine() as line:
         clock = _Clock(line)
         if search:
@@ -111,24 +116,35 @@ class _Clock:
 
 
 def _print(trained: "Trained") -> None:
+    from psycheck.train.figures import said
+
     typer.echo("trained before; nothing to do" if trained.reused else f"trained in {trained.seconds:.0f} s")
     for part, figures in (("dev", trained.dev), ("test", trained.test)):
-        said = ", ".join(
-            f"n {value:,.0f}" if name == "n" else f"{name} {value:.3f}" for name, value in figures.items()
-        )
-        typer.echo(f"{part}: {said or 'no such split'}")
+        line = ", ".join(f"{name} {said(figures, name)}" for name in figures)
+        typer.echo(f"{part}: {line or 'no such split'}")
     typer.echo(f"model: {trained.spec}")
 
 
 def _print_seeds(several: "list[Trained]") -> None:
+    from math import isnan
+
     from psycheck.errors import counted
+    from psycheck.train.figures import why_undefined
     from psycheck.train.search import spread
 
+    seeds = counted(len(several), "seed")
     for part in ("dev", "test") if several else ():
         for name, (mean, deviation) in spread(several, on=part).items():
             if name == "n":
                 typer.echo(f"{part} n: {mean:,.0f}")
                 continue
-            typer.echo(f"{part} {name}: {mean:.3f} (sd {deviation:.3f}, {counted(len(several), 'seed')})")
+            figures = [one.dev if part == "dev" else one.test for one in several]
+            without = [one for one in figures if isnan(one[name])]
+            if without:
+                whose = seeds if len(without) == len(several) else f"{len(without)} of {seeds}"
+                typer.echo(f"{part} {name}: – ({why_undefined(without[0], name)}, {whose})")
+                continue
+            sd = "sd –" if isnan(deviation) else f"sd {deviation:.3f}"
+            typer.echo(f"{part} {name}: {mean:.3f} ({sd}, {seeds})")
     for one in several:
         typer.echo(f"model: {one.spec}")

@@ -3,12 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from psycheck.corpora.vocabulary import WORD, Counted, Telling, shown
+from psycheck.corpora.near import plain_text
+from psycheck.corpora.vocabulary import WORD, Counted, MayShow, Telling, anything, shown
 from psycheck.finding import Interval
 from psycheck.measures import bootstrap
 from psycheck.measures import classification as measure
@@ -22,12 +24,16 @@ Authors = Sequence[str | None] | None
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """How well the sides are told apart in cross-validation, the second being the positive class."""
+    """How well the sides are told apart in cross-validation, the second being the positive class.
+
+    `words` give it away; `hidden` counts those that weigh as much and may not be shown.
+    """
 
     values: dict[str, float]
     intervals: dict[str, Interval]
     confusion: Confusion
     words: list[Telling]
+    hidden: int
 
 
 def tell_apart(
@@ -36,11 +42,14 @@ def tell_apart(
     authors: tuple[Authors, Authors] = (None, None),
     *,
     most: int = 10,
+    may_show: MayShow = anything,
     seed: int = 0,
 ) -> Told:
     """TF–IDF of words and word pairs with logistic regression, cross-validated (ANGST 4.2, Table 8).
 
-    `f1` is the mean of both classes. All texts of an author, and all copies of a text, are in one fold.
+    `f1` is the mean of both classes. All texts of an author, and all copies of a text, are in one fold. What
+    is found does not depend on the order of the texts; which folds `seed` makes is luck all the same, and the
+    intervals do not hold it.
     """
     texts = [*first, *second]
     targets = np.repeat([0.0, 1.0], [len(first), len(second)])
@@ -50,6 +59,7 @@ def tell_apart(
     c = measure.confusion(targets, scores)
     drawn = bootstrap.confusion_intervals(c, seed=seed)
     auc = bootstrap.score_intervals(targets, scores, resamples=500, seed=seed)["auc"]
+    words, hidden = _giveaways(first, second, authors, most, may_show) if c.n else ([], 0)
     return Told(
         {
             "accuracy": measure.accuracy(c).value,
@@ -59,29 +69,30 @@ def tell_apart(
         },
         {"accuracy": wilson(c.right, c.n), "f1": drawn["macro_f1"], "auc": auc, "mcc": mcc_interval(c, seed)},
         c,
-        _giveaways(first, second, authors, most) if c.n else [],
+        words,
+        hidden,
     )
 
 
 def cross_scores(
-    texts: Sequence[str], targets: FloatArray, groups: Sequence[str] | None, *, seed: int = 0
+    texts: Sequence[str], targets: FloatArray, groups: Sequence[str], *, seed: int = 0
 ) -> FloatArray:
     """The score of each text by a classifier that has not seen it, nor its group, (n,).
 
     NaN for all where a class has fewer members, or the texts fewer groups, than there are folds.
     """
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-
     yes = targets.astype(np.int64)
     least = min(int(yes.sum()), len(yes) - int(yes.sum()))
     scores = np.full(len(texts), np.nan)
-    if least < FOLDS or (groups is not None and len(set(groups)) < FOLDS):
+    if least < FOLDS or len(set(groups)) < FOLDS:
         return scores
-    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-    folds = kind(FOLDS, shuffle=True, random_state=seed)
     every = np.array(texts, dtype=object)
-    for train, test in folds.split(every, yes, _numbers(groups)):
-        if len(set(yes[train])) < 2:
+    fold = folds_of(groups, yes, seed)
+    # The solver sums in the order of the texts: one order of their own makes the scores the same to the bit.
+    order = np.array(sorted(range(len(texts)), key=lambda i: (texts[i], yes[i], groups[i])), dtype=np.int64)
+    for one in range(FOLDS):
+        train, test = order[fold[order] != one], order[fold[order] == one]
+        if len(set(yes[train])) < 2 or not len(test):
             continue
         vectorizer, classifier = _classifier()
         try:
@@ -93,13 +104,59 @@ def cross_scores(
     return scores
 
 
-def fold_groups(texts: Sequence[str], authors: Authors) -> list[str] | None:
-    """What must stay in one fold: the texts of an author, or copies of a text where no author is known."""
-    groups = [
-        f"author {who}" if who else f"text {text}"
-        for text, who in zip(texts, authors or [None] * len(texts), strict=True)
-    ]
-    return groups if len(set(groups)) < len(groups) else None
+def folds_of(groups: Sequence[str], yes: IntArray, seed: int = 0) -> IntArray:
+    """The fold of each text, (n,): groups stay whole, classes even, and the order of the texts is no matter.
+
+    Large groups come first, like ones in the order of a hash of their name and `seed`; each goes to the fold
+    that has the least of what it holds.
+    """
+    held: dict[str, list[int]] = {}
+    for group, one in zip(groups, yes.tolist(), strict=True):
+        held.setdefault(group, [0, 0])[one] += 1
+    drawn = {
+        group: blake2b(f"{seed} {group}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        for group in held
+    }
+    total = [max(1, len(yes) - int(yes.sum())), max(1, int(yes.sum()))]
+    filled = [[0, 0] for _ in range(FOLDS)]
+    home: dict[str, int] = {}
+    for group in sorted(held, key=lambda one: (-sum(held[one]), drawn[one], one)):
+        own = held[group]
+        # How much the sum of squared shares would grow; of like folds the one with the fewest texts.
+        growth = [
+            (sum(own[k] * (2 * fold[k] + own[k]) / total[k] ** 2 for k in (0, 1)), sum(fold))
+            for fold in filled
+        ]
+        home[group] = growth.index(min(growth))
+        filled[home[group]] = [filled[home[group]][k] + own[k] for k in (0, 1)]
+    return np.array([home[group] for group in groups], dtype=np.int64)
+
+
+def fold_groups(texts: Sequence[str], authors: Authors) -> list[str]:
+    """What must stay in one fold, by name: the texts of an author, and the copies of each of these.
+
+    Copies are texts of the same words, whatever their case and punctuation, as for near-duplicates. Who
+    copies hangs together with whom he copies, and with all that either wrote.
+    """
+    named: dict[str, str] = {}
+    keys = []
+    # Texts come first in the alphabet of keys and name the groups: authors of one text then change nothing.
+    for text, who in zip(texts, authors or [None] * len(texts), strict=True):
+        copy = f"1 {plain_text(text) or text}"
+        keys.append(copy)
+        if who:
+            author = f"2 {who}"
+            one, other = sorted((_first_name(named, copy), _first_name(named, author)))
+            named[other] = one
+    return [_first_name(named, key) for key in keys]
+
+
+def _first_name(named: dict[str, str], key: str) -> str:
+    """The name of the group that a key belongs to: of all its keys the first in the alphabet."""
+    while (above := named.setdefault(key, key)) != key:
+        named[key] = named[above]
+        key = above
+    return key
 
 
 def mcc(c: Confusion) -> float:
@@ -123,21 +180,25 @@ def mcc_interval(c: Confusion, seed: int = 0) -> Interval:
 
 
 def _giveaways(
-    first: Sequence[str], second: Sequence[str], authors: tuple[Authors, Authors], most: int
-) -> list[Telling]:
-    """The words and pairs with the largest weights of a classifier of all texts."""
+    first: Sequence[str],
+    second: Sequence[str],
+    authors: tuple[Authors, Authors],
+    most: int,
+    may_show: MayShow,
+) -> tuple[list[Telling], int]:
+    """The words and pairs with the largest weights of a classifier of all texts, and how many are hidden."""
     vectorizer, classifier = _classifier()
     try:
         features = csr_array(vectorizer.fit_transform([*first, *second]))
     except ValueError:
-        return []
+        return [], 0
     classifier.fit(features, np.repeat([1, 0], [len(first), len(second)]))
     terms = vectorizer.get_feature_names_out().tolist()
     sides = (
         Counted(csr_array(features[: len(first)]), terms),
         Counted(csr_array(features[len(first) :]), terms),
     )
-    return shown(*sides, classifier.coef_[0], authors, most=most)
+    return shown(*sides, classifier.coef_[0], authors, most=most, may_show=may_show)
 
 
 def _classifier() -> tuple[Any, Any]:
@@ -152,7 +213,3 @@ def _classifier() -> tuple[Any, Any]:
 
 def _of(texts: Sequence[str], authors: Authors) -> Sequence[str | None]:
     return authors if authors is not None else [None] * len(texts)
-
-
-def _numbers(groups: Sequence[str] | None) -> IntArray | None:
-    return None if groups is None else np.unique(np.array(groups), return_inverse=True)[1].astype(np.int64)

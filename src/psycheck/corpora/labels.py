@@ -203,7 +203,7 @@ def _by_meaning(
                     do=f"say which value means 1 (--positive {value.shown}), or make a label of each of them"
                     f" (--label '{column}={EVERY}')",
                 )
-        return None, []
+        return None, _guessed_words(name, values)
     numbers = [value for value in values if value.number is not None and not value.is_word]
     if numbers:
         odd = min(names, key=lambda value: value.index)
@@ -240,6 +240,13 @@ def _by_meaning(
     return {one.key}, [
         f"Label '{name}': guessed that {_listed([one])} means 1 and {_listed([zero])} means 0."
     ]
+
+
+def _guessed_words(name: str, values: Sequence[_Value]) -> list[str]:
+    """What to say of "yes" and "no", which are numbers only by their meaning; true and false need no word."""
+    words = [value for value in values if value.is_word and value.key not in _words("plain")]
+    said = [f"{_listed([value])} means {value.number:.0f}" for value in words]
+    return [f"Label '{name}': guessed that {' and '.join(reversed(said))}."] if said else []
 
 
 def _guess(values: Sequence[_Value], label: str) -> _Value | None:

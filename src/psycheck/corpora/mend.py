@@ -101,7 +101,7 @@ def even_lengths(corpus: Corpus, label: str, *, seed: int = 0) -> Corpus:
     """Drop texts until, at each length, the classes of a label stand in the same proportion.
 
     Texts are cut into 20 classes of length; in each, what is too much of one class is drawn out. Texts that
-    are not annotated stay.
+    are not annotated stay. Classes that have no length in common cannot be made even.
     """
     target = corpus.targets([label])[:, 0]
     known = ~np.isnan(target)
@@ -120,6 +120,13 @@ def even_lengths(corpus: Corpus, label: str, *, seed: int = 0) -> Corpus:
         pairs = min(len(first) / ratio, len(second))
         for rows, wanted in ((first, round(pairs * ratio)), (second, round(pairs))):
             keep[random.permutation(rows)[wanted:]] = False
+    if not (keep & ones).any() or not (keep & zeros).any():
+        raise BadInput(
+            f"the classes of {label} cannot be made even in length: their lengths do not overlap",
+            where=corpus.name,
+            allowed="classes that both have texts of like length",
+            do="take out a word that only one class holds (--without-word), or add texts of like length",
+        )
     return _kept(corpus, keep, f"too many of one class of {label} for their length")
 
 

@@ -5,10 +5,12 @@ Likeness is the Jaccard overlap of the words and word pairs of two texts. With 2
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.corpora.vocabulary import WORD
 from psycheck.errors import MissingExtra
@@ -16,7 +18,8 @@ from psycheck.model import IntArray
 
 BANDS, ROWS = 20, 6
 NEIGHBOURS = 10  # in a bucket each text is checked against so many that follow it, which bounds the work
-PIECE = 20_000
+HELD = 200_000  # shingles that are held at a time, about 20 MB, however long the texts are
+Keys = NDArray[np.uint64]
 _WORD = re.compile(WORD)
 
 
@@ -27,8 +30,7 @@ def plain_text(text: str) -> str:
 
 def shingles(text: str) -> set[str]:
     """The words and word pairs of a text."""
-    words = _WORD.findall(text.lower())
-    return {*words, *(f"{a} {b}" for a, b in pairwise(words))}
+    return _shingles(_WORD.findall(text.lower()))
 
 
 def near_duplicates(texts: Sequence[str], *, threshold: float = 0.8, seed: int = 0) -> list[tuple[int, int]]:
@@ -37,54 +39,111 @@ def near_duplicates(texts: Sequence[str], *, threshold: float = 0.8, seed: int =
     Of copies only the first is compared with other texts; each further copy is paired with the first. In a
     bucket of many texts (a form letter) each is compared with its nearest followers, not with all.
     """
-    first: dict[str, int] = {}
+    return near_places(texts.__getitem__, len(texts), threshold=threshold, seed=seed)
+
+
+def near_places(
+    text: Callable[[int], str], count: int, *, threshold: float = 0.8, seed: int = 0
+) -> list[tuple[int, int]]:
+    """The same for texts that lie elsewhere: `text` gives each by its place, one at a time, none is held."""
     found: list[tuple[int, int]] = []
-    for i, text in enumerate(texts):
-        plain = plain_text(text)
-        at = first.setdefault(plain, i)
-        if at != i and plain:
-            found.append((at, i))
-    distinct = [i for plain, i in first.items() if plain]
-    digests = _digests([texts[i] for i in distinct], seed)
-    sets: dict[int, set[str]] = {}
-    for a, b in sorted(_candidates(digests)):
-        one, other = (sets.setdefault(i, shingles(texts[i])) for i in (distinct[a], distinct[b]))
-        if len(one & other) >= threshold * len(one | other):
-            found.append((distinct[a], distinct[b]))
+    distinct: list[int] = []
+    keys = _band_keys(_first_of_each(text, count, distinct, found), seed)
+    held = _holder(text)
+    for code in _candidates(keys).tolist():
+        a, b = (distinct[k] for k in divmod(code, len(distinct)))
+        one, other = held(a), held(b)
+        both = len(one & other)
+        if both >= threshold * (len(one) + len(other) - both):
+            found.append((a, b))
     return sorted(found)
 
 
-def _digests(texts: Sequence[str], seed: int) -> IntArray:
-    """The MinHash of each text, (n, bands × rows)."""
+def _first_of_each(
+    text: Callable[[int], str], count: int, distinct: list[int], copies: list[tuple[int, int]]
+) -> Iterator[set[str]]:
+    """The shingles of each distinct text that has a word; its place and those of its copies are noted."""
+    first: dict[bytes, int] = {}
+    for i in range(count):
+        words = _WORD.findall(text(i).lower())
+        if not words:
+            continue
+        # 16 bytes stand for a text, which need not be held for the sake of its copies.
+        own = blake2b(" ".join(words).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        at = first.setdefault(own, i)
+        if at != i:
+            copies.append((at, i))
+            continue
+        distinct.append(i)
+        yield _shingles(words)
+
+
+def _shingles(words: Sequence[str]) -> set[str]:
+    return {*words, *(f"{a} {b}" for a, b in pairwise(words))}
+
+
+def _holder(text: Callable[[int], str]) -> Callable[[int], set[str]]:
+    """A function from a place to its shingles that forgets the first it made when it holds too many."""
+    held: dict[int, set[str]] = {}
+    size = 0
+
+    def at(i: int) -> set[str]:
+        nonlocal size
+        if i in held:
+            return held[i]
+        own = held[i] = shingles(text(i))
+        size += len(own)
+        while size > HELD and len(held) > 1:
+            size -= len(held.pop(next(iter(held))))
+        return own
+
+    return at
+
+
+def _band_keys(sets: Iterator[set[str]], seed: int) -> Keys:
+    """The MinHash of each set, the rows of each band mixed into one number, (n, bands)."""
     try:
         from rensa import RMinHash
     except ImportError as error:
         raise MissingExtra("the search for near-duplicates", "compare") from error
-    parts = []
-    source = iter(texts)
-    while piece := [list(shingles(text)) for text in islice(source, PIECE)]:
-        parts.append(np.array(RMinHash.digests_from_token_sets(piece, BANDS * ROWS, seed), dtype=np.int64))
-    return np.concatenate(parts) if parts else np.zeros((0, BANDS * ROWS), dtype=np.int64)
+    parts = [np.zeros((0, BANDS), dtype=np.uint64)]
+    for piece in _pieces(sets):
+        digests = np.array(RMinHash.digests_from_token_sets(piece, BANDS * ROWS, seed), dtype=np.uint64)
+        keys = np.zeros((len(piece), BANDS), dtype=np.uint64)
+        for row in range(ROWS):
+            # An odd multiplier mixes the rows; a rare collision costs one exact comparison.
+            keys = keys * np.uint64(0x9E3779B97F4A7C15) + digests[:, row::ROWS]
+        parts.append(keys)
+    return np.concatenate(parts)
 
 
-def _candidates(digests: IntArray) -> set[tuple[int, int]]:
-    """Places that agree in all rows of at least one band."""
-    found: set[tuple[int, int]] = set()
-    for start in range(0, BANDS * ROWS, ROWS):
-        # An odd multiplier mixes the rows into one number; a rare collision costs one exact comparison.
-        keys = np.zeros(len(digests), dtype=np.uint64)
-        for row in range(start, start + ROWS):
-            keys = keys * np.uint64(0x9E3779B97F4A7C15) + digests[:, row].astype(np.uint64)
-        for bucket in _buckets(keys):
-            for i, a in enumerate(bucket):
-                found.update((a, b) for b in bucket[i + 1 : i + 1 + NEIGHBOURS])
+def _pieces(sets: Iterator[set[str]]) -> Iterator[list[list[str]]]:
+    """The sets as lists, so many at a time as may be held."""
+    piece: list[list[str]] = []
+    size = 0
+    for own in sets:
+        piece.append(list(own))
+        size += len(own)
+        if size >= HELD:
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece
+
+
+def _candidates(keys: Keys) -> IntArray:
+    """Places a < b of n that share a band's key, as a·n + b in rising order, each pair once."""
+    n = len(keys)
+    found = np.zeros(0, dtype=np.int64)
+    for band in range(BANDS):
+        # Texts of one bucket stand side by side, in rising order because the sort is stable.
+        order = np.argsort(keys[:, band], kind="stable")
+        own = keys[order, band]
+        pairs = [found]
+        for step in range(1, min(NEIGHBOURS + 1, n)):
+            same = np.flatnonzero(own[:-step] == own[step:])
+            if not len(same):
+                break
+            pairs.append(order[same] * n + order[same + step])
+        found = np.unique(np.concatenate(pairs))
     return found
-
-
-def _buckets(keys: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> Iterator[list[int]]:
-    """Places that share a key, two or more at a time, each in rising order."""
-    order = np.argsort(keys, kind="stable")
-    ends = np.flatnonzero(np.diff(keys[order])) + 1
-    for begin, end in zip([0, *ends.tolist()], [*ends.tolist(), len(order)], strict=True):
-        if end - begin > 1:
-            yield order[begin:end].tolist()

@@ -1,12 +1,14 @@
 """Whether a word of a corpus can stand in a report in which no text was asked for."""
 
 import re
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import polars as pl
 
 from psycheck.corpora.shortcuts import Words
-from psycheck.corpora.vocabulary import FEWEST, authors_of
+from psycheck.corpora.vocabulary import FEWEST, MayShow, authors_of
+from psycheck.text.clean import expand_contractions
 from psycheck.text.lists import FIRST_NAMES, PLACE_NAMES, everyday
 
 TEXTS: Final = 20
@@ -14,29 +16,71 @@ _NAMES: Final = frozenset(name.lower() for name in FIRST_NAMES | PLACE_NAMES)
 
 
 def showable(word: str, words: Words) -> bool:
-    """Whether a word is common property: in 20 texts, of 5 authors where these are known, and no name.
-
-    A word that is not everyday English must also stand in 20 texts as a plain word: in lower case, not as a
-    handle, a tag or part of an address; nobody's name or account is then shown because many write of it.
-    """
-    if not word.isalpha():
-        return False
+    """Whether a word is common property: in 20 texts, of 5 authors where these are known, and no name."""
     rows = words.table.filter(pl.col("word") == word)["row"].to_list()
     if len(rows) < TEXTS:
         return False
     authors = authors_of(words.corpus)
     if authors is not None and len({authors[row] for row in rows} - {None}) < FEWEST:
         return False
-    if everyday(word):
-        return True
-    if word in _NAMES or word in {(author or "").lower() for author in authors or ()}:
-        return False
-    plain = re.compile(rf"(?<![\w@#/.-]){re.escape(word)}(?![\w@/-]|\.\w)")
     texts = words.corpus.texts
-    return sum(plain.search(texts[row]) is not None for row in rows) >= TEXTS
+    return _common(word, [texts[row] for row in rows], _accounts(authors or ()))
 
 
 def showable_beginning(beginning: str, words: Words) -> bool:
     """Whether some word with this beginning can be shown, so that the beginning can."""
     held = words.table.filter(pl.col("word").str.starts_with(beginning))["word"].unique().to_list()
     return any(showable(word, words) for word in held)
+
+
+def showable_between(texts: Sequence[str], authors: Iterable[str | None]) -> MayShow:
+    """The same question for words and word pairs that set corpora apart, `texts` being those of both.
+
+    A pair must be common property as a pair: 20 texts hold it other than with two capitals ("Will Baker").
+    That 5 authors of a side use a term is for who counts the authors of each side.
+    """
+    accounts = _accounts(authors)
+
+    def may_show(term: str, places: list[int]) -> bool:
+        if len(places) < TEXTS:
+            return False
+        holding, parts = [texts[place] for place in places], term.split()
+        if len(parts) > 1 and not _written_small(parts, holding):
+            return False
+        return all(_common(word, holding, accounts) for word in parts)
+
+    return may_show
+
+
+def _common(word: str, texts: list[str], accounts: Collection[str]) -> bool:
+    """Whether a word that these texts hold is everyday English, or stands in 20 of them as a plain word.
+
+    Plain is in lower case, not as a handle, a tag or part of an address: nobody's name or account is then
+    shown because many write of it.
+    """
+    if _everyday(word):
+        return True
+    if not word.isalpha() or word in _NAMES or word in accounts:
+        return False
+    plain = re.compile(rf"(?<![\w@#/.-]){re.escape(word)}(?![\w@/-]|\.\w)")
+    return sum(plain.search(text) is not None for text in texts) >= TEXTS
+
+
+def _written_small(parts: list[str], texts: list[str]) -> bool:
+    """Whether 20 texts hold a pair that is not written with two capitals, as names are."""
+    written = r"\W+".join(f"({re.escape(part)})" for part in parts)
+    pair = re.compile(rf"(?<!\w){written}(?!\w)", re.I)
+    small = (
+        any(not all(part[0].isupper() for part in found.groups()) for found in pair.finditer(text))
+        for text in texts
+    )
+    return sum(small) >= TEXTS
+
+
+def _everyday(word: str) -> bool:
+    """Whether a word, or what it is short for ("don't"), is everyday English."""
+    return all(everyday(part) for part in expand_contractions(word).split())
+
+
+def _accounts(authors: Iterable[str | None]) -> frozenset[str]:
+    return frozenset(author.lower() for author in authors if author)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from psycheck.corpora.vocabulary import WORD
-from psycheck.errors import MissingExtra
+from psycheck.errors import BadInput, MissingExtra
 from psycheck.model import FloatArray
 
 DIMENSIONS = 100
@@ -31,7 +31,15 @@ def tfidf_vectors(texts: Sequence[str], *, dimensions: int = DIMENSIONS, seed: i
 
 
 def map_of(vectors: FloatArray, *, perplexity: float = 30.0, seed: int = 0) -> FloatArray:
-    """A t-SNE map of vectors, (n, 2): near texts stay near; far distances on it mean little."""
+    """A t-SNE map of vectors, (n, 2): near texts stay near; far distances on it mean little.
+
+    Vectors of one dimension, or all in one place, have none.
+    """
+    if vectors.shape[1] < 2 or not np.ptp(vectors, axis=0).any():
+        why = "the vectors have one dimension" if vectors.shape[1] < 2 else "all vectors are the same"
+        raise BadInput(
+            why, allowed="texts of several words", do="leave out --part map, or name another encoder"
+        )
     try:
         from openTSNE import TSNE
     except ImportError as error:

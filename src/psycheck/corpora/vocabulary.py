@@ -1,18 +1,19 @@
 """What the words of a corpus are: counts, lengths, how varied they are, and which set two corpora apart.
 
 Words are shown only where at least `FEWEST` texts hold them, of as many authors where these are known, and
-never with a digit in them, so that no personal detail comes to light.
+never with a digit in them, so that no personal detail comes to light. Who compares corpora asks more of them
+(`showable.py`).
 """
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array, vstack
 
 from psycheck.corpus import Corpus
 from psycheck.finding import Interval
@@ -26,6 +27,13 @@ CHUNK = 1_000  # words over which variety is measured, so that corpora of any si
 CHANCE = 20
 _WORD = re.compile(WORD)
 _DIGIT = re.compile(r"\d")
+MayShow = Callable[[str, list[int]], bool]
+"""Whether a term may be shown that stands in the texts at these places, those of the first side first."""
+
+
+def anything(term: str, places: list[int]) -> bool:
+    """Hide no term."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +102,10 @@ def divergence(first: Counted, second: Counted, *, seed: int = 0) -> tuple[Figur
     small corpora.
     """
     n = first.table.shape[0] + second.table.shape[0]
-    if not first.terms or not first.table.shape[0] or not second.table.shape[0]:
-        return Figure(math.nan, None, n), math.nan
     ours, theirs = first.total(), second.total()
+    # A side without a word has no words to compare; smoothing alone would make it look like any other.
+    if not ours.any() or not theirs.any():
+        return Figure(math.nan, UNKNOWN, n), math.nan
     value = distance.jensen_shannon(ours, theirs)
     interval = distance.jackknife(
         value,
@@ -158,19 +167,20 @@ def telling_words(
     authors: tuple[Sequence[str | None] | None, Sequence[str | None] | None] = (None, None),
     *,
     most: int = 10,
-) -> list[Telling]:
-    """The words most over-used on either side, by z of the log odds with an informative prior.
+    may_show: MayShow = anything,
+) -> tuple[list[Telling], int]:
+    """The words most over-used on either side, by z of the log odds with an informative prior; how many hide.
 
     Monroe, Colaresi and Quinn 2008, eq. 22: the prior is how often each word occurs on both sides, scaled to
     500 words in all.
     """
     ours, theirs = first.total(), second.total()
     if not len(ours):
-        return []
+        return [], 0
     prior = (ours + theirs) / max((ours + theirs).sum(), 1.0) * 500
     odds = _log_odds(ours, prior) - _log_odds(theirs, prior)
     z = odds / np.sqrt(1 / (ours + prior) + 1 / (theirs + prior))
-    return shown(first, second, z, authors, most=most)
+    return shown(first, second, z, authors, most=most, may_show=may_show)
 
 
 def shown(
@@ -180,18 +190,33 @@ def shown(
     authors: tuple[Sequence[str | None] | None, Sequence[str | None] | None],
     *,
     most: int,
-) -> list[Telling]:
-    """The terms with the largest weights on either side that enough texts hold to be shown."""
+    may_show: MayShow = anything,
+) -> tuple[list[Telling], int]:
+    """The terms with the largest weights on either side that can be shown, `most` a side; how many cannot.
+
+    A term that too few texts hold, or with a digit, is no candidate. What `may_show` refuses is counted among
+    the `most` first candidates of a side, which are what would be shown without it.
+    """
     held = first.texts(), second.texts()
     enough = [side.texts(who) for side, who in zip((first, second), authors, strict=True)]
+    columns = csc_array(vstack([first.table, second.table]))
     out: list[Telling] = []
+    hidden = 0
     for sign, fair in ((1, enough[0]), (-1, enough[1])):
+        seen = told = 0
         for at in np.argsort(-sign * weights, kind="stable"):
-            if sign * weights[at] <= 0 or sum(sign * one.weight > 0 for one in out) >= most:
+            if sign * weights[at] <= 0 or told >= most:
                 break
-            if fair[at] >= FEWEST and not _DIGIT.search(first.terms[at]):
-                out.append(Telling(first.terms[at], float(weights[at]), int(held[0][at]), int(held[1][at])))
-    return out
+            term = first.terms[at]
+            if fair[at] < FEWEST or _DIGIT.search(term):
+                continue
+            seen += 1
+            if may_show(term, columns.indices[columns.indptr[at] : columns.indptr[at + 1]].tolist()):
+                out.append(Telling(term, float(weights[at]), int(held[0][at]), int(held[1][at])))
+                told += 1
+            else:
+                hidden += seen <= most
+    return out, hidden
 
 
 def authors_of(corpus: Corpus) -> list[str | None] | None:
@@ -215,10 +240,10 @@ def _group_sums(table: csr_array) -> Iterator[FloatArray]:
 
 
 def _around(values: FloatArray) -> Interval:
-    """The interval of a mean; NaN below 2 values."""
+    """The interval of a mean; NaN below 2 values, and where all are the same."""
     from scipy.stats import t
 
-    if len(values) < 2:
+    if len(values) < 2 or not np.ptp(values):
         return UNKNOWN
     half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
     return float(values.mean()) - half, float(values.mean()) + half

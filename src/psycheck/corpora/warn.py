@@ -14,13 +14,14 @@ import polars as pl
 
 from psycheck.corpora.adversarial import cross_scores, fold_groups
 from psycheck.corpora.clean import personal_in
+from psycheck.corpora.mend import even_lengths, without_word
 from psycheck.corpora.near import near_duplicates, plain_text
 from psycheck.corpora.said import without
-from psycheck.corpora.shortcuts import Words, keyword, telling_length, telling_word, word_table
+from psycheck.corpora.shortcuts import Shortcut, Words, keyword, telling_length, telling_word, word_table
 from psycheck.corpora.showable import showable, showable_beginning
 from psycheck.corpora.vocabulary import WORD, authors_of
 from psycheck.corpus import Corpus
-from psycheck.errors import MissingExtra
+from psycheck.errors import BadInput, MissingExtra
 from psycheck.finding import Finding, Interval
 from psycheck.measures.classification import auc, gold
 from psycheck.measures.intervals import wilson
@@ -35,7 +36,10 @@ _NOT_FOR_TRAIN = ("--time", "--group", "--split")
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """One reason to mistrust scores on a corpus: the figure, what follows from it, and what to do."""
+    """One reason to mistrust scores on a corpus: the figure, what follows from it, and what to do.
+
+    `command` is empty where nothing that can be typed helps.
+    """
 
     name: str
     corpus: str
@@ -51,7 +55,7 @@ class Caution:
         """The caution as a finding, for a run."""
         where = {"audit": "compare", "part": "caution", "corpus": self.corpus, "label": self.label}
         said = {"caution": self.name, "sentence": self.sentence, "command": self.command}
-        place = {key: value for key, value in {**where, **said}.items() if value}
+        place = {key: value for key, value in {**where, **said}.items() if value or key == "command"}
         return Finding("caution", self.figure, self.n, self.interval, place, {}, self.ids, ("caution",))
 
 
@@ -170,15 +174,18 @@ def _label(asked: _Asked, label: str, words: Words) -> Iterator[Caution]:
     """The cheap cautions about one label."""
     least = int(_limits()["each_class"])
     word = telling_word(words, label, least)
+    shown = False
     if word is not None and word.figure >= _limit("single_word"):
         shown = asked.show or showable(word.word, words)
         what = f"The word '{word.word}'" if shown else f"One word {_HIDDEN}"
         yield _caution(
             asked, "single_word", word.figure, word.interval, word.n, label, what=what, word=word.word * shown
         )
+    else:
+        word = None
     length = telling_length(words, label, least, _limit("length"))
     if length is not None:
-        yield _caution(asked, "length", length.figure, length.interval, length.n, label)
+        yield _length(asked, length, label, words, word, shown=shown)
     known = asked.corpus.targets([label])[:, 0]
     known = known[~np.isnan(known)]
     if len(known):
@@ -186,6 +193,37 @@ def _label(asked: _Asked, label: str, words: Words) -> Iterator[Caution]:
         if most / len(known) >= _limit("imbalance"):
             share = wilson(most, len(known))
             yield _caution(asked, "imbalance", most / len(known), share, len(known), label)
+
+
+def _length(
+    asked: _Asked, found: Shortcut, label: str, words: Words, word: Shortcut | None, *, shown: bool
+) -> Caution:
+    """The caution about the length, with what helps: first without a word that tells the label as well."""
+    least, corpus = int(_limits()["each_class"]), words.corpus
+    if word is not None:
+        corpus = without_word(corpus, word.word)
+    case, what, typed = "", "", None if word is None else word.word * shown
+    if word is not None and telling_length(word_table(corpus), label, least, _limit("length")) is None:
+        case, what = "word", f"the word '{word.word}'" if shown else f"one word {_HIDDEN}"
+    else:
+        left = _left_when_even(corpus, label)
+        if min(left) < least:
+            case, what, typed = "apart", f"{sum(left):,}", None
+        elif word is not None:
+            case = "both"
+    figures = found.figure, found.interval, found.n
+    return _caution(asked, "length", *figures, label, what=what, word=typed, case=case)
+
+
+def _left_when_even(corpus: Corpus, label: str) -> tuple[int, int]:
+    """How many texts annotated 1 and 0 are left where the classes are made even in length."""
+    try:
+        marks = even_lengths(corpus, label).targets([label])[:, 0]
+    except BadInput:  # none
+        return 0, 0
+    known = marks[~np.isnan(marks)]
+    ones = int(gold(known).sum())
+    return ones, len(known) - ones
 
 
 def _keyword(asked: _Asked, label: str, words: Words) -> Iterator[Caution]:
@@ -299,8 +337,9 @@ def _caution(
     what: str = "",
     word: str | None = None,
     ids: tuple[str, ...] = (),
+    case: str = "",
 ) -> Caution:
-    said = _table()[name]
+    said = {**_table()[name], **(_table()[name][case] if case else {})}
     command = said["hidden_command"] if word == "" else said["command"]
     words = {
         "label": label,

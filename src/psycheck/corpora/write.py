@@ -23,8 +23,7 @@ def write_corpus(corpus: Corpus, path: str | Path) -> Columns:
     Only a group with names of more than 80 characters, which reading leaves out, is in the file for nothing.
     """
     path = Path(path)
-    if path.suffix not in WRITTEN:
-        raise BadInput(f"cannot write '{path.suffix}' files", where=str(path), allowed=", ".join(WRITTEN))
+    refuse_kind(path)
     table, columns = _named(corpus)
     _refuse_unreadable(table, columns, path)
     part = path.with_name(path.name + ".part")
@@ -42,6 +41,12 @@ def write_corpus(corpus: Corpus, path: str | Path) -> Columns:
             allowed="a folder with free space that you may write to",
         ) from error
     return columns
+
+
+def refuse_kind(path: Path) -> None:
+    """Refuse a file of a kind that is not written; a verb asks before it begins."""
+    if path.suffix not in WRITTEN:
+        raise BadInput(f"cannot write '{path.suffix}' files", where=str(path), allowed=", ".join(WRITTEN))
 
 
 def guessed_alike(corpus: Corpus, columns: Columns) -> bool:
@@ -103,7 +108,7 @@ def _short(names: pl.Series) -> bool:
 
 
 def _refuse_unreadable(table: pl.DataFrame, columns: Columns, path: Path) -> None:
-    """Refuse what reading would leave out: blank ids and texts."""
+    """Refuse what reading would leave out or refuse: blank ids and texts, and ids that repeat."""
     for role, column in (("text", columns.text), ("id", columns.id)):
         blank = int((table[column or role].str.strip_chars() == "").sum())
         if blank:
@@ -113,6 +118,13 @@ def _refuse_unreadable(table: pl.DataFrame, columns: Columns, path: Path) -> Non
                 allowed="no blank ids or texts",
                 do="clean the corpus first: the step 'spaces' drops empty texts",
             )
+    if repeated := len(table) - table[columns.id or "id"].n_unique():
+        raise BadInput(
+            f"{repeated} of the ids repeat another",
+            where=str(path),
+            allowed="one id a text",
+            do="give each text an id of its own",
+        )
 
 
 def _write(table: pl.DataFrame, part: Path, kind: str) -> None:

@@ -3,7 +3,7 @@
 JSD compares counts; MMD and the 1-Wasserstein distance compare vectors, (m, d) and (n, d). Intervals are 95 %
 intervals of a delete-a-group jackknife: each sample is cut into groups, each group is left out once, and the
 spread of the results is the error. Unlike the bootstrap it repeats no text, which would make two samples look
-further apart than they are.
+further apart than they are. Below 5 texts a side, or where nothing varies, there is no interval.
 """
 
 import math
@@ -18,10 +18,12 @@ from psycheck.measures.classification import FloatArray, IntArray
 from psycheck.measures.intervals import UNKNOWN, Z95, Interval, median_interval
 
 GROUPS = 20
+FEWEST = 5  # texts a side: the spread of fewer says next to nothing
 PAIRS = 1_000
 PERMUTATIONS = 1_000
 BLOCK = 256  # permutations in one matrix product
 Block = NDArray[np.float32]
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,8 @@ class MmdTest:
     """The unbiased squared MMD, its interval, and how often chance alone gives as much.
 
     `biased` counts each text's likeness to itself too: it is never negative, and 0 for a sample and its copy.
-    `chance` is the 95th percentile of the permuted values, `bandwidth` the sigma of the kernel.
+    `chance` is the 95th percentile of the permuted values, `bandwidth` the sigma of the kernel. The interval
+    holds for samples that were drawn apart: a text that is in both pulls the value below 0, the interval too.
     """
 
     value: float
@@ -152,10 +155,11 @@ def pair_mmd(
     squared = ((first[drawn // n] - second[drawn % n]) ** 2).sum(axis=1)
     values = 2 - 2 * np.exp(-squared / (2 * bandwidth**2))
     mean = float(values.mean())
-    half = Z95 * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
-    return PairMmd(
-        mean, (mean - half, mean + half), float(np.median(values)), median_interval(values), len(values)
-    )
+    few = min(m, n) < FEWEST
+    half = math.nan if few else Z95 * float(values.std(ddof=1)) / math.sqrt(len(values))
+    around = UNKNOWN if few or half <= _ROUNDING else (mean - half, mean + half)
+    middle = UNKNOWN if few else median_interval(values)
+    return PairMmd(mean, around, float(np.median(values)), middle, len(values))
 
 
 def exact_wasserstein(first: FloatArray, second: FloatArray) -> float:
@@ -197,7 +201,9 @@ def wasserstein(
         mixed = np.random.default_rng((seed, repeat, 1)).permutation(len(pooled))[: 2 * size]
         chance.append(exact_wasserstein(pooled[mixed[:size]], pooled[mixed[size:]]))
     drawn = np.array(values)
-    return Transport(float(drawn.mean()), percentiles(drawn), float(np.mean(chance)), size, repeats)
+    # A few texts are drawn again and again: that the draws agree is no certainty.
+    spread = percentiles(drawn) if least >= FEWEST and np.ptp(drawn) > _ROUNDING else UNKNOWN
+    return Transport(float(drawn.mean()), spread, float(np.mean(chance)), size, repeats)
 
 
 def directions(dimensions: int, count: int, seed: int = 0) -> FloatArray:
@@ -222,7 +228,8 @@ def sliced_wasserstein(
         return float(np.mean([wasserstein_distance(a, b) for a, b in zip(here.T, there.T, strict=True)]))
 
     value = mean(ours, theirs)
-    return value, jackknife(
+    # The mean of rounding errors is no distance.
+    return value if value > _ROUNDING else 0.0, jackknife(
         value,
         left_out(len(ours), lambda keep: mean(ours[keep], theirs), groups=10),
         left_out(len(theirs), lambda keep: mean(ours, theirs[keep]), groups=10),
@@ -242,12 +249,17 @@ def group_of(n: int, groups: int = GROUPS, seed: int = 0) -> IntArray:
 
 
 def jackknife(value: float, *sides: FloatArray, low: float = 0.0, high: float = math.inf) -> Interval:
-    """The interval around a value from its leave-one-group-out values, one array for each side."""
+    """The interval around a value from its leave-one-group-out values, one array for each side.
+
+    Unknown below 5 values a side, and where leaving out changes nothing.
+    """
     from scipy.stats import t
 
-    if any(len(side) < 2 for side in sides):
+    if any(len(side) < FEWEST or np.isnan(side).any() for side in sides):
         return UNKNOWN
     variance = sum((len(side) - 1) / len(side) * float(((side - side.mean()) ** 2).sum()) for side in sides)
+    if math.sqrt(variance) <= _ROUNDING * max(1.0, abs(value)):
+        return UNKNOWN
     half = float(t.ppf(0.975, min(len(side) for side in sides) - 1)) * math.sqrt(variance)
     return max(low, value - half), min(high, value + half)
 

@@ -23,7 +23,7 @@ from psycheck.models.hf_folder import (
     weight_files,
     window_of,
 )
-from psycheck.models.labels import class_index, column_names, positive_class
+from psycheck.models.labels import class_index, column_names, guessed_positive, positive_class
 from psycheck.models.open import ModelOptions
 from psycheck.models.window import characters_read, speakable
 
@@ -47,6 +47,7 @@ class HfModel:
     network: Any = field(repr=False)
     inputs: frozenset[str] = field(repr=False)
     trained_on: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Score texts, (n, k) in [0, 1]; NaN where the network gives no finite output."""
@@ -87,7 +88,8 @@ def open_hf(target: str, options: ModelOptions) -> HfModel:
     weight_files(folder, options)  # before anything slow, say that they are absent or not safe
     config = load_config(folder, options)
     activation = _activation(config, options, where=target)
-    columns, labels = _columns(config, activation, options, where=target)
+    classes = [str(config.id2label.get(i, f"LABEL_{i}")) for i in range(config.num_labels)]
+    columns, labels = _columns(classes, activation, options, where=target)
     tokenizer = load_tokenizer(folder, options)
     max_length = window_of(tokenizer, config, options.max_length, where=target)
     if getattr(config, "pad_token_id", None) is None:
@@ -113,6 +115,7 @@ def open_hf(target: str, options: ModelOptions) -> HfModel:
         network=network,
         inputs=frozenset(inspect.signature(network.forward).parameters),
         trained_on=trained_on(folder),
+        notes=_notes(classes, columns, activation, max_length, options),
     )
 
 
@@ -132,10 +135,9 @@ def _activation(config: Any, options: ModelOptions, *, where: str) -> str:
 
 
 def _columns(
-    config: Any, activation: str, options: ModelOptions, *, where: str
+    classes: list[str], activation: str, options: ModelOptions, *, where: str
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Which outputs are kept and what they are called: of two exclusive classes only the positive one."""
-    classes = [str(config.id2label.get(i, f"LABEL_{i}")) for i in range(config.num_labels)]
     if activation == "softmax" and len(classes) == 1:
         raise BadInput("a softmax over one output is always 1", where=where, allowed="activation=sigmoid")
     if activation == "softmax" and len(classes) == 2:
@@ -145,6 +147,17 @@ def _columns(
     else:
         columns = list(range(len(classes)))
     return tuple(columns), column_names([classes[i] for i in columns], options.label, where=where)
+
+
+def _notes(
+    classes: list[str], columns: tuple[int, ...], activation: str, max_length: int, options: ModelOptions
+) -> tuple[str, ...]:
+    """What was guessed, and what was asked for and cannot be had."""
+    guess = guessed_positive(classes, columns[0], options.positive) if activation == "softmax" else ()
+    if options.max_length is None or options.max_length <= max_length:
+        return guess
+    cut = f"max_length {options.max_length} is more than the model reads: its window is {max_length} tokens."
+    return (*guess, cut)
 
 
 def _judge_report(report: Mapping[str, Any], network: Any, *, where: str) -> None:

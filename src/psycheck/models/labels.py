@@ -1,21 +1,38 @@
 """Which columns of a classifier are kept, and what they are called."""
 
+import re
+import tomllib
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 
 from psycheck.errors import BadInput, counted, nearest
 
 ONE_LABEL = "positive"
-_NEGATIVE = frozenset(
-    {"0", "-1", "no", "none", "false", "negative", "neg", "control", "healthy", "normal", "neutral"}
-)
-_NEGATIVE_STARTS = ("non", "not", "no ", "no-", "no_", "without")
-_NAMELESS = frozenset({"1", "true", "yes", "pos"})
+_NUMBERED = re.compile(r"label_\d+", re.IGNORECASE)  # what transformers calls a class without a name
 
 
 def reads_negative(name: str) -> bool:
     """Whether the name of a class says that something is absent."""
     word = name.strip().casefold()
-    return word in _NEGATIVE or word.startswith(_NEGATIVE_STARTS)
+    return word in _words("negative") or word.startswith(_words("negative_starts"))
+
+
+def nameless(name: str) -> bool:
+    """Whether the name of a label says that it is one and no more: "positive", "LABEL_1", "score"."""
+    return _nameless_class(name) or name.casefold() in _words("nameless_labels")
+
+
+def nameless_score(name: str) -> bool:
+    """Whether the name of a model's column says no more than that it is a label or a score."""
+    return nameless(name) or name.casefold() in _words("nameless_scores")
+
+
+def guessed_positive(classes: Sequence[str], kept: int, wanted: str | None) -> tuple[str, ...]:
+    """What to say where one of two classes was taken as the positive one by its name or its place."""
+    if wanted is not None or len(classes) != 2 or nameless(classes[kept]):
+        return ()
+    return (f"Guessed that class '{classes[kept]}' is 1 and '{classes[1 - kept]}' is 0 (?positive=NAME).",)
 
 
 def positive_class(classes: Sequence[str], wanted: str | None, *, ordered: bool, where: str) -> int:
@@ -54,7 +71,7 @@ def class_index(classes: Sequence[str], wanted: str, *, where: str) -> int:
 def column_names(classes: Sequence[str], given: str | None, *, where: str) -> tuple[str, ...]:
     """Name the columns as given (parted by commas) or else as the classes; a nameless one is "positive"."""
     if given is None:
-        names = tuple(ONE_LABEL if len(classes) == 1 and _nameless(name) else name for name in classes)
+        names = tuple(ONE_LABEL if len(classes) == 1 and _nameless_class(name) else name for name in classes)
     elif len(classes) == 1:
         names = (given.strip(),)
     else:
@@ -71,5 +88,11 @@ def column_names(classes: Sequence[str], given: str | None, *, where: str) -> tu
     return names
 
 
-def _nameless(name: str) -> bool:
-    return name.upper().startswith("LABEL_") or name.casefold() in _NAMELESS
+def _nameless_class(name: str) -> bool:
+    return bool(_NUMBERED.fullmatch(name)) or name.casefold() in _words("nameless_classes")
+
+
+@cache
+def _words(kind: str) -> tuple[str, ...]:
+    text = files("psycheck.models").joinpath("labels.toml").read_text("utf-8")
+    return tuple(tomllib.loads(text)[kind])

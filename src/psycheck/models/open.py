@@ -46,7 +46,10 @@ _ONLY_FOR = {
     "positive": ("hf", "sklearn"),
     "max_length": ("hf",),
     "activation": ("hf",),
+    "device": ("hf", "frozen"),
     "revision": ("hf",),
+    "trust_pickle": ("hf", "sklearn"),
+    "trust_remote_code": ("hf",),
     "folder": ("python",),
 }
 _TRUTH = {"": True, "1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}

@@ -11,7 +11,7 @@ import numpy as np
 from psycheck.errors import BadInput, ModelFailure, PsycheckWarning
 from psycheck.model import FloatArray
 from psycheck.models.fingerprint import file_hash, hashed_parts
-from psycheck.models.labels import class_index, column_names, positive_class
+from psycheck.models.labels import class_index, column_names, guessed_positive, positive_class
 from psycheck.models.open import ModelOptions
 from psycheck.models.output import checked_scores
 
@@ -49,6 +49,7 @@ class SklearnModel:
     columns: tuple[int, ...]
     batch: int
     pipeline: Any = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Score texts, (n, k) in [0, 1]."""
@@ -83,13 +84,14 @@ def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
             allowed="a fitted pipeline whose first step takes texts, such as TfidfVectorizer",
             do="save the vectorizer and the classifier together: make_pipeline(vectorizer, classifier)",
         ) from error
-    columns, labels = _columns(pipeline, options, where=target)
+    columns, labels, notes = _columns(pipeline, options, where=target)
     parts = {
         "file": file_hash(path),
         "labels": ",".join(f"{column}={label}" for column, label in zip(columns, labels, strict=True)),
     }
     name = options.name or _name(path)
-    return SklearnModel(name, labels, hashed_parts(parts), parts, columns, options.batch or BATCH, pipeline)
+    batch = options.batch or BATCH
+    return SklearnModel(name, labels, hashed_parts(parts), parts, columns, batch, pipeline, notes)
 
 
 def _name(path: Path) -> str:
@@ -172,7 +174,10 @@ def _positive_column(given: FloatArray, classes: Sequence[Any]) -> FloatArray:
     return given[:, known.index(1)] if 1 in known else np.zeros(len(given))
 
 
-def _columns(pipeline: Any, options: ModelOptions, *, where: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def _columns(
+    pipeline: Any, options: ModelOptions, *, where: str
+) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...]]:
+    """Which columns are kept, what they are called, and what was guessed."""
     width = _probabilities(pipeline, [_PROBE]).shape[1]
     raw = _classes(pipeline)
     named = not isinstance(raw, list) and len(raw) == width
@@ -180,13 +185,15 @@ def _columns(pipeline: Any, options: ModelOptions, *, where: str) -> tuple[tuple
     worded = named and isinstance(raw[0], str)
     if _many_labels(pipeline) and not worded:
         classes = [f"label_{i}" for i in range(width)]
+    notes: tuple[str, ...] = ()
     if width == 2 and not _many_labels(pipeline):
         columns = [positive_class(classes, options.positive, ordered=not worded, where=where)]
+        notes = guessed_positive(classes, columns[0], options.positive)
     elif options.positive is not None:
         columns = [class_index(classes, options.positive, where=where)]
     else:
         columns = list(range(width))
-    return tuple(columns), column_names([classes[i] for i in columns], options.label, where=where)
+    return tuple(columns), column_names([classes[i] for i in columns], options.label, where=where), notes
 
 
 def _many_labels(pipeline: Any) -> bool:

@@ -67,6 +67,7 @@ def _drawn(run: Run, title: str, verdict: str, parts: Sequence[Part], papers: Se
         parts=[part for part in parts if part.matrices],
         profile=_profile(run.findings),
         words=_words(run.findings),
+        words_shown=_words_of()["shown" if run.plan.get("show_texts") else "common"],
         map=Markup(drawn_map(run.tables["map"])) if "map" in run.tables else None,
     )
 
@@ -96,7 +97,7 @@ def name_of(measure: str) -> str:
 
 def said(finding: Finding) -> str:
     """A figure with its interval: counts whole, small values with two digits that mean something."""
-    if finding.measure in ("words", "distinct_words"):
+    if finding.measure in ("words", "distinct_words") or finding.measure.endswith("_hidden"):
         return count(finding.value)
     if not finding.tested or finding.measure.endswith("_p") or not 0 < abs(finding.value) < 0.01:
         return plain(finding)

@@ -67,7 +67,8 @@ def _row(step: Finding) -> tuple[str, ...]:
     part = _of_corpus(step) and step.where["step"] != "split"
     removed = "–" if part else count(step.counts["removed"])
     figures = (count(step.value), count(step.counts["authors"]), removed)
-    return (named["name"], *figures, named.get("angst", "–"), named.get("psysym", "–"))
+    name = named["name"].format_map({what: count(n) for what, n in step.counts.items()})
+    return (name, *figures, named.get("angst", "–"), named.get("psysym", "–"))
 
 
 def _reported(findings: Sequence[Finding]) -> Table | None:

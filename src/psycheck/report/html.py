@@ -19,7 +19,7 @@ from psycheck.report.page import beside, draw
 from psycheck.report.performance import across, curves, length, performance
 from psycheck.report.shelf import Shelf
 from psycheck.report.tables import others
-from psycheck.report.verdict import cautions, checks_of, headlines, learned, untested, weakest
+from psycheck.report.verdict import cautions, checks_of, headlines, learned, unanswered, untested, weakest
 from psycheck.report.words import listed
 from psycheck.run import Run
 
@@ -85,7 +85,8 @@ def _tested(run: Run) -> str:
     named = counted(number, "check") + (f" of {listed(suites)}" if suites else "")
     said = listed([*([named] if checks or not fair else []), *fair])
     models = listed(_names(run, "model", "models"))
-    return f"{said} on {listed(corpora) or 'no corpus'} with {models or 'no model'}."
+    whole = f"{said} on {listed(corpora) or 'no corpus'} with {models or 'no model'}."
+    return " ".join([whole, *unanswered(run)])
 
 
 def _left_out(run: Run) -> list[str]:

@@ -116,6 +116,41 @@ def cautions(run: Run) -> list[str]:
     return [f"{f.where['corpus']}: {f.where['sentence']} See: {f.where['command']}" for f in said]
 
 
+def unanswered(run: Run) -> list[str]:
+    """How many texts and cases have no usable answer, each with what the figures rest on instead."""
+    said = []
+    for finding in run.findings:
+        missing = finding.counts.get("unanswered", 0)
+        if missing and finding.measure == "accuracy":
+            known, whole = finding.n, finding.counts["annotated"]
+            said.append(
+                f"The model gave no usable answer to {count(missing)} of {counted(whole, 'annotated text')}"
+                f"{_where(finding, run)}; performance rests on {count(known)}."
+            )
+        elif missing and finding.measure == "flip_rate":
+            pairs = counted(finding.counts["generated"] - finding.counts["unchanged"], "pair")
+            said.append(
+                f"The model gave no usable answer in {count(missing)} of {pairs} of wordings"
+                f"{_where(finding, run)}."
+            )
+    for checks in _by_place(checks_of(run)):
+        missing = sum(finding.counts.get("unanswered", 0) for finding in checks)
+        cases = counted(sum(finding.counts.get("generated", 0) for finding in checks), "case")
+        if missing:
+            said.append(
+                f"The model gave no usable answer in {count(missing)} of {cases} of the checks"
+                f"{_where(checks[0], run)}; these neither pass nor fail."
+            )
+    return said
+
+
+def _by_place(findings: Sequence[Finding]) -> list[list[Finding]]:
+    places: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        places.setdefault(place_of(finding), []).append(finding)
+    return list(places.values())
+
+
 def untested(run: Run) -> list[str]:
     """Every check without a value, with the reason, one line a reason."""
     checks = checks_of(run)

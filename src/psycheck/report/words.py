@@ -97,15 +97,14 @@ def order(finding: Finding) -> tuple[object, ...]:
 
 
 def why_untested(finding: Finding) -> str:
-    """Why a check has no value, from its ledger."""
+    """Why a check has no value, from its ledger: what became of the texts that the edit did change."""
     counts = finding.counts
     if not counts.get("generated"):
         return "no text fits it"
-    reasons = {
-        "unchanged": "the edit changes no text",
-        "unseen": "the edit lies beyond what the model reads",
-        "unanswered": "the model gave no usable answer",
-        "undecided": "no edit could be decided",
-    }
-    largest = max(reasons, key=lambda name: counts.get(name, 0))
-    return reasons[largest] if counts.get(largest) else "no text counts"
+    changed = counts["generated"] - counts.get("unchanged", 0)
+    reason = max(("unseen", "unanswered"), key=lambda name: counts.get(name, 0))
+    if changed and counts.get(reason):
+        return f"{name_of('untested', reason)} ({counts[reason]:,} of {changed:,} changed texts)"
+    if counts.get("undecided", 0) == counts["generated"]:
+        return name_of("untested", "undecided")
+    return "no text counts" if changed else name_of("untested", "unchanged")

@@ -29,4 +29,4 @@ def findings_of(arms: Arms, resamples: int = RESAMPLES) -> list[Finding]:
         for test in arms.tests:
             mine = [row for row in arms.rows if row.arm == arm and row.corpus == test.name]
             out += differences([(plain[row.corpus, row.seed], row) for row in mine], resamples=resamples)
-    return [*out, *arms.rates, *rate_changes(arms.rates)]
+    return [*out, *arms.rates, *rate_changes(arms.rates, arms.passed)]

@@ -20,8 +20,8 @@ from psycheck.errors import BadInput
 from psycheck.finding import Finding
 from psycheck.model import Model
 from psycheck.models.open import open_model
-from psycheck.study.asking import additions_of, sample, scored, sentence_rates
-from psycheck.study.changes import PLAIN, RATE, TRAINED_ON
+from psycheck.study.asking import additions_of, sample, scored, sentence_cases
+from psycheck.study.changes import PLAIN, RATE, TRAINED_ON, Passed
 from psycheck.study.rows import Scored
 from psycheck.train.augment import Addition, Source, augmented, reader_of
 from psycheck.train.fit import Trained, train
@@ -60,7 +60,8 @@ class Arms:
     """What all arms share, and what was measured so far.
 
     `tests` begins with the corpus's own; sentences are tried on `asked`, some texts of dev. `rows` and
-    `rates` grow with every arm; `chosen` holds the checks learned from, `counts` what was appended.
+    `rates` grow with every arm, and so do the outcomes behind the rates, `passed`; `chosen` holds the checks
+    learned from, `counts` what was appended.
     """
 
     audit: str
@@ -76,6 +77,7 @@ class Arms:
     say: Say = lambda _: None
     rows: list[Scored] = field(default_factory=list)
     rates: list[Finding] = field(default_factory=list)
+    passed: Passed = field(default_factory=dict)
     models: list[Model] = field(default_factory=list)
     chosen: dict[str, list[str]] = field(default_factory=dict)
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -219,7 +221,8 @@ def measured_arm(arms: Arms, trained: Trained, arm: str, learned: Sequence[str] 
                 scores=scores,
             )
         )
-    rates = sentence_rates(model, arms.asked, arms.suites, arms.store, arms.progress)
+    rates, passed = sentence_cases(model, arms.asked, arms.suites, arms.store, arms.progress)
+    arms.passed.update({(arm, str(seed), *place): judged for place, judged in passed.items()})
     for rate in rates:
         used = rate.where["suite"] == arms.suites[0].name and rate.where["check"] in learned
         flags = (*rate.flags, TRAINED_ON) if used else rate.flags

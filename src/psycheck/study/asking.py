@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.suite import Check, Suite
@@ -44,6 +45,17 @@ def sentence_rates(
     progress: Progress = silent,
 ) -> list[Finding]:
     """Pass rates of the DIR checks of suites on a few texts, shortened so that every sentence is read."""
+    return sentence_cases(model, corpus, suites, store_path, progress)[0]
+
+
+def sentence_cases(
+    model: Model,
+    corpus: Corpus,
+    suites: Sequence[Suite],
+    store_path: Path | None = None,
+    progress: Progress = silent,
+) -> tuple[list[Finding], dict[tuple[str, str], dict[str, bool]]]:
+    """Pass rates, and for each suite and check the ids of the texts that were judged: whether they passed."""
     asked = [Behaviour(dir_checks(suite)) for suite in suites]
     sentences = [s for audit in asked for check in audit.suite.checks for s in check.sentences]
     readers = [model.read] if isinstance(model, Windowed) else []
@@ -52,8 +64,15 @@ def sentence_rates(
         view = RememberedScores(store, model, model.labels)
         pieces = [((k + 1) / len(asked), audit.ask(fitted)) for k, audit in enumerate(asked)]
         score_once([(model, view)], store, pieces, progress)
-        judged = [finding for audit in asked for finding in audit.judge(fitted, view).findings]
-    return [finding for finding in judged if finding.measure == "pass_rate"]
+        judged = [audit.judge(fitted, view) for audit in asked]
+    rates = [finding for one in judged for finding in one.findings if finding.measure == "pass_rate"]
+    passed: dict[tuple[str, str], dict[str, bool]] = {}
+    for one in judged:
+        cases = one.tables["cases"].select(pl.col("suite", "check", "id", "outcome").cast(pl.String))
+        for suite, check, id_, outcome in cases.iter_rows():
+            if outcome in ("passed", "failed"):
+                passed.setdefault((suite, check), {})[id_] = outcome == "passed"
+    return rates, passed
 
 
 def sample(corpus: Corpus, size: int, seed: int) -> Corpus:

@@ -3,7 +3,7 @@
 import re
 from typing import Final, Literal, NamedTuple
 
-from psycheck.text.lists import CAPITALS, FIRST_NAMES, everyday, words_of
+from psycheck.text.lists import CAPITALS, FIRST_NAMES, any_of, everyday, words_of
 
 BLOT: Final = "\ue000"  # what has been found already: "[NAME] and Ravi"
 
@@ -24,17 +24,18 @@ _NO_NAME: Final = TITLES | CAPITALS
 _STOP_ENDINGS: Final = tuple(words_of("names", "stop_endings"))
 
 # One capitalised name, also O'Brien, McDonald and Anne-Marie; never all capitals.
-_UPPER, LOWER = r"[A-ZÀ-ÖØ-ÞĀĆČĐĒĘĞİŁŃŌŐŚŞŠŪŹŻŽ]", r"[^\W\d_A-Z]"
-ONE: Final = rf"(?:[A-Z]['’])?{_UPPER}{LOWER}+(?:[A-Z]{LOWER}+)?(?:-{_UPPER}?{LOWER}+)*"
+UPPER, LOWER = r"[A-ZÀ-ÖØ-ÞĀĆČĐĒĘĞİŁŃŌŐŚŞŠŪŹŻŽ]", r"[^\W\d_A-Z]"
+ONE: Final = rf"(?:[A-Z]['’])?{UPPER}{LOWER}+(?:[A-Z]{LOWER}+)?(?:-{UPPER}?{LOWER}+)*"
 CAPITAL: Final = re.compile(rf"(?<![\w@#/'’.-])(?:{ONE}|[A-Z]{{2,}})(?!\w)")
-NEXT: Final = re.compile(
-    rf"(?:[ \t]+[A-Z]\.)?[ \t]+(?:(?:van|von|de|der|la|di|al|el|bin)[ \t]+)*({ONE})(?!\w)"
-)
+PARTICLES: Final = rf"(?:(?i:{any_of(words_of('names', 'particles'))})(?:[ \t]+|-)){{1,3}}"
+NEXT: Final = re.compile(rf"(?:[ \t]+[A-Z]\.)?[ \t]+(?:{PARTICLES})?({ONE})(?!\w)")
+# "John J Smith": without a full stop only behind a name, and "I" is a word.
+_MORE: Final = re.compile(rf"(?:[ \t]+(?!I[ \t])[A-Z]\.?)?[ \t]+(?:{PARTICLES})?({ONE})(?!\w)")
 WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 _TWO_PARTS: Final = re.compile(
-    rf"(?!(?:Mc|Mac|De|Di|Du|La|Le|Fitz|Van|Von|San|El|Al)[A-Z]){_UPPER}{LOWER}+[A-Z]"
+    rf"(?!(?:Mc|Mac|De|Di|Du|La|Le|Fitz|Van|Von|San|El|Al)[A-Z]){UPPER}{LOWER}+[A-Z]"
 )
 
 
@@ -68,11 +69,28 @@ def word_before(text: str, at: int) -> tuple[str, str]:
 def name_end(text: str, at: int) -> int:
     """Where a name ends that goes on with further capitalised words: a surname, or two."""
     for _ in range(2):
-        more = NEXT.match(text, at)
+        more = _MORE.match(text, at)
         if more is None or not may_be_name(more[1]):
             break
         at = more.end()
     return at
+
+
+_FIELD_HEADS: Final = words_of("names", "field_heads") | words_of("names", "named_heads")
+_FIELD_TERM: Final = re.compile(rf"(?:[ \t]+{ONE}){{0,4}}?[ \t]+(?:{any_of(_FIELD_HEADS)})(?!\w)")
+_NAMED_TERM: Final = re.compile(
+    rf"(?:[ \t]+{ONE}){{0,4}}?[ \t]+(?:{any_of(words_of('names', 'named_heads'))})(?!\w)"
+)
+
+
+def field_term(text: str, at: int) -> bool:
+    """Whether a run of capitals that goes on here ends as a term of the field: "… Behavior Therapy"."""
+    return _FIELD_TERM.match(text, at) is not None
+
+
+def named_term(text: str, at: int) -> bool:
+    """Whether it ends as a scale or an illness, which may bear the name of a person or a place."""
+    return _NAMED_TERM.match(text, at) is not None
 
 
 def headline(text: str) -> bool:
@@ -80,7 +98,8 @@ def headline(text: str) -> bool:
     head = text[:400]
     if len(CAPITAL.findall(head)) < 5:
         return False
-    words = [word for word in WORD.findall(head) if len(word) > 2]
-    # What is a name anyway is no sign of a headline.
+    # A letter is full of titles: they are no sign of a headline.
+    words = [word for word in WORD.findall(head) if len(word) > 2 and word not in TITLES]
+    # Nor is what is a name anyway.
     plain = [word for word in words if word not in SURE]
     return len(plain) >= 5 and sum(word[0].isupper() for word in plain) > 0.65 * len(words)

@@ -23,10 +23,13 @@ PRESETS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {name: tuple(steps) for name, steps in _DATA["presets"].items()}
 )
 _MOST_TURNS: Final = 10
-# Address up to white space; brackets and marks that close a sentence after it are not of it.
-_LINK: Final = re.compile(r"(?:https?://|www\.)[^\s<>]*[^\s<>.,;:!?'\"”’)\]}]", re.I)
+# Address up to white space; marks that close a sentence are not of it, nor brackets opened before it.
+_LINK: Final = re.compile(r"(https?://|www\.)[^\s<>]*[^\s<>.,;:!?'\"”’]", re.I)
+_CLOSING: Final = frozenset(".,;:!?'\"”’)]}")
+# An address may hold brackets, and brackets in them.
+_IN_BRACKETS: Final = r"\((?:[^\s()]|\([^\s()]*\))*\)"
 _MARKDOWN_LINK: Final = re.compile(
-    r"!?\[([^\[\]]*)\]\(\s*(?:https?://|www\.|/|#|mailto:)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*"
+    rf"!?\[([^\[\]]*)\]\(\s*(https?://|www\.|/|#|mailto:)[^\s()]*(?:{_IN_BRACKETS}[^\s()]*)*"
     r"(?:\s+\"[^\"]*\")?\s*\)",
     re.I,
 )
@@ -34,7 +37,9 @@ _USER: Final = re.compile(r"(?<![\w@./])(?:RT\s+)?(?:@\w[\w.-]*\w|@\w|/?u/[\w-]{
 _HASHTAG: Final = re.compile(r"(?<![\w&#/])[#＃](?=\w*[^\W\d_])(\w+)")
 _CAMEL: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|_+")
 _APOSTROPHE: Final = re.compile(r"[’‘ʼ＇‛ʹʻ]|(?<=\w)[`´](?=\w)")
-_ENDED: Final = re.compile(r"(?<![\w@#'’/-])([a-z]+?)(n['’]t|['’](?:re|ve|ll|m|s|d))(?![\w'’-])", re.I)
+_ENDED: Final = re.compile(
+    r"(?<![\w@#'’/-])([a-z]+?)(n['’]t|['’](?:re|ve|ll|m|s|d))(['’]ve)?(?![\w'’-])", re.I
+)
 _SPACE: Final = re.compile(r"\s+")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _NOISE: Final = re.compile(r"(?:https?://|www\.)\S+|[@#]\w+|\bu/\w+")
@@ -94,8 +99,11 @@ def markdown_links(text: str) -> str:
 
 
 def drop_links(text: str) -> str:
-    """Take bare web addresses out."""
-    return _LINK.sub("", text) if "://" in text or "www." in text.lower() else text
+    """Take web addresses out; of `[anchor](url)` the anchor stays."""
+    if "://" not in text and "www." not in text.lower():
+        return text
+    anchored = _MARKDOWN_LINK.sub(lambda link: link[1] if link[2][0] in "hHwW" else link[0], text)
+    return _LINK.sub(_after_address, anchored)
 
 
 def straighten_apostrophes(text: str) -> str:
@@ -106,7 +114,8 @@ def straighten_apostrophes(text: str) -> str:
 def expand_contractions(text: str) -> str:
     """Write contractions out: "don't" → "do not", "it's" → "it is", or "it has" before "been".
 
-    Left alone are possessives, "ain't" (its verb depends on who) and "IM" (in notes: intramuscular).
+    "I'd've" is "I would have". Left alone are possessives, "ain't" (its verb depends on who) and "IM" (in
+    notes: intramuscular).
     """
     text = _contractions().sub(_whole, text)
     return _ENDED.sub(_ended, text) if "'" in text or "’" in text else text
@@ -198,6 +207,16 @@ STEPS: Final[Mapping[str, Step]] = MappingProxyType(
 )
 
 
+def _after_address(found: re.Match[str]) -> str:
+    """What is left where an address is taken out: the marks and brackets at its end that are not of it."""
+    said = found[0]
+    end, open_brackets = len(said), said.count("(") - said.count(")")
+    while end and said[end - 1] in _CLOSING and not (said[end - 1] == ")" and open_brackets >= 0):
+        end -= 1
+        open_brackets += said[end] == ")"
+    return said[end:] if end > len(found[1]) else said
+
+
 def _whole(found: re.Match[str]) -> str:
     word = found[0]
     if len(word) <= 3 and word.isalpha() and word.isupper():
@@ -207,18 +226,21 @@ def _whole(found: re.Match[str]) -> str:
 
 def _ended(found: re.Match[str]) -> str:
     word, ending = found[1].lower(), straight(found[2].lower())
+    have = "" if found[3] is None else " HAVE" if found[3].isupper() else " have"
+    if have and ending not in ("n't", "'d", "'ll"):
+        return found[0]
     match ending:
         case "n't" if word == "ai":
             return found[0]
         case "'s" if word in _DATA["ambiguous"]["s_after"]:
             said = "has" if _follows(found, "has_before") else "is"
         case "'d" if word in _DATA["ambiguous"]["d_after"]:
-            said = "had" if _follows(found, "had_before") else "would"
+            said = "had" if not have and _follows(found, "had_before") else "would"
         case "'s" | "'d":
             return found[0]
         case _:
             said = _DATA["endings"][ending]
-    return f"{found[1]} {said.upper() if found[2].isupper() else said}"
+    return f"{found[1]} {said.upper() if found[2].isupper() else said}{have}"
 
 
 def _follows(found: re.Match[str], which: str) -> bool:

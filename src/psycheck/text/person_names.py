@@ -10,18 +10,23 @@ season two") or where the text has it in lower case as well, it is a thing.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from psycheck.text.capitals import (
     BLOT,
+    BOTH,
     LOWER,
     NEXT,
     ONE,
+    PARTICLES,
     SURE,
     TITLES,
+    UPPER,
     WORD,
     Named,
     brand_like,
+    field_term,
     may_be_name,
     name_end,
     unknown,
@@ -37,6 +42,7 @@ _CLEAR_LOWER: Final = frozenset(
     if len(name) > 3 and "-" not in name and not everyday(name)
 )
 _NOT_CALLED: Final = words_of("names", "not_called")
+_NAMES_OF_THINGS: Final = words_of("names", "names_of_things")
 _NOT_AFTER: Final = words_of("names", "not_after")
 _THING_BEFORE: Final = words_of("names", "thing_before")
 _THING_AFTER: Final = re.compile(rf"[ \t]+(?:{any_of(words_of('names', 'thing_after'))})(?!\w)")
@@ -53,20 +59,36 @@ _OPEN_TO: Final = (
     words_of("names", "open_to") | _PERSON_BEFORE | _ROLE_WORDS | frozenset(title.lower() for title in TITLES)
 )
 
+_ANNOUNCING: Final = (
+    _PERSON_BEFORE | frozenset(title.lower() for title in TITLES) | words_of("names", "announcing")
+)
 _ANY: Final = rf"({ONE}|[a-z]{LOWER}{{2,}})(?!\w)"
-_TITLED: Final = re.compile(rf"(?<!\w)(?:{any_of(TITLES)})\b\.?\s+(?:[A-Z]\.\s?)*({ONE})(?!\w)")
+_PARTICLES: Final = words_of("names", "particles")
+_SURNAMES: Final = words_of("names", "surnames")
+# Up to three, with or without full stops: "J. P.", "J P", "JP", "J-P".
+_FIRST_LETTERS: Final = rf"(?:{UPPER}(?:\.-?|-)?[ \t]?){{1,3}}(?<=[ \t.])"
+_TITLED: Final = re.compile(
+    rf"(?<!\w)(?:{any_of(TITLES)})\b\.?\s+((?:{_FIRST_LETTERS})?({PARTICLES})?({ONE}))(?!\w)"
+)
 _INITIALS: Final = re.compile(rf"(?<![\w.])(?:[A-Z]\.\s?){{1,3}}({ONE})(?!\w)")
 _ROLE: Final = re.compile(rf"{OWN}\s+(?:[a-z-]+\s+)?{ROLES}(?:,|\s\()?\s*(?:(?<=[,\s(])){_ANY}")
 _BARE_ROLE: Final = re.compile(rf"{headed(_ROLE_WORDS)}(?:,\s+|\s+\(?)({ONE})(?!\w)")
 _HEAD: Final = re.compile(
-    rf"(?:^|(?<=[.;,\n]\s))(?:{any_of(words_of('names', 'heads'))})(?::\s*|,\s+|\s+)"
-    rf"((?:[A-Z]\.\s?)*{ONE}(?:,\s+{ONE})?)(?!\w)"
+    rf"(?:^|(?<=[.;,\n]\s))(?:(?:{any_of(words_of('names', 'heads'))})(?::\s*|,\s+|\s+)"
+    rf"|(?:{any_of(words_of('names', 'labels'))}):\s*)"
+    rf"((?:{_FIRST_LETTERS})?(?:{PARTICLES})?{ONE}(?:,\s+{ONE})?)(?!\w)"
 )
 _CALLED_WORDS: Final = headed(("i am called", "im called", "i'm called", "i’m called", "i go by"))
 _CALLED: Final = re.compile(
     rf"(?:{OWN}\s+(?i:(?:(?:full|real|first|last)\s+)?name(?:\s+is|\s+was|['’]?s))|{_CALLED_WORDS})"
     rf"\s+({ONE}|[a-z]{LOWER}+)(?![\w'’])"
 )
+# Without "my" or of somebody else the word itself must be rare: "name is wei", "a girl named thandeka".
+_CALLED_SO: Final = re.compile(
+    rf"(?:[Nn](?<!\w.)ame(?:\s+is|\s+was|['’]s|:)|{headed(words_of('names', 'somebody'))}"
+    rf"\s+(?:(?:is|was|who\s+is)\s+)?(?:called|named))\s+({ONE}|[a-z]{LOWER}+)(?![\w'’])"
+)
+_SECOND_LOWER: Final = re.compile(rf"[ \t]+([a-z]{LOWER}+)(?![\w'’])")
 _SELF_WORDS: Final = headed(
     (
         "i am",
@@ -95,6 +117,7 @@ _ADVERB: Final = rf"(?:(?:{any_of(words_of('names', 'adverbs'))})\s+)*"
 _SPOKEN_TO: Final = re.compile(rf",?\s+(?:{any_of(words_of('names', 'spoken_to'))})(?!\w)", re.I)
 _DOES: Final = re.compile(rf"(?:\s+{ONE})?\s+(never\s+)?{_ADVERB}([a-z]+(?:['’]t)?)(?!\w)")
 _OWNS: Final = re.compile(r"['’]s\s+[a-z]")
+_SMALL_WORD: Final = re.compile(rf"(?<![\w'’-]){LOWER}+(?:['’-]{LOWER}+)*(?!\w)")
 _APPOSED: Final = re.compile(r"\s*(?:[,)]|$)")
 
 
@@ -103,7 +126,11 @@ def introduced(text: str, headline: bool) -> Iterator[Named]:
     low = text.lower()
     for found in _CALLED.finditer(text) if "name" in low or "called" in low or "go by" in low else ():
         if found[1].lower() not in _NOT_CALLED:
-            yield _name(text, found, 1)
+            yield _called(text, found)
+    for found in _CALLED_SO.finditer(text) if "name" in low or "called" in low else ():
+        thing = word_before(text, found.start())[0].lower() in _NAMES_OF_THINGS
+        if not thing and found[1].lower() not in _NOT_CALLED and _rare(found[1]):
+            yield _called(text, found)
     for found in (*_ROLE.finditer(text), *_HERE_IS.finditer(text), *_MISSED.finditer(text)):
         word = found[1]
         known = word in _SURE_LOWER if word.islower() else word in SURE
@@ -125,6 +152,29 @@ def introduced(text: str, headline: bool) -> Iterator[Named]:
             yield _name(text, found, 1)
 
 
+def _called(text: str, found: re.Match[str]) -> Named:
+    """A name that is said to be one; in lower case it goes on with a word that is no other."""
+    one = _name(text, found, 1)
+    more = _SECOND_LOWER.match(text, one.end) if found[1].islower() else None
+    return one._replace(end=more.end()) if more and _rare(more[1]) else one
+
+
+def _rare(word: str) -> bool:
+    """Whether a word in any case is unknown but for names."""
+    return may_be_name(word.title()) and word.title() not in BOTH
+
+
+def announces(word: str, marks: str) -> bool:
+    """Whether the word before speaks of a person, in any script."""
+    low = word.lower()
+    return marks.strip() in ("", ",", ".", ":", "(") and (low in _ANNOUNCING or low in _ROLE_WORDS)
+
+
+def acts(text: str, at: int) -> bool:
+    """Whether what follows is what a person does."""
+    return _does(text, at)
+
+
 def lower_case(text: str) -> Iterator[Named]:
     """First names that are hardly ever another word, written small."""
     for found in _LOWER_WORD.finditer(text):
@@ -135,7 +185,8 @@ def lower_case(text: str) -> Iterator[Named]:
 def titled(text: str, headline: bool) -> Iterator[Named]:
     """Names after a title, an initial, the head of a form or, without "my", a kinship."""
     for found in _TITLED.finditer(text):
-        if may_be_name(found[1]):
+        particle = found[2] and found[2].islower() and not everyday(found[2].strip(" \t-").split()[0])
+        if particle or found[3] in _SURNAMES or may_be_name(found[3]):
             yield _name(text, found, 1)
     for found in _INITIALS.finditer(text):
         if unknown(found[1]):
@@ -146,11 +197,13 @@ def titled(text: str, headline: bool) -> Iterator[Named]:
     if headline:
         return
     for found in _HEAD.finditer(text):
-        words = WORD.findall(found[1])
-        if all(unknown(word) for word in words if len(word) > 1):
+        said = WORD.findall(found[1])
+        words = [word for word in said if len(word) > 1 and not word.isupper()]
+        known = _PARTICLES | _SURNAMES if len(words) < len(said) else _PARTICLES
+        if all(unknown(word) or word in known or word.lower() in known for word in words):
             yield _name(text, found, 1)
     for found in _BARE_ROLE.finditer(text):
-        if unknown(found[1]):
+        if unknown(found[1]) and not field_term(text, found.end()):
             yield _name(text, found, 1)
 
 
@@ -174,9 +227,9 @@ def ambiguous(text: str, found: re.Match[str]) -> bool:
     return joined or (not marks and word[0].islower() and word.lower() not in _NOT_AFTER)
 
 
-def strange(text: str, found: re.Match[str]) -> bool:
+def strange(text: str, found: re.Match[str], follows: bool) -> bool:
     """Whether an unknown capitalised word is a name here, by its place in the sentence."""
-    word, marks = word_before(text, found.start())
+    word, marks = ("", "") if follows else word_before(text, found.start())
     end = found.end()
     if _thing(text, found, word, marks):
         return False
@@ -205,8 +258,7 @@ def _thing(text: str, found: re.Match[str], word: str, marks: str) -> bool:
     """Whether an unknown capitalised word names a thing, by its form and what stands around it."""
     said, start, end = found[0], found.start(), found.end()
     low = said.lower()
-    small = low in text and re.search(rf"(?<!\w){re.escape(low)}(?!\w)", text) is not None
-    if small or brand_like(said) or _THING_AFTER.match(text, end):
+    if low in _small_words(text) or brand_like(said) or _THING_AFTER.match(text, end):
         return True
     if not word or marks:
         return False
@@ -223,6 +275,12 @@ def _thing(text: str, found: re.Match[str], word: str, marks: str) -> bool:
         other, stop = word_before(text, text.rfind(word, 0, start))
         return not stop and other in THINGS
     return False
+
+
+@lru_cache(2)
+def _small_words(text: str) -> frozenset[str]:
+    """The words that a text has in lower case, found once for all its capitals."""
+    return frozenset(_SMALL_WORD.findall(text))
 
 
 def _doing(text: str, found: re.Match[str]) -> bool:

@@ -74,31 +74,40 @@ Search = Callable[[str], Iterator[tuple[int, int, Kind]]]
 
 _DIGIT: Final = re.compile(r"\d")
 _DOMAIN: Final = r"(?:com|org|net|edu|gov|info|io|co\.uk|org\.uk|ac\.uk)"
+_SHORT: Final = any_of(words_of("links", "short"))
+_PATHS: Final = rf"(?:{_SHORT}|[a-z0-9-]{{1,63}}\.(?:{any_of(words_of('links', 'with_path'))}))"
 _TAIL: Final = rf"[^\s<>{_BLOT}]*[^\s<>{_BLOT}.,;:!?'\"”’)\]}}]"
 _LINKS: Final = re.compile(
-    rf"(?:https?://|(?<!\w)www\.){_TAIL}|(?<![\w@.-])(?:[a-z0-9-]{{1,63}}\.)+{_DOMAIN}(?![\w.-]*\w|@)(?:/{_TAIL})?",
+    rf"(?:https?://|(?<!\w)www\.){_TAIL}|(?<![\w@.-])(?:[a-z0-9-]{{1,63}}\.){{1,9}}{_DOMAIN}"
+    rf"(?![.-]*\w|@)(?:/{_TAIL})?|(?<![\w@.-])(?:[a-z0-9-]{{1,63}}\.){{0,3}}{_PATHS}/{_TAIL}",
     re.I,
+)
+_LINK_SIGNS: Final = (
+    *("://", "www.", ".com", ".org", ".net", ".edu", ".gov", ".info", ".io", ".uk"),
+    *(f"{site}/" for site in words_of("links", "short")),
+    *(f".{end}/" for end in words_of("links", "with_path")),
 )
 _EMAILS: Final = re.compile(
     r"(?<![\w.+-])[\w.+-]{1,64}(?:@|\s?[(\[](?:at|AT)[)\]]\s?)[\w-]+(?:(?:\.|\s?[(\[](?:dot|DOT)[)\]]\s?)[\w-]+)+"
 )
-# "@user" is what other tools leave where they took a handle out.
-_USERS: Final = re.compile(r"(?<![\w@./])(?:@(?!users?\b|mention\b)\w(?:[\w.-]*\w)?|/?u/[\w-]{3,})", re.I)
-_NETWORKS: Final = (
-    "insta",
-    "snap",
-    "discord",
-    "kik",
-    "telegram",
-    "twitter",
-    "twitch",
-    "skype",
-    "tiktok",
-    "user",
+# "jane dot doe at gmail dot com"; "jane.doe at gmail.com" where the first part is no word.
+_MAIL_ENDS: Final = any_of(words_of("links", "mail_ends"))
+_DOT, _AT = r"[ \t]{1,3}dot[ \t]{1,3}", r"[ \t]{1,3}at[ \t]{1,3}"
+_SPELLED: Final = re.compile(
+    rf"(?<![\w.+-])[a-z0-9_+-]{{1,64}}(?:{_DOT}[a-z0-9_-]{{1,64}}){{0,3}}{_AT}"
+    rf"[a-z0-9-]{{1,63}}(?:{_DOT}[a-z0-9-]{{1,63}}){{0,2}}{_DOT}(?:{_MAIL_ENDS})(?!\w)"
+    rf"|(?<![\w.+-])(?=[a-z+-]{{0,64}}[\d._])[\w.+-]{{1,64}}{_AT}"
+    rf"(?:{any_of(words_of('links', 'mail_hosts'))})\.(?:{_MAIL_ENDS})(?!\w)",
+    re.I,
 )
+# "@user" is what other tools leave where they took a handle out.
+_USERS: Final = re.compile(
+    r"(?<![\w@./])(?:(?:@(?!users?\b|mention\b)\w(?:[\w.-]*\w)?)+|/?u/[\w-]{3,})", re.I
+)
+_NETWORKS: Final = words_of("handles", "before")
 _HANDLES: Final = re.compile(
-    r"\b(?:insta|instagram|snap|snapchat|discord|kik|telegram|twitter|twitch|skype|tiktok|user\s?name)"
-    r"(?:\s*(?:is|:|=|-)\s*|\s+)(?=[a-z.]*[\d_])([a-z_][\w.]{2,30}(?:#\d{4})?)"
+    rf"{headed(_NETWORKS)}(?:\s+(?:me|us))?(?:\s+(?:at|on))?(?:\s*(?:is|:|=|-)\s*|\s+)"
+    r"(?=[a-z.]{0,30}[\d_])([a-z_][\w.]{2,30}(?:#\d{4})?)"
     r"|(?<![\w#])([a-z_][\w.]{2,30}#\d{4})(?!\w)",
     re.I,
 )
@@ -111,11 +120,15 @@ _OTHER_MONTHS: Final = (
 _MONTH: Final = rf"(?:(?i:{_OTHER_MONTHS})\b\.?|May|Mar(?:ch)?\b\.?)"
 _NTH: Final = r"(?:st|nd|rd|th)"
 _YEAR: Final = r"(?:19|20)\d\d"
+# "12 Mar 87", but not "12 March 20 people came".
+_SHORT_YEAR: Final = (
+    rf"['’]?\d\d(?![\w:%/-]|[.,]\d|[ \t]+(?!(?:{any_of(words_of('dates', 'after_year'))})(?!\w))[a-z])"
+)
 _DATES: Final = re.compile(
     rf"(?<![\w/.-])(?:{_YEAR}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\1(?:{_YEAR}|\d\d))(?![\w/-]|\.\d)"
-    rf"|(?<![\w.,])\d{{1,2}}(?:{_NTH})?(?:\s+of)?[\s-]+{_MONTH}(?:,?[\s-]+{_YEAR})?(?![\w])"
+    rf"|(?<![\w.,])\d{{1,2}}(?:{_NTH})?(?:\s+of)?[\s-]+{_MONTH}(?:,?[\s-]+(?:{_YEAR}|{_SHORT_YEAR}))?(?![\w])"
     rf"|(?<!\w){_MONTH}\s+\d{{1,2}}(?:{_NTH})?(?:,?\s+{_YEAR})?(?![\w%:/]|[.,]\d)"
-    rf"|(?<!\w){_MONTH}(?:,|\s+of)?\s+{_YEAR}(?!\w)"
+    rf"|(?<!\w){_MONTH}(?:,|\s+of)?\s+(?:{_YEAR}|['’]\d\d)(?!\w)"
     rf"|(?<!\w)(?:may|march)\s+\d{{1,2}}{_NTH}(?:,?\s+{_YEAR})?(?!\w)|(?<!\w)\d{{1,2}}{_NTH}(?:\s+of)?\s+(?:may|march)\b"
     rf"|(?<=[Bb]orn in )(?:{_YEAR})(?!\w)"
 )
@@ -127,23 +140,39 @@ _DAYS: Final = re.compile(
 )
 _IDS: Final = re.compile(
     rf"\b(?:{any_of(words_of('ids', 'before'))})\.?\s*(?:is|was|:|#|=|no\.?)?\s*(?:is\s+)?#?"
-    r"((?=[A-Z-]*\d)[A-Z\d](?:[A-Z\d-]|\s(?=\d)){2,}[A-Z\d])",
+    r"((?-i:[A-Z]{1,4}\s(?=\d))?(?=[A-Z/-]{0,12}\d)[A-Z\d](?:[A-Z\d/-]|\s(?=\d)){2,}[A-Z\d]"
+    r"(?-i:\s[A-D](?!\w))?)",
+    re.I,
+)
+_SORT_CODES: Final = re.compile(r"\bsort\s?code\s*(?:is|no\.?|:)?\s*:?\s*(\d\d([- ]?)\d\d\2\d\d)(?!\w)", re.I)
+_IBANS: Final = re.compile(
+    r"(?<![\w.-])(?:[A-Z]{2}\d{2}(?:\s?[A-Z\d]{4}){2,7}(?:\s?[A-Z\d]{1,3})?|[a-z]{2}\d{2}[a-z]{0,4}\d{8,26})(?![\w-]|\.\d)"
+)
+_HEX: Final = r"[0-9a-f]{1,4}"
+# An address of the internet, of four numbers or of up to eight in hexadecimal; a version is neither.
+_ADDRESSES_OF_HOSTS: Final = re.compile(
+    r"(?<![\w.-])(?<!version )(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\w-]|\.\d)"
+    rf"|(?<![\w:])(?=[a-f:]{{0,40}}\d)(?:(?:{_HEX}:){{7}}{_HEX}"
+    rf"|{_HEX}(?::{_HEX}){{0,6}}::(?:{_HEX}(?::{_HEX}){{0,6}})?)(?![\w:])",
     re.I,
 )
 _NUMBERS: Final = re.compile(
     r"(?<![\w.-])(?:\d{3}-\d{2}-\d{4}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,4}"
-    r"|[A-Z]{2}\s?\d{2}\s?\d{2}\s?\d{2}\s?[A-D]|[A-Z]{2}\d{2}(?:\s?[A-Z\d]{4}){3,7}"
+    r"|[A-Z]{2}\s?\d{2}\s?\d{2}\s?\d{2}\s?[A-D]"
     r"|\d{8,9}|[1-9]\d{10,})(?![\w-]|\.\d)"
 )
+_EXTENSION: Final = r"(?:[ \t]?[,;]?[ \t]?(?:(?i:extension|extn\.?|ext\.?)[ \t]?:?[ \t]?|[xX])\d{1,6})?"
 _PHONES: Final = re.compile(
-    r"(?<![\w.+-])(?:\+\d(?:[\s.()-]{0,2}\d){7,14}|(?:\+?1[\s.-])?(?:\(\d{3}\)\s?|\d{3}[\s.-])\d{3}[\s.-]\d{4}"
-    r"|0\d{2,4}[\s-]\d{3,4}[\s-]?\d{3,4}|0\d{4}\s\d{5,6}|\(0\d{2,4}\)\s?\d{3,4}\s?\d{3,4}|0\d{9,10}|\d{3}[-.]\d{2}(?!00\b)\d{2}|1?\d{10})(?![\w-]|\.\d)"
+    r"(?<![\w.+-])(?:\+\d(?:[\s.()-]{0,2}\d){7,14}|00[1-9](?:[\s.()/-]{0,2}\d){8,13}|0\d{2,4}\s?/\s?\d{5,9}"
+    r"|(?:\+?1[\s.-])?(?:\(\d{3}\)\s?|\d{3}[\s.-])\d{3}[\s.-]\d{4}"
+    r"|0\d{2,4}[\s-]\d{3,4}[\s-]?\d{3,4}|0\d{4}\s\d{5,6}|\(0\d{2,4}\)\s?\d{3,4}\s?\d{3,4}|0\d{9,10}|\d{3}[-.]\d{2}(?!00\b)\d{2}|1?\d{10})"
+    rf"{_EXTENSION}(?![\w-]|\.\d)"
 )
 # Whatever has digits enough where a call is spoken of.
 _CALLS: Final = re.compile(
-    r"\b(?:call|calls|phone|phoned|ring|text|texted|tel|telephone|mobile|cell|fax|whatsapp|reach\s+(?:me|us|her|him|them)"
-    r"|number\s+is|number)(?:\s+(?:me|us|her|him|them))?(?:\s+(?:on|at|is|no))?\s*[.:]?\s*"
-    r"(\(?\+?\d(?:[\s.()/-]{0,2}\d){6,14})(?![\w-]|\.\d)",
+    r"\b(?:call|calls|phone|phoned|ring|text|texted|tel|telefon|telephone|mobile|mob|cell|fax|whatsapp|reach\s+(?:me|us|her|him|them)"
+    r"|number\s+is|number)(?:\s+(?:me|us|her|him|them))?(?:\s+(?:on|at|is|no|number))?\s*[.:]{0,2}\s*"
+    rf"(\(?\+?\d(?:[\s.()/-]{{0,2}}\d){{6,14}}{_EXTENSION})(?![\w-]|\.\d)",
     re.I,
 )
 
@@ -178,7 +207,10 @@ _AGE_WORDS: Final = (
 _FILLER: Final = (
     r"(?:(?:only|just|now|about|almost|nearly|already|barely|like|uh|um|maybe|around|over),?\s+)*"
 )
-_NO_UNIT: Final = rf"(?![\w%/:°$]|[.,-]\w|\s*(?:{any_of(words_of('ages', 'units'))})(?!\w))"
+# "I'm 5'4": feet and inches.
+_NO_UNIT: Final = (
+    rf"(?![\w%/:°$]|['’′]\s?(?:\d|tall)|[.,-]\w|\s*(?:{any_of(words_of('ages', 'units'))})(?!\w))"
+)
 _AGES: Final = re.compile(
     rf"(?:{headed(_AGE_WORDS)}|{OWN}\s+(?:[a-z]+\s+)?{ROLES}s?\s+(?:is|was|are|were|turned|turns)|{_BLOT}\s+(?:is|was|turned|turns))"
     rf"\s+{_FILLER}({_NUMBER}){_NO_UNIT}",
@@ -199,7 +231,7 @@ _AT_AGE: Final = re.compile(
 )
 _AFTER_NAME: Final = re.compile(rf"(?<={_BLOT})\s?[,(]\s?([1-9]\d?)(?=\s?[,.)]|$)")
 _AFTER_ROLE: Final = re.compile(rf"\b{ROLES}\s?\(\s?([1-9]\d?)\s?\)")
-_CAP: Final = r"[A-Z][\w'’.-]*"
+_CAP: Final = r"[A-Z][\w'’.-]{0,40}"
 _STREETS: Final = any_of(words_of("places", "streets"))
 _STATES: Final = any_of(words_of("places", "states"))
 _ROOM: Final = r"(?:Apt|Apartment|Suite|Flat|Unit)\.?\s+#?\w{1,5}"
@@ -208,6 +240,11 @@ _ADDRESSES: Final = re.compile(
     rf"(?<![\w.,])(?:{_ROOM},?\s+)?\d{{1,5}}[A-Za-z]?,?\s+(?:{_CAP}\s+){{1,3}}(?:{_STREETS})(?!\w)(?:,?\s+{_ROOM})?"
     r"|(?<!\w)(?:GIR\s?0AA|[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2})(?!\w)"
     rf"|(?<!\w)(?:{_CAP}(?:\s{_CAP}){{0,2}},\s*)?(?:{_STATES})\s+\d{{5}}(?:-\d{{4}})?(?!\w)"
+)
+# "51.5074, -0.1278", "40.7128° N, 74.0060° W"; two shares ("0.6931, 0.5012") are none.
+_COORDINATES: Final = re.compile(
+    r"(?<![\w.,-])(?!0\.\d{1,12},\s?0\.)[-+−]?\d{1,2}\.(?:\d{4,12}\s?°?|\d{1,12}\s?°)\s?[NS]?\s?[,;/]?\s?"
+    r"[-+−]?\d{1,3}\.(?:\d{4,12}(?:\s?°)?|\d{1,12}\s?°)(?:\s?[EW]\b)?(?![\w.-]*\d)"
 )
 _ZIP: Final = re.compile(r"\bzip(?:\s?code)?\s*(?:is|:)?\s*(\d{5}(?:-\d{4})?)(?!\w)", re.I)
 
@@ -238,11 +275,14 @@ def _holds(*signs: str) -> Callable[[str], bool]:
 # What has the stricter form comes first: a date is no phone, and neither is an identifier that is announced.
 _SEARCHES: Final[tuple[Search, ...]] = (
     _search("EMAIL", _EMAILS, _holds("@", "at)", "at]")),
-    _search(
-        "LINK", _LINKS, _holds("://", "www.", ".com", ".org", ".net", ".edu", ".gov", ".info", ".io", ".uk")
-    ),
+    _search("EMAIL", _SPELLED, _holds(" at ")),
+    _search("LINK", _LINKS, _holds(*_LINK_SIGNS)),
     _search("USER", _USERS, _holds("@", "u/")),
     _search("USER", _HANDLES, _holds("#", *_NETWORKS), None),
+    _search("PLACE", _COORDINATES, _DIGIT.search),
+    _search("NUMBER", _SORT_CODES, _holds("code"), 1),
+    _search("NUMBER", _IBANS, _DIGIT.search),
+    _search("NUMBER", _ADDRESSES_OF_HOSTS, _DIGIT.search),
     _search("DATE", _DATES, _DIGIT.search),
     _search("DATE", _DAYS, _DIGIT.search, 1),
     _search("NUMBER", _IDS, _DIGIT.search, 1),

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from psycheck.errors import BadInput
+from psycheck.train.figures import said
 from psycheck.train.parts import Part, Parts
+from psycheck.train.recipe import recipe_of, used
 
 RECORD, CARD = "training.json", "README.md"
 PACKAGES = ("psycheck", "numpy", "scikit-learn", "torch", "transformers", "accelerate", "tokenizers")
@@ -79,16 +81,15 @@ def _card(record: dict[str, Any]) -> str:
     from jinja2 import Environment
 
     world = Environment(trim_blocks=False, autoescape=False, keep_trailing_newline=False)
-    world.filters["figure"] = _figure
+    world.globals["said"] = _said
     template = world.from_string(Path(__file__).with_name("card.md").read_text("utf-8"))
     title = f"{', '.join(record['labels'])} from {record['trained_on']['corpus']}"
-    return template.render(title=title, **record).rstrip() + "\n"
+    recipe = used(recipe_of(record["recipe"]))  # older records name values that had no effect, too
+    return template.render(**{**record, "title": title, "recipe": recipe}).rstrip() + "\n"
 
 
-def _figure(value: float | None) -> str:
-    if value is None or math.isnan(value):
-        return "–"
-    return str(int(value)) if value == int(value) and value > 1 else f"{value:.3f}"
+def _said(figures: dict[str, float | None], name: str) -> str:
+    return said(numbers(figures), name) if name in figures else "–"
 
 
 def _plain(value: Any) -> Any:

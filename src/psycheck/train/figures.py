@@ -1,9 +1,20 @@
 """Figures of a model on dev and test, from scores and annotations alone."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
+from psycheck.measures.classification import (
+    accuracy,
+    auc,
+    confusion,
+    f1,
+    macro_f1,
+    precision,
+    recall,
+    usable,
+)
 from psycheck.model import FloatArray
 
 NAMES = ("accuracy", "f1", "macro_f1", "precision", "recall", "brier", "auc")
@@ -14,7 +25,8 @@ def figures(targets: FloatArray, scores: FloatArray, labels: tuple[str, ...]) ->
 
     Texts annotated 0.5 or more count as positive, scores of 0.5 or more as decided so; Brier and loss are
     taken against the annotation itself, soft or hard. With several labels the plain name is the mean over
-    labels and `name:label` the label's own; `loss` is the mean over all annotations.
+    labels and `name:label` the label's own; `loss` is the mean over all annotations. What is undefined is NaN
+    (precision, where no text is decided positive), and no part of a mean.
     """
     own = [_one(targets[:, k], scores[:, k]) for k in range(len(labels))]
     out = {name: _mean([one[name] for one in own]) for name in NAMES}
@@ -34,22 +46,42 @@ def loss(targets: FloatArray, scores: FloatArray) -> float:
     return float(-(t * np.log(p) + (1 - t) * np.log1p(-p)).mean()) if len(t) else math.nan
 
 
-def _one(targets: FloatArray, scores: FloatArray) -> dict[str, float]:
-    from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
+def said(found: Mapping[str, float], name: str) -> str:
+    """A figure for people; what is undefined is a dash with the reason."""
+    value = found[name]
+    if math.isnan(value):
+        return f"– ({why_undefined(found, name)})"
+    return f"{value:,.0f}" if name == "n" else f"{value:.3f}"
 
-    known = ~(np.isnan(targets) | np.isnan(scores))
+
+def why_undefined(found: Mapping[str, float], name: str) -> str:
+    """Why a figure could not be computed, told from the other figures of its label."""
+    measure, colon, label = name.partition(":")
+
+    def lacks(other: str) -> bool:
+        return math.isnan(found.get(f"{other}{colon}{label}", math.nan))
+
+    if lacks("accuracy"):
+        return "no annotated text has a score"
+    if measure == "precision":
+        return "no text scores 0.5 or more"
+    return "no text is annotated 1" if lacks("recall") else "all texts are annotated 1"
+
+
+def _one(targets: FloatArray, scores: FloatArray) -> dict[str, float]:
+    """The figures of one label, defined where an audit's are."""
+    known = usable(targets, scores)
     if not known.any():
         return dict.fromkeys(NAMES, math.nan)
-    soft, p = targets[known], scores[known]
-    y, decided = soft >= 0.5, p >= 0.5
+    table = confusion(targets, scores)
     return {
-        "accuracy": float(accuracy_score(y, decided)),
-        "f1": float(f1_score(y, decided, zero_division=0)),
-        "macro_f1": float(f1_score(y, decided, average="macro", zero_division=0)),
-        "precision": float(precision_score(y, decided, zero_division=0)),
-        "recall": float(recall_score(y, decided, zero_division=0)),
-        "brier": float(((p - soft) ** 2).mean()),
-        "auc": float(roc_auc_score(y, p)) if 0 < y.sum() < len(y) else math.nan,
+        "accuracy": accuracy(table).value,
+        "f1": f1(table).value,
+        "macro_f1": macro_f1(table).value,
+        "precision": precision(table).value,
+        "recall": recall(table).value,
+        "brier": float(((scores[known] - targets[known]) ** 2).mean()),
+        "auc": auc(targets, scores).value,
     }
 
 

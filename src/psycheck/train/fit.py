@@ -4,7 +4,7 @@ import json
 import shutil
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -18,7 +18,7 @@ from psycheck.train.card import RECORD, described, numbers, read_record, version
 from psycheck.train.figures import figures
 from psycheck.train.linear import MODEL_FILE, fit_tfidf, save_sklearn
 from psycheck.train.parts import Parts, held_out, part_of, parts_of
-from psycheck.train.recipe import FROZEN, TFIDF, Recipe, recipe_of
+from psycheck.train.recipe import TFIDF, Recipe, kind_of, recipe_of, settled, used
 
 if TYPE_CHECKING:
     from psycheck.train.finetune import AfterEpoch, Progress
@@ -101,8 +101,9 @@ def fit(
     """`train` without a look at test; `after_epoch(epoch, figures)` hears of each epoch and may raise."""
     parts = parts_of(corpus, recipe)
     start = {"name": recipe.start, "fingerprint": _start_mark(recipe)}
-    key = training_key(parts, recipe, start["fingerprint"])
-    reused = _is_finished(folder, key)
+    # Older versions let values that the start does not use decide the key, too.
+    keys = [training_key(parts, one, start["fingerprint"]) for one in (settled(recipe), recipe)]
+    key, reused = keys[0], _is_finished(folder, keys)
     if not reused:
         work = folder.with_name(f"{folder.name}.training") / key[:16]
         with _told(recipe, folder):
@@ -171,9 +172,9 @@ def _train_into(
     record = {
         "format": FORMAT,
         "key": key,
-        "spec": SPECS[said["kind"]].format(folder=folder.name),
+        "spec": SPECS[said["kind"]].format(folder="FOLDER"),  # wherever it will lie
         "labels": list(parts.labels),
-        "recipe": recipe.as_dict(),
+        "recipe": used(recipe),
         "seed": recipe.seed,
         "start": start,
         "trained_on": described(parts, recipe.dev_share),
@@ -236,7 +237,7 @@ def _measure_test(folder: Path, test: Corpus, recipe: Recipe) -> None:
         write_record(record, folder)
 
 
-def _is_finished(folder: Path, key: str) -> bool:
+def _is_finished(folder: Path, keys: Collection[str]) -> bool:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return False
     if not (folder / RECORD).is_file():
@@ -245,34 +246,12 @@ def _is_finished(folder: Path, key: str) -> bool:
             allowed="a new or empty folder",
             do="name another folder",
         )
-    if read_record(folder)["key"] != key:
+    if read_record(folder)["key"] not in keys:
         raise BadInput(
             f"'{folder}' holds another training (other recipe, texts or start weights)",
             do="name another folder, or remove this one",
         )
     return True
-
-
-def kind_of(recipe: Recipe) -> str:
-    """How the result is opened: "hf", "sklearn" or "frozen"."""
-    if recipe.start == TFIDF:
-        return "sklearn"
-    return "frozen" if recipe.start.partition(":")[0] == FROZEN else "hf"
-
-
-def unused(recipe: Recipe) -> frozenset[str]:
-    """The values of a recipe that its start has no use for: nothing is tuned in a linear baseline."""
-    tuned = {
-        "epochs",
-        "batch",
-        "accumulate",
-        "learning_rate",
-        "weight_decay",
-        "warmup",
-        "patience",
-        "padding",
-    }
-    return frozenset({"hf": set(), "sklearn": tuned | {"max_length"}, "frozen": tuned}[kind_of(recipe)])
 
 
 def _start_mark(recipe: Recipe) -> str:

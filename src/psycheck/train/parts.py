@@ -60,11 +60,23 @@ def parts_of(corpus: Corpus | tuple[Corpus, Corpus], recipe: Recipe) -> Parts:
     learned, empty = part_of(train, labels)
     measured, also_empty = part_of(dev, labels)
     for k, label in enumerate(labels):
-        _check(learned.targets[:, k], f"train of corpus '{name}'", label)
+        _check_classes(
+            learned.targets[:, k],
+            f"train of corpus '{name}'",
+            label,
+            "one class cannot be learned from, and no class weight helps",
+            "bring texts of the other class; if they are there, check the label column (--label, --positive)",
+        )
         if np.isnan(measured.targets[:, k]).all():
             raise BadInput(f"dev of corpus '{name}' has no text annotated for '{label}'")
-        if recipe.patience and recipe.criterion == "dev_f1":
-            _check(measured.targets[:, k], f"dev of corpus '{name}'", label)
+        if recipe.criterion == "dev_f1":
+            _check_classes(
+                measured.targets[:, k],
+                f"dev of corpus '{name}'",
+                label,
+                "F1 on one class chooses nothing",
+                "choose by the loss on dev: --criterion dev_loss",
+            )
     return Parts(name, mark, labels, learned, measured, empty + also_empty)
 
 
@@ -144,12 +156,14 @@ def _splits(corpus: Corpus) -> set[str]:
     return set(corpus.table["split"].drop_nulls().unique().to_list())
 
 
-def _check(targets: FloatArray, where: str, label: str) -> None:
+def _check_classes(targets: FloatArray, where: str, label: str, why: str, do: str) -> None:
     known = targets[~np.isnan(targets)]
+    if not len(known):
+        raise BadInput(f"{where} has no text annotated for '{label}'")
     positive = int((known >= 0.5).sum())
     if positive in (0, len(known)):
         raise BadInput(
             f"{where} has one class for '{label}': {positive} of {len(known)} annotated texts are positive",
-            allowed="texts of both classes",
-            do="check the label column, or leave this label out",
+            allowed=f"texts of both classes: {why}",
+            do=do,
         )

@@ -12,6 +12,10 @@ from psycheck.errors import BadInput, nearest
 Criterion = Literal["dev_loss", "dev_f1"]
 Padding = Literal["grouped", "fixed"]
 TFIDF, FROZEN, MINILM = "tfidf+lr", "encoder+lr", "minilm"
+TUNING = frozenset(  # what steers the steps of a fine-tuning; a linear baseline takes none
+    {"epochs", "batch", "accumulate", "learning_rate", "weight_decay", "warmup", "patience", "padding"}
+)
+UNUSED = {"hf": frozenset[str](), "sklearn": TUNING | {"max_length"}, "frozen": TUNING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class Recipe:
                 raise BadInput(f"recipe: {name} = {getattr(self, name)!r}", allowed=allowed)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as they stand in training.json."""
+        """All values, plain; training.json has those that are used."""
         return {**asdict(self), "labels": list(self.labels)}
 
     def with_(self, **changes: Any) -> "Recipe":
@@ -123,6 +127,28 @@ def space(name: str = "deck") -> Space:
 def with_seed(recipe: Recipe, seed: int) -> Recipe:
     """The same recipe with another seed."""
     return replace(recipe, seed=seed)
+
+
+def kind_of(recipe: Recipe) -> str:
+    """How the result is opened: "hf", "sklearn" or "frozen"."""
+    if recipe.start == TFIDF:
+        return "sklearn"
+    return "frozen" if recipe.start.partition(":")[0] == FROZEN else "hf"
+
+
+def unused(recipe: Recipe) -> frozenset[str]:
+    """The values of a recipe that its start has no use for: nothing is tuned in a linear baseline."""
+    return UNUSED[kind_of(recipe)]
+
+
+def used(recipe: Recipe) -> dict[str, Any]:
+    """The values that its start makes use of, plain, as they stand in training.json."""
+    return {name: value for name, value in recipe.as_dict().items() if name not in unused(recipe)}
+
+
+def settled(recipe: Recipe) -> Recipe:
+    """The recipe with what its start does not use at the defaults: equal trainings have equal recipes."""
+    return recipe_of(used(recipe))
 
 
 @cache

@@ -1,5 +1,6 @@
 """Many trainings of one recipe: a search for its parameters, and the spread over seeds."""
 
+import math
 import shutil
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -10,9 +11,9 @@ from typing import Any
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra
 from psycheck.train.card import RECORD
-from psycheck.train.fit import Trained, fit, kind_of, train
+from psycheck.train.fit import Trained, fit, train
 from psycheck.train.parts import parts_of
-from psycheck.train.recipe import Recipe, Space, with_seed
+from psycheck.train.recipe import Recipe, Space, kind_of, with_seed
 
 STUDY_FILE = "search.sqlite"
 STARTUP = 4  # trials before any is cut short
@@ -88,7 +89,8 @@ def train_seeds(
 def spread(trained: Sequence[Trained], *, on: str = "test") -> dict[str, tuple[float, float]]:
     """Mean and standard deviation (n - 1) of each figure over trainings, as in DECK, App-table 3.
 
-    `on` is "test" or "dev"; the deviation of a single training is NaN.
+    `on` is "test" or "dev"; the deviation of a single training is NaN, and so are both where a figure is
+    undefined in one of the trainings.
     """
     if on not in ("test", "dev"):
         raise BadInput(f"no figures on '{on}'", allowed="test, dev")
@@ -99,7 +101,7 @@ def spread(trained: Sequence[Trained], *, on: str = "test") -> dict[str, tuple[f
         values = [one[name] for one in each]
         out[name] = (
             statistics.fmean(values),
-            statistics.stdev(values) if len(values) > 1 else float("nan"),
+            statistics.stdev(values) if len(values) > 1 and not any(map(math.isnan, values)) else math.nan,
         )
     return out
 

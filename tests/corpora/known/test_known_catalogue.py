@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from process import psycheck
+from psycheck.corpora.columns import Columns
 from psycheck.corpora.known.catalogue import known_corpora, known_name, relative_to
 from psycheck.corpora.known.open import LOADERS, open_known
 from psycheck.errors import BadInput
 from psycheck.line import open_corpus
-from psycheck.plan import read_plan
+from psycheck.plan import CorpusPlan, read_plan
 
 
 def test_every_entry_has_a_loader_and_says_all_that_a_user_needs() -> None:
@@ -62,6 +63,34 @@ def test_a_misspelt_name_is_not_taken_for_a_path() -> None:
         known_name("dreadit:/data/d")
     with pytest.raises(BadInput, match="no path follows"):
         known_name("smhd:")
+
+
+@pytest.mark.parametrize("said", ["foo:bar", "demp:tweets", "daic.woz x:/data/d"])
+def test_what_looks_like_a_name_and_a_path_is_answered_with_the_names_that_are_known(said: str) -> None:
+    with pytest.raises(BadInput, match=r"no known corpus '.*', and no file of this name") as caught:
+        known_name(said)
+    assert all(name in caught.value.allowed for name in (*known_corpora(), "demo"))
+    assert ("did you mean 'demo'?" in caught.value.allowed) == said.startswith("demp")
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (Columns(labels=("nosuch",), text="body"), "takes no --text body --label nosuch"),
+        (Columns(author="who"), "takes no --author who"),
+        (Columns(id="none"), "takes no --id none"),
+        (Columns(positive=("yes",), groups=("sex",)), "takes no --positive yes --group sex"),
+    ],
+)
+def test_options_of_columns_are_refused_for_a_known_corpus(
+    columns: Columns, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "dreaddit-train.csv").write_text("text,label,subreddit\nAll fine,0,s\n")
+    path = f"dreaddit:{tmp_path / 'dreaddit-train.csv'}"
+    assert len(open_corpus(CorpusPlan(path))) == 1
+    with pytest.raises(BadInput, match=said) as caught:
+        open_corpus(CorpusPlan(path, columns=columns))
+    assert (caught.value.where, caught.value.allowed) == (path, "--split NAME")
 
 
 def test_a_plan_names_known_corpora_relative_to_itself(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """Whether a post says that its writer was diagnosed, and with what.
 
-A self-report of a diagnosis ("I was diagnosed with …", "my psychiatrist diagnosed me …") and a condition's
-keyword within 40 characters of it, in one sentence (PsySym 3.5, after SMHD). Denials, suppositions, jokes,
-quotations and other people's diagnoses are left out: precision before recall. That somebody writes so is all
-that is known; it is no diagnosis.
+A self-report of a diagnosis ("I was diagnosed with …", "my psychiatrist diagnosed me …", "my doctor says I
+have …") and a condition's keyword within 40 characters of it, in one sentence (PsySym 3.5, after SMHD).
+Denials, suppositions, jokes, quotations and other people's diagnoses are left out: precision before recall.
+That somebody writes so is all that is known; it is no diagnosis.
 """
 
 import re
@@ -147,10 +147,10 @@ def _patterns() -> dict[str, Any]:
     raw = tomllib.loads((_HERE / "disclosure.toml").read_text("utf-8"))
     words, _ = _keywords()
     every = _alternatives(tuple(word for some in words.values() for word in some))
-    when = "|".join(raw["when"])
+    when, clinicians = "|".join(raw["when"]), "|".join(raw["clinicians"])
 
     def compiled(pattern: str) -> re.Pattern[str]:
-        filled = pattern.replace("{when}", f"(?:{when})")
+        filled = pattern.replace("{when}", f"(?:{when})").replace("{clinician}", f"(?:{clinicians})")
         filled = (
             filled.replace(" ?", r"\s?").replace(" ", r"\s+").replace("{condition}", f"(?:{every})(?!\\w)")
         )

@@ -1,8 +1,8 @@
 """Dumps of posts and comments as their archives hold them: lines of JSON, read once, with bounded memory.
 
 Fields as in the Pushshift dumps: `id`, `author`, `subreddit`, `created_utc`, and `body` of a comment or
-`title` and `selftext` of a post. A line that cannot be used is counted with its number and never stops the
-work; a file that is cut off or damaged does.
+`title` and `selftext` of a post. The time is in seconds; milliseconds and ISO dates are read too. A line that
+cannot be used is counted with its number and never stops the work; a file that is cut off or damaged does.
 """
 
 import gzip
@@ -11,6 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,8 +25,11 @@ SHOWN = 20
 HOPELESS = 1_000
 
 BAD_JSON, NOT_UTF8, TOO_LONG, NO_FIELD = "not JSON", "not UTF-8", "line too long", "a field is missing"
+ODD_TIME = "created_utc is no time"
 GONE = ("[removed]", "[deleted]")
-_FAULTS = (BAD_JSON, NOT_UTF8, TOO_LONG, NO_FIELD)
+_FAULTS = (BAD_JSON, NOT_UTF8, TOO_LONG, NO_FIELD, ODD_TIME)
+_LAST_SECOND = 253_402_300_799  # of the year 9999
+_MILLISECONDS = range(10**12, 10**13)  # 13 digits: 2001 to 2286
 _CHUNK = 2**20
 # A zstd block of 4 bytes can stand for 128 KiB, so that this much input gives 128 MiB at most.
 _ZSTD_INPUT = 4096
@@ -94,8 +98,8 @@ def posts_of(path: Path, tally: Tally, skip: Callable[[bytes], bool] | None = No
             _faulty(tally, BAD_JSON, path, number)
             continue
         post = _post(raw, number)
-        if post is None:
-            _faulty(tally, NO_FIELD, path, number)
+        if isinstance(post, str):
+            _faulty(tally, post, path, number)
             continue
         tally.in_a_row = 0
         yield post
@@ -169,23 +173,24 @@ def _faulty(tally: Tally, why: str, path: Path, number: int) -> None:
         raise BadInput(
             f"{HOPELESS:,} lines in a row are no posts ({found})",
             where=f"{path}, lines {number - HOPELESS + 1} to {number}",
-            allowed="a JSON object a line, UTF-8, with id, author, subreddit, created_utc, body or selftext",
+            allowed="a JSON object a line, UTF-8, with id, author, subreddit, body or selftext, and"
+            " created_utc in seconds or milliseconds, or as an ISO date",
             do="check that this is a dump of posts or comments",
         )
 
 
-def _post(raw: Any, line: int) -> Post | None:
-    """A post from a line's object, or None where a field is missing or of the wrong type."""
+def _post(raw: Any, line: int) -> Post | str:
+    """A post from a line's object, or why it is none: a field is missing or of the wrong type."""
     try:
-        id_, author, subreddit, time = raw["id"], raw["author"], raw["subreddit"], int(raw["created_utc"])
+        id_, author, subreddit, said = raw["id"], raw["author"], raw["subreddit"], raw["created_utc"]
         body = raw.get("body")
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
-        return None
+    except (KeyError, TypeError, AttributeError):
+        return NO_FIELD
     if body is None:
         title, selftext = raw.get("title"), raw.get("selftext")
         if not isinstance(selftext, str):
             if not isinstance(title, str):
-                return None
+                return NO_FIELD
             selftext = ""
         kind = "t3_"
         if selftext in GONE:
@@ -196,10 +201,35 @@ def _post(raw: Any, line: int) -> Post | None:
         if body in GONE:
             body = ""
     if not (isinstance(id_, str) and id_ and isinstance(body, str)):
-        return None
-    if not (isinstance(author, str) and isinstance(subreddit, str) and 0 <= time < 2**40):
-        return None
+        return NO_FIELD
+    if not (isinstance(author, str) and isinstance(subreddit, str)) or said is None:
+        return NO_FIELD
+    time = said if type(said) is int and 0 <= said <= _LAST_SECOND else _seconds(said)
+    if time is None:
+        return ODD_TIME
     return Post(id_ if id_.startswith(kind) else kind + id_, author, subreddit, time, body, line)
+
+
+def _seconds(said: Any) -> int | None:
+    """The time in seconds of what is no plain number of them, or None where it is no time."""
+    if isinstance(said, bool) or not isinstance(said, int | float | str):
+        return None
+    try:
+        time = int(said)
+    except (ValueError, OverflowError):
+        time = _iso_seconds(said)
+    if time in _MILLISECONDS:
+        time //= 1000
+    return time if 0 <= time <= _LAST_SECOND else None
+
+
+def _iso_seconds(said: int | float | str) -> int:
+    """The seconds of an ISO date, in UTC where it names no zone; -1 where it is none."""
+    try:
+        when = datetime.fromisoformat(str(said).strip())
+        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError):
+        return -1
 
 
 def _chunks(path: Path, tally: Tally) -> Iterator[bytes]:

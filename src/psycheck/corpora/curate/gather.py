@@ -1,7 +1,7 @@
 """Curating from beginning to end: one pass, then authors, near-duplicates, ranking, sampling, splits."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -19,7 +19,7 @@ from psycheck.corpora.curate.rank import Score, joined, rankings
 from psycheck.corpora.curate.settings import Curating
 from psycheck.corpora.curate.spill import Progress, bits, dumps_of, salted, spill
 from psycheck.corpora.curate.store import CONTROL_SIDE, DISCLOSING_SIDE, Posts, Row, opened_store
-from psycheck.corpora.near import near_duplicates
+from psycheck.corpora.near import near_places
 from psycheck.corpora.split import split_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra
@@ -28,7 +28,7 @@ from psycheck.text.clean import STEPS, settle
 CLEANING = ("html", "removed", "markdown-links", "users")
 """What is done to each text that is kept (PsySym, App. B); names of users in it are dropped."""
 
-_SPARE = 1.25  # so many times the posts that are wanted are looked through for near-duplicates
+_SPARE = 1.25  # so many times the posts that are wanted are searched for near-duplicates at first
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +112,12 @@ def _disclosing(store: Posts, how: Curating, scores: Sequence[Score], steps: lis
     store.drop_few(side, how.min_posts)
     _step(store, side, "min_posts", steps)
     store.drop_late(side, how.most_posts)
-    left = _step(store, side, "most_posts", steps)
+    _step(store, side, "most_posts", steps)
     ranked = _ranked(store, scores)
-    pool = ranked[: int(how.top_k * _SPARE) + 100] if how.top_k else ranked
-    copies = _copies(store, pool, how)
+    pool, copies = _searched(store, lambda size: ranked[:size], how.top_k or len(ranked), how)
     store.drop(copies)
     _step(store, side, "near_duplicates", steps, {"looked_through": len(pool)}, tuple(copies[:SHOWN]))
-    if how.top_k and how.top_k < left - len(copies):
+    if how.top_k:
         gone = set(copies)
         store.keep(side, [id_ for id_ in pool if id_ not in gone][: how.top_k])
     _step(store, side, "top_k", steps)
@@ -148,8 +147,7 @@ def _controls(store: Posts, how: Curating, found: Resolved, steps: list[Step]) -
         )
     kept = [id_ for id_, _ in store.texts(DISCLOSING_SIDE)]
     most = how.control_posts or len(kept)
-    pool = store.by_pick(side, int(most * _SPARE) + 100)
-    copies = _copies(store, pool, how, kept)
+    pool, copies = _searched(store, lambda size: store.by_pick(side, size), most, how, kept)
     store.drop(copies)
     _step(store, side, "near_duplicates", steps, {"looked_through": len(pool)}, tuple(copies[:SHOWN]))
     store.keep(side, store.by_pick(side, most))
@@ -183,25 +181,44 @@ def _ranked(store: Posts, scores: Sequence[Score]) -> list[str]:
     return [ids[k] for k in np.argsort(-one, kind="stable")]
 
 
+def _searched(
+    store: Posts, first: Callable[[int], list[str]], wanted: int, how: Curating, kept: Sequence[str] = ()
+) -> tuple[list[str], list[str]]:
+    """The first ids in order that were searched for near-duplicates, and those to take away.
+
+    More than are wanted are searched, and more again where so many are taken away that too few are left: what
+    was not searched never gets into the corpus.
+    """
+    size = int(wanted * _SPARE) + 100
+    while True:
+        pool = first(size)
+        copies = _copies(store, pool, how, kept)
+        if len(pool) < size or len(pool) - len(copies) >= wanted:
+            return pool, copies
+        size *= 2
+
+
 def _copies(store: Posts, pool: Sequence[str], how: Curating, kept: Sequence[str] = ()) -> list[str]:
     """The ids of the pool that nearly repeat an older post of it, or one of those that are kept anyway."""
     safe = set(kept)
-    rows = sorted(store.rows([*kept, *pool]), key=lambda row: row.id not in safe)
+    ids = sorted(store.oldest_first([*kept, *pool]), key=lambda id_: id_ not in safe)
     dropped: set[int] = set()
-    for a, b in near_duplicates([row.text for row in rows], threshold=how.near, seed=how.seed):
-        if a not in dropped and rows[b].id not in safe:
+    # The texts stay on the disk: they may be tens of thousands, and each is looked at once or twice.
+    pairs = near_places(lambda k: store.text(ids[k]), len(ids), threshold=how.near, seed=how.seed)
+    for a, b in pairs:
+        if a not in dropped and ids[b] not in safe:
             dropped.add(b)
-    return [rows[k].id for k in sorted(dropped)]
+    return [ids[k] for k in sorted(dropped)]
 
 
 def _corpus(store: Posts, how: Curating, salt: bytes, name: str, steps: list[Step]) -> Corpus:
     """The corpus of what is left in the store: cleaned, labelled, split."""
     steps_of_cleaning = [STEPS[step] for step in CLEANING]
     rows, texts = [], []
-    for row in sorted(store.rows(), key=lambda row: (row.pick, row.id)):
+    for row in store.rows():
         text, _, _ = settle(row.text, steps_of_cleaning)
         if text is not None:
-            rows.append(row)
+            rows.append(row._replace(text=""))
             texts.append(text)
     corpus = Corpus.of(
         name,

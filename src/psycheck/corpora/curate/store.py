@@ -104,6 +104,11 @@ class Posts:
         """The ids and texts of a side, one after the other."""
         yield from self._rows.execute("SELECT id, text FROM posts WHERE side = ? ORDER BY id", (side,))
 
+    def text(self, id_: str) -> str:
+        """The text of one post."""
+        (text,) = self._rows.execute("SELECT text FROM posts WHERE id = ?", (id_,)).fetchone()
+        return str(text)
+
     def drop(self, ids: Iterable[str]) -> None:
         """Take these posts away."""
         self._want(ids)
@@ -114,16 +119,17 @@ class Posts:
         self._want(ids)
         self._rows.execute("DELETE FROM posts WHERE side = ? AND id NOT IN (SELECT id FROM wanted)", (side,))
 
-    def rows(self, ids: Iterable[str] | None = None) -> list[Row]:
-        """These posts, or all, the oldest first."""
+    def oldest_first(self, ids: Iterable[str]) -> list[str]:
+        """Those of these ids that are there, by the time of their posts."""
+        self._want(ids)
+        asked = "SELECT id FROM posts WHERE id IN (SELECT id FROM wanted) ORDER BY time, id"
+        return [id_ for (id_,) in self._rows.execute(asked)]
+
+    def rows(self) -> Iterator[Row]:
+        """All posts in the order of their draw, one after the other."""
         columns = "id, draw, who, side, named, time, subreddit, pick, text"
-        some = ""
-        if ids is not None:
-            self._want(ids)
-            some = "WHERE id IN (SELECT id FROM wanted)"
-        return [
-            Row(*row) for row in self._rows.execute(f"SELECT {columns} FROM posts {some} ORDER BY time, id")
-        ]
+        for row in self._rows.execute(f"SELECT {columns} FROM posts ORDER BY pick, id"):
+            yield Row(*row)
 
     def __len__(self) -> int:
         return int(self._rows.execute("SELECT count(*) FROM posts").fetchone()[0])

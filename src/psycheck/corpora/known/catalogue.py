@@ -1,9 +1,9 @@
 """What is known about each corpus: licence, citation, where to apply, and how its format is known."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from psycheck.errors import BadInput, nearest
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]+(?:[-_. ][A-Za-z0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,10 @@ def known_corpora() -> Mapping[str, Known]:
 
 
 def known_name(said: str) -> tuple[str, str] | None:
-    """The name and the path in `NAME:PATH`; None if it is a path, even one with a colon in it."""
+    """The name and the path in `NAME:PATH`; None if it is a path, even one with a colon in it.
+
+    What looks like NAME:PATH and is neither is refused with the names that are known; one letter is a drive.
+    """
     name, colon, path = said.partition(":")
     if not colon or Path(said).exists():
         return None
@@ -63,8 +68,12 @@ def known_name(said: str) -> tuple[str, str] | None:
                 do=f"get the corpus from its owners: {known_corpora()[name].apply}",
             )
         return name, path
-    if get_close_matches(name.lower(), known_corpora(), n=1, cutoff=0.75):
-        raise BadInput(f"there is no known corpus '{name}'", allowed=nearest(name.lower(), known_corpora()))
+    if _NAME.fullmatch(name):
+        raise BadInput(
+            f"there is no known corpus '{name}', and no file of this name",
+            where=said,
+            allowed=nearest(name.lower(), [*known_corpora(), "demo"]),
+        )
     return None
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from psycheck.corpora.columns import split_name
+from psycheck.corpora.columns import Columns, split_name
 from psycheck.corpora.known import (
     angst,
     counselchat,
@@ -24,10 +24,13 @@ from psycheck.corpora.known import (
 from psycheck.corpora.known.catalogue import known_corpora, known_name
 from psycheck.corpora.known.release import Loaded, Release, gather
 from psycheck.corpora.read import EMPTY
+from psycheck.corpora.said import options_of
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
 
 __all__ = ["known_corpora", "known_name", "open_known"]
+
+_NO_COLUMNS = Columns()
 
 LOADERS: Mapping[str, Callable[[Release], Loaded]] = MappingProxyType(
     {
@@ -51,12 +54,25 @@ LOADERS: Mapping[str, Callable[[Release], Loaded]] = MappingProxyType(
 )
 
 
-def open_known(name: str, path: str | Path, split: str | None = None) -> Corpus:
-    """Open a corpus of the catalogue from its released files, whole or one split of it."""
+def open_known(
+    name: str, path: str | Path, split: str | None = None, columns: Columns = _NO_COLUMNS
+) -> Corpus:
+    """Open a corpus of the catalogue from its released files, whole or one split of it.
+
+    `columns` is what a user named: its own columns are known, so that any name is refused.
+    """
     catalogue = known_corpora()
     if name not in catalogue:
         raise BadInput(f"there is no known corpus '{name}'", allowed=nearest(name, catalogue))
     known = catalogue[name]
+    if said := options_of(columns):
+        raise BadInput(
+            f"{known.title} takes no {said}: its columns are known",
+            where=f"{name}:{path}",
+            allowed="--split NAME",
+            do="leave them out; where a file beside it needs them, name them for that file alone in a plan, "
+            "or write it under usual names first: psycheck clean FILE … --out NEW",
+        )
     release = Release(known, Path(path).expanduser())
     corpus = gather(name, LOADERS[name](release))
     blank = corpus.table["text"].str.strip_chars() == ""

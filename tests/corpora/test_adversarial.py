@@ -1,0 +1,65 @@
+from random import Random
+
+import numpy as np
+import pytest
+
+from psycheck.corpora.adversarial import FOLDS, fold_groups, folds_of, tell_apart
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def nonsense(n: int, seed: int) -> list[str]:
+    """Texts of made-up words that nothing but a copy can tell."""
+    random = Random(seed)
+    return [" ".join("".join(random.choices(LETTERS, k=6)) for _ in range(8)) for _ in range(n)]
+
+
+def test_copies_by_many_authors_teach_nothing() -> None:
+    # 50 texts a side, each six times, each time by another author: whoever sees a copy knows its side.
+    first, second = nonsense(50, 1) * 6, nonsense(50, 2) * 6
+    authors = [f"a{i}" for i in range(300)], [f"b{i}" for i in range(300)]
+    known, unknown = tell_apart(first, second, authors), tell_apart(first, second)
+    assert known.values["auc"] == pytest.approx(0.5, abs=0.15)
+    assert known.values == unknown.values
+
+
+def test_who_copies_hangs_together_with_all_that_either_wrote() -> None:
+    # By ann: 1 and 2. By bob: 3, a copy of 2 but for case and dots, and 4. Nobody known wrote 5, a copy of 4.
+    texts = ["one", "A copy, made", "a copy made!", "three", "Three", "alone", "..."]
+    groups = fold_groups(texts, ["ann", "ann", "bob", "bob", None, None, "cleo"])
+    assert len({*groups[:5]}) == 1
+    assert len({*groups}) == 3
+
+
+def test_texts_without_a_word_are_copies_only_if_they_are_the_same() -> None:
+    assert len({*fold_groups(["!!!", "...", "!!!"], None)}) == 2
+
+
+def test_the_name_of_a_group_does_not_depend_on_the_order() -> None:
+    texts, authors = ["x", "y", "y", "z"], ["ann", "ann", "bob", None]
+    there, back = fold_groups(texts, authors), fold_groups(texts[::-1], authors[::-1])
+    assert there == back[::-1]
+
+
+def test_reversing_the_rows_changes_no_figure() -> None:
+    random = Random(3)
+    words = ["rain", "sun", "fog", "snow", "hail", "wind", "frost", "heat"]
+    first, second = ([" ".join(random.choices(words[k : k + 6], k=5)) for _ in range(60)] for k in (0, 2))
+    there, back = tell_apart(first, second), tell_apart(first[::-1], second[::-1])
+    assert there.values == back.values
+    assert there.confusion == back.confusion
+
+
+def test_folds_keep_groups_whole_and_classes_even() -> None:
+    # 20 groups of 3 texts each, half of them of either class, and 40 single texts: 100 in all.
+    groups = [f"g{i // 3}" for i in range(60)] + [f"s{i}" for i in range(40)]
+    yes = np.array([(i // 3) % 2 for i in range(60)] + [i % 2 for i in range(40)])
+    folds = folds_of(groups, yes)
+    assert all(len({int(f) for f, own in zip(folds, groups, strict=True) if own == g}) == 1 for g in groups)
+    assert [(int((folds == k).sum()), int(yes[folds == k].sum())) for k in range(FOLDS)] == [(20, 10)] * FOLDS
+
+
+def test_another_seed_makes_other_folds() -> None:
+    groups, yes = [f"g{i}" for i in range(100)], np.arange(100) % 2
+    assert (folds_of(groups, yes, 1) != folds_of(groups, yes, 2)).any()
+    assert (folds_of(groups, yes, 1) == folds_of(groups, yes, 1)).all()
