@@ -207,7 +207,7 @@ def _words(run: Run) -> str:
                 f.where["word"]
             )
     rows = [[f"{a} and {b}", side, ", ".join(words)] for (a, b, side), words in sides.items()]
-    return "Words that give it away (each in at least 5 texts):\n\n" + table(
+    return "Words that give it away (each in at least 20 texts):\n\n" + table(
         ["between", "for", "words"], rows
     )
 

@@ -6,7 +6,7 @@ import pytest
 from psycheck.corpora.read import Columns
 from psycheck.errors import BadInput
 from psycheck.gate import Gate
-from psycheck.plan import CorpusPlan, corpus_plan, read_plan
+from psycheck.plan import CorpusPlan, corpus_plan, corpus_plans, read_plan
 
 WHOLE = """
 models = ["python:mymodel:model", "hf:weights"]
@@ -118,3 +118,12 @@ def test_modules_and_suites_beside_the_plan_are_found_from_any_folder(tmp_path: 
         f"python:mymodel:b?name=b&folder={folder}",
     )
     assert plan.settings.suites == ("deck", str(home / "mine.toml"))
+
+
+def test_columns_are_named_for_files_and_labels_for_all() -> None:
+    columns = Columns(text="body", labels=("depression",))
+    file, demo = corpus_plans(["posts.csv", "demo:tweets"], columns)
+    assert file.columns == columns
+    assert demo.columns == Columns(labels=("depression",))
+    (alone,) = corpus_plans(["demo:tweets"], columns)
+    assert alone.columns == columns

@@ -24,11 +24,13 @@ from psycheck.audits.length import length_findings
 from psycheck.audits.performance import Performance
 from psycheck.audits.suite import Suite, read_suite
 from psycheck.audits.summary import across_corpora
+from psycheck.corpora.chosen import with_labels
+from psycheck.corpora.columns import Columns
 from psycheck.corpora.demo import open_demo
 from psycheck.corpora.fit import fit_texts
 from psycheck.corpora.known.open import known_name, open_known
 from psycheck.corpora.read import read_corpus
-from psycheck.corpora.said import as_said
+from psycheck.corpora.said import as_said, options_of
 from psycheck.corpora.warn import cheap_cautions
 from psycheck.corpus import Corpus
 from psycheck.engine import Piece, Progress, Tally, score_once, silent, unscored
@@ -39,7 +41,7 @@ from psycheck.gate import Gate, check_gates, judge_gates, parse_gate, refuse_own
 from psycheck.model import Audit, Model, Windowed
 from psycheck.models.open import open_awaited, open_model
 from psycheck.pages import save
-from psycheck.plan import CorpusPlan, Plan, Settings, corpus_plan, settings_of
+from psycheck.plan import CorpusPlan, Plan, Settings, corpus_plan, corpus_plans, settings_of
 from psycheck.run import Run, open_run
 from psycheck.scores import RememberedScores
 from psycheck.shown import shown_cases, shown_pairs
@@ -96,12 +98,21 @@ def open_corpus(said: CorpusLike) -> Corpus:
         return said
     if not isinstance(said, CorpusPlan):
         said = CorpusPlan(str(said))
+    labels, others = Columns(labels=said.columns.labels), replace(said.columns, labels=())
     if said.path.startswith("demo:"):
-        corpus = open_demo(said.path.removeprefix("demo:"), said.split)
-        return replace(corpus, name=said.name or corpus.name, called=as_said(said.path, split=said.split))
+        if named := options_of(others):
+            raise BadInput(
+                f"a demo corpus takes no {named}: its columns are known",
+                where=said.path,
+                allowed="--split NAME, --label NAME to take one of its labels",
+            )
+        corpus = with_labels(open_demo(said.path.removeprefix("demo:"), said.split), labels.labels)
+        called = as_said(said.path, labels, said.split)
+        return replace(corpus, name=said.name or corpus.name, called=called)
     if known := known_name(said.path):
-        corpus = open_known(*known, said.split, said.columns)
-        return replace(corpus, name=said.name or corpus.name, called=as_said(said.path, split=said.split))
+        corpus = with_labels(open_known(*known, said.split, others), labels.labels)
+        called = as_said(said.path, labels, said.split)
+        return replace(corpus, name=said.name or corpus.name, called=called)
     corpus = read_corpus(said.path, said.columns, name=said.name, split=said.split, format=said.format)
     return replace(corpus, called=as_said(said.path, said.columns, said.split))
 
@@ -365,4 +376,12 @@ def _path(said: str | Path | None) -> Path | None:
     return None if said is None else Path(said)
 
 
-__all__ = ["audit", "corpus_plan", "open_corpus", "open_plan", "run_line", "texts_to_score"]
+__all__ = [
+    "audit",
+    "corpus_plan",
+    "corpus_plans",
+    "open_corpus",
+    "open_plan",
+    "run_line",
+    "texts_to_score",
+]

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import quote_plus
 
 from psycheck.corpora.columns import Columns
-from psycheck.corpora.known.catalogue import known_name, relative_to
+from psycheck.corpora.known.catalogue import known_corpora, known_name, relative_to
 from psycheck.errors import BadInput, nearest
 from psycheck.gate import Gate, parse_gate
 from psycheck.models.open import parse_spec
@@ -138,6 +138,22 @@ def corpus_plan(
     if equals and not Path(said).exists() and name and "/" not in name:
         return CorpusPlan(path, name, split, format, columns)
     return CorpusPlan(said, None, split, format, columns)
+
+
+def corpus_plans(
+    said: Sequence[str], columns: Columns, split: str | None = None, format: str | None = None
+) -> list[CorpusPlan]:
+    """Each corpus of a command line; columns are named for its files, where there are any among them.
+
+    Labels are named for all: a corpus whose columns are known has its labels under names of its own.
+    """
+    plans = [corpus_plan(one, columns, split, format) for one in said]
+    # What is neither a file nor known is told when it is opened.
+    ready = [plan.path.partition(":")[0] in ("demo", *known_corpora()) for plan in plans]
+    if all(ready):
+        return plans
+    bare = Columns(labels=columns.labels)
+    return [replace(plan, columns=bare) if known else plan for plan, known in zip(plans, ready, strict=True)]
 
 
 def inputs_of(plan: Plan) -> list[Path]:

@@ -84,7 +84,7 @@ def audit_cli(
     json_: Annotated[bool, typer.Option("--json", help="Print a summary for a program.")] = False,
 ) -> None:
     """Audit a model: performance in and out of distribution, behaviour, fairness, length; report; gate."""
-    from psycheck.plan import corpus_plan
+    from psycheck.plan import corpus_plans
 
     columns = opt.columns_of(text, id_, labels, positive, author, time, split_column, groups)
     given: dict[str, Any] = {
@@ -102,7 +102,7 @@ def audit_cli(
     whole = plan_of(
         plan,
         [spec for spec in [model, *(more_models or ())] if spec],
-        [corpus_plan(said, columns, split, format_) for said in corpora or ()],
+        corpus_plans(corpora or (), columns, split, format_),
         {key: value for key, value in given.items() if value is not None},
         gates or [],
         out,

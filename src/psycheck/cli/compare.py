@@ -68,7 +68,7 @@ def compare_cli(
     from psycheck.cli.progress import ProgressLine
     from psycheck.compare import compare_corpora
     from psycheck.corpora.compare import Comparing
-    from psycheck.line import corpus_plan
+    from psycheck.line import corpus_plans
 
     columns = opt.columns_of(text, id_, labels, positive, author, time, split_column, groups)
     given: dict[str, Any] = {
@@ -82,7 +82,7 @@ def compare_cli(
     _refuse_idle(ctx, how.parts if len(corpora) > 1 or by else (), warn=warn)
     with ProgressLine() as line:
         run = compare_corpora(
-            [corpus_plan(said, columns, split) for said in corpora],
+            corpus_plans(corpora, columns, split),
             by=by or (),
             encoder=encoder,
             warn=warn,

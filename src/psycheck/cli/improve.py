@@ -62,7 +62,7 @@ def improve_cli(
     """Retrain on the checks that failed, and measure both models on corpora that they never saw."""
     from psycheck.cli.progress import ProgressLine
     from psycheck.improve import improve
-    from psycheck.line import corpus_plan
+    from psycheck.line import corpus_plans
     from psycheck.study.changes import improve_table
     from psycheck.train.recipe import preset, presets
 
@@ -73,7 +73,7 @@ def improve_cli(
     columns = opt.columns_of(
         text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
     )
-    opened = [corpus_plan(said, columns) for said in corpora]
+    opened = corpus_plans(corpora, columns)
     # The suite's label is learned alone: what it tests is what is to be improved.
     start: Any = model
     if model in presets() and not Path(model).exists():

@@ -75,7 +75,7 @@ def study_cli(
     """Run a study's whole design on your corpora, and print each table beside the published one."""
     from psycheck.cli.progress import ProgressLine
     from psycheck.errors import BadInput, nearest
-    from psycheck.line import corpus_plan
+    from psycheck.line import corpus_plans
     from psycheck.study.deck import study_deck
     from psycheck.study.deck_tables import deck_tables
     from psycheck.train.recipe import preset as recipe_named
@@ -94,7 +94,7 @@ def study_cli(
     )
     if name == "corpora":
         how = {"parts": tuple(parts) if parts else None, "sample": sample, "seed": seed}
-        _corpora([corpus_plan(said, columns) for said in corpora], out, encoder, how)
+        _corpora(corpus_plans(corpora, columns), out, encoder, how)
         return
     given: dict[str, Any] = {"epochs": epochs, "max_length": max_length}
     changed = {key: value for key, value in given.items() if value is not None}
@@ -119,7 +119,7 @@ def study_cli(
         return
     with ProgressLine() as line:
         run = study_deck(
-            [corpus_plan(said, columns) for said in corpora],
+            corpus_plans(corpora, columns),
             [recipe.with_(start=start) for start in starts or [recipe.start]],
             out=out,
             seeds=seeds,

@@ -112,8 +112,13 @@ def learned(run: Run) -> tuple[Sentence, ...]:
 
 def cautions(run: Run) -> list[str]:
     """What was noticed about the corpora themselves, with the command that shows or mends it."""
-    said = [finding for finding in run.findings if finding.measure == "caution"]
-    return [f"{f.where['corpus']}: {f.where['sentence']} See: {f.where['command']}" for f in said]
+    said = []
+    for finding in run.findings:
+        if finding.measure == "caution":
+            command = finding.where["command"]
+            told = f"{finding.where['corpus']}: {finding.where['sentence']}"
+            said.append(f"{told} See: {command}" if command else told)
+    return said
 
 
 def unanswered(run: Run) -> list[str]:

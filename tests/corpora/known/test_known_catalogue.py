@@ -76,7 +76,7 @@ def test_what_looks_like_a_name_and_a_path_is_answered_with_the_names_that_are_k
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        (Columns(labels=("nosuch",), text="body"), "takes no --text body --label nosuch"),
+        (Columns(labels=("stress",), text="body"), "takes no --text body"),
         (Columns(author="who"), "takes no --author who"),
         (Columns(id="none"), "takes no --id none"),
         (Columns(positive=("yes",), groups=("sex",)), "takes no --positive yes --group sex"),
@@ -90,7 +90,18 @@ def test_options_of_columns_are_refused_for_a_known_corpus(
     assert len(open_corpus(CorpusPlan(path))) == 1
     with pytest.raises(BadInput, match=said) as caught:
         open_corpus(CorpusPlan(path, columns=columns))
-    assert (caught.value.where, caught.value.allowed) == (path, "--split NAME")
+    assert caught.value.where == path
+    assert caught.value.allowed.startswith("--split NAME, --label NAME")
+
+
+def test_a_label_of_a_known_corpus_is_taken_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "dreaddit-train.csv").write_text("text,label,subreddit\nAll fine,0,s\n")
+    path = f"dreaddit:{tmp_path / 'dreaddit-train.csv'}"
+    assert open_corpus(CorpusPlan(path, columns=Columns(labels=("stress=tense",)))).labels == ("tense",)
+    with pytest.raises(BadInput, match="has no label 'nosuch'"):
+        open_corpus(CorpusPlan(path, columns=Columns(labels=("nosuch",))))
+    with pytest.raises(BadInput, match="a demo corpus takes no --text body"):
+        open_corpus(CorpusPlan("demo:tweets", columns=Columns(text="body")))
 
 
 def test_a_plan_names_known_corpora_relative_to_itself(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def open_known(
 ) -> Corpus:
     """Open a corpus of the catalogue from its released files, whole or one split of it.
 
-    `columns` is what a user named: its own columns are known, so that any name is refused.
+    `columns` is what a user named besides labels: its own columns are known, so that any name is refused.
     """
     catalogue = known_corpora()
     if name not in catalogue:
@@ -69,9 +69,8 @@ def open_known(
         raise BadInput(
             f"{known.title} takes no {said}: its columns are known",
             where=f"{name}:{path}",
-            allowed="--split NAME",
-            do="leave them out; where a file beside it needs them, name them for that file alone in a plan, "
-            "or write it under usual names first: psycheck clean FILE … --out NEW",
+            allowed="--split NAME, --label NAME to take one of its labels",
+            do="leave them out",
         )
     release = Release(known, Path(path).expanduser())
     corpus = gather(name, LOADERS[name](release))
