@@ -211,3 +211,11 @@ def test_the_page_begins_with_the_same_sentences_and_says_what_was_tested(
     assert page.count('<p class="verdict">') == 1
     assert page.count('<p class="further">') == 1
     assert "Tested: 1 check and gender pairs on notes" in page
+
+
+def test_a_gap_that_rests_on_a_handful_of_texts_is_no_headline() -> None:
+    found = of_groups("men", "women", -0.3, (-0.407, -0.182))
+    for texts, versus, told in ((3, 187, False), (187, 3, False), (100, 90, True)):
+        sides = {"texts": texts, "texts_versus": versus}
+        gaps = [replace(f, counts=sides) if f.measure == "equal_opportunity_difference" else f for f in found]
+        assert ("texts of men" in verdict(run_of(*gaps))) is told

@@ -17,6 +17,7 @@ BEHIND = {
     POSITIVE: ("decided positive", "positive_rate", "texts"),
 }
 REST = "the rest"
+FEWEST = 5  # texts of a side that a headline may rest on
 NO_PAIRS = ("unchanged", "unseen", "unanswered", "undecided")
 OTHER = {"female": "male", "male": "female"}
 
@@ -57,6 +58,7 @@ def groups_headline(run: Run) -> Headline | None:
     """The worst gap between groups of the corpus that Holm's correction leaves; misses before decisions."""
     apart = [f for f in _compared(run) if "significant" in f.flags]
     gaps = [gap for f in apart for gap in _same(run, f, f.measure.removesuffix("_p_holm"))]
+    gaps = [gap for gap in gaps if _enough(gap)]
     if not gaps:
         return None
     # A group that is missed more is named before one that is missed less than the rest.
@@ -71,6 +73,11 @@ def groups_headline(run: Run) -> Headline | None:
     figures = "".join(f": {rate(f, prose=True)} of {count(f.n)} {texts}" for f in behind)
     # Groups may be annotated 1 unequally often: more positive decisions alone are no failure.
     return Headline(f"{said}{figures}.", _least(gap) if gap.measure == MISSED else 0.0)
+
+
+def _enough(gap: Finding) -> bool:
+    """Whether no side of a gap rests on fewer texts than a headline may: the tables show it all the same."""
+    return min(gap.counts.get("texts", FEWEST), gap.counts.get("texts_versus", FEWEST)) >= FEWEST
 
 
 def unmarked_headlines(run: Run) -> list[Headline]:
