@@ -42,7 +42,7 @@ class Words:
         return np.array([[sum(map(words.count, some)) for some in self.known] for words in said], np.float64)
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]], /) -> FloatArray:
-        raise NotImplementedError
+        return self.encode([text[a:b] for text, (a, b) in zip(texts, spans, strict=True)])
 
 
 class TenCharacters:

@@ -3,7 +3,9 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
+
+HerRole = Literal["object", "possessive", "undecided"]
 
 LISTS: Final = {
     name: frozenset(words.split())

@@ -1,10 +1,8 @@
 """What she is, becomes or does: the words after see, let, make, keep, elect … and "her"."""
 
-from typing import Final, Literal
+from typing import Final
 
-from psycheck.text.beside import ALL_ADJECTIVES, CLOSED, LISTS, TIME, Beside, ends_phrase, past
-
-Role = Literal["object", "possessive", "undecided"]
+from psycheck.text.beside import ALL_ADJECTIVES, CLOSED, LISTS, TIME, Beside, HerRole, ends_phrase, past
 
 _PEOPLE: Final = LISTS["people"]
 _BARE: Final = LISTS["bare"] - LISTS["either"]
@@ -16,7 +14,7 @@ _COMPLEMENTED: Final = SMALL_CLAUSE.union(
 _ADJECTIVE_ENDINGS: Final = ("ful", "less", "ous", "ish", "able", "ible", "ic", "ive")
 
 
-def after_relative(at: Beside) -> Role | None:
+def after_relative(at: Beside) -> HerRole | None:
     """A finite verb after a clause that "her" ends: "whoever hired her deserves a raise"."""
     first, second = at.first, at.second
     if first in _PEOPLE or at.comma:
@@ -33,7 +31,7 @@ def after_relative(at: Beside) -> Role | None:
     return "object" if plain and governs and first not in ALL_ADJECTIVES else None
 
 
-def complement(at: Beside) -> Role | None:
+def complement(at: Beside) -> HerRole | None:
     """What she is made, held or raised to be: "elected her mayor", "consider her low risk"."""
     first, second, before = at.first, at.second, at.before
     if first == "lives" and second in LISTS["dwelling"]:
@@ -65,7 +63,7 @@ def complement(at: Beside) -> Role | None:
     return None
 
 
-def after_small_clause(at: Beside) -> Role | None:
+def after_small_clause(at: Beside) -> HerRole | None:
     """What follows see, let, make, help, have, keep … + her, where it is a verb or speaks of her."""
     first, second, before = at.first, at.second, at.before
     if first.endswith(_ADJECTIVE_ENDINGS) and first not in LISTS["adjective_not"] and ends_phrase(second):
@@ -109,7 +107,7 @@ def after_small_clause(at: Beside) -> Role | None:
     return None
 
 
-def gerund(at: Beside) -> Role:
+def gerund(at: Beside) -> HerRole:
     """What "her crying" is: hers, or what she does; after see, hear, keep, leave … she is the object."""
     second, before = at.second, at.before
     led = not ends_phrase(second)

@@ -1,6 +1,6 @@
 """The rules for "her": an object, or a possessive before its noun."""
 
-from typing import Final, Literal
+from typing import Final
 
 from psycheck.text.beside import (
     ALL_ADJECTIVES,
@@ -9,13 +9,12 @@ from psycheck.text.beside import (
     PARTICLE,
     TIME,
     Beside,
+    HerRole,
     ends_phrase,
     past,
 )
 from psycheck.text.complement import SMALL_CLAUSE, after_relative, after_small_clause, complement, gerund
 from psycheck.text.second_object import granted, may_be_given, second_object, sum_or_count
-
-Role = Literal["object", "possessive", "undecided"]
 
 _PEOPLE: Final = LISTS["people"]
 _PREPOSITIONS: Final = LISTS["prepositions"]
@@ -33,7 +32,7 @@ _GIVEN: Final = LISTS["give"] | LISTS["tell"] | LISTS["dispense"] | LISTS["allow
 _LEADING: Final = LISTS["leading"] | LISTS["alone"] | LISTS["more_of"]
 
 
-def role_of_her(at: Beside) -> Role:
+def role_of_her(at: Beside) -> HerRole:
     """The role of "her" between these words; roles.py says in what order the rules stand."""
     if at.before in LISTS["openers"]:
         at = at._replace(before="")
@@ -92,7 +91,7 @@ def role_of_her(at: Beside) -> Role:
     return "possessive"
 
 
-def _leading(at: Beside) -> Role | None:
+def _leading(at: Beside) -> HerRole | None:
     """Words that one neighbour settles: "call her daily", "her every move", "left her due to"."""
     first, second, before = at.first, at.second, at.before
     if first in LISTS["alone"]:
@@ -129,7 +128,7 @@ def _leading(at: Beside) -> Role | None:
     return "possessive" if second in LISTS["spells"] else None
 
 
-def _special(at: Beside) -> Role | None:
+def _special(at: Beside) -> HerRole | None:
     """Words that lead a noun in some company and not in other: "her last job", "I saw her last night"."""
     first, second, before = at.first, at.second, at.before
     if first == "will":
@@ -185,7 +184,7 @@ def _special(at: Beside) -> Role | None:
     return "possessive" if first in TIME else None
 
 
-def _when(at: Beside) -> Role:
+def _when(at: Beside) -> HerRole:
     """A span of time: "saw her last night", "took her two years"; "in her last year", "her 2 years of"."""
     before, third = at.before, at.third
     if not before:
@@ -209,7 +208,7 @@ def _when(at: Beside) -> Role:
     return "object" if before in ("to", "with", "from") or at.second in ("night", "times") else "undecided"
 
 
-def _wished(at: Beside) -> Role | None:
+def _wished(at: Beside) -> HerRole | None:
     """What follows wish + her: "luck" is wished to her, but "her luck would turn" is a clause."""
     wished = at.first in LISTS["wished"] or (at.first in LISTS["greeting"] and at.second in LISTS["occasion"])
     if not wished or at.second in LISTS["finite"]:
@@ -217,7 +216,7 @@ def _wished(at: Beside) -> Role | None:
     return "possessive" if at.second in LISTS["auxiliaries"] else "object"
 
 
-def _looks(at: Beside) -> Role | None:
+def _looks(at: Beside) -> HerRole | None:
     """Colours and sizes: "her short hair" is decided, "I like her short" is not."""
     if (
         not at.before
@@ -230,7 +229,7 @@ def _looks(at: Beside) -> Role | None:
     return "object" if at.first == "short" and cut else "undecided"
 
 
-def _particle(at: Beside) -> Role:
+def _particle(at: Beside) -> HerRole:
     first, second, before = at.first, at.second, at.before
     if at.relative and before and first in ("best", "better", "well", "most") and ends_phrase(second):
         return "object"
@@ -264,7 +263,7 @@ def _particle(at: Beside) -> Role:
     return "object"
 
 
-def _adjective(at: Beside) -> Role:
+def _adjective(at: Beside) -> HerRole:
     """An adjective with a noun after it belongs to the noun; alone it speaks of an object."""
     second, predicate = at.second, at.before in SMALL_CLAUSE
     if at.first in CLOSED and at.before:

@@ -2,7 +2,7 @@
 
 import tomllib
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from psycheck.text.beside import (
     ALL_ADJECTIVES,
@@ -11,21 +11,20 @@ from psycheck.text.beside import (
     PARTICLE,
     TIME,
     Beside,
+    HerRole,
     ends_phrase,
     past,
     plural,
 )
 
-Role = Literal["object", "possessive", "undecided"]
-
 _PEOPLE: Final = LISTS["people"]
 _DRUG_ENDINGS: Final = tuple(LISTS["drug_endings"])
 
 
-def _frames() -> dict[tuple[str, str], Role]:
+def _frames() -> dict[tuple[str, str], HerRole]:
     """Every form of a verb with every word of its set phrases, and the role of "her" between them."""
     data = tomllib.loads(Path(__file__).with_name("roles_frames.toml").read_text("utf-8"))
-    roles: tuple[Role, Role] = ("object", "possessive")
+    roles: tuple[HerRole, HerRole] = ("object", "possessive")
     sides = [(role, *entry.split(":")) for role in roles for entry in data[role].values()]
     return {
         (verb, word): role for role, verbs, words in sides for verb in verbs.split() for word in words.split()
@@ -40,7 +39,7 @@ _GRANTING: Final = frozenset(verb for verb, _ in _FRAMES).union(
 )
 
 
-def sum_or_count(at: Beside) -> Role:
+def sum_or_count(at: Beside) -> HerRole:
     """Figures: "gave her 20 mg", "fined her 300 euros", but "her 2 kids", "her 8 am tablets"."""
     first, second, before = at.first, at.second, at.before
     if second in LISTS["clock"]:
@@ -70,7 +69,7 @@ def sum_or_count(at: Beside) -> Role:
     return "possessive"
 
 
-def granted(at: Beside) -> Role | None:
+def granted(at: Beside) -> HerRole | None:
     """What is found, granted, taught, dispensed or told to her, also after an adjective."""
     first, second, before = at.first, at.second, at.before
     if before not in _GRANTING:
@@ -132,14 +131,14 @@ def granted(at: Beside) -> Role | None:
     return None
 
 
-def _inflicted(at: Beside) -> Role | None:
+def _inflicted(at: Beside) -> HerRole | None:
     """What is caused: "caused her great distress" is done to her, "what caused her pain" may be hers."""
     if at.first in LISTS["amounts"] and at.second in LISTS["harms"]:
         return "object"
     return "undecided" if at.first in LISTS["harms"] and ends_phrase(at.second) else None
 
 
-def _dispensed(at: Beside) -> Role | None:
+def _dispensed(at: Beside) -> HerRole | None:
     """A drug after give, prescribe, sell …: hers already where a noun follows or it goes to somebody."""
     if at.first not in LISTS["drugs"] and at.first in LISTS["drug_not"]:
         return None
@@ -153,7 +152,7 @@ def _dispensed(at: Beside) -> Role | None:
     return "object" if dosed else None
 
 
-def _gift(at: Beside) -> Role | None:
+def _gift(at: Beside) -> HerRole | None:
     """Flowers, money, tea …: a gift where it is lent, asked for, or given for a reason or again and again."""
     if at.second == "to":
         return None
@@ -165,7 +164,7 @@ def _gift(at: Beside) -> Role | None:
     return "object" if lent or again else None
 
 
-def second_object(at: Beside) -> Role:
+def second_object(at: Beside) -> HerRole:
     """What follows give or tell + her: "gave her dog a bath" is decided, "gave her money" is not."""
     first, second = at.first, at.second
     if second in LISTS["determiners"] or (second == "to" and at.third in CLOSED):
