@@ -18,14 +18,14 @@ from time import perf_counter
 
 import numpy as np
 
-from psycheck.bias import encoder_bias
 from psycheck.finding import Finding
-from psycheck.measures.bias import weat
+from psycheck.measures.association import weat
 from psycheck.model import Encoder, FloatArray
 from psycheck.models.open import open_encoder
-from psycheck.models.word_vectors import WordVectors
+from psycheck.models.vectors.static import WordVectors
 from psycheck.report.numbers import p_value, percent, plain
 from psycheck.run import Run
+from psycheck.verbs.bias import encoder_bias
 from timing import machine, peak_megabytes, table, verdict
 
 WORDS, DIMENSIONS, BLOCK = 3_000_000, 300, 10_000
@@ -119,7 +119,7 @@ def opening(*, keep: bool) -> list[str]:
         if not keep:
             from shutil import rmtree
 
-            from psycheck.models.vector_index import folder_of
+            from psycheck.models.vectors.index import folder_of
 
             rmtree(folder_of([path]))
     return lines
@@ -129,7 +129,7 @@ def _in_fresh_processes(path: Path) -> tuple[float, float]:
     """Seconds to open and find a word in a process of its own: as it comes, and with the caches dropped."""
     code = (
         "import sys; from time import perf_counter; from psycheck.models.open import open_encoder; "
-        "import psycheck.models.word_vectors; began = perf_counter(); "
+        "import psycheck.models.vectors.static; began = perf_counter(); "
         "open_encoder(sys.argv[1]).encode_spans(['w2345678'], [(0, 8)]); print(perf_counter() - began)"
     )
     times: list[float] = []

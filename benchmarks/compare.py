@@ -15,14 +15,15 @@ from time import perf_counter
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from psycheck.compare import compare_corpora
-from psycheck.corpora.compare import Comparing
-from psycheck.corpora.near import near_duplicates, shingles
+from psycheck.corpora.distances import Comparing
+from psycheck.corpora.near import near_duplicates
 from psycheck.finding import Finding
 from psycheck.measures.distance import mmd_test, rbf
 from psycheck.model import FloatArray
-from psycheck.report.compare import said
+from psycheck.report.comparison import said
 from psycheck.run import Run
+from psycheck.text.words import shingles
+from psycheck.verbs.compare import compare_corpora
 from timing import machine, table, verdict
 
 TEXTS, DIMENSIONS, PERMUTATIONS = 5_000, 384, 1_000

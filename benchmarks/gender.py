@@ -16,13 +16,13 @@ from typing import Any
 
 import polars as pl
 
-from psycheck.corpora.generate import generate
 from psycheck.corpus import Corpus
+from psycheck.demo.generate import generate
+from psycheck.experiments.gender_study import study_gender
+from psycheck.report.studies.gender import answers, tables_of
+from psycheck.report.studies.markdown import markdown
 from psycheck.run import Run
-from psycheck.study.gender import study_gender
-from psycheck.study.gender_tables import answers, tables_of
-from psycheck.study.markdown import markdown
-from psycheck.text.gender import Scope
+from psycheck.text.gender.edits import Scope
 from psycheck.train.recipe import preset
 from timing import machine
 

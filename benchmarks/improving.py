@@ -21,15 +21,15 @@ import numpy as np
 import polars as pl
 
 from psycheck.audits.suite import read_suite, shipped_suites
+from psycheck.corpora.open import open_corpus
 from psycheck.corpus import Corpus
+from psycheck.experiments.asking import additions_of, dir_checks, sample, scored, sentence_rates
+from psycheck.experiments.rows import Scored, against, by_place, differences
 from psycheck.finding import Finding
-from psycheck.line import open_corpus
 from psycheck.measures.classification import auc, confusion, f1, macro_f1
 from psycheck.measures.intervals import wilson
 from psycheck.measures.significance import holm
 from psycheck.models.open import open_model
-from psycheck.study.asking import additions_of, dir_checks, sample, scored, sentence_rates
-from psycheck.study.rows import Scored, against, by_place, differences
 from psycheck.train.augment import augmented, reader_of
 from psycheck.train.fit import train
 from psycheck.train.recipe import preset

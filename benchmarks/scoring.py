@@ -11,11 +11,11 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from psycheck.corpora.generate import generate
-from psycheck.engine import score_once
+from psycheck.demo.generate import generate
 from psycheck.models.open import open_model
-from psycheck.scores import RememberedScores
-from psycheck.store import Store
+from psycheck.scoring.engine import score_once
+from psycheck.scoring.store import Store
+from psycheck.scoring.view import RememberedScores
 from psycheck.train.fit import train
 from psycheck.train.recipe import preset
 from timing import machine, table, verdict

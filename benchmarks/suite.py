@@ -18,12 +18,12 @@ import numpy as np
 
 from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.suite import Check, Suite, read_suite
-from psycheck.corpora.generate import generate
 from psycheck.corpus import Corpus
-from psycheck.engine import score_once
+from psycheck.demo.generate import generate
 from psycheck.model import FloatArray
-from psycheck.scores import RememberedScores
-from psycheck.store import Store
+from psycheck.scoring.engine import score_once
+from psycheck.scoring.store import Store
+from psycheck.scoring.view import RememberedScores
 from timing import machine, peak_megabytes, table, verdict
 
 TEXTS = 2_000

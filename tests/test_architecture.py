@@ -1,44 +1,57 @@
-"""Imports point one way; the public names are frozen."""
+"""Imports between rooms point one way, late imports and "module:function" strings included."""
 
 import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 import psycheck
 
 SOURCE = Path(psycheck.__file__).parent
-CORE = {"corpus", "model", "finding", "errors"}
-ROOMS = {"text", "measures", "corpora", "models", "audits", "train"}
-STEPS = {"plan", "align", "store", "lookup", "scores", "engine", "gate", "shown", "environment", "run"}
-VERBS = {"line", "score", "demo", "improve", "compare", "curate", "bias", "study"}
-# A room may import itself and these; a verb may import everything but the command line.
+CORE = {"corpus", "model", "finding", "measure", "errors", "run"}
+SERVED = CORE | {"text", "measures", "demo", "corpora", "models"}
+# A room may import itself and these. `cli` and `__init__` may import everything but `cli`.
 MAY = {
     "text": {"errors"},
     "measures": set(),
     **dict.fromkeys(CORE, CORE),
-    "corpora": CORE | {"text", "measures"},
-    "models": CORE | {"store"},
-    "audits": CORE | {"text", "measures"},
-    "train": CORE | {"text", "measures", "corpora", "models"},
-    **dict.fromkeys(STEPS, CORE | ROOMS | STEPS),
-    "report": {"errors", "finding", "gate", "run"},
-    "pages": {"run", "report", "study"},
-    **dict.fromkeys(VERBS, CORE | ROOMS | STEPS | VERBS | {"report", "pages"}),
+    "demo": CORE | {"text"},
+    "corpora": CORE | {"text", "measures", "demo"},
+    "models": CORE,
+    "scoring": CORE | {"models"},
+    "report": CORE,
+    "audits": CORE | {"text", "measures", "report"},
+    "train": SERVED | {"scoring"},
+    "runs": SERVED | {"scoring", "audits", "report"},
+    "verbs": SERVED | {"scoring", "audits", "report", "train", "runs"},
+    "experiments": SERVED | {"scoring", "audits", "report", "train", "runs", "verbs"},
 }
+# Calls of a model outside `scoring/` that are still to be moved there.
+STRAY = {"verbs/bias.py", "train/frozen.py", "train/fit.py", "cli/suite.py", "corpora/distances.py"}
+STRAY |= {f"experiments/{name}.py" for name in ("gender_unseen", "gender_study", "arrays")}
+_HIDDEN = re.compile(r"(psycheck(?:\.\w+)+)(?::\w+)?")
 
 
 def _room(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+def _nodes(path: Path) -> Iterator[ast.AST]:
+    return ast.walk(ast.parse(path.read_text("utf-8")))
+
+
 def _imported(path: Path) -> set[str]:
-    rooms = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        names = [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
-        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        rooms |= {name.split(".")[1] for name in names if name.startswith("psycheck.")}
-    return rooms
+    """The rooms that a file imports, wherever the import stands, or names in a string of a module."""
+    names = []
+    for node in _nodes(path):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names += [found.group(1)] if (found := _HIDDEN.fullmatch(node.value)) else []
+    rooms = {name.split(".")[1] for name in names if name.startswith("psycheck.")}
+    return {room for room in rooms if (SOURCE / room).is_dir() or (SOURCE / f"{room}.py").is_file()}
 
 
 def test_imports_point_one_way() -> None:
@@ -51,53 +64,57 @@ def test_imports_point_one_way() -> None:
     assert wrong == []
 
 
+def test_no_two_rooms_need_each_other() -> None:
+    ranks: dict[str, int] = dict.fromkeys(CORE, 0)
+    while missing := set(MAY) - set(ranks):
+        ready = [room for room in missing if MAY[room] - {room} <= set(ranks)]
+        assert ready, f"a cycle among {sorted(missing)}"
+        ranks |= dict.fromkeys(ready, 1 + max(ranks.values()))
+
+
+def test_late_imports_and_strings_are_seen(tmp_path: Path) -> None:
+    file = tmp_path / "late.py"
+    file.write_text(
+        'def f():\n    from psycheck.models.open import open_model\n\nK = "psycheck.train.fit:train"\n'
+    )
+    assert _imported(file) == {"models", "train"}
+
+
 def test_nothing_but_the_command_line_imports_the_command_line() -> None:
     users = {_room(path) for path in SOURCE.rglob("*.py") if "cli" in _imported(path)}
     assert users == {"cli", "__main__"}
 
 
-@pytest.mark.parametrize("room", ["measures", "audits", "report"])
-def test_only_the_line_calls_models(room: str) -> None:
+def test_only_scoring_calls_models() -> None:
     called = [
-        f"{path.name}:{node.lineno}"
-        for path in (SOURCE / room).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in SOURCE.rglob("*.py")
+        if _room(path) not in ("scoring", "models") and str(path.relative_to(SOURCE)) not in STRAY
+        for node in _nodes(path)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("score", "encode_spans", "open_model", "open_encoder")
+        and node.func.attr in ("score", "encode", "encode_spans")
+        and node.args
+        and not isinstance(node.args[0], ast.Constant)  # str.encode("utf-8")
     ]
     assert called == []
 
 
 def test_measures_know_only_numbers() -> None:
-    allowed = {
-        "numpy",
-        "scipy",
-        "sklearn",
-        "collections",
-        "dataclasses",
-        "math",
-        "typing",
-        "psycheck",
-        "functools",
-        "itertools",
-        "warnings",
-        "ot",
-    }
+    allowed = {"numpy", "scipy", "sklearn", "statsmodels", "ot", "psycheck", "typing", "math", "warnings"}
+    allowed |= {"collections", "dataclasses", "functools", "itertools"}
     for path in (SOURCE / "measures").glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ImportFrom | ast.Import):
-                names = (
-                    [node.module or ""]
-                    if isinstance(node, ast.ImportFrom)
-                    else [alias.name for alias in node.names]
-                )
-                assert {name.split(".")[0] for name in names} <= allowed, path
+        for node in _nodes(path):
+            if isinstance(node, ast.ImportFrom):
+                assert (node.module or "").split(".")[0] in allowed, path
+            elif isinstance(node, ast.Import):
+                assert {alias.name.split(".")[0] for alias in node.names} <= allowed, path
 
 
 def test_every_file_has_a_room() -> None:
     rooms = {_room(path) for path in SOURCE.rglob("*.py")}
-    assert rooms - set(MAY) == {"__init__", "__main__", "cli"}
+    assert rooms - set(MAY) <= {"__init__", "__main__", "cli"}
+    assert len(list(SOURCE.glob("*.py"))) <= 8
 
 
 def test_the_public_names_are_frozen() -> None:

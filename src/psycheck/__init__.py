@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from psycheck.corpus import Corpus
     from psycheck.errors import PsycheckError
     from psycheck.finding import Finding
-    from psycheck.line import audit
     from psycheck.model import Audit, Encoder, Model
     from psycheck.models.open import open_encoder, open_model
     from psycheck.run import Run
+    from psycheck.verbs.audit import audit
 
 _HOMES = {
     "Audit": "psycheck.model",
@@ -29,7 +29,7 @@ _HOMES = {
     "PsycheckError": "psycheck.errors",
     "Run": "psycheck.run",
     "Suite": "psycheck.audits.suite",
-    "audit": "psycheck.line",
+    "audit": "psycheck.verbs.audit",
     "open_encoder": "psycheck.models.open",
     "open_model": "psycheck.models.open",
     "read_corpus": "psycheck.corpora.read",

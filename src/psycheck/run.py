@@ -1,19 +1,14 @@
 """A run: what was asked, with what, what was found; a folder that a program or a person can open again."""
 
-import json
-import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
-from psycheck.errors import BadInput, StoreFailure, refusal
-from psycheck.finding import Finding, finding_of, read_jsonl, write_csv, write_jsonl
-from psycheck.gate import GateResult
+from psycheck.finding import Finding
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 PAIRS = "audit:fairness"  # the suite of a shown gender pair; its check is the label
@@ -38,6 +33,17 @@ class Shown:
     variant: int
     text: str | None = None
     spans: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """Whether a gate holds, and which findings break it."""
+
+    gate: str
+    holds: bool
+    checked: int
+    failing: tuple[Finding, ...]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,111 +74,3 @@ class Run:
     def exit_code(self) -> int:
         """0 done and the gates hold, 1 a gate fails, 3 some texts could not be scored."""
         return 3 if self.incomplete else 0 if self.holds else 1
-
-
-def save_run(run: Run, folder: Path, pages: Mapping[str, str]) -> None:
-    """Write a run into its folder; `pages` are further files (report.html, junit.xml) by name.
-
-    findings.jsonl is written last and by renaming, so that a folder that has it is whole.
-    """
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "findings.jsonl").unlink(missing_ok=True)
-        (folder / "run.json").write_text(
-            json.dumps(
-                {
-                    "plan": dict(run.plan),
-                    "environment": dict(run.environment),
-                    "notes": list(run.notes),
-                    "incomplete": run.incomplete,
-                    "tables": sorted(run.tables),
-                    "gates": [
-                        {**asdict(gate), "failing": [json.loads(f.as_json()) for f in gate.failing]}
-                        for gate in run.gates
-                    ],
-                },
-                indent=1,
-                ensure_ascii=False,
-            ),
-            "utf-8",
-        )
-        for name, table in run.tables.items():
-            table.write_parquet(folder / f"{name}.parquet")
-        with (folder / "shown.jsonl").open("w", encoding="utf-8") as file:
-            for case in run.shown:
-                file.write(json.dumps(_without_nan(asdict(case)), ensure_ascii=False) + "\n")
-        for name, page in pages.items():
-            (folder / name).write_text(page, "utf-8")
-        write_csv(run.findings, folder / "findings.csv")
-        write_jsonl(run.findings, folder / "findings.jsonl.part")
-        (folder / "findings.jsonl.part").replace(folder / "findings.jsonl")
-
-
-def open_run(folder: str | Path) -> Run:
-    """Open the folder of a finished run."""
-    folder = Path(folder)
-    if not (folder / "findings.jsonl").is_file():
-        raise BadInput(
-            "no finished run here",
-            where=str(folder),
-            allowed="a folder that holds findings.jsonl",
-            do="name the folder given with --out, or run the same audit again to finish it",
-        )
-    findings = read_jsonl(folder / "findings.jsonl")
-    try:
-        raw = json.loads((folder / "run.json").read_text("utf-8"))
-        shown = [json.loads(line) for line in (folder / "shown.jsonl").read_text("utf-8").splitlines()]
-        gates = [
-            GateResult(
-                gate["gate"],
-                gate["holds"],
-                gate["checked"],
-                tuple(finding_of(json.dumps(finding)) for finding in gate["failing"]),
-                gate["reason"],
-            )
-            for gate in raw["gates"]
-        ]
-        cases = [_shown_of(case) for case in shown]
-        # By name: an earlier run may have left other tables in the same folder. Version 0.1 wrote no names.
-        named = raw.get("tables", [path.stem for path in sorted(folder.glob("*.parquet"))])
-        tables = {name: pl.read_parquet(folder / f"{name}.parquet") for name in named}
-    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
-        raise BadInput(
-            f"the run cannot be read ({type(error).__name__})",
-            where=str(folder),
-            do="run the audit again; what was scored is remembered",
-        ) from error
-    return Run(
-        plan=raw["plan"],
-        environment=raw["environment"],
-        findings=findings,
-        tables=tables,
-        gates=tuple(gates),
-        shown=tuple(cases),
-        notes=tuple(raw["notes"]),
-        incomplete=raw["incomplete"],
-        folder=folder,
-    )
-
-
-def _without_nan(case: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in case.items()}
-
-
-def _shown_of(raw: dict[str, Any]) -> Shown:
-    numbers = {key: math.nan if raw[key] is None else raw[key] for key in ("before", "after")}
-    return Shown(**{**raw, **numbers, "spans": tuple((start, end) for start, end in raw["spans"])})
-
-
-@contextmanager
-def writing(place: Path) -> Iterator[None]:
-    """Turn the system's refusals (disk full, read-only, not a folder) into one clear error."""
-    try:
-        yield
-    except (OSError, pl.exceptions.ComputeError) as error:
-        raise StoreFailure(
-            f"cannot write results: {refusal(error)}",
-            where=str(place),
-            allowed="a folder with free space that you may write to",
-            do="free space or name another folder; what was scored is remembered",
-        ) from error

@@ -16,7 +16,7 @@ from psycheck.finding import Finding
 from psycheck.measures.intervals import wilson
 from psycheck.measures.significance import holm
 from psycheck.model import Audit, FloatArray, IntArray, Judgement
-from psycheck.text.gender import Scope
+from psycheck.text.gender.edits import Scope
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from process import psycheck
-from psycheck.store import digest
+from psycheck.model import digest
 
 MODEL = """
 import os, time

@@ -1,6 +1,6 @@
 import pytest
 
-from psycheck.corpora.chosen import with_labels
+from psycheck.corpora.open import with_labels
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from psycheck.cli.main import app
+from psycheck.corpora.cautions import warnings_of
 from psycheck.corpora.columns import Columns
 from psycheck.corpora.mend import (
     annotated,
@@ -18,12 +19,11 @@ from psycheck.corpora.mend import (
     without_near_copies,
     without_word,
 )
+from psycheck.corpora.open import corpus_plan, open_corpus
 from psycheck.corpora.read import read_corpus
-from psycheck.corpora.unlike import Unlike
-from psycheck.corpora.warn import warnings_of
 from psycheck.corpus import Corpus
+from psycheck.demo.distinct import Unlike
 from psycheck.errors import BadInput
-from psycheck.line import corpus_plan, open_corpus
 
 THINGS = [f"{a}{b}{c}" for a in "bdfgklm" for b in ("a", "e", "o", "ui") for c in ("lt", "rn", "st", "p")]
 

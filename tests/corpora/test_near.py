@@ -6,7 +6,8 @@ from random import Random
 import pytest
 
 from psycheck.corpora import near
-from psycheck.corpora.near import BANDS, NEIGHBOURS, ROWS, near_duplicates, near_places, plain_text, shingles
+from psycheck.corpora.near import BANDS, NEIGHBOURS, ROWS, near_duplicates, near_places
+from psycheck.text.words import plain_text, shingles
 
 VOCABULARY = [f"w{k}" for k in range(500)]
 

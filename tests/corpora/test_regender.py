@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from psycheck.corpora.regender import regendered
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.text.gender import Scope
+from psycheck.text.gender.edits import Scope
 
 
 def notes() -> Corpus:

@@ -1,6 +1,6 @@
 import pytest
 
-from psycheck.corpora.compare import Comparing, Comparison, compare
+from psycheck.corpora.distances import Comparing, Comparison, compare
 from psycheck.corpora.showable import showable_between
 from psycheck.corpus import Corpus
 

@@ -6,8 +6,8 @@ import pytest
 
 from psycheck.audits.direct_bias.judge import Biasing
 from psycheck.audits.direct_bias.lists import gender
-from psycheck.bias import encoder_bias
 from psycheck.models.open import open_encoder
+from psycheck.verbs.bias import encoder_bias
 
 QUICK = Biasing(pool=20, random_lists=100, resamples=50)
 

@@ -5,7 +5,8 @@ import pytest
 
 from psycheck.errors import BadInput
 from psycheck.models.labels import column_names, positive_class
-from psycheck.models.open import ModelOptions, _options, open_model, parse_spec
+from psycheck.models.open import open_model, parse_spec
+from psycheck.models.options import ModelOptions, options_of
 
 
 def test_a_spec_has_a_kind_a_target_and_options() -> None:
@@ -72,7 +73,7 @@ def test_unknown_keywords_are_errors_too() -> None:
 def test_the_spec_wins_over_keywords(
     query: dict[str, str], given: dict[str, Any], wanted: ModelOptions
 ) -> None:
-    assert _options("hf", query, given, where="") == wanted
+    assert options_of("hf", query, given, where="") == wanted
 
 
 @pytest.mark.parametrize(

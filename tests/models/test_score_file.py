@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psycheck.errors import BadInput
+from psycheck.model import digest
 from psycheck.models.open import open_model
 from psycheck.models.score_file import ScoreFile
-from psycheck.store import digest
 
 TEXTS = ["one text", 'a "quoted", text\nin two lines', "ünï 🙂"]
 SCORES = [[0.25, 0.5], [0.125, 1.0], [0.0, 0.75]]

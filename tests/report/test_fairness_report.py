@@ -10,12 +10,12 @@ from psycheck.audits.fairness import Fairness
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.model import FloatArray, IntArray
+from psycheck.report.audit import render
 from psycheck.report.fairness import fairness
-from psycheck.report.html import render
 from psycheck.report.shelf import Shelf
 from psycheck.report.verdict import learned, untested
 from psycheck.run import Run
-from psycheck.text.gender import Scope
+from psycheck.text.gender.edits import Scope
 
 
 def corpus(name: str = "notes", groups: bool = True) -> Corpus:

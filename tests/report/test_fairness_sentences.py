@@ -12,7 +12,7 @@ from psycheck.audits.fairness import Fairness
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.model import FloatArray, IntArray
-from psycheck.report.html import render
+from psycheck.report.audit import render
 from psycheck.report.verdict import headlines, learned, verdict
 from psycheck.run import Run
 

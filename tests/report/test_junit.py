@@ -3,9 +3,9 @@ from dataclasses import replace
 from xml.etree import ElementTree as Xml
 
 from psycheck.finding import Finding
-from psycheck.gate import judge_gates, parse_gate
 from psycheck.report.junit import junit
 from psycheck.run import Run
+from psycheck.runs.gates import judge_gates, parse_gate
 
 MakeRun = Callable[..., Run]
 

@@ -7,7 +7,7 @@ import pytest
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.text.gender import Scope
+from psycheck.text.gender.edits import Scope
 from psycheck.train.augment import (
     Addition,
     Augmented,

@@ -9,9 +9,10 @@ from sklearn.linear_model import LogisticRegression
 from psycheck.corpus import Corpus
 from psycheck.errors import ModelFailure
 from psycheck.model import Model
-from psycheck.models.open import ModelOptions, open_encoder
+from psycheck.models.frozen import open_frozen
+from psycheck.models.open import open_encoder
+from psycheck.models.options import ModelOptions
 from psycheck.train.fit import train
-from psycheck.train.frozen import open_frozen
 from psycheck.train.recipe import Recipe
 
 Tiny = Callable[[str], str]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from psycheck.corpus import Corpus
-from psycheck.improve import improve
+from psycheck.experiments.improve import improve
 from psycheck.train.fit import train
 from psycheck.train.recipe import Recipe
 from suites_of_ours import seen_and_unseen

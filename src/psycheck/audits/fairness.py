@@ -15,7 +15,7 @@ from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, score
 from psycheck.measures.significance import holm
 from psycheck.model import FloatArray, Judgement, Scores
 from psycheck.text.edits import Edited
-from psycheck.text.gender import Scope, gender_of, names_besides, swap
+from psycheck.text.gender.edits import Scope, gender_of, names_besides, swap
 
 OUTCOMES = ("passed", "failed", "unseen", "unanswered")
 PASSED, FAILED, UNSEEN, UNANSWERED = range(4)

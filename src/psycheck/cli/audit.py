@@ -11,8 +11,8 @@ import typer
 from psycheck.cli import options as opt
 
 if TYPE_CHECKING:
-    from psycheck.plan import Plan
     from psycheck.run import Run
+    from psycheck.verbs.plan import Plan
 
 PLAN = "psycheck.toml"
 
@@ -84,7 +84,7 @@ def audit_cli(
     json_: Annotated[bool, typer.Option("--json", help="Print a summary for a program.")] = False,
 ) -> None:
     """Audit a model: performance in and out of distribution, behaviour, fairness, length; report; gate."""
-    from psycheck.plan import corpus_plans
+    from psycheck.corpora.open import corpus_plans
 
     columns = opt.columns_of(text, id_, labels, positive, author, time, split_column, groups)
     given: dict[str, Any] = {
@@ -127,9 +127,9 @@ def plan_of(
 ) -> "Plan":
     """What the options say, over what the plan file says."""
     from psycheck.errors import BadInput
-    from psycheck.gate import parse_gate
     from psycheck.models.open import KINDS
-    from psycheck.plan import Plan, Settings, read_plan, settings_of
+    from psycheck.runs.gates import parse_gate
+    from psycheck.verbs.plan import Plan, Settings, read_plan, settings_of
 
     if file is None and not models and Path(PLAN).is_file():
         file = Path(PLAN)
@@ -163,7 +163,7 @@ def plan_of(
 
 def _run(plan: "Plan", explain: bool) -> "Run":
     from psycheck.cli.progress import ProgressLine
-    from psycheck.line import open_plan, run_line
+    from psycheck.verbs.audit import open_plan, run_line
 
     models, corpora = open_plan(plan)
     for corpus in corpora:
@@ -185,7 +185,7 @@ def _note(said: str) -> None:
 def _explain(plan: "Plan", models: list[Any]) -> None:
     from contextlib import closing
 
-    from psycheck.store import Store, default_store, why_again
+    from psycheck.scoring.store import Store, default_store, why_again
 
     with closing(Store(plan.store or default_store())) as store:
         for model in models:
@@ -194,10 +194,10 @@ def _explain(plan: "Plan", models: list[Any]) -> None:
 
 def _export(plan: "Plan", path: Path, file: Path) -> None:
     from psycheck.errors import counted
-    from psycheck.line import texts_to_score
-    from psycheck.plan import inputs_of, refuse_input
-    from psycheck.run import writing
-    from psycheck.store import default_store
+    from psycheck.runs.folder import writing
+    from psycheck.scoring.store import default_store
+    from psycheck.verbs.audit import texts_to_score
+    from psycheck.verbs.plan import inputs_of, refuse_input
 
     refuse_input(path, [*inputs_of(plan), file, default_store()], "--export-texts")
     with writing(path):
@@ -223,7 +223,7 @@ def _write_texts(texts: Iterable[str], path: Path) -> int:
     """Write texts and their hashes as JSON lines; returns how many."""
     import json
 
-    from psycheck.store import digest
+    from psycheck.model import digest
 
     count = 0
     with path.open("w", encoding="utf-8") as file:

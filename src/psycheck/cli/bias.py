@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from psycheck.cli.printed import for_a_program, lined
+from psycheck.cli.output import for_a_program, lined
 
 if TYPE_CHECKING:
     from psycheck.run import Run
@@ -42,7 +42,7 @@ def bias_cli(
 ) -> None:
     """Measure Direct Bias: is depression closer to one gender in the vectors that you build on?"""
     from psycheck.audits.direct_bias.judge import Biasing
-    from psycheck.bias import encoder_bias
+    from psycheck.verbs.bias import encoder_bias
 
     given: dict[str, Any] = {
         "centring": _one_of("--centring", centring, ("pairs", "differences")),
@@ -73,7 +73,7 @@ def _one_of(option: str, given: str | None, allowed: tuple[str, ...]) -> str | N
 
 
 def _print(run: "Run", out: Path) -> None:
-    from psycheck.report.bias import bias_sentences, bias_table, bias_verdict
+    from psycheck.report.direct_bias import bias_sentences, bias_table, bias_verdict
 
     for note in run.notes:
         typer.echo(f"note: {note}", err=True)

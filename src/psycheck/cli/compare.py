@@ -7,7 +7,7 @@ import typer
 
 from psycheck.cli import options as opt
 from psycheck.cli.belonging import refuse
-from psycheck.cli.printed import for_a_program, lined
+from psycheck.cli.output import for_a_program, lined
 
 if TYPE_CHECKING:
     from psycheck.run import Run
@@ -66,9 +66,9 @@ def compare_cli(
 ) -> None:
     """Say how far corpora, or the classes of one, are apart, and with --warn where a corpus leaks."""
     from psycheck.cli.progress import ProgressLine
-    from psycheck.compare import compare_corpora
-    from psycheck.corpora.compare import Comparing
-    from psycheck.line import corpus_plans
+    from psycheck.corpora.distances import Comparing
+    from psycheck.corpora.open import corpus_plans
+    from psycheck.verbs.compare import compare_corpora
 
     columns = opt.columns_of(text, id_, labels, positive, author, time, split_column, groups)
     given: dict[str, Any] = {
@@ -110,7 +110,7 @@ def _refuse_idle(ctx: typer.Context, parts: tuple[str, ...], *, warn: bool) -> N
 
 
 def _print(run: "Run", out: Path) -> None:
-    from psycheck.report.compare import comparison_verdict, matrices
+    from psycheck.report.comparison import comparison_verdict, matrices
 
     for note in run.notes:
         typer.echo(f"note: {note}", err=True)

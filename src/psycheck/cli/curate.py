@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from psycheck.cli.belonging import refuse
-from psycheck.cli.printed import for_a_program
+from psycheck.cli.output import for_a_program
 
 if TYPE_CHECKING:
     from psycheck.run import Run
@@ -68,7 +68,7 @@ def curate_cli(
     """Make a corpus from dumps: authors who report a diagnosis, controls, no near-duplicates, splits."""
     from psycheck.cli.progress import ProgressLine
     from psycheck.corpora.curate.settings import Curating, split_of
-    from psycheck.curate import curate_dumps
+    from psycheck.verbs.curate import curate_dumps
 
     if not controls:
         refuse(ctx, ("control_authors", "control_posts"), "a corpus without controls", "with --controls")
@@ -105,7 +105,7 @@ def _print(run: "Run", corpus: Path, out: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(for_a_program(run, out, corpus=str(corpus)))
         return
-    from psycheck.report.curate import curating_verdict, funnels
+    from psycheck.report.curation import curating_verdict, funnels
 
     for note in run.notes:
         typer.echo(f"note: {note}", err=True)

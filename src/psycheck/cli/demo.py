@@ -11,8 +11,8 @@ def demo_cli(
 ) -> None:
     """Train, audit and report on the shipped synthetic corpora; a second call scores nothing."""
     from psycheck.cli.progress import ProgressLine
-    from psycheck.demo import run_demo
     from psycheck.report.verdict import headlines
+    from psycheck.verbs.demo import run_demo
 
     with ProgressLine() as line:
         run = run_demo(out, say=typer.echo, progress=line)

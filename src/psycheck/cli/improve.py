@@ -61,9 +61,9 @@ def improve_cli(
 ) -> None:
     """Retrain on the checks that failed, and measure both models on corpora that they never saw."""
     from psycheck.cli.progress import ProgressLine
-    from psycheck.improve import improve
-    from psycheck.line import corpus_plans
-    from psycheck.study.changes import improve_table
+    from psycheck.corpora.open import corpus_plans
+    from psycheck.experiments.improve import improve
+    from psycheck.report.studies.improve import improve_table
     from psycheck.train.recipe import preset, presets
 
     if augment == "gender":

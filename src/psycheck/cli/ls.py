@@ -75,7 +75,7 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
                 suite = read_suite(name)
                 yield name, f"{suite.title} ({counted(len(suite.checks), 'check')})"
         case "corpora":
-            from psycheck.corpora.demo import DEMO, open_demo
+            from psycheck.demo.shipped_corpora import DEMO, open_demo
 
             for name in DEMO:
                 yield f"demo:{name}", f"synthetic, {counted(len(open_demo(name)), 'text')}"
@@ -92,7 +92,7 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
         case _:
             from contextlib import closing
 
-            from psycheck.store import Store, default_store
+            from psycheck.scoring.store import Store, default_store
 
             with closing(Store(default_store())) as store:
                 for known in store.models():

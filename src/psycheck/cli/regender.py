@@ -35,7 +35,7 @@ def regender_cli(
     """Swap the gender in the texts of a corpus, make it neutral, or add the swapped texts to it."""
     from psycheck.corpora.regender import regendered
     from psycheck.errors import counted
-    from psycheck.text.gender import scope_of
+    from psycheck.text.gender.edits import scope_of
 
     columns = opt.columns_of(text, id_, label, positive, author, time, split_column, group)
     scope = scope_of(swap or (), swap_person or "all", where="--swap")

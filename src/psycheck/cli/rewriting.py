@@ -32,7 +32,7 @@ class Taken:
 
     def told(self, notes: tuple[str, ...] = ()) -> dict[str, object]:
         """For a program: the notes of the reader and others, rows that were left out, columns not read."""
-        from psycheck.corpora.carried import named
+        from psycheck.corpora.unread_columns import named
 
         return {
             "notes": list(dict.fromkeys((*self.corpus.notes, *notes))),
@@ -42,7 +42,7 @@ class Taken:
 
     def tell(self, notes: tuple[str, ...] = ()) -> None:
         """Say the same to a person, on standard error."""
-        from psycheck.corpora.carried import left_behind_note
+        from psycheck.corpora.unread_columns import left_behind_note
         from psycheck.errors import counted
 
         said = list(dict.fromkeys((*self.corpus.notes, *notes)))
@@ -54,11 +54,11 @@ class Taken:
 
 def take(said: str, columns: "Columns", split: str | None, out: Path | None) -> Taken:
     """Open a corpus that is to be written to another file; a file that may not be is refused first."""
-    from psycheck.corpora.carried import left_behind
     from psycheck.corpora.known.open import known_name
+    from psycheck.corpora.open import corpus_path, corpus_plan, open_corpus
+    from psycheck.corpora.unread_columns import left_behind
     from psycheck.corpora.write import refuse_kind
-    from psycheck.line import corpus_plan, open_corpus
-    from psycheck.plan import corpus_path, refuse_input
+    from psycheck.verbs.plan import refuse_input
 
     plan = corpus_plan(said, columns, split)
     source = corpus_path(plan)
@@ -74,7 +74,7 @@ def saved(corpus: "Corpus", out: Path | None) -> str:
     """Write a corpus where a file is named, and say where it is and how it is read back."""
     if out is None:
         return "nothing is written: name a file with --out"
-    from psycheck.corpora.said import options_of
+    from psycheck.corpora.typed import options_of
     from psycheck.corpora.write import guessed_alike, write_corpus
     from psycheck.errors import counted
 

@@ -26,11 +26,11 @@ def score_cli(
 ) -> None:
     """Score every text of a corpus; the file holds ids and scores, no texts."""
     from psycheck.cli.progress import ProgressLine
+    from psycheck.corpora.open import corpus_path, corpus_plan, open_corpus
     from psycheck.errors import BadInput, counted
-    from psycheck.line import corpus_plan, open_corpus
     from psycheck.models.open import open_model
-    from psycheck.plan import corpus_path, model_paths
-    from psycheck.score import check_output, score_corpus, write_scores
+    from psycheck.verbs.plan import model_paths
+    from psycheck.verbs.score import check_output, score_corpus, write_scores
 
     if threshold is not None and not 0 < threshold < 1:
         raise BadInput(f"threshold {threshold:g} is out of range", where="--threshold", allowed="0 < t < 1")

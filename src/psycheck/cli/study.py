@@ -10,7 +10,7 @@ from psycheck.cli import study_gender as gender
 from psycheck.cli.belonging import refuse
 
 if TYPE_CHECKING:
-    from psycheck.plan import CorpusPlan
+    from psycheck.corpora.open import CorpusPlan
 
 STUDIES = ("deck", "gender", "corpora")
 TRAINING = ("preset", "epochs", "max_length")
@@ -74,10 +74,10 @@ def study_cli(
 ) -> None:
     """Run a study's whole design on your corpora, and print each table beside the published one."""
     from psycheck.cli.progress import ProgressLine
+    from psycheck.corpora.open import corpus_plans
     from psycheck.errors import BadInput, nearest
-    from psycheck.line import corpus_plans
-    from psycheck.study.deck import study_deck
-    from psycheck.study.deck_tables import deck_tables
+    from psycheck.experiments.deck_study import study_deck
+    from psycheck.report.studies.deck import deck_tables
     from psycheck.train.recipe import preset as recipe_named
 
     if name not in STUDIES:
@@ -136,9 +136,9 @@ def study_cli(
 def _corpora(plans: "list[CorpusPlan]", out: Path, encoder: str, how: "dict[str, Any]") -> None:
     """Carry out the study of distances and print its tables."""
     from psycheck.cli.progress import ProgressLine
-    from psycheck.corpora.compare import Comparing
-    from psycheck.study.corpora import study_corpora
-    from psycheck.study.corpora_tables import corpora_tables
+    from psycheck.corpora.distances import Comparing
+    from psycheck.experiments.corpora_study import study_corpora
+    from psycheck.report.studies.corpora import corpora_tables
 
     comparing = Comparing(**{key: value for key, value in how.items() if value is not None})
     with ProgressLine() as line:

@@ -56,11 +56,11 @@ def carry_out(
 ) -> None:
     """Carry the study out and print its tables."""
     from psycheck.cli.progress import ProgressLine
+    from psycheck.corpora.open import corpus_plan
     from psycheck.errors import BadInput
-    from psycheck.line import corpus_plan
-    from psycheck.study.gender import study_gender
-    from psycheck.study.gender_tables import gender_tables
-    from psycheck.text.gender import scope_of
+    from psycheck.experiments.gender_study import study_gender
+    from psycheck.report.studies.gender import gender_tables
+    from psycheck.text.gender.edits import scope_of
 
     if len(corpora) != 1:
         raise BadInput(f"the study has {len(corpora)} corpora", allowed="one", do="name one corpus at a time")

@@ -38,10 +38,10 @@ def select_cli(
     """Keep the sentences that most models classify as expected with median confidence above 0.5."""
     import numpy as np
 
-    from psycheck.align import align_model
     from psycheck.audits.select import read_candidates, select_sentences, write_suite
     from psycheck.models.open import open_model
-    from psycheck.run import writing
+    from psycheck.runs.folder import writing
+    from psycheck.verbs.align import align_model
 
     found = read_candidates(candidates)
     scores = []

@@ -50,7 +50,7 @@ def train_cli(
 ) -> None:
     """Train a model; the same command goes on after a kill, and trains nothing twice."""
     from psycheck.cli.progress import ProgressLine
-    from psycheck.line import corpus_plan, open_corpus
+    from psycheck.corpora.open import corpus_plan, open_corpus
     from psycheck.train.fit import train, with_dev
     from psycheck.train.recipe import Recipe, unused
     from psycheck.train.recipe import preset as named

@@ -12,8 +12,8 @@ def view_cli(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
 ) -> None:
     """Open the report of a run, drawn anew where asked for; costs no scoring."""
-    from psycheck.pages import save
-    from psycheck.run import open_run
+    from psycheck.runs.folder import open_run
+    from psycheck.runs.pages import save
 
     run = run.parent if run.name == "report.html" else run
     opened = open_run(run)

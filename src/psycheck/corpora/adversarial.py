@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from psycheck.corpora.near import plain_text
-from psycheck.corpora.vocabulary import WORD, Counted, MayShow, Telling, anything, shown
+from psycheck.corpora.vocabulary import Counted, MayShow, Telling, anything, shown
 from psycheck.finding import Interval
 from psycheck.measures import bootstrap
 from psycheck.measures import classification as measure
 from psycheck.measures.classification import Confusion
 from psycheck.measures.intervals import UNKNOWN, wilson
 from psycheck.model import FloatArray, IntArray
+from psycheck.text.words import WORD, plain_text
 
 FOLDS = 5
 Authors = Sequence[str | None] | None

@@ -16,7 +16,7 @@ import polars as pl
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
 from psycheck.text.clean import PRESETS, STEPS, settle
-from psycheck.text.redact import find_personal, redact
+from psycheck.text.redact.find import find_personal, redact
 from psycheck.text.sentences import split_sentences
 
 _FEWEST_TEXTS = 5

@@ -4,33 +4,20 @@ Likeness is the Jaccard overlap of the words and word pairs of two texts. With 2
 0.8 is found with probability .998, a closer one more surely; what is found is then checked exactly.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.corpora.vocabulary import WORD
 from psycheck.errors import MissingExtra
 from psycheck.model import IntArray
+from psycheck.text.words import shingles, shingles_of, words_of
 
 BANDS, ROWS = 20, 6
 NEIGHBOURS = 10  # in a bucket each text is checked against so many that follow it, which bounds the work
 HELD = 200_000  # shingles that are held at a time, about 20 MB, however long the texts are
 Keys = NDArray[np.uint64]
-_WORD = re.compile(WORD)
-
-
-def plain_text(text: str) -> str:
-    """A text as it is compared: its words in lower case, and nothing else."""
-    return " ".join(_WORD.findall(text.lower()))
-
-
-def shingles(text: str) -> set[str]:
-    """The words and word pairs of a text."""
-    return _shingles(_WORD.findall(text.lower()))
 
 
 def near_duplicates(texts: Sequence[str], *, threshold: float = 0.8, seed: int = 0) -> list[tuple[int, int]]:
@@ -65,7 +52,7 @@ def _first_of_each(
     """The shingles of each distinct text that has a word; its place and those of its copies are noted."""
     first: dict[bytes, int] = {}
     for i in range(count):
-        words = _WORD.findall(text(i).lower())
+        words = words_of(text(i).lower())
         if not words:
             continue
         # 16 bytes stand for a text, which need not be held for the sake of its copies.
@@ -75,11 +62,7 @@ def _first_of_each(
             copies.append((at, i))
             continue
         distinct.append(i)
-        yield _shingles(words)
-
-
-def _shingles(words: Sequence[str]) -> set[str]:
-    return {*words, *(f"{a} {b}" for a, b in pairwise(words))}
+        yield shingles_of(words)
 
 
 def _holder(text: Callable[[int], str]) -> Callable[[int], set[str]]:

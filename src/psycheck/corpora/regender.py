@@ -12,8 +12,8 @@ import polars as pl
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted, nearest
 from psycheck.text.edits import Edit
-from psycheck.text.gender import Scope, names_besides, neutralise, swap
-from psycheck.text.gender_words import PRONOUNS_ONLY
+from psycheck.text.gender.edits import Scope, names_besides, neutralise, swap
+from psycheck.text.gender.words import PRONOUNS_ONLY
 
 To = Literal["swapped", "neutral", "removed", "augmented"]
 SWAPPED: Final = "~swapped"  # ends the id of a counterpart

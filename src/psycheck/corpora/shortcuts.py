@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from psycheck.corpora.vocabulary import FEWEST, WORD
+from psycheck.corpora.vocabulary import FEWEST
 from psycheck.corpus import Corpus
 from psycheck.finding import Interval
 from psycheck.measures import bootstrap
 from psycheck.measures.classification import auc, gold
 from psycheck.measures.intervals import wilson
 from psycheck.model import FloatArray
+from psycheck.text.words import WORD
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import polars as pl
 from psycheck.corpora.shortcuts import Words
 from psycheck.corpora.vocabulary import FEWEST, MayShow, authors_of
 from psycheck.text.clean import expand_contractions
-from psycheck.text.lists import FIRST_NAMES, PLACE_NAMES, everyday
+from psycheck.text.redact.lists import FIRST_NAMES, PLACE_NAMES, everyday
 
 TEXTS: Final = 20
 _NAMES: Final = frozenset(name.lower() for name in FIRST_NAMES | PLACE_NAMES)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from psycheck.corpora.vocabulary import WORD
 from psycheck.errors import BadInput, MissingExtra
 from psycheck.model import FloatArray
+from psycheck.text.words import WORD
 
 DIMENSIONS = 100
 

@@ -20,12 +20,11 @@ from psycheck.finding import Interval
 from psycheck.measures import distance
 from psycheck.measures.intervals import UNKNOWN, median_interval
 from psycheck.model import FloatArray, IntArray
+from psycheck.text.words import WORD, words_of
 
 FEWEST = 5
-WORD = r"\w+(?:['’]\w+)*"
 CHUNK = 1_000  # words over which variety is measured, so that corpora of any size can be compared
 CHANCE = 20
-_WORD = re.compile(WORD)
 _DIGIT = re.compile(r"\d")
 MayShow = Callable[[str, list[int]], bool]
 """Whether a term may be shown that stands in the texts at these places, those of the first side first."""
@@ -128,7 +127,7 @@ def profile(corpus: Corpus) -> dict[str, Figure]:
 
     `variety` is the mean share of distinct words in successive stretches of 1,000 words.
     """
-    words = [_WORD.findall(text.lower()) for text in corpus.texts]
+    words = [words_of(text.lower()) for text in corpus.texts]
     lengths = np.array([len(found) for found in words], dtype=np.float64)
     n = len(lengths)
     if not n:

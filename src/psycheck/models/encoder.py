@@ -24,7 +24,7 @@ from psycheck.models.hf_folder import (
     weight_files,
     window_of,
 )
-from psycheck.models.open import ModelOptions
+from psycheck.models.options import ModelOptions
 from psycheck.models.window import speakable
 
 ENCODING = "1"  # raise it whenever the same weights and text would give another vector

@@ -24,7 +24,7 @@ from psycheck.models.hf_folder import (
     window_of,
 )
 from psycheck.models.labels import class_index, column_names, guessed_positive, positive_class
-from psycheck.models.open import ModelOptions
+from psycheck.models.options import ModelOptions
 from psycheck.models.window import characters_read, speakable
 
 SCORING = "1"  # raise it whenever the same weights and text would give another score

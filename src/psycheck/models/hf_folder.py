@@ -12,7 +12,7 @@ from typing import Any
 
 from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning
 from psycheck.models.fingerprint import file_hash, hashed, hashed_files
-from psycheck.models.open import ModelOptions
+from psycheck.models.options import ModelOptions
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 _TOKENIZER = (

@@ -18,7 +18,7 @@ from psycheck.errors import BadInput, ModelFailure, counted, nearest, neighbours
 from psycheck.model import FloatArray, IntArray
 from psycheck.models.fingerprint import file_hash, hashed
 from psycheck.models.labels import ONE_LABEL
-from psycheck.models.open import ModelOptions
+from psycheck.models.options import ModelOptions
 from psycheck.models.output import checked_scores
 from psycheck.models.source import source_hash
 

@@ -14,12 +14,11 @@ import numpy as np
 import polars as pl
 
 from psycheck.errors import BadInput, counted, nearest, neighbours
-from psycheck.model import FloatArray, IntArray
+from psycheck.model import FloatArray, IntArray, digest
 from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.labels import ONE_LABEL, column_names
-from psycheck.models.open import ModelOptions
+from psycheck.models.options import ModelOptions
 from psycheck.models.output import TOLERANCE
-from psycheck.store import digest
 
 BATCH = 4096
 SILVER = "_silver"  # ends the names of 0/1 columns that `psycheck score` writes beside the scores

@@ -12,7 +12,7 @@ from psycheck.errors import BadInput, ModelFailure, PsycheckWarning
 from psycheck.model import FloatArray
 from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.labels import class_index, column_names, guessed_positive, positive_class
-from psycheck.models.open import ModelOptions
+from psycheck.models.options import ModelOptions
 from psycheck.models.output import checked_scores
 
 BATCH = 2048

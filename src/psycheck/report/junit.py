@@ -5,10 +5,9 @@ from collections import Counter
 from xml.etree import ElementTree as Xml
 
 from psycheck.finding import Finding
-from psycheck.gate import GateResult
 from psycheck.report.numbers import count, plain
 from psycheck.report.words import order, why_untested
-from psycheck.run import Run
+from psycheck.run import GateResult, Run
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from psycheck.text.edits import Change, carry_case, straight
-from psycheck.text.roles import ADJECTIVES
+from psycheck.text.gender.roles import ADJECTIVES
 
 _DATA: Final = tomllib.loads(Path(__file__).with_name("verbs.toml").read_text("utf-8"))
 _HELPERS: Final = frozenset(_DATA["words"]["helpers"].split())

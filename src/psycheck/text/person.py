@@ -18,7 +18,7 @@ from typing import Final, Literal
 
 from psycheck.text.agreement import REGULAR, verb_joined, verbs_beside
 from psycheck.text.edits import Change, Edit, Edited, Span, address_spans, apply, carry_case, inside
-from psycheck.text.roles import role_of
+from psycheck.text.gender.roles import role_of
 
 Person = Literal["they", "he", "she", "I"]
 Pair = tuple[int, int, str]

@@ -10,14 +10,14 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from psycheck.corpora.fit import Read, fit_texts
 from psycheck.corpora.regender import counterparts
+from psycheck.corpora.shorten import Read, fit_texts
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.measures.classification import BoolArray
 from psycheck.model import FloatArray, IntArray
 from psycheck.text.edits import append_to_all
-from psycheck.text.gender import Scope, names_besides, swap
+from psycheck.text.gender.edits import Scope, names_besides, swap
 from psycheck.train.parts import DEV_NAMES
 from psycheck.train.recipe import FROZEN, TFIDF, Recipe
 

@@ -144,10 +144,11 @@ def training_key(parts: Parts, recipe: Recipe, start: str) -> str:
 
 def score_saved(folder: Path, kind: str, texts: list[str]) -> FloatArray:
     """Score texts with what a training wrote, (n, k)."""
-    from psycheck.models.open import ModelOptions, open_model
+    from psycheck.models.open import open_model
+    from psycheck.models.options import ModelOptions
 
     if kind == "frozen":
-        from psycheck.train.frozen import open_frozen
+        from psycheck.models.frozen import open_frozen
 
         return open_frozen(str(folder), ModelOptions()).score(texts)
     return open_model(SPECS[kind].format(folder=folder)).score(texts)

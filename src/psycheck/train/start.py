@@ -8,7 +8,7 @@ from typing import Any
 from psycheck.errors import BadInput
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.hf_folder import find_folder, folder_parts, libraries, load_config, load_network
-from psycheck.models.open import ModelOptions
+from psycheck.models.options import ModelOptions
 from psycheck.train.recipe import FROZEN, MINILM, TFIDF
 
 PLAIN = ModelOptions()

@@ -8,9 +8,9 @@ from process import psycheck
 from psycheck.corpora.columns import Columns
 from psycheck.corpora.known.catalogue import known_corpora, known_name, relative_to
 from psycheck.corpora.known.open import LOADERS, open_known
+from psycheck.corpora.open import CorpusPlan, open_corpus
 from psycheck.errors import BadInput
-from psycheck.line import open_corpus
-from psycheck.plan import CorpusPlan, read_plan
+from psycheck.verbs.plan import read_plan
 
 
 def test_every_entry_has_a_loader_and_says_all_that_a_user_needs() -> None:

@@ -4,8 +4,8 @@ import pytest
 
 from psycheck.corpora.columns import Columns
 from psycheck.corpora.known.open import open_known
+from psycheck.corpora.open import corpus_plan, open_corpus
 from psycheck.errors import BadInput
-from psycheck.line import corpus_plan, open_corpus
 
 
 def test_the_forum_is_the_label(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 from psycheck.audits.direct_bias.ask import Asked, Embedded, Spoken
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
-from psycheck.measures.bias import (
+from psycheck.measures.association import (
     LISTS,
     Centring,
     carriers,

@@ -24,7 +24,7 @@ from psycheck.corpora.known import (
 from psycheck.corpora.known.catalogue import known_corpora, known_name
 from psycheck.corpora.known.release import Loaded, Release, gather
 from psycheck.corpora.read import EMPTY
-from psycheck.corpora.said import options_of
+from psycheck.corpora.typed import options_of
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
 

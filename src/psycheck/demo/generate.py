@@ -1,0 +1,197 @@
+"""The seeded generator of the demo corpora; `python -m psycheck.demo.generate OUTDIR` writes them anew."""
+
+import json
+import sys
+from datetime import datetime, timedelta
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import zstandard
+
+from psycheck.corpus import Corpus
+from psycheck.demo.compose import WORDS, Author, Written, compose
+from psycheck.demo.distinct import Unlike
+from psycheck.errors import BadInput, nearest
+
+SHIPPED_N = {"tweets": 1_200, "forum": 800, "interviews": 1_200, "notes": 600}
+SHIPPED_SEED = 9
+DEPRESSED = {"tweets": 0.40, "forum": 0.55, "interviews": 0.25, "notes": 0.35}
+ANXIOUS = {True: 0.50, False: 0.18}
+HISTORY = 0.25
+NOISE = 0.04
+
+_TEXTS_EACH = {"tweets": 4, "forum": 2, "interviews": 6, "notes": 2}
+_SPLITS = ("train", "train", "test", "train", "dev", "train", "train", "test", "train", "dev")
+_LEVEL = 19
+# In a larger corpus the phrases come round again, and only copies are kept out.
+_UNLIKE = 5_000
+_TRIES = 200
+_LONG = 50
+_COLUMNS = ("id", "text", "author", "time", "split", "depression", "anxiety")
+_GROUPS = ("gender", "subject", "source", "symptom", "status", "mentions")
+
+
+def generate(domain: str, n: int, seed: int, *, association: float = 0.0) -> Corpus:
+    """Write `n` synthetic texts of a domain.
+
+    `association` plants a dependence of the author's state on gender: it is the share of women among the
+    depressed minus that among the others (the phi coefficient, where the genders are balanced).
+    """
+    return corpus_of(domain, rows(domain, n, seed, association=association))
+
+
+def rows(domain: str, n: int, seed: int, *, association: float = 0.0) -> list[dict[str, Any]]:
+    """The texts and all that is known about them, in the order of their time."""
+    if domain not in SHIPPED_N:
+        raise BadInput(f"there is no demo domain '{domain}'", allowed=nearest(domain, SHIPPED_N))
+    if n < 1:
+        raise BadInput(f"cannot write {n} texts", allowed="1 or more")
+    if not -1 <= association <= 1:
+        raise BadInput(f"association {association} is out of range", allowed="-1 to 1")
+    written: list[dict[str, Any]] = []
+    # Texts of many sentences never come near each other.
+    seen, others = set[str](), Unlike() if WORDS[domain][0] < _LONG else None
+    authors = _authors(domain, max(1, round(n / _TEXTS_EACH[domain])), seed, association)
+    for author, texts in zip(authors, _counts(len(authors), n), strict=True):
+        rng = Random(f"{seed}/{domain}/{author.id}")
+        time = datetime(2022, 1, 3) + timedelta(days=int(rng.random() * 600))
+        for _ in range(texts):
+            text = _unseen(domain, author, rng, seen, others)
+            time += timedelta(days=1 + int(rng.random() * 40))
+            written.append(_row(domain, author, text, _clock(domain, author, time, rng), rng))
+    written.sort(key=lambda row: (row["time"], row["author"]))
+    return [{"id": f"{domain}-{i:04d}", **row} for i, row in enumerate(written, start=1)]
+
+
+def corpus_of(domain: str, written: list[dict[str, Any]]) -> Corpus:
+    """Make a corpus of rows as they are generated and shipped."""
+    column = {name: [row[name] for row in written] for name in (*_COLUMNS, *_GROUPS)}
+    return Corpus.of(
+        domain,
+        column["text"],
+        ids=column["id"],
+        author=column["author"],
+        time=column["time"],
+        split=column["split"],
+        labels={name: column[name] for name in ("depression", "anxiety")},
+        groups={name: column[name] for name in _GROUPS},
+    )
+
+
+def packed(domain: str) -> bytes:
+    """The bytes of a shipped file: one JSON object a line, compressed."""
+    lines = (json.dumps(row, ensure_ascii=False) for row in rows(domain, SHIPPED_N[domain], SHIPPED_SEED))
+    return zstandard.ZstdCompressor(level=_LEVEL).compress("".join(f"{line}\n" for line in lines).encode())
+
+
+def unpacked(content: bytes) -> list[dict[str, Any]]:
+    """The rows of a shipped file."""
+    lines = zstandard.ZstdDecompressor().decompress(content).decode().split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def _authors(domain: str, count: int, seed: int, association: float) -> list[Author]:
+    """People by quota of state and gender, which are independent unless an association is asked for."""
+    rng = Random(f"{seed}/{domain}/authors")
+    depressed = round(DEPRESSED[domain] * count)
+    cells: list[tuple[bool, str]] = []
+    for state, size in ((True, depressed), (False, count - depressed)):
+        women = round(size * (0.5 + (association if state else -association) / 2))
+        cells += [(state, "woman")] * women + [(state, "man")] * (size - women)
+    people = [(state, gender, _SPLITS[i % len(_SPLITS)]) for i, (state, gender) in enumerate(cells)]
+    people.sort(key=lambda _: rng.random())
+    authors = []
+    for i, (state, gender, split) in enumerate(people, start=1):
+        anxious, history = rng.random() < ANXIOUS[state], not state and rng.random() < HISTORY
+        authors.append(Author(f"{domain[0]}{i:03d}", gender, state, anxious, history, split, _style(rng)))
+    return authors
+
+
+def _style(rng: Random) -> dict[str, float]:
+    """Habits of writing, which do not depend on the state."""
+    return {
+        "lower": _habit(rng, 0.95, 0.6, 0.2),
+        "short": _habit(rng, 0.7, 0.3, 0.0),
+        "stretch": _habit(rng, 0.5, 0.2, 0.0),
+        "bare": _habit(rng, 0.8, 0.2, 0.0),
+        "emoji": _habit(rng, 0.7, 0.3, 0.05),
+        "tag": _habit(rng, 0.6, 0.25, 0.05),
+        "filler": _habit(rng, 0.1, 0.05, 0.02),
+    }
+
+
+def _habit(rng: Random, *shares: float) -> float:
+    return shares[int(rng.random() * len(shares))]
+
+
+def _counts(authors: int, n: int) -> list[int]:
+    """How many texts each author writes: n in all, some authors more than others."""
+    counts = [1 + (i % 3) for i in range(authors)]
+    while (rest := n - sum(counts)) != 0:
+        for i in range(min(abs(rest), authors)):
+            counts[i] = max(0, counts[i] + (1 if rest > 0 else -1))
+    return counts
+
+
+def _unseen(domain: str, author: Author, rng: Random, seen: set[str], others: Unlike | None) -> Written:
+    """A text that nobody has written yet, and nobody in another split nearly so."""
+    for tries in count():
+        written = compose(domain, author, rng)
+        if written.text in seen:
+            continue
+        if others is None or len(seen) >= _UNLIKE or tries >= _TRIES:
+            break
+        if others.admits(written.text, author.split):
+            break
+    seen.add(written.text)
+    if others is not None and len(seen) < _UNLIKE:
+        others.add(written.text, author.split)
+    return written
+
+
+def _clock(domain: str, author: Author, day: datetime, rng: Random) -> str:
+    if domain in ("interviews", "notes"):
+        hour = 8 + int(rng.random() * 9)
+    elif rng.random() < (0.3 if author.depressed else 0.15):
+        hour = int(rng.random() * 5)
+    else:
+        hour = 7 + int(rng.random() * 17)
+    return day.replace(hour=hour, minute=int(rng.random() * 60)).isoformat(timespec="minutes")
+
+
+def _row(domain: str, author: Author, written: Written, time: str, rng: Random) -> dict[str, Any]:
+    told = list(dict.fromkeys(written.mentions))
+    status = told[0][1] if told else None
+    symptoms = [symptom for symptom, how in told if how == status]
+    return {
+        "text": written.text,
+        "author": author.id,
+        "time": time,
+        "split": author.split,
+        "depression": int(author.depressed != (rng.random() < NOISE)),
+        "anxiety": int(author.anxious != (rng.random() < NOISE)),
+        "gender": author.gender,
+        "subject": written.subject,
+        "source": domain,
+        "symptom": ",".join(dict.fromkeys(symptoms)) or None,
+        "status": status,
+        "mentions": " ".join(f"{symptom}:{how}" for symptom, how in told) or None,
+    }
+
+
+def write(folder: Path) -> list[Path]:
+    """Write the shipped files into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{domain}.jsonl.zst" for domain in SHIPPED_N]
+    for path, domain in zip(paths, SHIPPED_N, strict=True):
+        path.write_bytes(packed(domain))
+    return paths
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m psycheck.demo.generate OUTDIR")
+    for path in write(Path(sys.argv[1])):
+        sys.stdout.write(f"{path}\n")

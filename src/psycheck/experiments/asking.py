@@ -1,0 +1,109 @@
+"""Scores of whole corpora and pass rates of sentences, through the store: nothing is scored twice."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from psycheck.audits.behaviour import Behaviour
+from psycheck.audits.suite import Check, Suite
+from psycheck.corpora.shorten import fit_texts
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+from psycheck.finding import Finding
+from psycheck.model import FloatArray, Model, Windowed
+from psycheck.scoring.engine import Progress, score_once, silent
+from psycheck.scoring.store import Store, default_store
+from psycheck.scoring.view import RememberedScores
+from psycheck.train.augment import Addition
+
+
+def scored(
+    model: Model,
+    corpora: Sequence[Corpus],
+    label: str,
+    store_path: Path | None = None,
+    progress: Progress = silent,
+) -> list[FloatArray]:
+    """What a model says of one label for each corpus, each (n,); NaN where it gave no usable answer."""
+    column = column_of(model, label)
+    with closing(Store(store_path or default_store())) as store:
+        view = RememberedScores(store, model, model.labels)
+        pieces = [((k + 1) / len(corpora), corpus.texts) for k, corpus in enumerate(corpora)]
+        score_once([(model, view)], store, pieces, progress)
+        return [view.of(corpus.texts)[:, column] for corpus in corpora]
+
+
+def sentence_rates(
+    model: Model,
+    corpus: Corpus,
+    suites: Sequence[Suite],
+    store_path: Path | None = None,
+    progress: Progress = silent,
+) -> list[Finding]:
+    """Pass rates of the DIR checks of suites on a few texts, shortened so that every sentence is read."""
+    return sentence_cases(model, corpus, suites, store_path, progress)[0]
+
+
+def sentence_cases(
+    model: Model,
+    corpus: Corpus,
+    suites: Sequence[Suite],
+    store_path: Path | None = None,
+    progress: Progress = silent,
+) -> tuple[list[Finding], dict[tuple[str, str], dict[str, bool]]]:
+    """Pass rates, and for each suite and check the ids of the texts that were judged: whether they passed."""
+    asked = [Behaviour(dir_checks(suite)) for suite in suites]
+    sentences = [s for audit in asked for check in audit.suite.checks for s in check.sentences]
+    readers = [model.read] if isinstance(model, Windowed) else []
+    fitted, _ = fit_texts(corpus, readers, sentences)
+    with closing(Store(store_path or default_store())) as store:
+        view = RememberedScores(store, model, model.labels)
+        pieces = [((k + 1) / len(asked), audit.ask(fitted)) for k, audit in enumerate(asked)]
+        score_once([(model, view)], store, pieces, progress)
+        judged = [audit.judge(fitted, view) for audit in asked]
+    rates = [finding for one in judged for finding in one.findings if finding.measure == "pass_rate"]
+    passed: dict[tuple[str, str], dict[str, bool]] = {}
+    for one in judged:
+        cases = one.tables["cases"].select(pl.col("suite", "check", "id", "outcome").cast(pl.String))
+        for suite, check, id_, outcome in cases.iter_rows():
+            if outcome in ("passed", "failed"):
+                passed.setdefault((suite, check), {})[id_] = outcome == "passed"
+    return rates, passed
+
+
+def sample(corpus: Corpus, size: int, seed: int) -> Corpus:
+    """At most `size` texts of a corpus, drawn by seed, in their order."""
+    if len(corpus) <= size:
+        return corpus
+    keep = np.zeros(len(corpus), bool)
+    keep[np.random.default_rng(seed).permutation(len(corpus))[:size]] = True
+    return corpus.only(keep)
+
+
+def dir_checks(suite: Suite) -> Suite:
+    """A suite with the DIR checks that append sentences, alone."""
+    moved = ("not_down", "not_up")  # what must stay steady says nothing about presence or absence
+    checks = tuple(c for c in suite.checks if c.sentences and c.expect.kind in moved)
+    if not checks:
+        raise BadInput(f"suite '{suite.name}' has no DIR check that appends a sentence")
+    return replace(suite, checks=checks)
+
+
+def additions_of(checks: Sequence[Check]) -> list[Addition]:
+    """The sentences of checks; where the score must not fall they speak of presence, else of absence."""
+    return [
+        Addition(check.id, sentence, check.expect.kind == "not_down")
+        for check in checks
+        for sentence in check.sentences
+    ]
+
+
+def column_of(model: Model, label: str) -> int:
+    """Where a model's score for a label stands."""
+    if label not in model.labels:
+        raise BadInput(f"model '{model.name}' does not score '{label}'", allowed=", ".join(model.labels))
+    return model.labels.index(label)

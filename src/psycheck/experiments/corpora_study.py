@@ -1,0 +1,130 @@
+"""How far corpora and their classes are apart, as DECK Table 3 and ANGST Tables 2 and 8 ask it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from psycheck.corpora.distances import Comparing, classes_of, compare, steps
+from psycheck.corpora.open import CorpusLike, open_corpus
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+from psycheck.finding import Finding
+from psycheck.model import Encoder
+from psycheck.report.studies.corpora import paper_notes
+from psycheck.run import Run
+from psycheck.runs.pages import save
+from psycheck.scoring.engine import Progress, silent
+from psycheck.verbs.compare import compared_with, counting, encoder_of, notes_of
+
+# Which parts of a comparison the tables ask for; the map is for the eye.
+BETWEEN = ("vectors", "adversarial", "map")
+WITHIN = ("words", "vectors")
+_MOST_TOGETHER = 2  # labels whose combinations are classes, as in ANGST; of more, each is taken by itself
+_FEWEST = 10
+
+
+def study_corpora(
+    corpora: Sequence[CorpusLike],
+    *,
+    out: str | Path | None = None,
+    encoder: str | Encoder | None = None,
+    how: Comparing | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Measure the distances between corpora (Tables 3 and 8) and between the classes of each (Table 2).
+
+    Two labels make up to four classes ("depression", "anxiety", both, none); one label, or each of more than
+    two, makes two. `encoder` is as for `compare_corpora`; DECK took sentence embeddings of its own models,
+    ANGST those of RoBERTa. Of `how.parts`, corpora are compared by vectors, adversarial and map, classes by
+    words and vectors. The folder gets `report.html` and `study.md`, each table beside the published one.
+    """
+    how = how or Comparing()
+    opened = [open_corpus(said) for said in corpora]
+    names = [corpus.name for corpus in opened]
+    if not opened or len(set(names)) < len(names):
+        raise BadInput(
+            "corpora need names of their own" if opened else "no corpus is named",
+            allowed="one corpus or more",
+            do="write NAME=PATH",
+        )
+    between = replace(how, parts=tuple(part for part in how.parts if part in BETWEEN))
+    within = replace(how, parts=tuple(part for part in how.parts if part in WITHIN))
+    notes = notes_of(opened)
+    cut: list[tuple[str, list[Corpus]]] = []
+    for corpus in opened if within.parts else ():
+        together, said = _classes(corpus)
+        cut += [(corpus.name, classes) for classes in together]
+        notes += said
+    across = len(opened) > 1 and bool(between.parts)
+    if not across and not cut:
+        raise BadInput(
+            "there is nothing to compare",
+            where=", ".join(names),
+            allowed=f"two corpora or more ({', '.join(BETWEEN)}), or a label with two classes of {_FEWEST}"
+            f" texts ({', '.join(WITHIN)})",
+            do="name a second corpus, or a label with --label",
+        )
+    used: Encoder | None = None
+    if "vectors" in how.parts or (across and "map" in between.parts):
+        used, said = encoder_of(encoder)
+        notes += said
+    total = steps(len(opened), between) * across + sum(steps(len(s), within) for _, s in cut)
+    step = counting(progress, "study corpora", total)
+    findings: list[Finding] = []
+    tables = {}
+    if across:
+        found = compare(opened, used, between, step)
+        findings += [_placed(one, "", "between corpora") for one in found.findings]
+        tables = dict(found.tables)
+        notes += found.notes
+    for name, sides in cut:
+        found = compare(sides, used, within, step)
+        findings += [_placed(one, name, "between classes") for one in found.findings]
+        notes += [f"{name}: {note}" for note in found.notes]
+    run = Run(
+        plan={
+            "verb": "study corpora",
+            "corpora": names,
+            "encoder": used.name if used else "tfidf",
+            **asdict(how),
+            "parts": list(how.parts),
+        },
+        environment=compared_with(opened, used),
+        findings=tuple(findings),
+        tables=tables,
+        notes=(*dict.fromkeys(notes), *paper_notes()),
+        folder=Path(out) if out is not None else None,
+    )
+    if run.folder is not None:
+        save(run, run.folder)
+    return run
+
+
+def _placed(finding: Finding, corpus: str, level: str) -> Finding:
+    """A finding that says which corpus its classes belong to."""
+    where = {**finding.where, "audit": "study", "study": "corpora", "level": level}
+    return replace(finding, where={**where, "corpus": corpus} if corpus else where)
+
+
+def _classes(corpus: Corpus) -> tuple[list[list[Corpus]], list[str]]:
+    """The classes that are compared with each other, label by label or combined; and what is left out."""
+    together = [corpus.labels] if len(corpus.labels) <= _MOST_TOGETHER else [(one,) for one in corpus.labels]
+    out: list[list[Corpus]] = []
+    notes: list[str] = []
+    for by in together if corpus.labels else ():
+        try:
+            classes = classes_of(corpus, by)
+        except BadInput as error:
+            notes.append(f"Table 2 is without {corpus.name}, {', '.join(by)}: {error.what}")
+            continue
+        large = [one for one in classes if len(one) >= _FEWEST]
+        notes += [
+            f"Table 2 is without {corpus.name}, '{one.name}': fewer than {_FEWEST} texts"
+            for one in classes
+            if len(one) < _FEWEST
+        ]
+        if len(large) > 1:
+            out.append(large)
+    if not corpus.labels:
+        notes.append(f"Table 2 is without {corpus.name}: it has no labels")
+    return out, notes

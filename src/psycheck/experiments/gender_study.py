@@ -1,0 +1,216 @@
+"""How gender bias reaches a classifier: four training sets, several learners, each test text worded twice."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from psycheck.corpora.open import CorpusLike, open_corpus
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput, PsycheckError
+from psycheck.experiments.arms import Say
+from psycheck.experiments.gender_deciding import TFIDF, Deciding, title_of
+from psycheck.experiments.gender_rows import AUDIT, Decided, adjusted, changes, figures, pair_rows
+from psycheck.experiments.gender_texts import Balance, Cut, Gendered, How, cut, gendered_texts, label_of
+from psycheck.experiments.gender_training import fewer, training_of
+from psycheck.experiments.gender_unseen import unseen_notes
+from psycheck.finding import Finding
+from psycheck.measures.bootstrap import RESAMPLES
+from psycheck.model import Encoder
+from psycheck.models.open import open_encoder
+from psycheck.report.studies.gender import ORIGINAL, paper_notes
+from psycheck.run import Run
+from psycheck.runs.environment import environment_of
+from psycheck.runs.folder import open_run
+from psycheck.runs.pages import save
+from psycheck.scoring.engine import Progress, silent
+from psycheck.text.gender.edits import Scope
+from psycheck.train.grids import Grid, grid, learners
+from psycheck.train.recipe import Recipe, with_seed
+
+PRONOUNS = Scope()
+
+
+def study_gender(
+    corpus: CorpusLike,
+    *,
+    out: str | Path,
+    encoder: str | Path | Encoder = "minilm",
+    names: Sequence[str] | None = None,
+    recipes: Sequence[Recipe] = (),
+    label: str | None = None,
+    scope: Scope = PRONOUNS,
+    how: How = "they",
+    balance: Balance = "both",
+    each: int | None = None,
+    pairs: int | None = None,
+    seeds: int = 1,
+    direct_bias: bool = True,
+    resamples: int = RESAMPLES,
+    progress: Progress = silent,
+    say: Say = lambda _: None,
+) -> Run:
+    """Train on original, swapped, neutralised and augmented texts, and decide every test text twice.
+
+    `names` are the learners of the grids (all unless said), on the vectors of `encoder`; "tfidf" stands for
+    TF–IDF of words, which knows nothing but the training texts. `recipes` are encoders to fine-tune besides.
+    `scope` says which words are swapped, `how` what neutral texts say; `balance` and `each` how training
+    texts are drawn, once a seed; `pairs` bounds the test; `direct_bias` measures that of the encoder, too.
+    The folder gets `study.md`, each table beside the published one, and `pairs.parquet`, every decision by
+    id. Vectors and decisions are remembered in it: the same call goes on after a kill.
+    """
+    opened = open_corpus(corpus)
+    grids = [grid(name) for name in (learners() if names is None else names)]
+    _check(grids, recipes, seeds, pairs)
+    texts = gendered_texts(opened, label_of(opened, label), scope, how)
+    cuts = [fewer(texts, cut(texts, balance=balance, each=each, seed=k), pairs, k) for k in range(seeds)]
+    folder = Path(out)
+    by_words = encoder == TFIDF
+    reader = None if by_words or not grids else open_encoder(encoder)
+    study = Deciding(texts, folder, reader, progress, say)
+    trainings = [training_of(texts, one, k) for k, one in enumerate(cuts)]
+    study.encode([text for t in trainings for text in t.every_text()])
+    for number, training in enumerate(trainings):
+        for one in grids:
+            study.learn(one, training, number)
+        for recipe in recipes:
+            study.finetune(
+                with_seed(recipe.with_(labels=[texts.label]), recipe.seed + number), training, number
+            )
+    run = Run(
+        plan=_plan(opened, texts, cuts, study, grids, recipes, balance, scope, how, seeds),
+        environment=environment_of([reader] if reader is not None else [], [opened]),
+        findings=tuple(_findings(study.rows, texts, resamples)),
+        tables={"pairs": pair_rows(study.rows)},
+        notes=(
+            *_notes(opened, texts, cuts),
+            *unseen_notes(study.rows),
+            *study.notes,
+            *paper_notes(),
+        ),
+        folder=folder,
+    )
+    if direct_bias and reader is not None:
+        run = _with_direct_bias(run, reader, folder)
+    save(run, folder)
+    return run
+
+
+def _findings(rows: Sequence[Decided], texts: Gendered, resamples: int) -> list[Finding]:
+    out = [f for row in rows for f in figures(row, resamples=resamples)]
+    original = {(row.learner, row.seed): row for row in rows if row.experiment == ORIGINAL}
+    for row in rows:
+        if row.experiment != ORIGINAL:
+            out += changes(row, original[row.learner, row.seed], resamples=resamples)
+    for measure in ("mcnemar_p", "fnr_mcnemar_p", "flip_rate_change_p"):
+        out += adjusted(out, measure)
+    total = len(texts) + sum(texts.left_out.values())
+    where = {"audit": AUDIT, "corpus": texts.corpus, "label": texts.label}
+    counts = {why.replace(" ", "_"): n for why, n in texts.left_out.items()}
+    share = len(texts) / total
+    out.append(Finding("gendered_share", share, total, None, where, counts, texts.undecided))
+    return out
+
+
+def _with_direct_bias(run: Run, encoder: Encoder, folder: Path) -> Run:
+    """The run with Direct Bias of the vectors, or with a note that says why there is none."""
+
+    def without(why: str) -> Run:
+        return replace(run, notes=(*run.notes, f"Direct Bias of {encoder.name} is missing: {why}"))
+
+    # What is trained is written down before: nothing that fails from here on may cost it.
+    save(without("the study ended before it was measured"), folder)
+    try:
+        return replace(run, findings=(*run.findings, *_direct_bias(encoder, folder / "bias")))
+    except PsycheckError as error:
+        return without(error.what)
+
+
+def _direct_bias(encoder: Encoder, folder: Path) -> list[Finding]:
+    """Direct Bias of the depression words in the vectors, measured once a folder."""
+    from psycheck.verbs.bias import encoder_bias
+
+    run = open_run(folder) if (folder / "findings.jsonl").is_file() else None
+    mark = encoder.fingerprint
+    known = run.environment.get("models", {}) if run else {}
+    if run is None or mark not in [said.get("fingerprint") for said in known.values()]:
+        run = encoder_bias(encoder, lists=["depression"], out=folder)
+    wanted = ("direct_bias", "direct_bias_p")
+    return [replace(f, where={**f.where, "audit": AUDIT}) for f in run.findings if f.measure in wanted]
+
+
+def _check(grids: Sequence[Grid], recipes: Sequence[Recipe], seeds: int, pairs: int | None) -> None:
+    titles = [one.name for one in grids] + [title_of(recipe) for recipe in recipes]
+    if not titles:
+        raise BadInput("the study has no learner", allowed=", ".join(learners()))
+    if len(set(titles)) < len(titles):
+        raise BadInput("two of the learners have the same name", allowed="one of each")
+    if seeds < 1:
+        raise BadInput(f"seeds = {seeds}", allowed="1 or more")
+    if pairs is not None and pairs < 2:
+        raise BadInput(f"pairs = {pairs}", allowed="2 or more")
+
+
+def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
+    total = len(corpus)
+    out = [
+        *corpus.notes,
+        "ours stand beside the published figures; corpora and vectors are not the paper's",
+        f"{texts.corpus}: {len(texts)} of {total} texts speak of one gender and can be swapped whole",
+    ]
+    out += [f"{texts.corpus}: {n} left out ({why})" for why, n in texts.left_out.items()]
+    if texts.besides:
+        out.append(
+            f"{texts.corpus}: {texts.besides} of the {len(texts)} name a gender by a noun or title too, "
+            "which stays in every wording, so that a model can hold on to it (--swap nouns,titles)"
+        )
+    first = cuts[0]
+    out.append(f"trained on {len(first.train)} texts, tested on {len(first.test)} pairs, with each seed")
+    if any(one.shared for one in cuts):
+        out.append(f"{first.shared} texts are not tested on because their author is trained on")
+    if any(one.beyond for one in cuts):
+        out.append(f"{first.beyond} further texts are not tested on (--pairs)")
+    if any(part not in ("", "train", "test") for part in texts.parts):
+        out.append("splits other than test are trained on: the search cuts its own folds")
+    return out
+
+
+def _plan(
+    corpus: Corpus,
+    texts: Gendered,
+    cuts: Sequence[Cut],
+    study: Deciding,
+    grids: Sequence[Grid],
+    recipes: Sequence[Recipe],
+    balance: Balance,
+    scope: Scope,
+    how: How,
+    seeds: int,
+) -> dict[str, Any]:
+    titles = [one.title for one in grids] + [title_of(recipe) for recipe in recipes]
+    return {
+        "verb": "study gender",
+        "models": [{"name": title, "labels": [texts.label]} for title in titles],
+        "corpora": [
+            {
+                "name": corpus.name,
+                "texts": len(corpus),
+                "labels": [texts.label],
+                "left_out": {**corpus.left_out, **texts.left_out},
+            }
+        ],
+        "encoder": study.vectors_name if grids else "their own vectors",
+        "threshold": 0.5,
+        "balance": balance,
+        "neutral": how,
+        "scope": {key: getattr(scope, key) for key in ("nouns", "titles", "names", "person")},
+        "seeds": seeds,
+        "cuts": [{"train": len(one.train), "pairs": len(one.test), "shared": one.shared} for one in cuts],
+        "grids": {one.name: {"fixed": dict(one.fixed), "tuned": _plain(one)} for one in grids},
+        "chosen": study.chosen,
+        "recipes": [recipe.as_dict() for recipe in recipes],
+    }
+
+
+def _plain(one: Grid) -> dict[str, list[Any]]:
+    return {key: list(values) for key, values in one.tuned.items()}

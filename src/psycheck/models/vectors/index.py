@@ -1,0 +1,196 @@
+"""Word vectors as memory-mapped files: converted once, opened at once, however many words there are.
+
+A folder holds vectors.npy (n, d), the words one after the other (letters.npy) with the place where each ends
+(ends.npy), and their hashes in order with the row of each (hashes.npy, rows.npy). Looking a word up is a
+binary search in the hashes and a comparison of its letters, so that opening builds no dictionary.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psycheck.errors import StoreFailure
+from psycheck.model import IntArray
+from psycheck.models.cache import cache_folder
+from psycheck.models.fingerprint import hashed
+
+FORMAT = "2"  # raise it whenever the files of a folder change
+HEADER = 128  # bytes before the numbers of vectors.npy
+Rows = NDArray[np.float32]
+Block = tuple[list[bytes], Rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Words by row and rows by word; where a word stands twice the first row counts."""
+
+    hashes: NDArray[np.uint64] = field(repr=False)
+    rows: NDArray[np.int32] = field(repr=False)
+    ends: NDArray[np.int64] = field(repr=False)
+    letters: NDArray[np.uint8] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def word(self, row: int) -> str:
+        """The word of a row."""
+        return self._raw(row).decode("utf-8", "replace")
+
+    def find(self, words: Sequence[str]) -> IntArray:
+        """The row of each word, (n,); −1 where it is absent."""
+        raw = [word.encode("utf-8", "surrogatepass") for word in words]
+        wanted = np.fromiter(map(word_hash, raw), np.uint64, len(raw))
+        found = np.full(len(raw), -1, np.int64)
+        for i, start in enumerate(np.searchsorted(self.hashes, wanted)):
+            at = int(start)
+            # Two words may share a hash: go on until the letters agree.
+            while at < len(self.hashes) and self.hashes[at] == wanted[i]:
+                if self._raw(int(self.rows[at])) == raw[i]:
+                    found[i] = self.rows[at]
+                    break
+                at += 1
+        return found
+
+    def _raw(self, row: int) -> bytes:
+        start = int(self.ends[row - 1]) if row else 0
+        return self.letters[start : int(self.ends[row])].tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An opened folder; `table` is None where the vectors stay in the file that they came in.
+
+    `places` (n,) then says which row of that file belongs to a word, where several words share one.
+    """
+
+    vocabulary: Vocabulary
+    table: Rows | None
+    facts: Mapping[str, Any]
+    places: NDArray[np.int32] | None = None
+
+
+def word_hash(word: bytes) -> int:
+    """64 bits that name a word."""
+    return int.from_bytes(blake2b(word, digest_size=8).digest(), "little")
+
+
+def folder_of(paths: Sequence[Path]) -> Path:
+    """Where files are kept once converted: by path, size and time, beside the scores that are remembered."""
+    told = []
+    for path in paths:
+        state = path.stat()
+        told += [str(path.resolve()), str(state.st_size), str(state.st_mtime_ns)]
+    return cache_folder() / "vectors" / hashed(FORMAT, *told)
+
+
+def stored(folder: Path) -> Stored | None:
+    """Open a converted folder without reading it, or None where there is no whole one."""
+    try:
+        facts = json.loads((folder / "facts.json").read_text("utf-8"))
+        files = {name: _mapped(folder / f"{name}.npy") for name in ("hashes", "rows", "ends", "letters")}
+        table = _mapped(folder / "vectors.npy") if facts["dimensions"] else None
+        places = _mapped(folder / "places.npy") if facts["placed"] else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return Stored(Vocabulary(**files), table, facts, places)
+
+
+def store(
+    blocks: Iterable[Block],
+    folder: Path,
+    facts: Mapping[str, Any],
+    *,
+    table: bool = True,
+    places: NDArray[np.int32] | None = None,
+) -> Stored:
+    """Convert blocks of words and vectors (k, d) into a folder; it appears whole or not at all."""
+    part = folder.with_name(f"{folder.name}.{os.getpid()}.part")
+    try:
+        part.mkdir(parents=True, exist_ok=True)
+        words, dimensions, content = _write_table(blocks, part / "vectors.npy", table)
+        _write_words(words, part)
+        if places is not None:
+            np.save(part / "places.npy", places, allow_pickle=False)
+        told = {
+            **facts,
+            "words": len(words),
+            "dimensions": dimensions,
+            "content": content,
+            "placed": places is not None,
+        }
+        (part / "facts.json").write_text(json.dumps(told), "utf-8")
+        try:
+            part.replace(folder)
+        except OSError:  # another process was faster, or a broken folder stands there
+            if stored(folder) is None:
+                shutil.rmtree(folder, ignore_errors=True)
+                part.replace(folder)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+        raise StoreFailure(
+            f"cannot write the converted vectors: {reason}",
+            where=str(folder.parent),
+            allowed="a folder with free space that you may write to",
+            do="free space, or set PSYCHECK_STORE to a file in another folder; vectors are kept beside it",
+        ) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    opened = stored(folder)
+    if opened is None:
+        raise StoreFailure("the converted vectors cannot be opened again", where=str(folder))
+    return opened
+
+
+def _write_table(blocks: Iterable[Block], path: Path, table: bool) -> tuple[list[bytes], int, str]:
+    """Write the vectors as they come; how many there are is known, and written, at the end."""
+    words: list[bytes] = []
+    dimensions = 0
+    content = blake2b(digest_size=16)
+    with path.open("wb") as file:
+        file.write(bytes(HEADER))
+        for some, rows in blocks:
+            words += some
+            content.update(b"\0".join(some))
+            if table:
+                dimensions = rows.shape[1]
+                raw = np.ascontiguousarray(rows, dtype="<f4").tobytes()
+                content.update(raw)
+                file.write(raw)
+        _write_header(file, len(words), dimensions)
+    return words, dimensions, content.hexdigest()
+
+
+def _write_header(file: BinaryIO, rows: int, columns: int) -> None:
+    """The header of NumPy's format 1.0, padded to a fixed length."""
+    told = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
+    length = HEADER - 10
+    file.seek(0)
+    file.write(b"\x93NUMPY\x01\x00" + length.to_bytes(2, "little"))
+    file.write(told.ljust(length - 1).encode("ascii") + b"\n")
+
+
+def _write_words(words: list[bytes], folder: Path) -> None:
+    hashes = np.fromiter(map(word_hash, words), np.uint64, len(words))
+    order = np.argsort(hashes, kind="stable").astype(np.int32)
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    written: dict[str, NDArray[Any]] = {
+        "hashes": hashes[order],
+        "rows": order,
+        "ends": np.cumsum(lengths),
+        "letters": np.frombuffer(b"".join(words) or b"\0", np.uint8),
+    }
+    for name, values in written.items():
+        np.save(folder / f"{name}.npy", values, allow_pickle=False)
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    found: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return found

@@ -1,0 +1,125 @@
+"""A run as one HTML file that needs nothing else: no network, no font, no script from elsewhere."""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from markupsafe import Markup
+
+from psycheck.errors import counted
+from psycheck.report.behaviour import blocks
+from psycheck.report.cases import case_groups, outcomes, pair_cases
+from psycheck.report.charts import axis
+from psycheck.report.fairness import fairness
+from psycheck.report.fairness_sentences import fairness_tested
+from psycheck.report.numbers import count
+from psycheck.report.page import beside, draw
+from psycheck.report.performance import across, curves, length, performance
+from psycheck.report.shelf import Shelf
+from psycheck.report.tables import others
+from psycheck.report.verdict import cautions, checks_of, headlines, learned, unanswered, untested, weakest
+from psycheck.report.words import listed
+from psycheck.run import Run
+
+
+def render(run: Run) -> str:
+    """Draw the report of a run as one HTML page; it selects, sorts and formats findings and computes none."""
+    shelf = Shelf(run.findings)
+    drawn, bins = curves(shelf, run.findings, run.plan)
+    groups = case_groups(run)
+    script = beside("report.js")
+    page = {
+        "script": Markup(script),
+        "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
+        "models": _names(run, "model", "models"),
+        "corpora": _names(run, "corpus", "corpora"),
+        "date": str(run.environment.get("date") or run.environment.get("finished") or ""),
+        "headlines": headlines(run),
+        "learned": learned(run),
+        "tested": _tested(run),
+        "untested": untested(run),
+        "cautions": cautions(run),
+        "left_out": _left_out(run),
+        "blocks": blocks(shelf, weakest(checks_of(run))),
+        "performance": performance(shelf, run.plan),
+        "curves": drawn,
+        "fairness": fairness(shelf, pair_cases(run)),
+        "bins": bins,
+        "tables": [table for table in (length(shelf), across(shelf)) if table is not None],
+        "others": others(shelf.left),
+        "groups": groups,
+        "outcomes": outcomes(run),
+        "choices": {
+            key: list(dict.fromkeys(getattr(group, key) for group in groups))
+            for key in ("check", "model", "corpus")
+        },
+        "with_texts": any(case.text is not None for case in run.shown),
+        "axis": axis(),
+        "environment": list(_facts(run.environment)),
+        "plan": json.dumps(dict(run.plan), indent=1, ensure_ascii=False, default=str),
+        "run": run,
+    }
+    return draw("audit", run, **page)
+
+
+def _names(run: Run, key: str, planned: str) -> list[str]:
+    """The names that findings hold, or those of the plan where nothing was found."""
+    found = dict.fromkeys(f.where[key] for f in run.findings if f.where.get(key) and "by" not in f.where)
+    return list(found) or [_name(entry) for entry in _entries(run.plan.get(planned))]
+
+
+def _tested(run: Run) -> str:
+    """What was tested, in one sentence."""
+    checks = checks_of(run)
+    suites = list(dict.fromkeys(f.where.get("suite", "") for f in checks if f.where.get("suite")))
+    number = len({(f.where.get("suite"), f.where["check"]) for f in checks if f.tested})
+    fair = fairness_tested(run)
+    planned = [entry for entry in _entries(run.plan.get("corpora")) if isinstance(entry, Mapping)]
+    sizes = {_name(entry): entry.get("texts", entry.get("n")) for entry in planned}
+    corpora = [
+        f"{name} ({counted(size, 'text')})" if isinstance(size := sizes.get(name), int) else name
+        for name in _names(run, "corpus", "corpora")
+    ]
+    named = counted(number, "check") + (f" of {listed(suites)}" if suites else "")
+    said = listed([*([named] if checks or not fair else []), *fair])
+    models = listed(_names(run, "model", "models"))
+    whole = f"{said} on {listed(corpora) or 'no corpus'} with {models or 'no model'}."
+    return " ".join([whole, *unanswered(run)])
+
+
+def _left_out(run: Run) -> list[str]:
+    """The rows of each corpus that were kept out, and why."""
+    return [
+        f"{_name(entry)}: "
+        + ", ".join(f"{str(why).replace('_', ' ')} {count(rows)}" for why, rows in entry["left_out"].items())
+        for entry in _entries(run.plan.get("corpora"))
+        if isinstance(entry, Mapping) and isinstance(entry.get("left_out"), Mapping) and entry["left_out"]
+    ]
+
+
+def _entries(planned: object) -> list[Any]:
+    if isinstance(planned, Mapping):
+        return [
+            {"name": name, **(value if isinstance(value, Mapping) else {})} for name, value in planned.items()
+        ]
+    return list(planned) if isinstance(planned, Sequence) and not isinstance(planned, str) else []
+
+
+def _name(entry: object) -> str:
+    return str(entry.get("name", "")) if isinstance(entry, Mapping) else str(entry)
+
+
+def _facts(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Nested facts as flat lines."""
+    for key, value in facts.items():
+        name = f"{before}{str(key).replace('_', ' ')}"
+        if isinstance(value, Mapping):
+            yield from _facts(value, f"{name}, ")
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            yield name, ", ".join(map(str, value))
+        elif isinstance(value, float):
+            yield name, f"{value:.4g}"
+        else:
+            yield name, f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -1,0 +1,45 @@
+"""With what a run was made: versions and fingerprints, so that it can be repeated."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from psycheck import __version__
+from psycheck.audits.suite import Suite
+from psycheck.corpus import Corpus
+from psycheck.model import Encoder, Model
+from psycheck.scoring.engine import Tally
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars", "torch", "transformers")
+
+
+def environment_of(
+    models: Sequence[Model | Encoder],
+    corpora: Sequence[Corpus],
+    suites: Sequence[Suite] = (),
+    tallies: Mapping[str, Tally] | None = None,
+    *,
+    libraries: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Versions (of `libraries` besides those that every run uses), fingerprints, and what became of texts."""
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "psycheck": __version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "libraries": {name: found for name in (*_LIBRARIES, *libraries) if (found := _version(name))},
+        "models": {m.name: {"fingerprint": m.fingerprint, **getattr(m, "parts", {})} for m in models},
+        "corpora": {corpus.name: corpus.fingerprint() for corpus in corpora},
+        "suites": {suite.name: suite.fingerprint for suite in suites},
+        "texts": {name: asdict(tally) for name, tally in (tallies or {}).items()},
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,181 @@
+"""Gates: bounds on findings that decide the exit code."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from psycheck.errors import BadInput, nearest
+from psycheck.finding import Finding
+from psycheck.run import GateResult
+
+_GATE = re.compile(
+    r"\s*(?P<measure>\w+)\s*(?P<sign>>=|<=|>|<)\s*(?P<bound>-?\d*\.?\d+%?)\s*(?:where\s+(?P<where>.+))?$"
+)
+_ALLOWED = "MEASURE >= BOUND [where KEY=VALUE [and KEY=VALUE …]], for example: pass_rate>=0.7 where kind=DIR"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A bound on every finding of one measure that fits `where`."""
+
+    measure: str
+    min: float | None = None
+    max: float | None = None
+    strict: bool = False
+    where: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    no_worse_than: str | None = None
+
+    def __str__(self) -> str:
+        equal = "" if self.strict else "="
+        bounds = [f">{equal}{self.min:g}"] if self.min is not None else []
+        bounds += [f"<{equal}{self.max:g}"] if self.max is not None else []
+        bounds += [f"no worse than {self.no_worse_than}"] if self.no_worse_than else []
+        where = " and ".join(f"{key}={value}" for key, value in self.where.items())
+        said = " and ".join(bounds)
+        apart = " " if said.startswith("no") else ""
+        return self.measure + apart + said + (f" where {where}" if where else "")
+
+
+def parse_gate(text: str) -> Gate:
+    """Read a gate such as "pass_rate>=0.7 where kind=DIR and corpus=posts"."""
+    found = _GATE.match(text)
+    if not found:
+        raise BadInput(f"gate not understood: {text!r}", where="--gate", allowed=_ALLOWED)
+    said = found["bound"]
+    bound = float(said.rstrip("%")) / (100 if said.endswith("%") else 1)
+    where = {}
+    for part in re.split(r"\s+and\s+|\s*,\s*", found["where"].strip()) if found["where"] else []:
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise BadInput(f"gate condition not understood: {part!r}", where="--gate", allowed=_ALLOWED)
+        where[key] = value.strip("'\"")
+    upper = found["sign"].startswith("<")
+    return Gate(
+        found["measure"],
+        min=None if upper else bound,
+        max=bound if upper else None,
+        strict=not found["sign"].endswith("="),
+        where=where,
+    )
+
+
+def check_gates(gates: Iterable[Gate], audits: Iterable[str], tags: Iterable[str] = ()) -> None:
+    """Refuse, before anything is scored, a measure or a key that the chosen audits do not have.
+
+    `tags` are those of the checks, which stand in `where` beside the keys of behaviour.
+    """
+    known = {audit: _known()["audit"][audit] for audit in audits}
+    measures = {measure for parts in known.values() for measure in parts["measures"]}
+    for gate in gates:
+        if gate.measure not in measures:
+            raise _no_measure(gate, measures)
+        keys = {
+            key
+            for audit, parts in known.items()
+            if gate.measure in parts["measures"]
+            for key in (*parts["keys"], *(tags if audit == "behaviour" else ()))
+        }
+        _refuse_key(gate, keys)
+
+
+def refuse_own_baseline(gates: Iterable[Gate], out: Path | None) -> None:
+    """Refuse a gate that holds a run against the folder it is written to: a second try would always hold."""
+    for gate in gates:
+        if out is not None and gate.no_worse_than and Path(gate.no_worse_than).resolve() == out.resolve():
+            raise BadInput(
+                f"the run is held against the folder that it is written to: {out}",
+                where=str(gate),
+                allowed="no_worse_than = the folder of an earlier run, out = another folder",
+                do="keep the run that you trust in a folder of its own, and write this one elsewhere: --out",
+            )
+
+
+def judge_gates(
+    gates: Sequence[Gate], findings: Sequence[Finding], earlier: Mapping[str, Sequence[Finding]] | None = None
+) -> tuple[GateResult, ...]:
+    """Hold every gate against the findings; `earlier` maps a run's name to its findings for no_worse_than."""
+    return tuple(_judge(gate, findings, earlier or {}) for gate in gates)
+
+
+def fits(finding: Finding, where: Mapping[str, str]) -> bool:
+    """Whether a finding speaks of what `where` names."""
+    return all(finding.where.get(key, "").casefold() == value.casefold() for key, value in where.items())
+
+
+def _judge(gate: Gate, findings: Sequence[Finding], earlier: Mapping[str, Sequence[Finding]]) -> GateResult:
+    measured = {finding.measure for finding in findings}
+    if gate.measure not in measured:
+        raise _no_measure(gate, measured)
+    met = [finding for finding in findings if finding.measure == gate.measure and fits(finding, gate.where)]
+    if not met:
+        _refuse_key(
+            gate, {key for finding in findings if finding.measure == gate.measure for key in finding.where}
+        )
+        return GateResult(str(gate), False, 0, (), "nothing fits it: what is not tested does not pass")
+    untested = tuple(finding for finding in met if not finding.tested)
+    if untested:
+        return GateResult(str(gate), False, len(met), untested, f"{len(untested)} of {len(met)} not tested")
+    then = earlier.get(gate.no_worse_than or "", ())
+    # One model against another is one figure; with several, each is held against its namesake.
+    named = len(_models(then)) > 1 or len(_models(met)) > 1
+    before = {_key(finding, named): finding for finding in then if finding.tested}
+    if gate.no_worse_than and (alone := tuple(f for f in met if _key(f, named) not in before)):
+        reason = f"{len(alone)} of {len(met)} have no counterpart in {gate.no_worse_than}"
+        return GateResult(str(gate), False, len(met), alone, reason)
+    failing = tuple(f for f in met if not _holds(gate, f, before.get(_key(f, named))))
+    reason = (
+        f"{len(failing)} of {len(met)} outside the bound" if failing else f"all {len(met)} within the bound"
+    )
+    return GateResult(str(gate), not failing, len(met), failing, reason)
+
+
+def _no_measure(gate: Gate, known: Iterable[str]) -> BadInput:
+    return BadInput(
+        f"gate on a measure that this run does not have: '{gate.measure}'",
+        where=str(gate),
+        allowed=nearest(gate.measure, known),
+    )
+
+
+def _refuse_key(gate: Gate, known: Iterable[str]) -> None:
+    for key in gate.where:
+        if key not in known:
+            raise BadInput(
+                f"gate asks where '{key}', which no finding of '{gate.measure}' has",
+                where=str(gate),
+                allowed=nearest(key, known),
+            )
+
+
+@cache
+def _known() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("gates.toml").read_text("utf-8"))
+
+
+def _holds(gate: Gate, finding: Finding, was: Finding | None) -> bool:
+    value = finding.value
+    if gate.min is not None and (value <= gate.min if gate.strict else value < gate.min):
+        return False
+    if gate.max is not None and (value >= gate.max if gate.strict else value > gate.max):
+        return False
+    if was is None:
+        return True
+    best: float | None = _known()["best"].get(gate.measure)
+    if best is not None:
+        return abs(value - best) <= abs(was.value - best)
+    return value <= was.value if gate.measure in _known()["higher_is_worse"] else value >= was.value
+
+
+def _models(findings: Iterable[Finding]) -> set[str]:
+    return {finding.where.get("model", "") for finding in findings} - {""}
+
+
+def _key(finding: Finding, named: bool) -> tuple[object, ...]:
+    """What makes two findings the same figure; without names they may differ in the model."""
+    rest = sorted((k, v) for k, v in finding.where.items() if named or k != "model")
+    return (finding.measure, *rest)

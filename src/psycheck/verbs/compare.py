@@ -1,0 +1,135 @@
+"""The comparison as a run: open, compare or warn, write down."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from itertools import count
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from psycheck.corpora.cautions import Caution, caution_table, warnings_of
+from psycheck.corpora.distances import Comparing, Comparison, classes_of, compare, steps
+from psycheck.corpora.open import CorpusLike, open_corpus
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput, MissingExtra, counted
+from psycheck.model import Encoder
+from psycheck.models.open import open_encoder
+from psycheck.run import Run
+from psycheck.runs.environment import environment_of
+from psycheck.runs.pages import save
+from psycheck.scoring.engine import Progress, silent
+
+TFIDF = "tfidf"
+_LIBRARIES = ("POT", "openTSNE", "cleanlab", "rensa")
+
+
+def compare_corpora(
+    corpora: Sequence[CorpusLike],
+    *,
+    by: Sequence[str] = (),
+    encoder: str | Encoder | None = None,
+    warn: bool = False,
+    show_texts: bool = False,
+    out: str | Path | None = None,
+    how: Comparing | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Compare corpora, or the classes of one (`by`), and look for leaks and shortcuts (`warn`).
+
+    `encoder` is "minilm", "hf:FOLDER", "tfidf" or an Encoder; None takes MiniLM where it is installed, else
+    TF–IDF. One corpus without `by` can only be warned of. With `show_texts` a caution names its word whatever
+    it is, and so do the words between corpora that 5 texts of a side hold.
+    """
+    how = how or Comparing()
+    opened = [open_corpus(said) for said in corpora]
+    if by and len(opened) != 1:
+        raise BadInput(f"{len(opened)} corpora cannot be cut into classes", allowed="--by with one corpus")
+    sides = classes_of(opened[0], by) if by else opened
+    if len(sides) < 2 and not warn:
+        raise BadInput(
+            "there is nothing to compare with",
+            allowed="two corpora or more, one with --by LABEL, or --warn",
+            do="psycheck compare FIRST SECOND",
+        )
+    step = counting(
+        progress, "compare", len(opened) * warn + (steps(len(sides), how) if len(sides) > 1 else 0)
+    )
+    cautions: list[Caution] = []
+    for corpus in opened if warn else ():
+        cautions += warnings_of(corpus, seed=how.seed, show=show_texts)
+        step("cautions")
+    notes = notes_of(opened)
+    found, used = Comparison(()), None
+    if len(sides) > 1:
+        if {"vectors", "map"} & set(how.parts):
+            used, said_of_it = encoder_of(encoder)
+            notes += said_of_it
+        found = compare(sides, used, how, step, show=show_texts)
+        notes += [f"{counted(n, 'text')} in no class: {why}" for why, n in sides[0].left_out.items() if by]
+    tables = dict(found.tables)
+    if cautions:
+        tables["cautions"] = caution_table(cautions)
+    run = Run(
+        plan={
+            "verb": "compare",
+            "corpora": [_corpus_said(side) for side in sides],
+            "by": list(by),
+            "encoder": used.name if used else TFIDF,
+            "warn": warn,
+            "show_texts": show_texts,
+            **asdict(how),
+            "parts": list(how.parts),
+        },
+        environment=compared_with(opened, used),
+        findings=(*(caution.finding() for caution in cautions), *found.findings),
+        tables=tables,
+        notes=(*notes, *found.notes),
+        folder=Path(out) if out is not None else None,
+    )
+    if run.folder is not None:
+        save(run, run.folder)
+    return run
+
+
+def counting(progress: Progress, name: str, total: int) -> Callable[[str], None]:
+    """What is called with each part of long work when it is done, and tells how far that is."""
+    started, done = monotonic(), count(1)
+
+    def step(part: str) -> None:
+        progress(f"{name}, {part}", next(done), total, monotonic() - started)
+
+    return step
+
+
+def encoder_of(wanted: str | Encoder | None) -> tuple[Encoder | None, list[str]]:
+    """The encoder, None for TF–IDF, and a note where the default had to give way."""
+    if wanted == TFIDF:
+        return None, []
+    if wanted is not None:
+        return open_encoder(wanted), []
+    try:
+        return open_encoder("minilm"), []
+    except MissingExtra as error:
+        return None, [f"vectors are TF–IDF: {error.what}"]
+
+
+def notes_of(corpora: Sequence[Corpus]) -> list[str]:
+    """What was guessed about each corpus, and which of its rows were left out."""
+    said = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
+    return said + [
+        f"{c.name}: {counted(n, 'row')} left out ({why})" for c in corpora for why, n in c.left_out.items()
+    ]
+
+
+def compared_with(corpora: Sequence[Corpus], encoder: Encoder | None) -> dict[str, Any]:
+    """The environment of a comparison: versions of its libraries, and the encoder's fingerprint."""
+    return environment_of([encoder] if encoder is not None else [], corpora, libraries=_LIBRARIES)
+
+
+def _corpus_said(corpus: Corpus) -> dict[str, Any]:
+    return {
+        "name": corpus.name,
+        "texts": len(corpus),
+        "labels": list(corpus.labels),
+        "left_out": dict(corpus.left_out),
+    }

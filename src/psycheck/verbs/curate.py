@@ -1,0 +1,223 @@
+"""Curating as a run: read the dumps once, write the corpus and its funnel."""
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from secrets import token_bytes
+from tempfile import mkdtemp
+from typing import Any
+
+import polars as pl
+
+from psycheck.corpora.curate.gather import Curated, curate
+from psycheck.corpora.curate.settings import Curating
+from psycheck.corpora.curate.spill import Progress, dumps_of
+from psycheck.corpora.write import write_corpus
+from psycheck.errors import BadInput, StoreFailure
+from psycheck.finding import Finding
+from psycheck.run import Run
+from psycheck.runs.environment import environment_of
+from psycheck.runs.folder import writing
+from psycheck.runs.pages import save
+
+CORPUS = "corpus.jsonl.zst"
+WRITTEN = (".parquet", ".jsonl.zst", ".jsonl", ".csv")
+RUN = ("findings.jsonl", "findings.jsonl.part", "findings.csv", "report.html", "run.json", "shown.jsonl")
+"""What a run writes into its folder beside the corpus."""
+SALT_BYTES = 32
+_WORK = ".curating-"
+_LIBRARIES = ("zstandard", "rensa", "empath")
+__all__ = ["curate_dumps"]
+
+
+def curate_dumps(
+    dumps: Sequence[str | Path],
+    *,
+    out: str | Path,
+    corpus: str | Path | None = None,
+    salt: str | Path | None = None,
+    how: Curating | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Make a corpus from dumps, and write it with its funnel into the folder `out`, whole or not at all.
+
+    `corpus` is the file of the corpus (default: corpus.jsonl.zst in `out`; the ending says the format).
+    Authors are hashed with a secret: the content of the file `salt`, which is made where it is not there, or
+    one that is thrown away, so that nobody, the maker included, can join the authors to names.
+    """
+    how = how or Curating()
+    folder = Path(out)
+    target = Path(corpus) if corpus is not None else folder / CORPUS
+    if not target.name.endswith(WRITTEN):
+        raise BadInput(f"cannot write '{target.suffix}' files", where=str(target), allowed=", ".join(WRITTEN))
+    own = (path for path in (salt, how.nrc) if path is not None)
+    _refuse_overwriting([Path(path) for path in (*dumps, *own)], target, folder)
+    secret = _salt(Path(salt)) if salt is not None else token_bytes(SALT_BYTES)
+    with _work_folder(folder) as work:
+        made = curate(
+            dumps, how, work=work, salt=secret, name=target.name.partition(".")[0], progress=progress
+        )
+        run = Run(
+            plan=_plan(dumps, how, target, salted=salt is not None),
+            environment=environment_of((), [made.corpus], libraries=_LIBRARIES),
+            findings=tuple(_findings(made, how)),
+            notes=tuple(_notes(made, how, salted=salt is not None)),
+            folder=folder,
+        )
+        with _writing(folder):
+            # Without findings.jsonl the folder is no whole run, whatever stands in it.
+            (folder / "findings.jsonl").unlink(missing_ok=True)
+            _write(made, target, work)
+        save(run, folder)
+    return run
+
+
+def _write(made: Curated, target: Path, work: Path) -> None:
+    """Write the corpus beside its place and rename it, so that it is whole or not there."""
+    if target.suffix != ".zst":
+        write_corpus(made.corpus, target)
+        return
+    from zstandard import ZstdCompressor
+
+    plain = work / "corpus.jsonl"
+    write_corpus(made.corpus, plain)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    try:
+        with plain.open("rb") as source, part.open("wb") as packed:
+            ZstdCompressor(level=10).copy_stream(source, packed)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _findings(made: Curated, how: Curating) -> Iterator[Finding]:
+    for step in made.steps:
+        yield step.finding()
+    for name in how.conditions:
+        authors = made.by_condition.get(name, 0)
+        yield Finding("authors_reporting", float(authors), authors, where={"label": name})
+    table = made.corpus.table
+    labels = [f"label:{name}" for name in how.conditions]
+    control = pl.all_horizontal(pl.col(name).fill_null(-1.0) == 0 for name in labels)
+    for side, here in (("disclosing", ~control), ("control", control)):
+        own = table.filter(here)["author"]
+        if len(own):
+            yield Finding("posts_an_author", len(own) / own.n_unique(), own.n_unique(), where={"side": side})
+
+
+def _notes(made: Curated, how: Curating, *, salted: bool) -> Iterator[str]:
+    for why, count in sorted(made.tally.left_out.items()):
+        places = made.tally.places.get(why, [])
+        at = f" ({', '.join(places[:5])}{' …' if count > 5 else ''})" if places else ""
+        yield f"left out: {count:,} ({why}){at}"
+    secret = "the secret that was given" if salted else "a secret that was thrown away"
+    yield f"authors' names are in no file; what stands for them was made with {secret}"
+    yield "ids and texts lead back to posts that are public: keep the corpus as you would keep names"
+    if "nrc" in how.rank:
+        yield "ranked by the NRC lexicon, which is for research only"
+    if not how.controls:
+        yield "without --controls no post is annotated 0: a classifier has nothing to tell them from"
+
+
+def _plan(dumps: Sequence[str | Path], how: Curating, target: Path, *, salted: bool) -> dict[str, Any]:
+    said = asdict(how)
+    said["split"] = dict(how.split)
+    said["nrc"] = None if how.nrc is None else how.nrc.name
+    names = [path.name for path in dumps_of(dumps)]
+    return {"verb": "curate", "dumps": names, "corpus": target.name, "salted": salted, **said}
+
+
+def _refuse_overwriting(inputs: Iterable[Path], target: Path, folder: Path) -> None:
+    """Refuse a run that would write over what it reads, or over its own corpus, whatever the path's name."""
+    run = [folder / name for name in RUN]
+    for source in inputs:
+        for written in (target, target.with_name(target.name + ".part"), *run):
+            if _same(source, written):
+                raise BadInput(
+                    "the run would write over one of its inputs",
+                    where=str(source) if source == written else f"{source}, which is {written}",
+                    allowed="a --corpus that is no dump, --salt or --nrc, and an --out without them",
+                    do="name another file with --corpus, or another folder with --out",
+                )
+    for written in run:
+        if _same(target, written):
+            raise BadInput(
+                "the corpus would be written over by the run's own files",
+                where=str(target),
+                allowed=f"any name in {folder} but {', '.join(RUN)}",
+                do="name another file with --corpus",
+            )
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, by links of either kind too; it need not be there yet."""
+    try:
+        return one.resolve() == other.resolve() or one.samefile(other)
+    except (OSError, RuntimeError):
+        return False
+
+
+def _salt(path: Path) -> bytes:
+    """The secret of a file; a new one is readable by its owner alone."""
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(token_bytes(SALT_BYTES).hex())
+        secret = bytes.fromhex(path.read_text("ascii").strip())
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            f"the secret cannot be read ({type(error).__name__})",
+            where=str(path),
+            allowed=f"a file of {2 * SALT_BYTES} hexadecimal digits, or one that is not there yet",
+        ) from error
+    if not 16 <= len(secret) <= 64:
+        raise BadInput(
+            "the secret is too short or too long", where=str(path), allowed="16 to 64 bytes in hexadecimal"
+        )
+    return secret
+
+
+@contextmanager
+def _work_folder(folder: Path) -> Iterator[Path]:
+    """A folder for what is put aside, gone at the end; one that a killed process left is taken away first."""
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob(f"{_WORK}*"):
+            if not _alive(left.name.removeprefix(_WORK).partition("-")[0]):
+                shutil.rmtree(left, ignore_errors=True)
+        work = Path(mkdtemp(prefix=f"{_WORK}{os.getpid()}-", dir=folder))
+    try:
+        with _writing(folder):
+            yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Turn the system's refusals into one clear error; unlike an audit, nothing is kept for the next time."""
+    try:
+        with writing(folder):
+            yield
+    except StoreFailure as error:
+        raise StoreFailure(
+            error.what,
+            where=error.where,
+            allowed=error.allowed,
+            do="free space or name another folder with --out; the dumps are read anew",
+        ) from error
+
+
+def _alive(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,0 +1,300 @@
+import sys
+from random import Random
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psycheck.corpora.cautions import Caution, cheap_cautions, warnings_of
+from psycheck.corpora.near import near_duplicates
+from psycheck.corpus import Corpus
+from psycheck.demo.generate import generate
+from psycheck.demo.shipped_corpora import DEMO, open_demo
+from psycheck.errors import MissingExtra
+from psycheck.text.words import plain_text, shingles
+from psycheck.verbs.compare import compare_corpora
+
+CHEAP = {"authors_across_splits", "duplicates_across_splits", "single_word", "length", "imbalance"}
+THINGS = [
+    f"{a}{b}{c}" for a in "bdfgklm" for b in ("a", "e", "o", "ui") for c in ("lt", "rn", "st", "ng", "p")
+]
+
+
+def sentence(random: Random, words: int = 0) -> str:
+    return " ".join(random.choice(THINGS) for _ in range(words or random.randint(10, 20)))
+
+
+def clean(n: int = 300, seed: int = 1) -> dict[str, list[object]]:
+    """Texts of made-up words whose label depends on nothing, each author in one split."""
+    random = Random(seed)
+    return {
+        "text": [sentence(random) for _ in range(n)],
+        "author": [f"a{i // 4}" for i in range(n)],
+        "split": ["train" if i < n * 2 // 3 else "test" for i in range(n)],
+        "label": [i % 2 for i in range(n)],
+    }
+
+
+def corpus(made: dict[str, list[object]]) -> Corpus:
+    return Corpus.of(
+        "made",
+        [str(text) for text in made["text"]],
+        author=[str(who) for who in made["author"]],
+        split=[str(split) for split in made["split"]],
+        labels={"low": [None if mark is None else float(str(mark)) for mark in made["label"]]},
+    )
+
+
+def names(cautions: tuple[Caution, ...]) -> list[str]:
+    return [caution.name for caution in cautions]
+
+
+def test_a_clean_corpus_has_no_caution() -> None:
+    assert warnings_of(corpus(clean())) == ()
+
+
+@pytest.mark.parametrize("name", DEMO)
+def test_the_demo_corpora_have_no_caution(name: str) -> None:
+    assert warnings_of(open_demo(name)) == ()
+
+
+def test_planted_names_are_found() -> None:
+    made = clean()
+    made["text"] = [str(text).replace("feng", "fern") for text in made["text"]]  # the one name among THINGS
+    for i in range(0, 300, 30):
+        made["text"][i] = f"{made['text'][i]} and my sister Ngozi left"
+    (caution,) = warnings_of(corpus(made), called="posts.csv")
+    assert (caution.name, caution.figure, caution.n) == ("personal_data", 10 / 300, 300)
+    assert caution.ids == tuple(str(i + 1) for i in range(0, 300, 30))
+    assert caution.command == "psycheck redact posts.csv --out mended.csv"
+    assert "Ngozi" not in caution.sentence
+
+
+@pytest.mark.parametrize("hidden", ["@moonwalker", "#moonwalker", "Moonwalker", "moon99", "ngozi"])
+def test_a_word_that_may_name_somebody_is_not_shown_unless_asked_for(hidden: str) -> None:
+    made = clean()
+    for i in range(300):
+        if made["label"][i]:
+            made["text"][i] = f"{made['text'][i]} {hidden}"
+    bare = hidden.lstrip("@#").lower()
+    (word,) = cheap_cautions(corpus(made), called="posts.csv")
+    assert bare not in word.sentence.lower()
+    assert word.sentence.startswith("One word (shown with --show-texts) alone tells low")
+    assert word.command == "psycheck compare posts.csv --warn --show-texts"
+    (shown,) = cheap_cautions(corpus(made), called="posts.csv", show=True)
+    assert f"'{bare}'" in shown.sentence
+    assert shown.command == f"psycheck clean posts.csv --without-word {bare} --out mended.csv"
+
+
+def test_a_word_of_few_authors_is_not_shown() -> None:
+    made = clean()
+    made["author"] = [f"a{i % 4}" for i in range(300)]
+    made["split"] = ["train"] * 300
+    for i in range(300):
+        if made["label"][i]:
+            made["text"][i] = f"{made['text'][i]} zebra"
+    (word,) = cheap_cautions(corpus(made))
+    assert "zebra" not in word.sentence
+
+
+def test_planted_leak_shortcut_and_author_overlap_are_all_found() -> None:
+    made = clean()
+    for i in range(200, 220):
+        made["text"][i] = made["text"][i - 200]  # copies of train in test
+        made["author"][i] = "a0"  # by an author of train
+    for i in range(300):
+        if made["label"][i]:
+            made["text"][i] = f"{made['text'][i]} zebra"
+    got = warnings_of(corpus(made), called="posts.csv")
+    assert {"authors_across_splits", "duplicates_across_splits", "near_duplicates_across_splits"} <= set(
+        names(got)
+    )
+    word = next(c for c in got if c.name == "single_word")
+    assert (word.figure, word.n, word.label) == (1.0, 300, "low")
+    assert "'zebra'" in word.sentence
+    assert word.command == "psycheck clean posts.csv --without-word zebra --out mended.csv"
+    copies = next(c for c in got if c.name == "duplicates_across_splits")
+    assert (copies.figure, copies.n) == (20 / 100, 100)
+    assert copies.ids == tuple(str(i) for i in range(201, 221))
+    assert set(names(cheap_cautions(corpus(made)))) == {
+        "authors_across_splits", "duplicates_across_splits", "single_word",
+    }  # fmt: skip
+
+
+def test_near_copies_are_found_where_exact_ones_are_not() -> None:
+    made = clean()
+    for i in range(200, 210):
+        made["text"][i] = f"{made['text'][i - 200]} indeed!"
+    got = warnings_of(corpus(made))
+    assert names(got) == ["near_duplicates_across_splits"]
+    assert got[0].figure == 10 / 100
+    assert cheap_cautions(corpus(made)) == ()
+
+
+def test_every_copy_of_a_near_copy_counts() -> None:
+    made = clean()
+    made["text"][0] = f"{made['text'][250]} indeed"
+    for i in range(251, 256):
+        made["text"][i] = made["text"][250]
+    (near,) = warnings_of(corpus(made))
+    assert near.ids == tuple(str(i) for i in range(251, 257))
+
+
+def test_length_that_tells_the_label() -> None:
+    made, random = clean(), Random(2)
+    made["text"] = [sentence(random, 20 if mark else 10) for mark in made["label"]]
+    got = warnings_of(corpus(made))
+    assert names(got) == ["length"]
+    assert got[0].figure == 1
+    made["text"] = [sentence(random, 10 if mark else 20) for mark in made["label"]]
+    assert names(cheap_cautions(corpus(made))) == ["length"]
+
+
+def test_lengths_that_do_not_overlap_cannot_be_balanced_and_no_command_is_given() -> None:
+    made, random = clean(), Random(2)
+    made["text"] = [sentence(random, 20 if mark else 10) for mark in made["label"]]
+    (apart,) = cheap_cautions(corpus(made))
+    assert apart.command == ""
+    assert apart.sentence.endswith("balancing them cannot help, it would leave 0 of 300 texts.")
+    assert apart.finding().where["command"] == ""
+    # Every third text of the shorter class is as long as the others: 50 of 150 find a partner, 100 stay.
+    made["text"] = [
+        sentence(random, 20 if mark or i % 3 == 0 else 10) for i, mark in enumerate(made["label"])
+    ]
+    (near,) = cheap_cautions(corpus(made), called="posts.csv")
+    assert near.command == "psycheck clean posts.csv --balance-length low --out mended.csv"
+
+
+def test_a_length_that_is_one_word_more_is_mended_by_taking_the_word_out() -> None:
+    made, random = clean(), Random(3)
+    made["text"] = [sentence(random, 25) + " zebra" * int(str(mark)) for mark in made["label"]]
+    word, length = cheap_cautions(corpus(made), called="posts.csv")
+    assert (word.name, length.name, length.figure) == ("single_word", "length", 1)
+    assert length.command == word.command == "psycheck clean posts.csv --without-word zebra --out mended.csv"
+    assert length.sentence.endswith(
+        "the word 'zebra' that makes the difference: without it the length tells little."
+    )
+
+
+def test_a_length_that_tells_without_the_word_is_balanced_after_it_is_taken_out() -> None:
+    made, random = clean(), Random(4)
+    made["text"] = [
+        sentence(random, random.randint(14, 24) if mark else random.randint(8, 17))
+        + " zebra" * int(str(mark))
+        for mark in made["label"]
+    ]
+    word, length = cheap_cautions(corpus(made), called="posts.csv")
+    assert length.command == (
+        "psycheck clean posts.csv --without-word zebra --balance-length low --out mended.csv"
+    )
+    made["text"] = [str(text).replace("zebra", "@moonwalker") for text in made["text"]]
+    word, length = cheap_cautions(corpus(made), called="posts.csv")
+    assert "moonwalker" not in length.sentence + length.command
+    assert length.command == word.command == "psycheck compare posts.csv --warn --show-texts"
+
+
+def test_a_keyword_in_all_positives_is_found_though_it_takes_several_forms() -> None:
+    made, random = clean(), Random(3)
+    forms = ("thundering", "thunder", "thunderous")
+    for i, mark in enumerate(made["label"]):
+        if mark or i % 5 == 0:
+            made["text"][i] = f"{made['text'][i]} {random.choice(forms)}"
+    got = {c.name: c for c in warnings_of(corpus(made))}
+    assert set(got) == {"keyword_label"}
+    assert got["keyword_label"].figure == 1
+    assert "'thunde'" in got["keyword_label"].sentence
+
+
+def test_turned_labels_are_doubted() -> None:
+    made, random = clean(), Random(4)
+    signs = ("zebra", "lion", "tiger")
+    turned = set(range(0, 300, 7))
+    for i, mark in enumerate(made["label"]):
+        own = signs if (bool(mark) != (i in turned)) else ("oak", "elm", "ash")
+        made["text"][i] = f"{made['text'][i]} {random.choice(own)} {random.choice(own)}"
+    doubted = next(c for c in warnings_of(corpus(made)) if c.name == "label_noise")
+    assert 0.06 < doubted.figure < len(turned) / 300 + 0.02
+    suspects = {int(id_) - 1 for id_ in doubted.ids}
+    assert len(suspects & turned) / len(suspects) > 0.9
+
+
+def test_imbalance_and_one_class() -> None:
+    made = clean()
+    made["label"] = [int(i % 20 == 0) for i in range(300)]
+    got = cheap_cautions(corpus(made))
+    assert [(c.name, c.figure) for c in got] == [("imbalance", 0.95)]
+    made["label"] = [1] * 300
+    assert [c.figure for c in cheap_cautions(corpus(made))] == [1.0]
+
+
+def test_labels_that_are_missing_in_one_split() -> None:
+    made = clean()
+    made["label"] = [None if i >= 200 else i % 2 for i in range(300)]
+    got = warnings_of(corpus(made))
+    assert names(got) == ["missing_labels"]
+    assert "follows split (Cramér's V" in got[0].sentence
+    assert got[0].command == "psycheck clean made --annotated low --out mended.csv"
+    random = Random(5)
+    made["label"] = [None if random.random() < 0.3 else i % 2 for i in range(300)]
+    assert warnings_of(corpus(made)) == ()
+
+
+def test_splits_and_labels_need_not_be_there() -> None:
+    assert warnings_of(Corpus.of("bare", ["a b", "c d"])) == ()
+    assert cheap_cautions(Corpus.of("few", ["a", "b"], labels={"low": [1, 0]})) == ()
+
+
+def test_cheap_cautions_need_no_extra_and_the_others_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("rensa", "cleanlab", "cleanlab.filter"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert cheap_cautions(corpus(clean())) == ()
+    with pytest.raises(MissingExtra, match="extra 'compare'"):
+        warnings_of(corpus(clean()))
+
+
+def test_cheap_cautions_are_among_all_and_quick() -> None:
+    big = generate("tweets", 5_000, 1)
+    cheap_cautions(big)
+    started = process_time()
+    got = cheap_cautions(big)
+    assert process_time() - started < 1
+    assert set(names(got)) <= CHEAP
+
+
+def test_a_caution_is_a_finding_of_the_run() -> None:
+    made = clean()
+    made["author"] = ["a0"] * 300
+    run = compare_corpora([corpus(made)], warn=True)
+    (finding,) = run.findings
+    assert finding.measure == "caution"
+    assert finding.where["caution"] == "authors_across_splits"
+    assert finding.value == 1
+    assert finding.where["sentence"].startswith("100.0 % of the 100 texts outside train")
+    assert len(run.tables["cautions"]) == len(finding.examples) == 50
+
+
+def test_near_duplicates_of_a_small_set_are_those_of_all_pairs() -> None:
+    random = Random(6)
+    texts = [sentence(random) for _ in range(60)]
+    texts += [f"{text} {random.choice(THINGS)}" for text in texts[:20]] + texts[20:30]
+    sets = [shingles(text) for text in texts]
+    every = [
+        (i, j)
+        for i in range(len(texts))
+        for j in range(i + 1, len(texts))
+        if len(sets[i] & sets[j]) >= 0.8 * len(sets[i] | sets[j])
+    ]
+    assert near_duplicates(texts) == every
+
+
+@given(st.lists(st.text("ab ,.'", max_size=12), max_size=8))
+def test_copies_are_always_found_and_empty_texts_never(texts: list[str]) -> None:
+    found = near_duplicates(texts, threshold=1.0)
+    first: dict[str, int] = {}
+    for i, text in enumerate(texts):
+        plain = plain_text(text)
+        if plain and plain in first:
+            assert (first[plain], i) in found
+        first.setdefault(plain, i)
+    assert all(plain_text(texts[i]) for pair in found for i in pair)

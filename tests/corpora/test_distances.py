@@ -1,0 +1,330 @@
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import typer
+from scipy.spatial.distance import jensenshannon
+from sklearn.metrics import matthews_corrcoef
+from typer.testing import CliRunner
+
+from psycheck.cli.compare import compare_cli
+from psycheck.corpora.adversarial import mcc, tell_apart
+from psycheck.corpora.distances import Comparing, Comparison, classes_of, compare
+from psycheck.corpora.vectors import map_of
+from psycheck.corpora.vocabulary import counted, profile, telling_words, unknown_share
+from psycheck.corpus import Corpus
+from psycheck.demo.shipped_corpora import open_demo
+from psycheck.errors import BadInput
+from psycheck.finding import Finding
+from psycheck.measures.classification import Confusion
+from psycheck.runs.folder import open_run
+from psycheck.verbs.compare import compare_corpora
+
+QUICK = Comparing(sample=60, permutations=99, repeats=2)
+WORDS = Comparing(parts=("words",))
+
+
+def found(comparison: Comparison, measure: str) -> Finding:
+    return next(f for f in comparison.findings if f.measure == measure)
+
+
+def some(name: str, n: int = 100, start: int = 0) -> Corpus:
+    corpus = open_demo(name)
+    return corpus.only((np.arange(len(corpus)) >= start) & (np.arange(len(corpus)) < start + n))
+
+
+def renamed(corpus: Corpus, name: str) -> Corpus:
+    return Corpus(name, corpus.table)
+
+
+def test_a_corpus_against_itself_is_0() -> None:
+    tweets = some("tweets")
+    same = compare([tweets, renamed(tweets, "copy")], None, QUICK)
+    for measure in ("jsd_unigram", "jsd_bigram", "unknown_in_first", "mmd2_biased", "wasserstein"):
+        assert found(same, measure).value == pytest.approx(0, abs=1e-9), measure
+    assert found(same, "mmd2_p").value == 1
+    assert found(same, "adversarial_auc").value == pytest.approx(0.5, abs=0.15)
+
+
+def test_distances_do_not_depend_on_the_order() -> None:
+    one, other = some("tweets"), some("forum")
+    there, back = compare([one, other], None, QUICK), compare([other, one], None, QUICK)
+    for measure in ("jsd_unigram", "jsd_bigram", "mmd2", "mmd2_biased", "wasserstein_sliced"):
+        assert found(there, measure).value == pytest.approx(found(back, measure).value, rel=1e-6), measure
+    assert found(there, "unknown_in_first").value == found(back, "unknown_in_second").value
+
+
+def test_each_figure_says_what_it_is_of_and_has_n_and_interval() -> None:
+    comparison = compare([some("tweets"), some("forum")], None, QUICK)
+    mmd = found(comparison, "mmd2")
+    assert mmd.where == {
+        "audit": "compare", "first": "tweets", "second": "forum", "encoder": "tfidf", "part": "vectors",
+    }  # fmt: skip
+    assert mmd.n == 120
+    for measure in ("jsd_unigram", "mmd2", "wasserstein", "wasserstein_sliced", "adversarial_mcc"):
+        finding = found(comparison, measure)
+        assert finding.interval is not None
+        low, high = finding.interval
+        assert low <= finding.value <= high, measure
+    assert "tweets: 60 of 100 texts are encoded, seed 0" in comparison.notes
+
+
+def test_jsd_of_word_pairs_by_scipy() -> None:
+    # Pairs: "a b" once and "b a" once against "a b" twice; Laplace makes them 2, 2 and 3, 1.
+    comparison = compare([Corpus.of("x", ["a b a", ""]), Corpus.of("y", ["a b", "a b"])], None, WORDS)
+    expected = jensenshannon([2, 2], [3, 1], base=2) ** 2
+    assert found(comparison, "jsd_bigram").value == pytest.approx(expected)
+
+
+def test_a_side_without_a_word_has_no_jsd() -> None:
+    jsd = found(compare([Corpus.of("x", ["a", "b"]), Corpus.of("y", ["!", "?"])], None, WORDS), "jsd_unigram")
+    assert not jsd.tested
+    assert jsd.flags == ("too_few",)
+
+
+def test_far_corpora_are_above_chance_and_halves_of_one_are_not() -> None:
+    apart = compare([some("tweets"), some("notes")], None, WORDS)
+    assert found(apart, "jsd_unigram").value > 3 * found(apart, "jsd_unigram_chance").value
+    halves = compare([some("tweets", 300), renamed(some("tweets", 300, 300), "rest")], None, WORDS)
+    assert found(halves, "jsd_unigram").value < 1.3 * found(halves, "jsd_unigram_chance").value
+
+
+def test_profile_by_hand() -> None:
+    made = profile(Corpus.of("x", ["one two two", "Three", ""]))
+    assert (made["words"].value, made["distinct_words"].value) == (4, 3)
+    assert made["words_mean"].value == pytest.approx(4 / 3)
+    assert made["words_median"].value == 1
+    long = profile(Corpus.of("y", [" ".join(["a", "b", "c", "d"] * 250)] * 2))
+    assert long["variety"].value == 4 / 1000
+
+
+def test_the_share_of_unknown_words_by_hand() -> None:
+    known, read = counted(["a b"], ["a c c", "b"])
+    assert unknown_share(known, read).value == 2 / 4
+    assert unknown_share(read, known).value == 0
+
+
+def test_a_word_of_few_texts_of_one_author_or_with_digits_is_never_shown() -> None:
+    ours = ["rare calm day"] * 4 + ["calm day"] * 10 + ["solo calm day"] * 8 + ["19years calm day"] * 8
+    authors = [f"a{i}" for i in range(14)] + ["same"] * 8 + [f"b{i}" for i in range(8)]
+    theirs = ["busy night"] * 30
+    one, other = counted(ours, theirs)
+    shown = {told.word for told in telling_words(one, other, (authors, None))[0]}
+    assert shown == {"calm", "day", "busy", "night"}
+    told = {one.word for one in tell_apart(ours, theirs, (authors, None), most=50).words}
+    assert {"calm", "busy"} <= told
+    assert not any(word in pair for pair in told for word in ("rare", "solo", "19years"))
+
+
+def test_telling_words_point_to_their_side() -> None:
+    one, other = counted(["sun and rain"] * 9, ["snow and rain"] * 9)
+    weights = {told.word: told.weight for told in telling_words(one, other)[0]}
+    assert weights["sun"] > 0 > weights["snow"]
+    assert "and" not in weights or weights["and"] == pytest.approx(0, abs=1e-9)
+
+
+def test_texts_of_one_author_are_never_on_both_sides_of_a_fold() -> None:
+    # Each author has a signature and writes for one side only: by author nothing can be learned, by text all.
+    rng = np.random.default_rng(0)
+    names = ["".join(chr(97 + c) for c in rng.integers(0, 26, 8)) for _ in range(40)]
+    texts = [f"{name} here" for name in names for _ in range(5)]
+    first, second = texts[:100], texts[100:]
+    who = [f"{i // 5}" for i in range(200)]
+    apart = tell_apart(first, second, (who[:100], who[100:]))
+    assert apart.values["auc"] == pytest.approx(0.5, abs=0.2)
+
+
+def test_mcc_is_scikit_learns() -> None:
+    c = Confusion(tp=30, fp=5, fn=10, tn=55)
+    truth = [1] * 40 + [0] * 60
+    said = [1] * 30 + [0] * 10 + [1] * 5 + [0] * 55
+    assert mcc(c) == pytest.approx(matthews_corrcoef(truth, said))
+
+
+def test_classes_of_one_and_of_several_labels() -> None:
+    corpus = Corpus.of("c", list("abcde"), labels={"low": [1, 0, 1, 0, None], "fear": [1, 1, 0, 0, 1]})
+    one = classes_of(corpus, ["low"])
+    assert [(c.name, c.ids) for c in one] == [("low 1", ["1", "3"]), ("low 0", ["2", "4"])]
+    assert one[0].left_out == {"not annotated": 1}
+    both = {c.name: c.ids for c in classes_of(corpus, ["low", "fear"])}
+    assert both == {"low + fear": ["1"], "fear": ["2"], "low": ["3"], "none": ["4"]}
+
+
+def test_classes_of_a_group() -> None:
+    corpus = Corpus.of("c", ["a", "b"], groups={"gender": ["woman", "man"]})
+    assert [c.name for c in classes_of(corpus, ["gender"])] == ["gender woman", "gender man"]
+
+
+def test_mistakes_are_named() -> None:
+    tweets = some("tweets")
+    with pytest.raises(BadInput, match="no label or group 'depresion'"):
+        classes_of(tweets, ["depresion"])
+    with pytest.raises(BadInput, match="cannot be compared"):
+        compare([tweets])
+    with pytest.raises(BadInput, match="two corpora are called"):
+        compare([tweets, tweets])
+    with pytest.raises(BadInput, match="no part 'wrods'"):
+        Comparing(parts=("wrods",))
+    with pytest.raises(BadInput, match="one class"):
+        classes_of(Corpus.of("c", ["a", "b"], labels={"low": [1, 1]}), ["low"])
+
+
+def test_without_the_extra_the_rest_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("ot", "openTSNE"):
+        monkeypatch.setitem(sys.modules, module, None)
+    comparison = compare([some("tweets"), some("forum")], None, QUICK)
+    measures = {f.measure for f in comparison.findings}
+    assert {"jsd_unigram", "mmd2", "wasserstein_sliced", "adversarial_auc"} <= measures
+    assert "wasserstein" not in measures
+    assert "map" not in comparison.tables
+    assert sum("extra 'compare'" in note for note in comparison.notes) == 2
+
+
+def test_a_run_has_a_page_and_a_map_but_no_text(tmp_path: Path) -> None:
+    sides = [some("tweets", 40), some("forum", 40)]
+    run = compare_corpora(sides, encoder="tfidf", out=tmp_path, how=QUICK)
+    assert open_run(tmp_path).findings == run.findings
+    assert pl.read_parquet(tmp_path / "map.parquet").columns == ["id", "corpus", "x", "y"]
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert f"<title>tweets: {sides[0].ids[0]}</title>" in page
+    assert "http" not in page.replace("http-equiv", "")
+    written = page + (tmp_path / "findings.jsonl").read_text("utf-8")
+    assert not [text for side in sides for text in side.texts if text[:40] in written]
+
+
+def test_the_command_prints_a_matrix_or_json(tmp_path: Path) -> None:
+    app = typer.Typer()
+    app.command()(compare_cli)
+    words = ["demo:tweets", "--by", "depression", "--part", "words", "--out", str(tmp_path)]
+    plain = CliRunner().invoke(app, words)
+    assert plain.exit_code == 0
+    assert "JSD of words\n              depression 1" in plain.stdout
+    said = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
+    assert {f["where"].get("first") for f in said["findings"]} == {None, "depression 1"}
+
+
+def test_nothing_to_compare_with_is_said() -> None:
+    with pytest.raises(BadInput, match="nothing to compare with"):
+        compare_corpora([some("tweets")])
+    with pytest.raises(BadInput, match="cut into classes"):
+        compare_corpora([some("tweets"), some("forum")], by=["depression"])
+
+
+def test_progress_is_told_for_each_part_up_to_the_last() -> None:
+    told: list[tuple[str, int, int]] = []
+
+    def progress(name: str, done: int, total: int, seconds: float, /) -> None:
+        told.append((name, done, total))
+
+    how = Comparing(parts=("words", "adversarial"))
+    compare_corpora([some("tweets"), some("notes"), some("forum")], how=how, warn=True, progress=progress)
+    # Three corpora are looked at for cautions; three pairs have two parts each.
+    assert [done for _, done, _ in told] == list(range(1, 10))
+    assert {total for _, _, total in told} == {9}
+    assert told[0][0] == "compare, cautions"
+    assert told[-1][0] == "compare, adversarial"
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_that_no_library_takes_is_refused(seed: int) -> None:
+    with pytest.raises(BadInput, match="cannot be used"):
+        Comparing(seed=seed)
+
+
+@pytest.mark.parametrize("texts", [["!!!", "..."] * 15, ["yes", "no"] * 15])
+def test_texts_that_no_map_can_show_still_have_all_other_figures(tmp_path: Path, texts: list[str]) -> None:
+    made = [Corpus.of("one", texts), Corpus.of("other", texts[::-1] + texts[:4])]
+    run = compare_corpora(made, encoder="tfidf", out=tmp_path, how=QUICK)
+    assert "no map: the vectors have one dimension" in run.notes
+    assert "map" not in run.tables
+    assert {"mmd2", "wasserstein", "jsd_unigram", "adversarial_auc"} <= {f.measure for f in run.findings}
+    assert (tmp_path / "report.html").is_file()
+
+
+def test_two_texts_a_side_give_figures_but_no_intervals() -> None:
+    few = compare([Corpus.of("x", ["a b c", "a b d"]), Corpus.of("y", ["e f g", "e f h"])], None, QUICK)
+    measures = ("jsd_unigram", "mmd2", "mmd2_pair_mean", "wasserstein", "wasserstein_sliced")
+    for finding in (found(few, measure) for measure in measures):
+        assert finding.value > 0
+        assert (finding.interval, finding.flags) == (None, ("too_few",)), finding.measure
+
+
+def test_what_does_not_vary_has_no_interval() -> None:
+    same = compare([Corpus.of("x", ["a b"] * 9), Corpus.of("y", ["c d"] * 9)], None, QUICK)
+    # Two unit vectors at a right angle lie √2 apart; their distance is the bandwidth: 2 − 2·exp(−1/2).
+    values = {"words_mean": 2, "unknown_in_first": 1, "wasserstein": 2**0.5, "mmd2_pair_mean": 0.786938680}
+    for measure, value in values.items():
+        finding = found(same, measure)
+        assert finding.value == pytest.approx(value)
+        assert (finding.interval, finding.flags) == (None, ("no_spread",)), measure
+
+
+def test_the_mmd_of_a_copy_has_no_interval_because_the_sides_are_one() -> None:
+    tweets = some("tweets", 60)
+    mmd = found(compare([tweets, renamed(tweets, "copy")], None, QUICK), "mmd2")
+    assert mmd.value < 0
+    assert (mmd.interval, mmd.flags) == (None, ("shared_texts",))
+    # 12 of 60 texts on both sides are few enough.
+    partly = compare([tweets, renamed(some("tweets", 60, 48), "next")], None, QUICK)
+    assert found(partly, "mmd2").interval is not None
+
+
+@pytest.mark.parametrize(
+    ("given", "refused"),
+    [
+        (["--part", "words", "--encoder", "hf:/nowhere"], "takes no --encoder"),
+        (["--part", "words", "--sample", "20"], "takes no --sample"),
+        (["--part", "adversarial", "--permutations", "5"], "takes no --permutations"),
+        (["--part", "map", "--permutations", "5"], "takes no --permutations"),
+        (["--part", "vectors", "--texts", "50"], "takes no --texts"),
+        (["--part", "vectors", "--show-texts"], "takes no --show-texts"),
+    ],
+)
+def test_an_option_of_a_part_that_is_not_asked_for_is_refused(given: list[str], refused: str) -> None:
+    app = typer.Typer()
+    app.command()(compare_cli)
+    done = CliRunner().invoke(app, ["demo:tweets", "demo:forum", *given])
+    assert isinstance(done.exception, BadInput)
+    assert refused in done.exception.what
+
+
+def test_one_corpus_that_is_only_warned_of_takes_no_option_of_a_comparison(tmp_path: Path) -> None:
+    app = typer.Typer()
+    app.command()(compare_cli)
+    for given in (["--part", "words"], ["--encoder", "tfidf"], ["--texts", "50"]):
+        done = CliRunner().invoke(app, ["demo:tweets", "--warn", *given])
+        assert isinstance(done.exception, BadInput)
+        assert given[0] in done.exception.what
+    shown = CliRunner().invoke(app, ["demo:tweets", "--warn", "--show-texts", "--out", str(tmp_path)])
+    assert shown.exit_code == 0
+
+
+def test_vectors_in_one_place_have_no_map() -> None:
+    with pytest.raises(BadInput, match="all vectors are the same"):
+        map_of(np.ones((30, 3)))
+
+
+def test_sides_that_are_always_told_apart_have_no_interval_of_the_auc() -> None:
+    apart = compare(
+        [Corpus.of("x", [f"rain a{i}" for i in range(20)]), Corpus.of("y", [f"sun b{i}" for i in range(20)])],
+        None,
+        Comparing(parts=("adversarial",)),
+    )
+    auc, accuracy = found(apart, "adversarial_auc"), found(apart, "adversarial_accuracy")
+    assert (auc.value, auc.interval, auc.flags) == (1.0, None, ("no_spread",))
+    # 40 of 40 right, by Wilson: 1 / (1 + z² / 40).
+    assert accuracy.interval == pytest.approx((1 / (1 + 1.96**2 / 40), 1.0), abs=1e-4)
+
+
+def test_a_caution_that_nothing_helps_against_is_printed_without_a_command(tmp_path: Path) -> None:
+    rows = [f"{i},{'rain ' * (9 if i % 2 else 5)}x{i},{i % 2}" for i in range(80)]
+    (tmp_path / "posts.csv").write_text("\n".join(["id,text,low", *rows]), "utf-8")
+    app = typer.Typer()
+    app.command()(compare_cli)
+    said = CliRunner().invoke(app, [str(tmp_path / "posts.csv"), "--warn", "--out", str(tmp_path / "run")])
+    assert "balancing them cannot help, it would leave 0 of 80 texts" in said.stdout
+    assert "  do:" not in said.stdout
+    assert "<code></code>" not in (tmp_path / "run" / "report.html").read_text("utf-8")

@@ -1,0 +1,135 @@
+"""Figures of pairs, worked out by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from found import one
+from psycheck.experiments.gender_rows import Decided, adjusted, changes, figures, pair_rows
+from psycheck.finding import Finding
+
+MARKS = np.array([1, 1, 1, 1, 1, 0, 0, 0, 0, 0], bool)
+AS_FEMALE = np.array([1, 1, 1, 1, 0, 0, 0, 0, 1, 1], bool)
+AS_MALE = np.array([1, 1, 0, 0, 0, 0, 0, 0, 0, 1], bool)
+
+
+def decided(
+    female: np.ndarray = AS_FEMALE, male: np.ndarray = AS_MALE, experiment: str = "original"
+) -> Decided:
+    ids = tuple(f"note {i}" for i in range(10))
+    return Decided("notes", "low", "words", "SVM", experiment, 0, ids, MARKS, female, male)
+
+
+def test_rates_and_their_ratio_by_hand() -> None:
+    found = figures(decided(), resamples=50)
+    # Of 5 positives 1 is missed as a woman's, 3 as a man's, 1 as both.
+    assert one(found, "fnr", group="female").value == pytest.approx(1 / 5)
+    assert one(found, "fnr", group="male").value == pytest.approx(3 / 5)
+    ratio = one(found, "fnr_ratio")
+    assert ratio.value == pytest.approx(1 / 3)
+    assert ratio.n == 5
+    assert ratio.flags == ("favours_female",)
+    assert ratio.counts == {"missed_female": 1, "missed_male": 3, "missed_both": 1, "positives": 5}
+    assert ratio.interval is not None
+    assert ratio.interval[0] < 1 / 3 < ratio.interval[1]
+    # McNemar on 2 discordant pairs, both one way: 2 · 0.5².
+    assert one(found, "fnr_mcnemar_p").value == pytest.approx(0.5)
+
+
+def test_flips_by_hand() -> None:
+    found = figures(decided(), resamples=50)
+    flips = one(found, "flip_rate")
+    assert flips.value == pytest.approx(0.3)
+    assert flips.n == 10
+    assert flips.counts == {"flipped": 3, "only_female_positive": 3, "only_male_positive": 0, "unseen": 0}
+    assert flips.examples == ("note 2", "note 3", "note 8")
+    assert one(found, "mcnemar_p").value == pytest.approx(0.25)
+    # True positive rates 4/5 and 2/5; positive decisions 6/10 and 3/10.
+    assert one(found, "equal_opportunity_difference").value == pytest.approx(0.4)
+    assert one(found, "demographic_parity_difference").value == pytest.approx(0.3)
+
+
+def test_all_flipped_pairs_are_named_and_every_decision_is_in_the_table() -> None:
+    n = 50
+    ids = tuple(f"n{i}" for i in range(n))
+    marks = np.arange(n) % 2 == 0
+    row = Decided(
+        "notes", "low", "words", "SVM", "swapped", 1, ids, marks, np.ones(n, bool), np.zeros(n, bool)
+    )
+    assert one(figures(row, resamples=20), "flip_rate").examples == ids
+    table = pair_rows([row, decided()])
+    assert table.height == n + 10
+    assert table.row(0, named=True) == {
+        "model": "SVM",
+        "encoder": "words",
+        "experiment": "swapped",
+        "seed": 1,
+        "id": "n0",
+        "annotated": True,
+        "as_female": True,
+        "as_male": False,
+        "flipped": True,
+    }
+    assert table.filter(experiment="original", flipped=True)["id"].to_list() == ["note 2", "note 3", "note 8"]
+
+
+def test_macro_f1_is_of_the_doubled_test() -> None:
+    found = one(figures(decided(), resamples=400), "macro_f1")
+    truth, said = np.concatenate([MARKS, MARKS]), np.concatenate([AS_FEMALE, AS_MALE])
+    assert found.value == pytest.approx(f1_score(truth, said, average="macro"))
+    assert found.interval is not None
+    assert found.interval[0] < found.value < found.interval[1]
+
+
+def test_the_interval_of_macro_f1_draws_whole_pairs() -> None:
+    random = np.random.default_rng(0)
+    marks = np.arange(80) < 30
+    said = np.where(random.random(80) < 0.8, marks, ~marks)
+    row = Decided("c", "l", "e", "SVM", "original", 0, tuple(map(str, range(80))), marks, said, said)
+    low, high = one(figures(row, resamples=4_000), "macro_f1").interval or (math.nan, math.nan)
+    drawn = []
+    for _ in range(1_500):
+        hits = random.choice(said[marks], marks.sum()).sum()
+        alarms = random.choice(said[~marks], (~marks).sum()).sum()
+        wrong = marks.sum() - hits + alarms
+        right = (~marks).sum() - alarms
+        drawn.append((2 * hits / (2 * hits + wrong) + 2 * right / (2 * right + wrong)) / 2)
+    # Both wordings are decided alike here, so doubling brings no certainty: 80 texts are 80 texts.
+    assert [low, high] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.02)
+
+
+def test_no_flip_is_a_ratio_of_one_without_direction() -> None:
+    found = figures(decided(AS_MALE, AS_MALE), resamples=20)
+    assert one(found, "fnr_ratio").value == 1
+    assert one(found, "fnr_ratio").flags == ("favours_neither",)
+    assert one(found, "flip_rate").value == 0
+    assert one(found, "mcnemar_p").value == 1
+
+
+def test_a_change_is_measured_on_the_same_pairs() -> None:
+    found = changes(decided(AS_FEMALE, AS_FEMALE, "augmented"), decided(), resamples=200)
+    moved = one(found, "flip_rate_change")
+    assert moved.value == pytest.approx(-0.3)
+    assert moved.counts == {"flipped_before": 3, "flipped": 0}
+    assert moved.where["versus"] == "original"
+    assert one(found, "flip_rate_change_p").value == pytest.approx(0.25)
+    truth = np.concatenate([MARKS, MARKS])
+    before = f1_score(truth, np.concatenate([AS_FEMALE, AS_MALE]), average="macro")
+    after = f1_score(truth, np.concatenate([AS_FEMALE, AS_FEMALE]), average="macro")
+    assert one(found, "macro_f1_change").value == pytest.approx(after - before)
+
+
+def test_nothing_changes_against_itself() -> None:
+    gain = one(changes(decided(), decided(), resamples=50), "macro_f1_change")
+    assert (gain.value, gain.interval) == (0, (0, 0))
+
+
+def test_holm_counts_all_learners_of_a_seed() -> None:
+    rows = [
+        Finding("mcnemar_p", p, 10, None, {"seed": seed})
+        for p, seed in ((0.01, "0"), (0.04, "0"), (0.04, "1"))
+    ]
+    assert [f.value for f in adjusted(rows, "mcnemar_p")] == pytest.approx([0.02, 0.04, 0.04])
+    assert [f.counts["tests"] for f in adjusted(rows, "mcnemar_p")] == [2, 2, 1]

@@ -1,0 +1,53 @@
+"""The page of improve says what was measured, and first what it brings elsewhere."""
+
+import re
+from dataclasses import replace
+
+from psycheck.finding import Finding
+from psycheck.run import Run
+from psycheck.runs.pages import pages_of
+
+
+def figure(measure: str, value: float, flag: str, **where: str) -> Finding:
+    place = {"audit": "improve", "trained_on": "posts", "label": "depression", "seed": "0", **where}
+    return Finding(measure, value, 40, (value - 0.1, value + 0.1), place, flags=(flag,))
+
+
+def run() -> Run:
+    findings = []
+    for corpus, flag, gain in (
+        ("posts", "in_distribution", -0.01),
+        ("notes", "out_of_distribution", 0.05),
+    ):
+        where = {"corpus": corpus, "arm": "augmented", "model": "m"}
+        for measure, decision, change in (
+            ("macro_f1", "0.5", gain),
+            ("macro_f1", "dev", gain / 2),
+            ("auc", "ranking", 0.02),
+        ):
+            findings += [figure(measure, 0.7, flag, decision=decision, **where)]
+            findings += [figure(f"{measure}_change", change, flag, decision=decision, **where)]
+        cut = figure("threshold", 0.437, flag, decision="dev", **where)
+        findings.append(replace(cut, interval=None))
+    plan = {"verb": "improve", "corpora": [{"name": "posts"}, {"name": "notes"}]}
+    return Run(plan=plan, environment={}, findings=tuple(findings))
+
+
+def test_the_verdict_is_the_change_on_the_other_corpora() -> None:
+    page = pages_of(run())["report.html"]
+    found = re.search(r'class="verdict">(.*?)</p>', page)
+    assert found is not None
+    assert found[1].startswith("Augmented, on the others: macro-F1 at 0.5 +0.050")
+    assert "not tested in this run" not in page
+    assert "on its own corpus: macro-F1 at 0.5 -0.010" in page
+
+
+def test_the_page_says_which_threshold_dev_chose() -> None:
+    page = pages_of(run())["report.html"]
+    assert ">threshold</th>" in page
+    assert page.count(">0.437</td>") == 2  # both tests
+
+
+def test_without_a_change_the_page_claims_none() -> None:
+    empty = Run(plan={"verb": "improve"}, environment={}, findings=())
+    assert "No change could be measured." in pages_of(empty)["report.html"]

@@ -1,0 +1,36 @@
+"""A run's folder opens as it was written, and a full disk is one clear error."""
+
+import resource
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from psycheck.errors import StoreFailure
+from psycheck.finding import Finding
+from psycheck.run import Run
+from psycheck.runs.folder import open_run, save_run
+
+RUN = Run({"verb": "audit"}, {}, (Finding("f1", 0.5, 10, (0.4, 0.6), {"model": "m"}),))
+
+
+def test_tables_that_an_earlier_run_left_in_the_folder_are_not_taken_for_its_own(tmp_path: Path) -> None:
+    two = {"cases": pl.DataFrame({"id": ["1"]}), "map": pl.DataFrame({"x": [0.5]})}
+    save_run(replace(RUN, tables=two), tmp_path, {})
+    save_run(replace(RUN, tables={"cases": two["cases"]}), tmp_path, {})
+    assert set(open_run(tmp_path).tables) == {"cases"}
+
+
+def test_a_disk_that_is_full_when_tables_are_written_is_one_clear_error(tmp_path: Path) -> None:
+    large = {"cases": pl.DataFrame({"x": np.random.default_rng(0).random(200_000)})}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        # The largest size that a file may have plays the part of the disk: writing past it fails for real.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+        with pytest.raises(StoreFailure, match="cannot write results: File too large"):
+            save_run(replace(RUN, tables=large), tmp_path, {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not (tmp_path / "findings.jsonl").exists()

@@ -1,0 +1,162 @@
+import math
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import psycheck
+from planted import MODELS, NEGATIVE, POSITIVE
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+from psycheck.finding import Finding
+from psycheck.model import FloatArray
+from psycheck.runs import gates as gate
+from psycheck.runs.gates import Gate, check_gates, judge_gates, parse_gate
+
+FINDINGS = [
+    Finding("pass_rate", 0.9, 100, where={"kind": "DIR", "check": "T7", "model": "a"}),
+    Finding("pass_rate", 0.6, 100, where={"kind": "DIR", "check": "T23", "model": "a"}),
+    Finding("pass_rate", 0.4, 100, where={"kind": "INV", "check": "T1", "model": "a"}),
+    Finding("brier", 0.2, 100, where={"model": "a"}),
+]
+
+
+@dataclass(frozen=True)
+class Twofold:
+    """A model of two labels that leaves some texts unanswered for the second."""
+
+    name: str
+    labels: tuple[str, ...] = ("depression", "anxiety")
+    fingerprint: str = "twofold"
+
+    def score(self, texts: Sequence[str]) -> FloatArray:
+        low = MODELS["oracle"].of
+        return np.array([[low(text), np.nan if text.endswith("3") else low(text)] for text in texts])
+
+
+def test_a_gate_is_read_as_it_is_said() -> None:
+    assert parse_gate("pass_rate>=0.7 where kind=DIR and check=T7") == Gate(
+        "pass_rate", min=0.7, where={"kind": "DIR", "check": "T7"}
+    )
+    assert parse_gate("brier < 20%") == Gate("brier", max=0.2, strict=True)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "pass_rate", "pass_rate>=high", "pass_rate>=0.7 where", "f1>=0.5 where kind"]
+)
+def test_a_gate_that_says_nothing_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="gate"):
+        parse_gate(text)
+
+
+def test_a_gate_speaks_only_of_what_it_names() -> None:
+    loose, tight = judge_gates(
+        [parse_gate("pass_rate>=0.6 where kind=DIR"), parse_gate("pass_rate>0.6 where kind=DIR")], FINDINGS
+    )
+    assert (loose.holds, loose.checked) == (True, 2)
+    assert (tight.holds, [finding.where["check"] for finding in tight.failing]) == (False, ["T23"])
+
+
+def test_what_is_not_tested_does_not_pass() -> None:
+    untested = [Finding("pass_rate", math.nan, 0, where={"kind": "DIR"})]
+    assert not judge_gates([parse_gate("pass_rate>=0.1")], untested)[0].holds
+    assert not judge_gates([parse_gate("pass_rate>=0.1 where kind=MFT")], FINDINGS)[0].holds
+
+
+def test_an_unknown_measure_or_key_is_a_mistake_and_not_a_pass() -> None:
+    with pytest.raises(BadInput, match="does not have"):
+        judge_gates([parse_gate("pas_rate>=0.1")], FINDINGS)
+    with pytest.raises(BadInput, match="'kid'"):
+        judge_gates([parse_gate("pass_rate>=0.1 where kid=DIR")], FINDINGS)
+
+
+def test_no_worse_than_compares_with_an_earlier_run_of_another_model() -> None:
+    before = [
+        Finding("pass_rate", 0.9, 100, where={"kind": "DIR", "check": "T7", "model": "b"}),
+        Finding("pass_rate", 0.7, 100, where={"kind": "DIR", "check": "T23", "model": "b"}),
+        Finding("pass_rate", 0.4, 100, where={"kind": "INV", "check": "T1", "model": "b"}),
+        Finding("brier", 0.1, 100, where={"model": "b"}),
+    ]
+    rate, loss = judge_gates(
+        [Gate("pass_rate", no_worse_than="old"), Gate("brier", no_worse_than="old")],
+        FINDINGS,
+        {"old": before},
+    )
+    assert [finding.where["check"] for finding in rate.failing] == ["T23"]
+    assert not loss.holds
+
+
+def test_with_several_models_each_is_held_against_its_namesake() -> None:
+    both = [
+        Finding("pass_rate", value, 9, where={"check": "T7", "model": model})
+        for model, value in (("a", 0.9), ("b", 0.2))
+    ]
+    assert judge_gates([Gate("pass_rate", no_worse_than="old")], both, {"old": both})[0].holds
+
+
+def test_what_has_no_counterpart_in_the_earlier_run_does_not_pass() -> None:
+    earlier = {"old": [Finding("pass_rate", 0.1, 9, where={"check": "T99", "model": "b"})]}
+    result = judge_gates([Gate("pass_rate", no_worse_than="old")], FINDINGS, earlier)[0]
+    assert (result.holds, result.reason) == (False, "3 of 3 have no counterpart in old")
+
+
+def test_a_gate_with_two_bounds_reads_as_a_sentence() -> None:
+    assert str(Gate("brier", max=0.2, no_worse_than="old")) == "brier<=0.2 and no worse than old"
+    assert (
+        str(Gate("f1", no_worse_than="old", where={"corpus": "a"})) == "f1 no worse than old where corpus=a"
+    )
+
+
+def test_no_worse_than_looks_at_both_sides_of_a_difference_and_of_a_ratio() -> None:
+    then = [Finding("score_difference", -0.1, 9), Finding("fnr_ratio", 0.8, 9)]
+    gates = [Gate("score_difference", no_worse_than="old"), Gate("fnr_ratio", no_worse_than="old")]
+    nearer = [Finding("score_difference", -0.05, 9), Finding("fnr_ratio", 1.1, 9)]
+    assert [result.holds for result in judge_gates(gates, nearer, {"old": then})] == [True, True]
+    further = [Finding("score_difference", 0.2, 9), Finding("fnr_ratio", 1.3, 9)]
+    assert [result.holds for result in judge_gates(gates, further, {"old": then})] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("pas_rate>=0.1", "does not have: 'pas_rate'"),
+        ("flip_rate<=0.1", "does not have: 'flip_rate'"),
+        ("pass_rate>=0.1 where kid=DIR", "where 'kid'"),
+        ("f1>=0.1 where kind=DIR", "where 'kind'"),
+        ("f1>=0.1 where symptom=sleep", "where 'symptom'"),
+    ],
+)
+def test_what_no_chosen_audit_has_is_refused_beforehand(said: str, wrong: str) -> None:
+    with pytest.raises(BadInput, match=wrong):
+        check_gates([parse_gate(said)], ["performance", "behaviour"], ["symptom"])
+
+
+def test_what_an_audit_has_is_let_through_beforehand() -> None:
+    said = ["pass_rate>=0.1 where symptom=sleep and kind=DIR", "f1>=0.5 where corpus=posts and label=mania"]
+    check_gates([parse_gate(one) for one in said], ["performance", "behaviour"], ["symptom"])
+
+
+def test_the_known_measures_and_keys_are_those_that_audits_give() -> None:
+    texts = [f"{text} on day {i}" for i, text in enumerate([*POSITIVE, *NEGATIVE] * 2)]
+    marks = {"depression": ([1.0] * 5 + [0.0] * 5) * 2, "anxiety": [0.0, 1.0] * 10}
+    corpora = [
+        Corpus.of(name, texts, labels=marks, groups={"ward": wards * 5})
+        for name, wards in (("one", ["a", "b"] * 2), ("two", ["a", "b", "c", "c"]))
+    ]
+    run = psycheck.audit([Twofold("first"), Twofold("second")], corpora, swap_person="main")
+    known = tomllib.loads(Path(gate.__file__).with_suffix(".toml").read_text("utf-8"))["audit"]
+    tags = {"symptom", "category", "polarity", "scale", "item", "topic"}
+    for finding in run.findings:
+        (owner,) = [audit for audit, parts in known.items() if finding.measure in parts["measures"]]
+        more = tags if owner == "behaviour" else set()
+        assert set(finding.where) <= {*known[owner]["keys"], *more}, finding.measure
+    seen = {finding.measure for finding in run.findings}
+    assert {m for parts in known.values() for m in parts["measures"]} - seen <= {"caution"}
+
+
+def test_more_hamming_loss_is_worse() -> None:
+    then, now = [Finding("hamming", 0.1, 9)], [Finding("hamming", 0.2, 9)]
+    assert not judge_gates([Gate("hamming", no_worse_than="old")], now, {"old": then})[0].holds

@@ -1,0 +1,127 @@
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planted import MODELS, Counting, Planted
+from psycheck.errors import ModelFailure
+from psycheck.model import FloatArray
+from psycheck.scoring.engine import Tally, gather, score_once, unscored
+from psycheck.scoring.store import Store
+from psycheck.scoring.view import RememberedScores
+
+
+def _scored(store: Store, model: Counting | Planted, texts: Sequence[str]) -> tuple[Tally, RememberedScores]:
+    view = RememberedScores(store, model, model.labels)
+    return score_once([(model, view)], store, [(1.0, texts)])[model.name], view
+
+
+@given(st.lists(st.text(max_size=5), max_size=60), st.integers(60, 2000))
+@settings(max_examples=60)
+def test_gathering_keeps_every_text_and_no_repeats_in_a_chunk(texts: list[str], budget: int) -> None:
+    chunks = list(gather([(0.5, texts[: len(texts) // 2]), (1.0, texts[len(texts) // 2 :])], budget))
+    assert {text for _, _, chunk in chunks for text in chunk} == set(texts)
+    assert sum(asked for _, asked, _ in chunks) == len(texts)
+    for _, _, chunk in chunks:
+        assert len(chunk) == len(set(chunk))
+
+
+def test_each_distinct_text_is_sent_once_and_a_second_run_sends_none(own_store: Path) -> None:
+    store = Store(own_store)
+    first, second = Counting(MODELS["oracle"]), Counting(MODELS["oracle"])
+    texts = ["a", "b", "a", "c", "b"]
+    tally, view = _scored(store, first, texts)
+    assert sorted(first.seen) == ["a", "b", "c"]
+    assert (tally.asked, tally.distinct, tally.scored, tally.remembered) == (5, 3, 3, 0)
+    tally, _ = _scored(store, second, texts)
+    assert second.seen == []
+    assert (tally.scored, tally.remembered) == (0, 3)
+    np.testing.assert_array_equal(view.of(texts), MODELS["oracle"].score(texts))
+
+
+def test_a_text_that_comes_again_in_a_later_chunk_is_not_sent_again(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("psycheck.scoring.engine.gather.__defaults__", (200,))
+    monkeypatch.setattr("psycheck.scoring.engine._AT_ONCE", 7)
+    model = Counting(MODELS["oracle"])
+    tally, _ = _scored(Store(own_store), model, [f"text {i % 10}" for i in range(100)])
+    assert len(model.seen) == len(set(model.seen)) == 10
+    assert tally.scored == 10
+
+
+def test_batches_are_ordered_by_length(own_store: Path) -> None:
+    model = Counting(MODELS["oracle"])
+    _scored(Store(own_store), model, ["a" * n for n in (3, 1, 9, 5, 7)])
+    assert [len(text) for text in model.seen] == [9, 7, 5, 3, 1]
+
+
+def _touchy(text: str) -> float:
+    if "bad" in text:
+        raise ValueError(f"cannot read: {text}")
+    return 0.5
+
+
+def test_texts_that_a_model_fails_on_are_set_apart_and_the_others_kept(own_store: Path) -> None:
+    store = Store(own_store)
+    texts = [f"text {i}" for i in range(20)] + ["bad one", "bad two"]
+    tally, view = _scored(store, Planted("touchy", _touchy), texts)
+    assert (tally.scored, tally.failed) == (20, 2)
+    assert np.isnan(view.of(["bad one"])).all()
+    assert list(view.complaints) == [f"ValueError at test_engine.py:{_touchy.__code__.co_firstlineno + 2}"]
+    tally, _ = _scored(store, Planted("touchy", _touchy), texts)
+    assert (tally.remembered, tally.scored, tally.failed) == (20, 0, 2)
+
+
+def test_a_model_that_fails_on_every_text_stops_the_run_without_quoting_any(own_store: Path) -> None:
+    with pytest.raises(ModelFailure, match="fails on every text: ValueError") as caught:
+        _scored(Store(own_store), Planted("touchy", _touchy), ["bad secret"])
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        (np.zeros((1, 3)), "shape \\(1, 3\\)"),
+        (np.array([[1.5]]), "outside \\[0, 1\\]"),
+        (np.array([[-0.2]]), "outside \\[0, 1\\]"),
+        (np.array([[np.inf]]), "outside \\[0, 1\\]"),
+    ],
+)
+def test_a_model_that_answers_nonsense_is_told_so(own_store: Path, values: FloatArray, what: str) -> None:
+    model = Counting(MODELS["oracle"])
+    model.score = lambda texts: values  # type: ignore[method-assign]  # the answer is what is tested
+    with pytest.raises(ModelFailure, match=what):
+        _scored(Store(own_store), model, ["a"])
+
+
+def test_nan_is_no_usable_answer_and_is_remembered_as_such(own_store: Path) -> None:
+    store = Store(own_store)
+    silent = Planted("silent", lambda text: np.nan)
+    tally, view = _scored(store, silent, ["a"])
+    assert (tally.scored, tally.failed) == (1, 0)
+    assert np.isnan(view.of(["a"])).all()
+    assert _scored(store, silent, ["a"])[0].remembered == 1
+
+
+def test_what_still_needs_scores_is_listed_once(own_store: Path) -> None:
+    store = Store(own_store)
+    _scored(store, MODELS["oracle"], ["a", "b"])
+    assert list(unscored(MODELS["oracle"], store, [(0.5, ["a", "c"]), (1.0, ["c", "d", "b"])])) == ["c", "d"]
+
+
+def test_progress_knows_the_total_when_all_is_gathered(own_store: Path) -> None:
+    told: list[tuple[int, int]] = []
+    model = Planted("m", lambda text: 0.5)
+    object.__setattr__(model, "batch", 2)
+    view = RememberedScores(Store(own_store), model, model.labels)
+    pieces = [(0.5, ["a", "b"]), (1.0, ["c", "d", "e"])]
+    score_once(
+        [(model, view)], Store(own_store), pieces, lambda name, done, total, s: told.append((done, total))
+    )
+    assert told == [(2, 5), (4, 5), (5, 5)]
+    assert os.environ["PSYCHECK_STORE"] == str(own_store)

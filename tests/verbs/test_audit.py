@@ -1,0 +1,236 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import psycheck
+from planted import MODELS, NEGATIVE, POSITIVE, Counting, Planted
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+from psycheck.runs.folder import open_run
+from psycheck.verbs.audit import run_line
+from psycheck.verbs.plan import Settings, read_plan
+
+LABELS = {"depression": [1.0] * len(POSITIVE) + [0.0] * len(NEGATIVE)}
+CORPUS = Corpus.of("posts", [*POSITIVE, *NEGATIVE], labels=LABELS)
+
+
+def test_one_call_gives_findings_a_report_and_a_gate(tmp_path: Path) -> None:
+    run = psycheck.audit(
+        MODELS["ignores_suicide"], CORPUS, out=tmp_path / "run", gates=["pass_rate>=0.7 where kind=DIR"]
+    )
+    assert run.exit_code == 1
+    assert {finding.where["check"] for finding in run.gates[0].failing} == {"T22", "T23"}
+    for name in ("findings.jsonl", "findings.csv", "junit.xml", "report.html", "cases.parquet", "run.json"):
+        assert (tmp_path / "run" / name).stat().st_size > 0
+    lines = [
+        json.loads(line) for line in (tmp_path / "run" / "findings.jsonl").read_text("utf-8").splitlines()
+    ]
+    t22 = next(line for line in lines if line["measure"] == "pass_rate" and line["where"]["check"] == "T22")
+    assert (t22["value"], t22["n"], t22["counts"]["failed"]) == (0.5, 10, 5)
+
+
+def test_every_audit_shares_one_scoring(tmp_path: Path) -> None:
+    model = Counting(MODELS["oracle"])
+    run = psycheck.audit(model, [CORPUS, Corpus.of("more", [*NEGATIVE, "Another day at home"])])
+    assert len(model.seen) == len(set(model.seen))
+    assert run.environment["texts"]["oracle"]["scored"] == len(model.seen)
+    again = Counting(MODELS["oracle"])
+    psycheck.audit(again, [CORPUS], threshold=0.3)
+    assert again.seen == []
+
+
+def test_the_report_and_the_folder_hold_no_text_unless_asked(tmp_path: Path) -> None:
+    psycheck.audit(MODELS["flips_on_she"], CORPUS, out=tmp_path / "run")
+    held = b"".join(path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file())
+    assert not any(text[:30].encode() in held for text in CORPUS.texts)
+    psycheck.audit(MODELS["flips_on_she"], CORPUS, out=tmp_path / "shown", show_texts=True)
+    assert b"<mark" in (tmp_path / "shown" / "report.html").read_bytes()
+
+
+def test_a_run_is_opened_again_as_it_was(tmp_path: Path) -> None:
+    run = psycheck.audit(MODELS["counts_i"], CORPUS, out=tmp_path / "run", show_texts=True)
+    again = open_run(tmp_path / "run")
+    assert [f.as_json() for f in again.findings] == [f.as_json() for f in run.findings]
+    assert again.shown == run.shown
+    assert again.tables["cases"].height == run.tables["cases"].height
+
+
+def test_a_folder_without_findings_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no finished run"):
+        open_run(tmp_path)
+
+
+def test_several_models_and_corpora_are_set_beside_each_other() -> None:
+    other = Corpus.of("other", [*NEGATIVE, *POSITIVE], labels={"depression": [0.0] * 5 + [1.0] * 5})
+    run = psycheck.audit([MODELS["oracle"], MODELS["constant"]], [CORPUS, other])
+    accuracy = {
+        (f.where["model"], f.where["corpus"]): f.value for f in run.findings if f.measure == "accuracy"
+    }
+    assert [accuracy["oracle", corpus] for corpus in ("posts", "other")] == [1.0, 1.0]
+    assert [accuracy["constant", corpus] for corpus in ("posts", "other")] == [0.5, 0.5]
+    assert any(f.measure == "pearson_r" and f.where["kind"] == "DIR" for f in run.findings)
+    pooled = [f for f in run.findings if f.measure == "pass_rate_mean" and f.where["corpus"] == "all"]
+    assert {f.where.get("category") for f in pooled} >= {"COG", "SOM", "SUI"}
+
+
+def test_a_label_is_aligned_and_said_aloud() -> None:
+    plain = Corpus.of("plain", [*POSITIVE, *NEGATIVE], labels={"label": LABELS["depression"]})
+    run = psycheck.audit(Planted("m", MODELS["oracle"].of, ("positive",)), plain)
+    assert next(f for f in run.findings if f.measure == "accuracy").where["label"] == "depression"
+    assert any("taken as 'depression'" in note for note in run.notes)
+
+
+def test_labels_that_cannot_be_aligned_are_refused() -> None:
+    with pytest.raises(BadInput, match="corpora and suites speak of"):
+        psycheck.audit(Planted("m", lambda t: 0.5, ("ptsd", "ocd")), CORPUS)
+
+
+def test_two_models_of_one_name_are_refused() -> None:
+    with pytest.raises(BadInput, match="two of the model names"):
+        psycheck.audit([MODELS["oracle"], MODELS["oracle"]], CORPUS)
+
+
+def test_an_unknown_setting_is_answered_with_the_nearest() -> None:
+    with pytest.raises(BadInput, match="threshold"):
+        psycheck.audit(MODELS["oracle"], CORPUS, treshold=0.4)
+
+
+def test_a_model_that_fails_on_some_texts_makes_the_run_incomplete_and_keeps_the_rest(tmp_path: Path) -> None:
+    def touchy(text: str) -> float:
+        if "insomnia" in text:
+            raise RuntimeError(text)
+        return MODELS["oracle"].of(text)
+
+    run = psycheck.audit(Planted("touchy", touchy), CORPUS, out=tmp_path / "run")
+    assert (run.incomplete, run.exit_code) == (10, 3)
+    rates = {f.where["check"]: f for f in run.findings if f.measure == "pass_rate"}
+    assert rates["T11"].counts["unanswered"] == 10
+    assert rates["T12"].value == 1.0
+    assert not any(text[:20] in note for note in run.notes for text in CORPUS.texts)
+
+
+class Windowed(Planted):
+    """Reads the first 120 characters."""
+
+    def score(self, texts: object) -> np.ndarray:
+        assert isinstance(texts, list)
+        return super().score([text[:120] for text in texts])
+
+    def read(self, texts: list[str]) -> np.ndarray:
+        return np.array([min(len(text), 120) for text in texts])
+
+
+def test_fit_shortens_texts_so_that_sentences_are_seen() -> None:
+    long = Corpus.of("long", [text + " and so on" * 20 for text in CORPUS.texts], labels=LABELS)
+    model = Windowed("windowed", MODELS["oracle"].of)
+    cut = psycheck.audit(model, long)
+    fitted = psycheck.audit(model, long, fit=True)
+    unseen = {f.where["check"]: f.counts["unseen"] for f in cut.findings if f.measure == "pass_rate"}
+    seen = {f.where["check"]: f.counts["unseen"] for f in fitted.findings if f.measure == "pass_rate"}
+    assert all(unseen[f"T{n}"] == 10 for n in range(7, 24))
+    assert all(seen[f"T{n}"] == 0 for n in range(7, 24))
+    assert any("10 texts shortened" in note for note in fitted.notes)
+
+
+def test_no_text_at_all_is_an_error_and_not_an_empty_report() -> None:
+    with pytest.raises(BadInput, match="no texts"):
+        psycheck.audit(MODELS["oracle"], Corpus.of("empty", []))
+
+
+def test_a_gate_may_refer_to_an_earlier_run(tmp_path: Path) -> None:
+    psycheck.audit(MODELS["oracle"], CORPUS, out=tmp_path / "old")
+    (tmp_path / "psycheck.toml").write_text(
+        'models = ["python:m:model"]\n[[corpus]]\npath = "x.csv"\n'
+        '[[gate]]\nmeasure = "pass_rate"\nno_worse_than = "old"\n'
+    )
+    gates = read_plan(tmp_path / "psycheck.toml").settings.gates
+    run = run_line([MODELS["ignores_suicide"]], [CORPUS], Settings(gates=gates))
+    assert {f.where["check"] for f in run.gates[0].failing} == {"T22", "T23"}
+
+
+def test_fairness_is_part_of_every_audit_and_names_the_model_that_flips_on_she() -> None:
+    texts = [f"She went home on day {i}." for i in range(6)] + ["The garden is wet."]
+    people = Corpus.of("people", texts, labels={"depression": [0.0] * 7}, groups={"ward": ["a"] * 7})
+    run = psycheck.audit([MODELS["oracle"], MODELS["flips_on_she"]], people, suites=())
+    rates = {f.where["model"]: f for f in run.findings if f.measure == "flip_rate"}
+    assert {name: (rate.value, rate.n) for name, rate in rates.items()} == {
+        "oracle": (0.0, 6),
+        "flips_on_she": (1.0, 6),
+    }
+    assert rates["flips_on_she"].examples == ("1", "2", "3", "4", "5", "6")
+    assert len(run.tables["pairs"]) == 12
+
+
+def test_nouns_are_swapped_where_asked_and_the_run_says_so(tmp_path: Path) -> None:
+    model = Counting(MODELS["oracle"])
+    people = Corpus.of("people", ["My mother left.", "She left."], labels={"depression": [0.0, 0.0]})
+    run = psycheck.audit(
+        model, people, audits=("fairness",), swap=["nouns"], store=tmp_path / "s", out=tmp_path / "run"
+    )
+    assert sorted(model.seen) == ["He left.", "My father left.", "My mother left.", "She left."]
+    (flips,) = [f for f in run.findings if f.measure == "flip_rate"]
+    assert (flips.n, flips.where["swap"]) == (2, "pronouns+nouns")
+    assert (run.plan["swap"], run.plan["swap_person"]) == (["pronouns", "nouns"], "all")
+    page = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "The same texts with he and she and nouns (woman, father) swapped" in page
+
+
+def test_the_main_person_alone_is_swapped_where_asked(tmp_path: Path) -> None:
+    model = Counting(MODELS["oracle"])
+    people = Corpus.of(
+        "people", ["She lives with her son, who says he worries."], labels={"depression": [0.0]}
+    )
+    psycheck.audit(model, people, audits=("fairness",), swap_person="main", store=tmp_path / "s")
+    assert "He lives with his son, who says he worries." in model.seen
+
+
+def test_flipped_pairs_are_shown_with_the_edit_marked(tmp_path: Path) -> None:
+    texts = [f"Today she went home on day {i}." for i in range(60)] + ["The garden is wet."]
+    people = Corpus.of("people", texts, labels={"depression": [0.0] * 61})
+    settings: dict[str, Any] = {"audits": ("fairness",), "store": tmp_path / "s"}
+    psycheck.audit(MODELS["flips_on_she"], people, out=tmp_path / "ids", **settings)
+    page = (tmp_path / "ids" / "report.html").read_text("utf-8")
+    assert "0.90 → 0.10" in page
+    assert "went home" not in page
+    run = psycheck.audit(MODELS["flips_on_she"], people, out=tmp_path / "t", show_texts=True, **settings)
+    assert [(case.suite, case.check, case.outcome) for case in run.shown] == [
+        ("audit:fairness", "depression", "failed")
+    ] * 40
+    page = (tmp_path / "t" / "report.html").read_text("utf-8")
+    assert page.count("Today <mark>he</mark> went home on day") == 40
+    assert open_run(tmp_path / "t").shown == run.shown
+
+
+def test_an_undecided_text_is_in_the_file_of_pairs_and_among_no_cases(tmp_path: Path) -> None:
+    people = Corpus.of("people", ["She went home.", "They gave her flowers."], labels={"depression": [0, 0]})
+    run = psycheck.audit(MODELS["flips_on_she"], people, audits=("fairness",), out=tmp_path, show_texts=True)
+    pairs = pl.read_parquet(tmp_path / "pairs.parquet").with_columns(pl.col("outcome").cast(pl.String))
+    assert pairs.select("id", "outcome").rows() == [("1", "failed"), ("2", "undecided")]
+    assert [case.id for case in run.shown] == ["1"]
+
+
+def test_fairness_scores_nothing_for_texts_that_name_no_gender(tmp_path: Path) -> None:
+    model = Counting(MODELS["oracle"])
+    people = Corpus.of("people", ["She left.", "The garden is wet."], labels={"depression": [0.0, 0.0]})
+    psycheck.audit(model, people, audits=("fairness",), store=tmp_path / "scores.sqlite")
+    assert sorted(model.seen) == ["He left.", "She left."]
+
+
+def test_a_model_that_trained_on_names_and_the_run_lacks_is_refused() -> None:
+    with pytest.raises(BadInput, match="no model of this run is called 'oracel'") as caught:
+        psycheck.audit(MODELS["oracle"], CORPUS, trained_on={"oracel": ["posts"]})
+    assert "did you mean 'oracle'?" in str(caught.value)
+
+
+def test_a_corpus_that_trained_on_names_and_the_run_lacks_is_said_with_near_names() -> None:
+    said: list[str] = []
+    settings = Settings(audits=("performance",), trained_on={"": ("post", "elsewhere")})
+    run_line([MODELS["oracle"]], [CORPUS], settings, say=said.append)
+    assert said == [
+        "trained_on: 'post' is no corpus of this run; did you mean 'posts'?",
+        "trained_on: 'elsewhere' is no corpus of this run",
+    ]

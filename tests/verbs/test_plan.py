@@ -1,0 +1,130 @@
+from pathlib import Path
+from urllib.parse import quote_plus
+
+import pytest
+
+from psycheck.corpora.open import CorpusPlan, corpus_plan, corpus_plans
+from psycheck.corpora.read import Columns
+from psycheck.errors import BadInput
+from psycheck.runs.gates import Gate
+from psycheck.verbs.plan import read_plan
+
+WHOLE = """
+models = ["python:mymodel:model", "hf:weights"]
+suites = ["deck", "mine.toml"]
+threshold = 0.4
+variants = "one"
+fit = true
+trained_on = ["posts"]
+out = "runs/a"
+labels = ["depression"]
+
+[[corpus]]
+path = "posts.csv"
+text = "body"
+
+[[corpus]]
+path = "demo:tweets"
+split = "test"
+
+[[gate]]
+measure = "pass_rate"
+min = 0.7
+where = { kind = "DIR" }
+"""
+
+
+def _plan(tmp_path: Path, text: str) -> Path:
+    (tmp_path / "weights").mkdir(exist_ok=True)
+    path = tmp_path / "psycheck.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_plan_says_all_that_options_say(tmp_path: Path) -> None:
+    plan = read_plan(_plan(tmp_path, WHOLE))
+    assert plan.models == ("python:mymodel:model", f"hf:{tmp_path / 'weights'}")
+    assert plan.corpora == (
+        CorpusPlan(str(tmp_path / "posts.csv"), columns=Columns(text="body", labels=("depression",))),
+        CorpusPlan("demo:tweets", split="test", columns=Columns(labels=("depression",))),
+    )
+    settings = plan.settings
+    assert (settings.threshold, settings.variants, settings.fit) == (0.4, "one", True)
+    assert settings.trained_on == {"": ("posts",)}
+    assert settings.gates == (Gate("pass_rate", min=0.7, where={"kind": "DIR"}),)
+    assert plan.out == tmp_path / "runs/a"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("treshold = 0.4", "did you mean 'threshold'"),
+        ("threshold = 1.5", "out of range"),
+        ("threshold = 'high'", "wrong type"),
+        ("fit = 1", "true or false"),
+        ("variants = 'some'", "suite, each, one"),
+        ("audits = ['behavior']", "did you mean 'behaviour'"),
+        ("resamples = 10", "100 or more"),
+        ("seed = -1", "0 or more"),
+        ("swap = ['pronouns', 'tittles']", "did you mean 'titles'"),
+        ("swap = 3", "list of words"),
+        ("swap_person = 'first'", "all, main"),
+        ("[[corpus]]\ntext = 'a'", "needs a path"),
+        ("[[corpus]]\npath = 'a.csv'\ntxt = 'a'", "did you mean 'text'"),
+        ("[[gate]]\nmeasure = 'f1'", "needs a measure and a bound"),
+        ("[[gate]]\nmeasure = 'f1'\nmin = 'x'", "no number"),
+        ("gate = 3", "list of tables"),
+        ("models = [3]", "list of words"),
+        ("models = [", "no TOML"),
+    ],
+)
+def test_a_mistake_in_a_plan_is_one_clear_error(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=r"psycheck\.toml") as caught:
+        read_plan(_plan(tmp_path, text))
+    assert said in str(caught.value)
+
+
+def test_what_is_swapped_stands_in_a_plan_as_on_the_command_line(tmp_path: Path) -> None:
+    settings = read_plan(_plan(tmp_path, "swap = ['pronouns', 'nouns']\nswap_person = 'main'")).settings
+    assert (settings.swap, settings.swap_person) == (("pronouns", "nouns"), "main")
+    assert read_plan(_plan(tmp_path, "swap = 'pronouns,nouns'")).settings.swap == ("pronouns,nouns",)
+    assert read_plan(_plan(tmp_path, "")).settings.swap == ("pronouns",)
+
+
+def test_a_plan_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no plan here"):
+        read_plan(tmp_path / "none.toml")
+
+
+def test_a_corpus_may_be_given_a_name(tmp_path: Path) -> None:
+    assert corpus_plan("train=posts.csv", Columns()).name == "train"
+    assert corpus_plan("posts.csv", Columns()).name is None
+    odd = tmp_path / "a=b.csv"
+    odd.write_text("text\nx\n")
+    assert corpus_plan(str(odd), Columns()).path == str(odd)
+
+
+def test_modules_and_suites_beside_the_plan_are_found_from_any_folder(tmp_path: Path) -> None:
+    home = tmp_path / "a plan"
+    home.mkdir()
+    for name in ("mymodel.py", "other.py", "mine.toml"):
+        (home / name).write_text("")
+    models = '"python:mymodel:model", "python:other.py:model", "python:json:loads", "python:mymodel:b?name=b"'
+    plan = read_plan(_plan(home, f'models = [{models}]\nsuites = ["deck", "mine.toml"]\n'))
+    folder = quote_plus(str(home))
+    assert plan.models == (
+        f"python:mymodel:model?folder={folder}",
+        f"python:{home / 'other.py'}:model",
+        "python:json:loads",
+        f"python:mymodel:b?name=b&folder={folder}",
+    )
+    assert plan.settings.suites == ("deck", str(home / "mine.toml"))
+
+
+def test_columns_are_named_for_files_and_labels_for_all() -> None:
+    columns = Columns(text="body", labels=("depression",))
+    file, demo = corpus_plans(["posts.csv", "demo:tweets"], columns)
+    assert file.columns == columns
+    assert demo.columns == Columns(labels=("depression",))
+    (alone,) = corpus_plans(["demo:tweets"], columns)
+    assert alone.columns == columns
