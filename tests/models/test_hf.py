@@ -13,7 +13,9 @@ import transformers
 from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning
 from psycheck.model import Model, Windowed
 from psycheck.models.hf import HfModel
+from psycheck.models.hf_folder import load_config
 from psycheck.models.open import open_model
+from psycheck.models.options import ModelOptions
 
 SaveModel = Callable[..., Path]
 ARCHITECTURES = ("bert", "roberta", "albert", "xlnet", "longformer")
@@ -390,3 +392,31 @@ def test_a_trained_folder_says_what_it_was_trained_on(tmp_path: Path, tiny_bert:
     assert opened(folder).trained_on == ()
     (folder / "training.json").write_text('{"trained_on": {"corpus": "posts"}}')
     assert opened(folder).trained_on == ("posts",)
+
+
+@pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation", "experts_implementation"])
+def test_a_kernel_that_the_config_names_is_never_loaded(
+    tiny_bert: Path, tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any, **__: Any) -> None:
+        raise AssertionError("a kernel of the hub was asked for")
+
+    monkeypatch.setattr("transformers.modeling_utils.lazy_import_flash_attention", refused)
+    folder = changed_config(tiny_bert, tmp_path / "kernel", **{key: "somebody/kernel"})
+    model = opened(folder)
+    assert model.network.config._attn_implementation in ("eager", "sdpa")
+    np.testing.assert_array_equal(model.score(TEXTS), opened(tiny_bert).score(TEXTS))
+
+
+def test_kernels_of_nested_configurations_are_dropped(tiny_bert: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "nested"
+    text = {"model_type": "clip_text_model", "attn_implementation": "somebody/kernel"}
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({"model_type": "clip", "text_config": text}))
+    config = load_config(folder, ModelOptions())
+    assert config.text_config._attn_implementation is None
+
+
+def test_a_built_in_way_to_compute_attention_is_kept(tiny_bert: Path, tmp_path: Path) -> None:
+    folder = changed_config(tiny_bert, tmp_path / "eager", attn_implementation="eager")
+    assert opened(folder).network.config._attn_implementation == "eager"

@@ -1,17 +1,19 @@
 import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from skops.io import get_untrusted_types
+from sklearn.pipeline import make_pipeline
+from skops.io import dump, get_untrusted_types, load
 
 from psycheck.corpus import Corpus
 from psycheck.models.open import open_model
 from psycheck.train.card import RECORD
 from psycheck.train.fit import opened, train, training_key
-from psycheck.train.linear import fit_tfidf
+from psycheck.train.linear import fit_tfidf, save_sklearn
 from psycheck.train.parts import parts_of
 from psycheck.train.recipe import Recipe, preset
 
@@ -33,6 +35,45 @@ def test_one_label_is_the_plain_pipeline(corpus: Corpus, tmp_path: Path) -> None
     expected = theirs.predict_proba(words.transform(test.texts))[:, 1]
     np.testing.assert_allclose(model.score(test.texts)[:, 0], expected, rtol=1e-6)
     assert trained.test["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize("labels", [("low",), ("low", "worry")])
+def test_the_same_training_gives_the_same_bytes_in_few_members(
+    corpus: Corpus, tmp_path: Path, labels: tuple[str, ...]
+) -> None:
+    low = list(corpus.targets()[:, 0])
+    marks = {"low": low, "worry": [1 - mark for mark in low]}
+    split = corpus.table["split"].to_list()
+    both = Corpus.of("both", corpus.texts, labels={name: marks[name] for name in labels}, split=split)
+    once, twice = (train(both, preset("tfidf"), tmp_path / name) for name in ("once", "twice"))
+    files = [tmp_path / name / "model.skops" for name in ("once", "twice")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert open_model(once.spec).fingerprint == open_model(twice.spec).fingerprint
+    with ZipFile(files[0]) as archive:
+        # idf, and for each label coefficients, intercept, classes and iterations; never one for each word.
+        assert len(archive.namelist()) <= 12
+
+
+def test_words_that_look_like_addresses_stay_as_they_are(tmp_path: Path) -> None:
+    texts = ['"__id__": 5 "file": "7', "sleep"]
+    marks = [1.0, 0.0]
+    model = make_pipeline(TfidfVectorizer(token_pattern=r"\S+"), LogisticRegression()).fit(texts, marks)
+    expected = model.predict_proba(texts)
+    save_sklearn(model, tmp_path)
+    saved = load(tmp_path / "model.skops", trusted=get_untrusted_types(file=tmp_path / "model.skops"))
+    np.testing.assert_array_equal(saved.predict_proba(texts), expected)
+    assert saved.steps[0][1].vocabulary_ == model.steps[0][1].vocabulary_
+
+
+def test_a_file_with_a_member_for_each_word_still_opens(tmp_path: Path) -> None:
+    # As skops itself writes a vocabulary of NumPy integers, and as older versions wrote theirs.
+    texts = ["i feel low", "sleep well"]
+    words = TfidfVectorizer()
+    model = make_pipeline(words, LogisticRegression()).fit(texts, [1, 0])
+    words.vocabulary_ = {word: np.int64(column) for word, column in words.vocabulary_.items()}
+    dump(model, tmp_path / "old.skops")
+    expected = model.predict_proba(texts)[:, 1]
+    np.testing.assert_array_equal(open_model(tmp_path / "old.skops").score(texts)[:, 0], expected)
 
 
 def test_a_label_is_fitted_on_the_texts_annotated_for_it(corpus: Corpus, tmp_path: Path) -> None:

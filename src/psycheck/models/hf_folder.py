@@ -36,11 +36,13 @@ _OFFSET_POSITIONS = frozenset(
 )
 _NO_LIMIT = 1_000_000  # tokenizers write 1e30 for "no limit"
 _USUAL_WINDOW = 512
+_BUILT_IN = frozenset({None, "eager", "sdpa"})  # ways to compute attention that need no other code
 
 
 def libraries(what: str) -> tuple[Any, Any]:
-    """torch and transformers, told to be quiet and to call nobody."""
+    """torch and transformers, without log output, telemetry and kernels from the hub."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("USE_HUB_KERNELS", "NO")
     try:
         torch, transformers = import_module("torch"), import_module("transformers")
     except ImportError as error:
@@ -135,11 +137,25 @@ def _judge_pickle(folder: Path, options: ModelOptions) -> None:
 
 
 def load_config(folder: Path, options: ModelOptions) -> Any:
-    """The configuration of the model, without running code from the folder unless told so."""
+    """The configuration of the model; code from the folder runs only with `trust_remote_code`.
+
+    An attention kernel that config.json names would be downloaded and run: only the built-in ones stay.
+    """
     _, transformers = libraries("hf: models")
     _json(folder / "config.json")
-    with _told(folder, "config.json cannot be understood"):
-        return transformers.AutoConfig.from_pretrained(folder, trust_remote_code=options.trust_remote_code)
+    with _as_model_failure(folder, "config.json cannot be understood"):
+        config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=options.trust_remote_code)
+        for name in ("_attn_implementation", "_experts_implementation"):
+            if not _values(config, name) <= _BUILT_IN:
+                setattr(config, name, None)  # of the nested configurations, too
+        return config
+
+
+def _values(config: Any, name: str) -> set[Any]:
+    """The values of an attribute in a configuration and those nested in it."""
+    nested = [getattr(config, key, None) for key in config.sub_configs]
+    inside = [_values(one, name) for one in nested if one is not None]
+    return {getattr(config, name, None)}.union(*inside)
 
 
 def load_tokenizer(folder: Path, options: ModelOptions) -> Any:
@@ -154,7 +170,7 @@ def load_tokenizer(folder: Path, options: ModelOptions) -> Any:
     files = {path.name for path in _tokenizer_files(folder)}
     if not files:
         raise absent
-    with _told(folder, "the tokenizer cannot be loaded"):
+    with _as_model_failure(folder, "the tokenizer cannot be loaded"):
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             folder, trust_remote_code=options.trust_remote_code
         )
@@ -170,7 +186,7 @@ def load_network(loader: Any, folder: Path, config: Any, options: ModelOptions) 
     """The network in evaluation mode, in single precision, and what its weights lacked."""
     torch, _ = libraries("hf: models")
     pickled = weight_files(folder, options)[0].suffix == ".bin"
-    with _told(folder, "the model cannot be loaded"):
+    with _as_model_failure(folder, "the model cannot be loaded"):
         network, report = loader.from_pretrained(
             folder,
             config=config,
@@ -253,7 +269,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def _told(folder: Path, what: str) -> Iterator[None]:
+def _as_model_failure(folder: Path, what: str) -> Iterator[None]:
     """Whatever loading raises becomes one plain error."""
     try:
         yield

@@ -1,8 +1,11 @@
 """Logistic regression on fixed features: the cheap baselines' head, and the bag-of-words baseline itself."""
 
+import re
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import numpy as np
 
@@ -14,6 +17,9 @@ from psycheck.train.recipe import Recipe
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 MODEL_FILE = "model.skops"
+_ADDRESS = re.compile(r'("__id__": |"file": ")(\d+)')
+_INDENT = re.compile(r"\n *")
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +88,27 @@ def fit_tfidf(parts: Parts, recipe: Recipe) -> tuple[Any, Heads]:
 
 
 def save_sklearn(model: Any, folder: Path) -> None:
-    """Write the model without pickle."""
-    from skops.io import dump
+    """Write the model without pickle; the same training always gives the same bytes.
 
-    dump(model, folder / MODEL_FILE)
+    skops names array files and JSON nodes by memory address and the archive holds the time of day: the names
+    become running numbers, the time a constant.
+    """
+    from skops.io import dumps
+
+    words = model.steps[0][1]
+    # skops writes each NumPy integer as a file of its own.
+    words.vocabulary_ = {word: int(column) for word, column in words.vocabulary_.items()}
+    numbers: dict[str, str] = {}
+
+    def numbered(match: re.Match[str]) -> str:
+        return match[1] + numbers.setdefault(match[2], str(len(numbers)))
+
+    with ZipFile(BytesIO(dumps(model))) as saved, ZipFile(folder / MODEL_FILE, "w") as archive:
+        schema = _ADDRESS.sub(numbered, saved.read("schema.json").decode("utf-8"))
+        arrays = [name for name in saved.namelist() if name != "schema.json"]
+        content = {numbers[name.removesuffix(".npy")] + ".npy": saved.read(name) for name in arrays}
+        for name, raw in [*sorted(content.items()), ("schema.json", _INDENT.sub("", schema).encode())]:
+            archive.writestr(ZipInfo(name, _NO_TIME), raw, ZIP_DEFLATED)
 
 
 def _fit_one(features: Any, targets: FloatArray, strength: float, recipe: Recipe) -> Any:
