@@ -96,6 +96,7 @@ def save_sklearn(model: Any, folder: Path) -> None:
     from skops.io import dumps
 
     words = model.steps[0][1]
+    vars(words).pop("_stop_words_id", None)  # a memory address, which scikit-learn does without
     # skops writes each NumPy integer as a file of its own.
     words.vocabulary_ = {word: int(column) for word, column in words.vocabulary_.items()}
     numbers: dict[str, str] = {}
