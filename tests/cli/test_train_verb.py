@@ -60,7 +60,7 @@ def test_a_file_with_splits_gives_its_dev_split_and_the_test_figures_stay(tmp_pa
     assert "warning" not in done.stderr
     (tmp_path / "again.csv").write_text("text,depression\n" + "fine train 0,0\n" + "low again,1\n")
     done = psycheck(tmp_path, *train[:5], "again.csv", "--out", "n")
-    assert "warning: 1 of 2 texts of dev 'again' stands in train 'posts' too" in done.stderr
+    assert "warning: 1 of 2 texts of dev 'again' also occurs in train 'posts'" in done.stderr
 
 
 BASELINE = ("train", "demo:tweets", "--start", "tfidf+lr", "--label", "depression", "--out", "m")

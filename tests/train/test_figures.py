@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, f1_score, log_loss, roc_auc_score
 
-from psycheck.train.figures import figures, said
+from psycheck.train.figures import figures, format_figure
 
 
 def test_one_label_agrees_with_scikit_learn() -> None:
@@ -40,17 +40,25 @@ def test_what_cannot_be_computed_is_nan_as_in_an_audit_and_says_why() -> None:
     none_decided = figures(np.array([[1.0], [0.0]]), np.array([[0.4], [0.2]]), ("low",))
     assert math.isnan(none_decided["precision"])
     assert (none_decided["recall"], none_decided["f1"]) == (0.0, 0.0)
-    assert said(none_decided, "precision") == "– (no text scores 0.5 or more)"
+    assert format_figure(none_decided, "precision") == "– (no text scores 0.5 or more)"
     none_annotated = figures(np.array([[0.0], [0.0]]), np.array([[0.9], [0.2]]), ("low",))
-    assert said(none_annotated, "recall") == said(none_annotated, "f1") == "– (no text is annotated 1)"
-    assert said(none_annotated, "precision") == "0.000"  # one alarm, and it is false
+    assert (
+        format_figure(none_annotated, "recall")
+        == format_figure(none_annotated, "f1")
+        == "– (no text is annotated 1)"
+    )
+    assert format_figure(none_annotated, "precision") == "0.000"  # one alarm, and it is false
     all_annotated = figures(np.array([[1.0], [1.0]]), np.array([[0.9], [0.2]]), ("low",))
-    assert said(all_annotated, "macro_f1") == said(all_annotated, "auc") == "– (all texts are annotated 1)"
-    assert said(all_annotated, "n") == "2"
+    assert (
+        format_figure(all_annotated, "macro_f1")
+        == format_figure(all_annotated, "auc")
+        == "– (all texts are annotated 1)"
+    )
+    assert format_figure(all_annotated, "n") == "2"
 
 
 def test_a_label_says_its_own_reason() -> None:
     targets = np.array([[1.0, 0.0], [0.0, 1.0]])
     found = figures(targets, np.array([[0.9, 0.1], [0.1, 0.2]]), ("low", "worry"))
-    assert said(found, "precision:worry") == "– (no text scores 0.5 or more)"
-    assert (said(found, "precision:low"), said(found, "precision")) == ("1.000", "1.000")
+    assert format_figure(found, "precision:worry") == "– (no text scores 0.5 or more)"
+    assert (format_figure(found, "precision:low"), format_figure(found, "precision")) == ("1.000", "1.000")

@@ -55,7 +55,7 @@ def test_a_search_keeps_the_best_and_resumes(
     resumed = search(corpus, recipe, tmp_path / "cut", trials=2, space=BOUNDS)
     assert tried(tmp_path / "cut") == trials
     assert resumed.key == whole.key
-    with pytest.raises(BadInput, match="other search"):
+    with pytest.raises(BadInput, match="another search"):
         search(corpus, recipe.with_(seed=1), tmp_path / "cut", trials=2, space=BOUNDS)
 
 

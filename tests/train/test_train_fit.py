@@ -66,7 +66,13 @@ def test_the_folder_is_complete_and_says_what_it_is(tiny: Tiny, corpus: Corpus, 
     assert (record["trained_on"]["train"]["n"], record["trained_on"]["train"]["positive"]) == (16, {"low": 8})
     assert record["key"] == trained.key
     card = (tmp_path / "model" / "README.md").read_text()
-    for said in ("no diagnosis", corpus.fingerprint(), "| seed | 5 |", "first 16 tokens", "## Intended use"):
+    for said in (
+        "not a diagnosis",
+        corpus.fingerprint(),
+        "| seed | 5 |",
+        "first 16 tokens",
+        "## Intended use",
+    ):
         assert said in card
     assert not any(text in card for text in corpus.texts)
 
@@ -176,7 +182,7 @@ def test_wrong_input_is_one_clear_error(tiny: Tiny, corpus: Corpus, tmp_path: Pa
         train(corpus, QUICK.with_(start=str(tmp_path / "absent")), tmp_path / "model")
     with pytest.raises(BadInput, match="no label 'sad'"):
         train(corpus, QUICK.with_(labels=["sad"]), tmp_path / "model")
-    with pytest.raises(BadInput, match="in use by something else"):
+    with pytest.raises(BadInput, match="holds other files"):
         train(corpus, QUICK.with_(start=tiny("bert")), empty)
     assert not (tmp_path / "model").exists()
 
@@ -234,5 +240,5 @@ def test_another_file_without_splits_is_dev_as_a_whole() -> None:
 
 
 def test_texts_of_dev_that_stand_in_train_are_told() -> None:
-    with pytest.warns(PsycheckWarning, match="2 of 6 texts of dev 'b' stand in train 'a' too"):
+    with pytest.warns(PsycheckWarning, match="2 of 6 texts of dev 'b' also occur in train 'a'"):
         with_dev(_parted("a", None), _parted("b", None, 4))

@@ -116,11 +116,11 @@ class _Clock:
 
 
 def _print(trained: "Trained") -> None:
-    from psycheck.train.figures import said
+    from psycheck.train.figures import format_figure
 
     typer.echo("trained before; nothing to do" if trained.reused else f"trained in {trained.seconds:.0f} s")
     for part, figures in (("dev", trained.dev), ("test", trained.test)):
-        line = ", ".join(f"{name} {said(figures, name)}" for name in figures)
+        line = ", ".join(f"{name} {format_figure(figures, name)}" for name in figures)
         typer.echo(f"{part}: {line or 'no such split'}")
     typer.echo(f"model: {trained.spec}")
 

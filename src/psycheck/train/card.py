@@ -1,4 +1,4 @@
-"""What is written beside the weights: training.json for programs, README.md for people."""
+"""The files saved with the weights: training.json for programs, README.md (the model card) for people."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from psycheck.errors import BadInput
-from psycheck.train.figures import said
+from psycheck.train.figures import format_figure
 from psycheck.train.parts import Part, Parts
 from psycheck.train.recipe import recipe_of, used
 
@@ -19,7 +19,7 @@ PACKAGES = ("psycheck", "numpy", "scikit-learn", "torch", "transformers", "accel
 
 
 def described(parts: Parts, dev_share: float) -> dict[str, Any]:
-    """What was trained on: sizes, class counts and fingerprints, never texts."""
+    """The training data: sizes, class counts and fingerprints, never texts."""
 
     def counted(part: Part) -> dict[str, Any]:
         columns = dict(zip(parts.labels, part.targets.T, strict=True))
@@ -52,11 +52,12 @@ def versions() -> dict[str, str]:
 
 
 def write_record(record: dict[str, Any], folder: Path) -> None:
-    """Write training.json and the card; each appears whole or not at all."""
-    _replace(folder / CARD, _card(record))
-    _replace(
-        folder / RECORD, json.dumps(_plain(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    )
+    """Write training.json and the card, each atomically."""
+    plain = json.dumps(_without_nan(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    for name, text in ((CARD, _card(record)), (RECORD, plain)):
+        fresh = folder / f"{name}.new"
+        fresh.write_text(text, "utf-8")
+        fresh.replace(folder / name)
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -66,42 +67,35 @@ def read_record(folder: Path) -> dict[str, Any]:
         record["key"], record["labels"], record["recipe"], record["dev"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(
-            f"'{folder}' holds no finished training ({type(error).__name__})",
-            allowed="a folder that train wrote",
+            f"'{folder}' does not hold a finished training ({type(error).__name__})",
+            allowed="a folder written by psycheck train",
         ) from error
     return record
 
 
 def numbers(values: dict[str, float | None]) -> dict[str, float]:
-    """Figures as they were before null stood for NaN."""
+    """Figures as they were before NaN became null in JSON."""
     return {name: math.nan if value is None else value for name, value in values.items()}
 
 
 def _card(record: dict[str, Any]) -> str:
     from jinja2 import Environment
 
-    world = Environment(trim_blocks=False, autoescape=False, keep_trailing_newline=False)
-    world.globals["said"] = _said
-    template = world.from_string(Path(__file__).with_name("card.md").read_text("utf-8"))
+    def figure(figures: dict[str, float | None], name: str) -> str:
+        return format_figure(numbers(figures), name) if name in figures else "–"
+
+    template = Environment(autoescape=False).from_string(
+        Path(__file__).with_name("card.md").read_text("utf-8"), globals={"figure": figure}
+    )
     title = f"{', '.join(record['labels'])} from {record['trained_on']['corpus']}"
-    recipe = used(recipe_of(record["recipe"]))  # older records name values that had no effect, too
+    recipe = used(recipe_of(record["recipe"]))  # older records also list values without effect
     return template.render(**{**record, "title": title, "recipe": recipe}).rstrip() + "\n"
 
 
-def _said(figures: dict[str, float | None], name: str) -> str:
-    return said(numbers(figures), name) if name in figures else "–"
-
-
-def _plain(value: Any) -> Any:
-    """JSON knows no NaN: it is null."""
+def _without_nan(value: Any) -> Any:
+    """JSON has no NaN: it becomes null."""
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: _without_nan(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [_without_nan(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _replace(path: Path, text: str) -> None:
-    fresh = path.with_name(path.name + ".new")
-    fresh.write_text(text, "utf-8")
-    fresh.replace(path)

@@ -23,10 +23,10 @@ NAMES = ("accuracy", "f1", "macro_f1", "precision", "recall", "brier", "auc")
 def figures(targets: FloatArray, scores: FloatArray, labels: tuple[str, ...]) -> dict[str, float]:
     """Measure scores (n, k) against annotations (n, k), NaN where not annotated.
 
-    Texts annotated 0.5 or more count as positive, scores of 0.5 or more as decided so; Brier and loss are
-    taken against the annotation itself, soft or hard. With several labels the plain name is the mean over
-    labels and `name:label` the label's own; `loss` is the mean over all annotations. What is undefined is NaN
-    (precision, where no text is decided positive), and no part of a mean.
+    Annotations and scores of 0.5 or more count as positive; Brier score and loss use the annotation itself,
+    soft or hard. With several labels the plain name is the mean over labels and `name:label` the value of one
+    label; `loss` is the mean over all annotations. Undefined values (such as precision without a positive
+    decision) are NaN and excluded from means.
     """
     own = [_one(targets[:, k], scores[:, k]) for k in range(len(labels))]
     out = {name: _mean([one[name] for one in own]) for name in NAMES}
@@ -39,15 +39,15 @@ def figures(targets: FloatArray, scores: FloatArray, labels: tuple[str, ...]) ->
 
 
 def loss(targets: FloatArray, scores: FloatArray) -> float:
-    """The mean cross-entropy over what was annotated, without class weights."""
+    """The mean cross-entropy over all annotations, without class weights."""
     known = ~np.isnan(targets)
     t = targets[known]
     p = np.clip(scores[known], 1e-7, 1 - 1e-7)
     return float(-(t * np.log(p) + (1 - t) * np.log1p(-p)).mean()) if len(t) else math.nan
 
 
-def said(found: Mapping[str, float], name: str) -> str:
-    """A figure for people; what is undefined is a dash with the reason."""
+def format_figure(found: Mapping[str, float], name: str) -> str:
+    """Format a figure; an undefined one is a dash with the reason."""
     value = found[name]
     if math.isnan(value):
         return f"– ({why_undefined(found, name)})"
@@ -55,7 +55,7 @@ def said(found: Mapping[str, float], name: str) -> str:
 
 
 def why_undefined(found: Mapping[str, float], name: str) -> str:
-    """Why a figure could not be computed, told from the other figures of its label."""
+    """Why a figure could not be computed, inferred from the other figures of its label."""
     measure, colon, label = name.partition(":")
 
     def lacks(other: str) -> bool:

@@ -3,8 +3,7 @@
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,29 +23,16 @@ from transformers import (
 from transformers.trainer_callback import PrinterCallback
 from transformers.trainer_pt_utils import LengthGroupedSampler, get_length_grouped_indices
 
-from psycheck.model import FloatArray
 from psycheck.models.hf_folder import load_tokenizer, window_of
 from psycheck.models.window import speakable
 from psycheck.train.figures import figures
+from psycheck.train.fitted import AfterEpoch, Fitted, Progress
 from psycheck.train.losses import MISSING, annotated_loss, log_chances
 from psycheck.train.parts import Part, Parts, balancing_weights
 from psycheck.train.recipe import Recipe
 from psycheck.train.start import PLAIN, open_classifier, start_folder
 
-Progress = Callable[[int, int], None]
-AfterEpoch = Callable[[float, Mapping[str, float]], None]
 CHECKPOINT_SECONDS = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class Tuned:
-    """What fine-tuning gave: the model in memory, and the figures on dev after each epoch."""
-
-    model: Any
-    tokenizer: Any
-    window: int
-    dev: dict[str, float]
-    curve: tuple[dict[str, float], ...]
 
 
 def finetune(
@@ -56,10 +42,10 @@ def finetune(
     *,
     progress: Progress | None = None,
     after_epoch: AfterEpoch | None = None,
-) -> Tuned:
-    """Fine-tune, or go on from the last checkpoint to the very weights of an undisturbed run.
+) -> Fitted:
+    """Fine-tune, or resume from the last checkpoint to exactly the weights of an uninterrupted run.
 
-    Checkpoints are written into `checkpoints` after each epoch and every two minutes in between.
+    Checkpoints are written after each epoch and every two minutes.
     """
     set_seed(recipe.seed)
     folder = start_folder(recipe.start)
@@ -82,7 +68,8 @@ def finetune(
     def measure(prediction: EvalPrediction) -> dict[str, float]:
         logits, marks = np.asarray(prediction.predictions), np.asarray(prediction.label_ids)
         scores = log_chances(torch.from_numpy(logits).float(), len(parts.labels))[0].exp().numpy()
-        found = figures(_with_nan(marks), scores.astype(np.float64), parts.labels)
+        targets = np.where(marks == MISSING, np.nan, marks).astype(np.float64)
+        found = figures(targets, scores.astype(np.float64), parts.labels)
         return {f"dev_{name}": value for name, value in found.items()}
 
     checkpoints.mkdir(parents=True, exist_ok=True)
@@ -101,7 +88,7 @@ def finetune(
     last = last_checkpoint(checkpoints)
     state = _state(last)
     if last is not None and state is not None and _is_over(state, recipe):
-        # Killed between the last epoch and the finished folder: nothing is left to train.
+        # Interrupted between the last epoch and the finished folder: nothing is left to train.
         best = state.best_model_checkpoint if recipe.patience else None
         model = type(model).from_pretrained(best or last, dtype=torch.float32)
     else:
@@ -110,11 +97,17 @@ def finetune(
     curve = _curve(state.log_history)
     at = _best(curve, recipe) if recipe.patience else len(curve) - 1
     dev = {name: value for name, value in curve[at].items() if name != "epoch"}
-    return Tuned(model.eval(), tokenizer, window, dev, curve)
+    model.eval()
+
+    def save(out: Path) -> None:
+        model.save_pretrained(out)
+        tokenizer.save_pretrained(out)
+
+    return Fitted(dev, curve, window, save)
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """The newest whole checkpoint; those that a kill cut short are removed."""
+    """The newest complete checkpoint; incomplete ones are removed."""
     whole: list[tuple[int, Path]] = []
     for path in folder.glob("checkpoint-*"):
         if _state(path) is None:
@@ -125,10 +118,10 @@ def last_checkpoint(folder: Path) -> Path | None:
 
 
 class _InOrder(Trainer):
-    """The Trainer with an order of texts that depends on the seed and the epoch alone.
+    """The Trainer with an order of texts that depends only on the seed and the epoch.
 
-    Its own length-grouped order is drawn from the global random state, which a run that resumes in the
-    middle of an epoch no longer has.
+    Its own length-grouped order comes from the global random state, which a run that resumes within an epoch
+    has lost.
     """
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
@@ -148,14 +141,14 @@ class _Order(LengthGroupedSampler):
 
     def __iter__(self) -> Iterator[int]:
         drawn = torch.Generator().manual_seed(self.seed * 1_000_003 + self.epoch)
-        grouped: Any = get_length_grouped_indices  # it carries no types
+        grouped: Any = get_length_grouped_indices  # the function has no annotations
         return iter(grouped(self.lengths, self.batch_size, generator=drawn))
 
 
 class _Watch(TrainerCallback):
-    """Reports progress, asks for checkpoints in time, and stops when dev no longer improves.
+    """Reports progress, requests checkpoints, and stops when dev no longer improves.
 
-    It keeps nothing that a resumed run would miss: whether to stop is read from the logged figures.
+    It keeps no state that a resumed run would miss: whether to stop is decided from the logged figures.
     """
 
     def __init__(self, recipe: Recipe, progress: Progress | None, after_epoch: AfterEpoch | None) -> None:
@@ -169,7 +162,7 @@ class _Watch(TrainerCallback):
     ) -> None:
         if self.progress is not None:
             self.progress(state.global_step, state.max_steps)
-        # After the last step of an epoch the checkpoint waits for the dev figures.
+        # At the end of an epoch the checkpoint is written after the dev figures.
         ends = state.epoch is not None and (state.epoch % 1 == 0 or state.global_step >= state.max_steps)
         if not ends and time.monotonic() - self.saved >= CHECKPOINT_SECONDS:
             control.should_save = True
@@ -201,7 +194,7 @@ def _arguments(recipe: Recipe, checkpoints: Path) -> TrainingArguments:
         weight_decay=recipe.weight_decay,
         warmup_steps=recipe.warmup,
         lr_scheduler_type="linear",
-        optim="adamw_torch_fused",  # AdamW in one pass: on a CPU six times as fast
+        optim="adamw_torch_fused",  # on a CPU six times as fast as the default
         train_sampling_strategy="group_by_length",
         bf16=gpu and torch.cuda.is_bf16_supported(),
         dataloader_pin_memory=gpu,
@@ -223,7 +216,7 @@ def _arguments(recipe: Recipe, checkpoints: Path) -> TrainingArguments:
 
 
 def _encode(part: Part, tokenizer: Any, window: int) -> list[dict[str, Any]]:
-    """One item a text, not padded; what was not annotated bears the mark MISSING."""
+    """One item per text, without padding; missing annotations are MISSING."""
     encoded = tokenizer(speakable(part.texts), truncation=True, max_length=window, padding=False)
     marks = np.where(np.isnan(part.targets), MISSING, part.targets).tolist()
     names = list(encoded)
@@ -239,12 +232,8 @@ def _collator(tokenizer: Any, recipe: Recipe, window: int) -> DataCollatorWithPa
     return DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8 if torch.cuda.is_available() else None)
 
 
-def _with_nan(marks: FloatArray) -> FloatArray:
-    return np.where(marks == MISSING, np.nan, marks).astype(np.float64)
-
-
 def _state(checkpoint: Path | None) -> TrainerState | None:
-    """The state of a checkpoint, which is written last; None where it is missing or cut short."""
+    """The state of a checkpoint, which is written last; None if missing or incomplete."""
     if checkpoint is None:
         return None
     try:
@@ -276,6 +265,6 @@ def _best(curve: tuple[dict[str, float], ...], recipe: Recipe) -> int:
 
 
 def _stalls(curve: tuple[dict[str, float], ...], recipe: Recipe) -> bool:
-    return (
-        bool(recipe.patience) and len(curve) - 1 - _best(curve, recipe) >= recipe.patience if curve else False
-    )
+    if not curve or not recipe.patience:
+        return False
+    return len(curve) - 1 - _best(curve, recipe) >= recipe.patience

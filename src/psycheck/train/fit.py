@@ -4,24 +4,20 @@ import json
 import shutil
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, StoreFailure, counted
-from psycheck.model import FloatArray
 from psycheck.train.card import RECORD, described, numbers, read_record, versions, write_record
 from psycheck.train.figures import figures
+from psycheck.train.fitted import AfterEpoch, Fitted, Progress
 from psycheck.train.linear import MODEL_FILE, fit_tfidf, save_sklearn
 from psycheck.train.parts import Parts, held_out, part_of, parts_of
 from psycheck.train.recipe import TFIDF, Recipe, kind_of, recipe_of, settled, used
-
-if TYPE_CHECKING:
-    from psycheck.train.finetune import AfterEpoch, Progress
 
 FORMAT = 1  # raised when the same recipe would give other weights
 SPECS = {"hf": "hf:{folder}", "sklearn": f"sklearn:{{folder}}/{MODEL_FILE}", "frozen": "frozen:{folder}"}
@@ -29,11 +25,11 @@ SPECS = {"hf": "hf:{folder}", "sklearn": f"sklearn:{{folder}}/{MODEL_FILE}", "fr
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A finished training: where it lies, how it is opened, and its figures.
+    """A finished training: its folder, the spec to open it with, and its figures.
 
-    `key` names recipe, data and start weights together: equal keys, equal training. `curve` holds the dev
-    figures after each epoch (for the linear baselines: for each strength tried). `seconds` is the time of
-    the last, perhaps resumed, call; `reused` says that it was there already.
+    `key` identifies recipe, data and start weights: equal keys, equal training. `curve` holds the dev figures
+    after each epoch (for the linear baselines: for each strength tried). `seconds` is the time of the last,
+    perhaps resumed, call; `reused` is true if the folder was already complete.
     """
 
     folder: Path
@@ -54,13 +50,13 @@ def train(
     folder: Path,
     *,
     test: Corpus | None = None,
-    progress: "Progress | None" = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train on the train split, choose on dev, measure on `test` (or the corpus's test split, if any).
 
-    The folder appears complete or not at all. Until then the checkpoints lie beside it, in FOLDER.training;
-    after a kill the same call goes on from the last one to the same weights. What is finished is not
-    trained again. `progress(done, total)` hears of each step.
+    The folder appears only when it is complete. Until then the checkpoints are in FOLDER.training; after a
+    crash the same call resumes from the last one and ends with the same weights. A finished training is not
+    repeated. `progress(done, total)` is called after each step.
     """
     folder = Path(folder)
     trained = fit(corpus, recipe, folder, progress=progress)
@@ -72,17 +68,17 @@ def train(
 
 
 def with_dev(corpus: Corpus, dev: Corpus) -> tuple[tuple[Corpus, Corpus], Corpus | None]:
-    """Train of one corpus and dev of another, each by its split or whole where it has none; and test, if any.
+    """Train of one corpus and dev of another (its split, or all of it where there are no splits), and test.
 
-    Warns where texts of dev stand in train too: what is chosen on them is chosen by memory.
+    Warns if dev texts also occur in train, because dev figures are then too good.
     """
     train = corpus.part("train") if "split" in corpus.table else corpus
     measured = dev.part("dev") if "split" in dev.table else dev
     seen = set(train.texts)
     if again := sum(text in seen for text in measured.texts):
         warnings.warn(
-            f"{again:,} of {counted(len(measured), 'text')} of dev '{dev.name}' "
-            f"{'stands' if again == 1 else 'stand'} in train '{corpus.name}' too: dev figures are too good",
+            f"{again:,} of {counted(len(measured), 'text')} of dev '{dev.name}' also "
+            f"{'occurs' if again == 1 else 'occur'} in train '{corpus.name}': dev figures are too good",
             PsycheckWarning,
             stacklevel=2,
         )
@@ -95,24 +91,52 @@ def fit(
     recipe: Recipe,
     folder: Path,
     *,
-    progress: "Progress | None" = None,
-    after_epoch: "AfterEpoch | None" = None,
+    progress: Progress | None = None,
+    after_epoch: AfterEpoch | None = None,
 ) -> Trained:
-    """`train` without a look at test; `after_epoch(epoch, figures)` hears of each epoch and may raise."""
+    """`train` without test figures; `after_epoch(epoch, figures)` is called per epoch and may raise."""
     parts = parts_of(corpus, recipe)
-    start = {"name": recipe.start, "fingerprint": _start_mark(recipe)}
-    # Older versions let values that the start does not use decide the key, too.
+    start = {"name": recipe.start, "fingerprint": _start_fingerprint(recipe)}
+    # In older versions the key also depended on values that the start does not use.
     keys = [training_key(parts, one, start["fingerprint"]) for one in (settled(recipe), recipe)]
-    key, reused = keys[0], _is_finished(folder, keys)
-    if not reused:
-        work = folder.with_name(f"{folder.name}.training") / key[:16]
-        with _told(recipe, folder):
-            _train_into(folder, work, parts, recipe, start, key, progress, after_epoch)
-    return opened(folder, reused=reused)
+    if _is_finished(folder, keys):
+        return opened(folder)
+    work = folder.with_name(f"{folder.name}.training") / keys[0][:16]
+    partial = work / "partial"
+    with _clear_errors(recipe, folder):
+        began = time.monotonic()
+        shutil.rmtree(partial, ignore_errors=True)
+        fitted = _fit(parts, recipe, work / "checkpoints", progress, after_epoch)
+        partial.mkdir(parents=True)
+        fitted.save(partial)
+        kind = kind_of(recipe)
+        record = {
+            "format": FORMAT,
+            "key": keys[0],
+            "spec": SPECS[kind].format(folder="FOLDER"),  # the folder may be moved
+            "labels": list(parts.labels),
+            "recipe": used(recipe),
+            "seed": recipe.seed,
+            "start": start,
+            "trained_on": described(parts, recipe.dev_share),
+            "test": None,
+            "seconds": time.monotonic() - began,
+            "versions": versions(),
+            "kind": kind,
+            "dev": fitted.dev,
+            "curve": fitted.curve,
+            "window": fitted.window,
+        }
+        write_record(record, partial)
+        partial.replace(folder)
+        shutil.rmtree(work)
+        if not any(work.parent.iterdir()):
+            work.parent.rmdir()
+    return opened(folder, reused=False)
 
 
 def opened(folder: Path, *, reused: bool = True) -> Trained:
-    """What a finished folder says of itself."""
+    """Read a finished training from its folder."""
     record = read_record(folder)
     test = record.get("test")
     return Trained(
@@ -130,111 +154,62 @@ def opened(folder: Path, *, reused: bool = True) -> Trained:
 
 
 def training_key(parts: Parts, recipe: Recipe, start: str) -> str:
-    """A name for all that decides the weights: recipe, labels, train, dev and the weights started from."""
-    # Where dev came from and which name the start goes by do not matter once both are known.
-    said = {
+    """A hash of everything that decides the weights: recipe, labels, train, dev and the start weights."""
+    # The origin of dev and the name of the start do not matter once their contents are known.
+    values = {
         name: value
         for name, value in recipe.as_dict().items()
         if name not in ("dev_share", "start", "labels")
     }
     data = [parts.labels, parts.train.fingerprint(), parts.dev.fingerprint()]
-    text = json.dumps([FORMAT, kind_of(recipe), said, data, start], sort_keys=True)
+    text = json.dumps([FORMAT, kind_of(recipe), values, data, start], sort_keys=True)
     return blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def score_saved(folder: Path, kind: str, texts: list[str]) -> FloatArray:
-    """Score texts with what a training wrote, (n, k)."""
-    from psycheck.models.open import open_model
-    from psycheck.models.options import ModelOptions
-
-    if kind == "frozen":
-        from psycheck.models.frozen import open_frozen
-
-        return open_frozen(str(folder), ModelOptions()).score(texts)
-    return open_model(SPECS[kind].format(folder=folder)).score(texts)
-
-
-def _train_into(
-    folder: Path,
-    work: Path,
-    parts: Parts,
-    recipe: Recipe,
-    start: dict[str, str],
-    key: str,
-    progress: "Progress | None",
-    after_epoch: "AfterEpoch | None",
-) -> None:
-    began = time.monotonic()
-    partial = work / "partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    said, save = _fit(parts, recipe, work, progress, after_epoch)
-    partial.mkdir(parents=True)
-    save(partial)
-    record = {
-        "format": FORMAT,
-        "key": key,
-        "spec": SPECS[said["kind"]].format(folder="FOLDER"),  # wherever it will lie
-        "labels": list(parts.labels),
-        "recipe": used(recipe),
-        "seed": recipe.seed,
-        "start": start,
-        "trained_on": described(parts, recipe.dev_share),
-        "test": None,
-        "seconds": time.monotonic() - began,
-        "versions": versions(),
-        **said,
-    }
-    write_record(record, partial)
-    partial.replace(folder)
-    shutil.rmtree(work)
-    if not any(work.parent.iterdir()):
-        work.parent.rmdir()
 
 
 def _fit(
     parts: Parts,
     recipe: Recipe,
-    work: Path,
-    progress: "Progress | None",
-    after_epoch: "AfterEpoch | None",
-) -> tuple[dict[str, Any], Callable[[Path], None]]:
-    """What is to be recorded, and how to write the weights into a folder."""
-    if kind_of(recipe) == "sklearn":
-        pipeline, heads = fit_tfidf(parts, recipe)
-        said: dict[str, Any] = {"kind": "sklearn", "dev": heads.dev, "curve": heads.curve, "window": None}
-        return said, lambda out: save_sklearn(pipeline, out)
+    checkpoints: Path,
+    progress: Progress | None,
+    after_epoch: AfterEpoch | None,
+) -> Fitted:
+    if kind_of(recipe) == "hf":
+        from psycheck.train.finetune import finetune
+
+        return finetune(parts, recipe, checkpoints, progress=progress, after_epoch=after_epoch)
     if kind_of(recipe) == "frozen":
-        from psycheck.train.frozen import fit_frozen, save_frozen
+        from psycheck.train.frozen import fit_frozen
 
-        heads, encoder = fit_frozen(parts, recipe)
-        said = {"kind": "frozen", "dev": heads.dev, "curve": heads.curve, "window": encoder.max_length}
-        return said, lambda out: save_frozen(heads, encoder, parts, recipe, out)
-
-    from psycheck.train.finetune import finetune
-
-    tuned = finetune(parts, recipe, work / "checkpoints", progress=progress, after_epoch=after_epoch)
-
-    def save(out: Path) -> None:
-        tuned.model.save_pretrained(out)
-        tuned.tokenizer.save_pretrained(out)
-
-    return {"kind": "hf", "dev": tuned.dev, "curve": tuned.curve, "window": tuned.window}, save
+        fitted = fit_frozen(parts, recipe)
+    else:
+        pipeline, heads = fit_tfidf(parts, recipe)
+        fitted = Fitted(heads.dev, heads.curve, None, lambda folder: save_sklearn(pipeline, folder))
+    if progress is not None:
+        progress(1, 1)
+    return fitted
 
 
 def _measure_test(folder: Path, test: Corpus, recipe: Recipe) -> None:
-    """Add the figures on test to the record, unless they are there already."""
+    """Add the test figures to the record, unless they are already there."""
+    from psycheck.models.open import open_model
+
     record = read_record(folder)
-    mark = test.fingerprint()
-    if record["test"] and record["test"]["fingerprint"] == mark:
+    fingerprint = test.fingerprint()
+    if record["test"] and record["test"]["fingerprint"] == fingerprint:
         return
     labels = tuple(record["labels"])
     part, _ = part_of(test, labels)
     if not len(part):
         raise BadInput(f"test corpus '{test.name}' has no text annotated for {', '.join(labels)}")
-    with _told(recipe, folder):
-        scores = score_saved(folder, record["kind"], part.texts)
+    with _clear_errors(recipe, folder):
+        scores = open_model(SPECS[record["kind"]].format(folder=folder)).score(part.texts)
         found = figures(part.targets, scores, labels)
-        record["test"] = {"corpus": test.name, "fingerprint": mark, "n": len(part), "figures": found}
+        record["test"] = {
+            "corpus": test.name,
+            "fingerprint": fingerprint,
+            "n": len(part),
+            "figures": found,
+        }
         write_record(record, folder)
 
 
@@ -243,19 +218,19 @@ def _is_finished(folder: Path, keys: Collection[str]) -> bool:
         return False
     if not (folder / RECORD).is_file():
         raise BadInput(
-            f"'{folder}' is in use by something else",
+            f"'{folder}' holds other files",
             allowed="a new or empty folder",
-            do="name another folder",
+            do="choose another folder",
         )
     if read_record(folder)["key"] not in keys:
         raise BadInput(
             f"'{folder}' holds another training (other recipe, texts or start weights)",
-            do="name another folder, or remove this one",
+            do="choose another folder, or remove this one",
         )
     return True
 
 
-def _start_mark(recipe: Recipe) -> str:
+def _start_fingerprint(recipe: Recipe) -> str:
     if recipe.start == TFIDF:
         return TFIDF
     from psycheck.train.frozen import encoder_of
@@ -265,18 +240,25 @@ def _start_mark(recipe: Recipe) -> str:
 
 
 @contextmanager
-def _told(recipe: Recipe, folder: Path) -> Iterator[None]:
-    """What a library raises for want of memory, disk or an extra becomes one clear error."""
+def _clear_errors(recipe: Recipe, folder: Path) -> Iterator[None]:
+    """Replace a library's error about missing memory, disk space or an extra by a clear one."""
     try:
         yield
     except ImportError as error:
         raise MissingExtra(f"training '{recipe.start}'", "train") from error
-    except _write_errors() as error:
-        raise _unwritten(error, folder) from error
-    except (MemoryError, RuntimeError) as error:
-        if "failed writing file" in str(error):  # so torch says that a checkpoint did not fit
-            raise _unwritten(error, folder) from error
-        if not _is_out_of_memory(error):
+    except Exception as error:
+        message = str(error).lower()
+        # PyTorch and safetensors raise errors of their own where a file cannot be written.
+        unwritten = "failed writing file" in message or type(error).__name__ == "SafetensorError"
+        if isinstance(error, OSError) or unwritten:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise StoreFailure(
+                f"the training cannot be written ({reason})",
+                where=str(folder),
+                do="free space or name another folder, then run the same command again to resume",
+            ) from error
+        memory = "out of memory" in message or "can't allocate memory" in message
+        if not isinstance(error, MemoryError) and not (isinstance(error, RuntimeError) and memory):
             raise
         half = max(1, recipe.batch // 2)
         less = (
@@ -289,24 +271,3 @@ def _told(recipe: Recipe, folder: Path) -> Iterator[None]:
             where=str(folder),
             do=f"{less}; checkpoints are kept",
         ) from error
-
-
-def _write_errors() -> tuple[type[Exception], ...]:
-    try:
-        from safetensors import SafetensorError
-    except ImportError:
-        return (OSError,)
-    return (OSError, SafetensorError)
-
-
-def _unwritten(error: Exception, folder: Path) -> StoreFailure:
-    return StoreFailure(
-        f"the training cannot be written ({getattr(error, 'strerror', None) or type(error).__name__})",
-        where=str(folder),
-        do="make room or name another folder; the same command then goes on from the last checkpoint",
-    )
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    said = str(error).lower()
-    return isinstance(error, MemoryError) or "out of memory" in said or "can't allocate memory" in said

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from psycheck.models.encoder import HfEncoder
 from psycheck.models.frozen import FROZEN_FILE, HEAD_FILE, open_frozen_encoder
-from psycheck.train.linear import Heads, fit_heads
+from psycheck.train.fitted import Fitted
+from psycheck.train.linear import fit_heads
 from psycheck.train.parts import Parts
 from psycheck.train.recipe import FROZEN, MINILM, Recipe
 
@@ -15,23 +15,24 @@ def encoder_of(recipe: Recipe) -> str:
     return recipe.start.removeprefix(FROZEN).removeprefix(":") or MINILM
 
 
-def fit_frozen(parts: Parts, recipe: Recipe) -> tuple[Heads, HfEncoder]:
-    """Encode once, then fit one LR a label."""
+def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
+    """Encode each text once, then fit one logistic regression per label."""
     encoder = open_frozen_encoder(encoder_of(recipe), recipe.max_length)
     train, dev = encoder.encode(parts.train.texts), encoder.encode(parts.dev.texts)
-    return fit_heads(train, dev, parts, recipe), encoder
+    heads = fit_heads(train, dev, parts, recipe)
 
+    def save(folder: Path) -> None:
+        """Write the coefficients and the name of the encoder."""
+        from safetensors.numpy import save_file
 
-def save_frozen(heads: Heads, encoder: HfEncoder, parts: Parts, recipe: Recipe, folder: Path) -> None:
-    """Write the coefficients and the name of the encoder."""
-    from safetensors.numpy import save_file
+        weights, intercepts = heads.coefficients()
+        save_file({"weights": weights, "intercepts": intercepts}, folder / HEAD_FILE)
+        settings = {
+            "encoder": encoder_of(recipe),
+            "encoder_fingerprint": encoder.fingerprint,
+            "labels": list(parts.labels),
+            "max_length": encoder.max_length,
+        }
+        (folder / FROZEN_FILE).write_text(json.dumps(settings, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
-    weights, intercepts = heads.coefficients()
-    save_file({"weights": weights, "intercepts": intercepts}, folder / HEAD_FILE)
-    said = {
-        "encoder": encoder_of(recipe),
-        "encoder_fingerprint": encoder.fingerprint,
-        "labels": list(parts.labels),
-        "max_length": encoder.max_length,
-    }
-    (folder / FROZEN_FILE).write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    return Fitted(heads.dev, heads.curve, encoder.max_length, save)

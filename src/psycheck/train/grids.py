@@ -1,4 +1,4 @@
-"""Learners on fixed features, each with the grid of a paper, searched by folds that the caller cuts."""
+"""Grid search for learners on fixed features, over folds that the caller makes."""
 
 import tomllib
 import warnings
@@ -22,16 +22,16 @@ Features = FloatArray | Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A learner: the estimator as "module:class", what is `fixed` and what is `tuned`, each over its values.
+    """A learner: the estimator as "module:class", its `fixed` parameters and the values of the `tuned` ones.
 
-    A `seeded` learner draws at random when it is fitted.
+    A `seeded` learner has a random_state.
     """
 
     name: str
     title: str
     estimator: str
     fixed: Mapping[str, Any]
-    tuned: Mapping[str, tuple[Any, ...]]
+    tuned: Mapping[str, Sequence[Any]]
     seeded: bool = False
 
     def points(self) -> list[dict[str, Any]]:
@@ -47,9 +47,9 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The learner fitted on all rows at the best point of its grid; `score` is the macro-F1 over folds there.
+    """The learner fitted on all rows with the best parameters; `score` is their mean macro-F1 over the folds.
 
-    `converged` is false where its last fit stopped at the bound of iterations.
+    `converged` is false if the last fit reached the maximum number of iterations.
     """
 
     model: Any
@@ -72,24 +72,24 @@ def grid(name: str) -> Grid:
     """A learner by its name."""
     shipped = _shipped()
     if name not in shipped:
-        raise BadInput(f"there is no learner '{name}'", allowed=nearest(name, shipped))
+        raise BadInput(f"unknown learner '{name}'", allowed=nearest(name, shipped))
     return shipped[name]
 
 
 def search(
     grid: Grid, features: Features, marks: NDArray[np.bool_], folds: NDArray[np.int64], *, seed: int = 0
 ) -> Searched:
-    """Try every point of a grid on every fold and fit the best by mean macro-F1, on equal terms the first.
+    """Try every point of a grid on every fold and fit the one with the best mean macro-F1 (the first on ties).
 
     `features` are vectors (n, d), or texts, which become TF–IDF of words fitted within each fold; `marks` and
-    `folds` are (n,). The caller cuts the folds so that copies of a text never part.
+    `folds` are (n,). The caller keeps copies of a text in one fold.
     """
     points = grid.points()
     scores = np.array(
         [_fold_scores(grid, points, features, marks, folds == k, seed) for k in np.unique(folds)]
     )
     means = scores.mean(axis=0)
-    # Equal means may differ in the last bit by the order of summing.
+    # Equal means may differ by rounding.
     best = int(np.flatnonzero(means >= means.max() - 1e-12)[0])
     model = grid.made(points[best], seed)
     if not isinstance(features, np.ndarray):
@@ -103,7 +103,7 @@ def search(
 def cut_folds(
     strata: NDArray[np.int64], owners: Sequence[str], *, folds: int = FOLDS, seed: int = 0
 ) -> NDArray[np.int64]:
-    """Which fold each row is in, (n,): strata in proportion, the rows of one owner together."""
+    """The fold of each row, (n,): stratified, with the rows of one owner in the same fold."""
     from sklearn.model_selection import StratifiedGroupKFold
 
     out = np.zeros(len(strata), np.int64)
@@ -133,28 +133,25 @@ def _fold_scores(
         model = grid.made(point, seed)
         _fitted(model, train, marks[~held])
         scores.append(float(f1_score(marks[held], model.predict(test), average="macro", zero_division=0)))
-        if set(grid.tuned) == {"max_depth"} and _grown(model) < point["max_depth"]:
-            # No tree reaches this depth, so deeper ones are the same forest.
+        grown = max((tree.get_depth() for tree in getattr(model, "estimators_", ())), default=0)
+        if set(grid.tuned) == {"max_depth"} and grown < point["max_depth"]:
+            # No tree reaches this depth, so greater depths give the same forest.
             return scores + [scores[-1]] * (len(points) - len(scores))
     return scores
 
 
-def _grown(forest: Any) -> int:
-    return max(int(tree.get_depth()) for tree in forest.estimators_)
-
-
 def _fitted(model: Any, features: Any, marks: NDArray[np.bool_]) -> bool:
-    """Fit, and say whether it came to an end before its bound of iterations."""
+    """Fit, and return whether it converged."""
     from sklearn.exceptions import ConvergenceWarning
 
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         model.fit(features, marks)
-    return not any(issubclass(warning.category, ConvergenceWarning) for warning in said)
+    return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
 
 
 def _words() -> Any:
-    """TF–IDF of words, also those of one letter."""
+    """TF–IDF of words, including those of one letter."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
@@ -169,14 +166,4 @@ def _taken(features: Features, rows: NDArray[np.bool_]) -> Any:
 @cache
 def _shipped() -> dict[str, Grid]:
     raw = tomllib.loads(Path(__file__).with_name("grids.toml").read_text("utf-8"))
-    return {
-        name: Grid(
-            name,
-            said["title"],
-            said["estimator"],
-            said["fixed"],
-            {key: tuple(values) for key, values in said["tuned"].items()},
-            said.get("seeded", False),
-        )
-        for name, said in raw.items()
-    }
+    return {name: Grid(name=name, **values) for name, values in raw.items()}

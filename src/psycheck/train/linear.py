@@ -1,4 +1,4 @@
-"""Logistic regression on fixed features: the cheap baselines' head, and the bag-of-words baseline itself."""
+"""Logistic regression on fixed features: the head of the cheap baselines, and the tf-idf baseline itself."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """One fitted LogisticRegression a label, and the figures on dev for each strength that was tried."""
+    """One fitted LogisticRegression per label, and the dev figures of each strength that was tried."""
 
     models: list[Any]
     strength: float
@@ -40,7 +40,7 @@ class Heads:
 
 
 def fit_heads(train: Any, dev: Any, parts: Parts, recipe: Recipe) -> Heads:
-    """Fit each label on the rows annotated for it, with the C (inverse strength) that dev likes best."""
+    """Fit each label on the rows annotated for it, with the C that has the best criterion on dev."""
     tried: list[Heads] = []
     for strength in STRENGTHS:
         models = [
@@ -56,7 +56,7 @@ def fit_heads(train: Any, dev: Any, parts: Parts, recipe: Recipe) -> Heads:
 
 
 def fit_tfidf(parts: Parts, recipe: Recipe) -> tuple[Any, Heads]:
-    """Words and pairs of words (also one-letter words: "I" matters here), sublinear tf-idf, one LR a label.
+    """Sublinear tf-idf of words ("I" included) and pairs of words, one logistic regression per label.
 
     The result is a plain scikit-learn pipeline: classes "not label" and "label" for one label; for several,
     a one-vs-rest classifier whose classes are the labels.
@@ -73,12 +73,12 @@ def fit_tfidf(parts: Parts, recipe: Recipe) -> tuple[Any, Heads]:
     try:
         train = words.fit_transform(parts.train.texts)
     except ValueError as error:
-        raise BadInput(f"train of corpus '{parts.name}' holds no words") from error
+        raise BadInput(f"train of corpus '{parts.name}' contains no words") from error
     heads = fit_heads(train, words.transform(parts.dev.texts), parts, recipe)
     if len(parts.labels) == 1:
         heads.models[0].classes_ = np.array([f"not {parts.labels[0]}", parts.labels[0]])
         return make_pipeline(words, heads.models[0]), heads
-    # Put together by hand, because one-vs-rest itself knows no missing labels.
+    # Assembled by hand, because OneVsRestClassifier cannot fit with missing labels.
     rest = OneVsRestClassifier(LogisticRegression(C=heads.strength))
     rest.estimators_ = heads.models
     rest.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(np.eye(len(parts.labels), dtype=np.int64))
@@ -113,7 +113,7 @@ def save_sklearn(model: Any, folder: Path) -> None:
 
 
 def _fit_one(features: Any, targets: FloatArray, strength: float, recipe: Recipe) -> Any:
-    """A soft target counts in part for both classes."""
+    """Fit one label; a soft target counts in part for both classes."""
     from sklearn.linear_model import LogisticRegression
 
     rows = np.flatnonzero(~np.isnan(targets))

@@ -1,12 +1,10 @@
-"""The one loss of fine-tuning: cross-entropy over what was annotated."""
+"""The loss of fine-tuning: cross-entropy over the annotations."""
 
 import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax, logsigmoid
 
-MISSING = (
-    -100.0
-)  # the mark for "not annotated" that the Trainer leaves out when it counts the items of a batch
+MISSING = -100.0  # marks "not annotated"; the Trainer does not count it among the items of a batch
 
 
 def log_chances(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -23,7 +21,7 @@ def log_chances(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
 def annotated_loss(
     logits: Tensor, targets: Tensor, weights: Tensor | None = None, items: Tensor | int | None = None
 ) -> Tensor:
-    """Cross-entropy against hard or soft targets (n, k), over what is annotated, divided by `items`.
+    """Cross-entropy against hard or soft targets (n, k), summed over the annotations, divided by `items`.
 
     `weights` (2, k) weighs the negative and the positive side of each label. `items` is the number of
     annotations of the whole update (all accumulated batches); without it, that of this batch.

@@ -1,4 +1,4 @@
-"""Which texts are trained on, which decide when to stop, and which only measure."""
+"""The train, dev and test parts of a corpus."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -16,7 +16,7 @@ DEV_NAMES = ("dev", "valid", "validation", "val")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Texts and what they were annotated as, (n, k) in 0..1; NaN means not annotated."""
+    """Texts and their annotations, (n, k) in 0..1; NaN means not annotated."""
 
     texts: list[str]
     targets: FloatArray
@@ -25,7 +25,7 @@ class Part:
         return len(self.texts)
 
     def fingerprint(self) -> str:
-        """A name for what training sees: the texts, their order and their annotations."""
+        """A hash of the training input: texts, their order and their annotations."""
         digest = blake2b("\x1e".join(self.texts).encode("utf-8", "surrogatepass"), digest_size=16)
         digest.update(np.ascontiguousarray(self.targets).tobytes())
         return digest.hexdigest()
@@ -33,7 +33,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """One corpus, ready to train on; `left_out` counts the texts that no label was annotated for."""
+    """One corpus, ready to train on; `left_out` counts the texts without any annotation."""
 
     name: str
     corpus: str
@@ -44,7 +44,7 @@ class Parts:
 
 
 def parts_of(corpus: Corpus | tuple[Corpus, Corpus], recipe: Recipe) -> Parts:
-    """Cut a corpus by its split column (or take train and dev as given) and refuse what cannot be learned."""
+    """Split a corpus by its split column (or use a pair of train and dev) and check that it can be learned."""
     if isinstance(corpus, tuple):
         train, dev = corpus
         name = train.name
@@ -55,7 +55,7 @@ def parts_of(corpus: Corpus | tuple[Corpus, Corpus], recipe: Recipe) -> Parts:
     labels = recipe.labels or train.labels
     if not labels:
         raise BadInput(
-            f"corpus '{name}' has no labels to learn", do="name the column that holds the annotation"
+            f"corpus '{name}' has no labels to learn", do="name the column with the annotations (--label)"
         )
     learned, empty = part_of(train, labels)
     measured, also_empty = part_of(dev, labels)
@@ -64,8 +64,8 @@ def parts_of(corpus: Corpus | tuple[Corpus, Corpus], recipe: Recipe) -> Parts:
             learned.targets[:, k],
             f"train of corpus '{name}'",
             label,
-            "one class cannot be learned from, and no class weight helps",
-            "bring texts of the other class; if they are there, check the label column (--label, --positive)",
+            "a model cannot learn from one class, even with class weights",
+            "add texts of the other class; if there are any, check the label column (--label, --positive)",
         )
         if np.isnan(measured.targets[:, k]).all():
             raise BadInput(f"dev of corpus '{name}' has no text annotated for '{label}'")
@@ -74,14 +74,14 @@ def parts_of(corpus: Corpus | tuple[Corpus, Corpus], recipe: Recipe) -> Parts:
                 measured.targets[:, k],
                 f"dev of corpus '{name}'",
                 label,
-                "F1 on one class chooses nothing",
+                "F1 on one class cannot choose a model",
                 "choose by the loss on dev: --criterion dev_loss",
             )
     return Parts(name, mark, labels, learned, measured, empty + also_empty)
 
 
 def part_of(corpus: Corpus, labels: tuple[str, ...]) -> tuple[Part, int]:
-    """The texts that at least one label is annotated for, and how many were left out."""
+    """The texts with at least one annotation, and how many have none."""
     targets = corpus.targets(labels)
     known = np.asarray(~np.isnan(targets).all(axis=1))
     texts = [text for text, keep in zip(corpus.texts, known, strict=True) if keep]
@@ -89,7 +89,7 @@ def part_of(corpus: Corpus, labels: tuple[str, ...]) -> tuple[Part, int]:
 
 
 def held_out(corpus: Corpus | tuple[Corpus, Corpus]) -> Corpus | None:
-    """The test split of a corpus, if it has one."""
+    """The test split of a corpus, or None."""
     if isinstance(corpus, tuple) or "test" not in _splits(corpus):
         return None
     return corpus.part("test")
@@ -107,21 +107,21 @@ def _cut(corpus: Corpus, recipe: Recipe) -> tuple[Corpus, Corpus]:
         raise BadInput(
             f"corpus '{corpus.name}' has no dev split",
             allowed="a split column with 'train' and 'dev'",
-            do="name the split column (--split-column), or cut dev from train: --dev-share 0.1",
+            do="name the split column (--split-column), or take dev from train: --dev-share 0.1",
         )
     picked = dev_rows(train, recipe.labels or train.labels, recipe.dev_share, recipe.seed)
     return train.only(~picked), train.only(picked)
 
 
 def dev_rows(corpus: Corpus, labels: tuple[str, ...], share: float, seed: int) -> NDArray[np.bool_]:
-    """A seeded share of the texts, (n,), each mix of labels in proportion; an author is never cut in two."""
+    """A seeded share of the texts, (n,), stratified by labels and grouped by author."""
     targets = corpus.targets(labels)
     marks = np.where(np.isnan(targets), 2, targets >= 0.5).astype(np.int64)
     strata = np.unique(marks, axis=0, return_inverse=True)[1].reshape(-1)
     authors = corpus.table["author"].to_list() if "author" in corpus.table.columns else [None] * len(corpus)
     groups: dict[tuple[str, str | int], list[int]] = {}
     for row, author in enumerate(authors):
-        # A text of nobody known stands for itself.
+        # A text without an author is a group of its own.
         groups.setdefault(("row", row) if author is None else ("author", author), []).append(row)
     order = np.random.default_rng(seed).permutation(len(groups))
     rows = list(groups.values())
@@ -130,21 +130,21 @@ def dev_rows(corpus: Corpus, labels: tuple[str, ...], share: float, seed: int) -
     picked = np.zeros(len(corpus), dtype=bool)
     for number in order:
         which, mine = np.unique(strata[rows[number]], return_counts=True)
-        # Taken whole when that brings the strata nearer to what is wanted than leaving it.
+        # Taken if that brings the strata closer to the wanted sizes.
         lack = wanted[which] - taken[which]
         if np.abs(lack - mine).sum() < np.abs(lack).sum():
             taken[which] += mine
             picked[rows[number]] = True
     if not picked.any() or picked.all():
         raise BadInput(
-            f"dev cannot be cut from corpus '{corpus.name}' ({len(corpus)} texts)",
-            do="bring a corpus with a dev split",
+            f"cannot take dev from corpus '{corpus.name}' ({len(corpus)} texts)",
+            do="use a corpus with a dev split",
         )
     return picked
 
 
 def balancing_weights(targets: FloatArray) -> FloatArray:
-    """Weights (2, k) that give both sides of a label the same say: n / (2 n_side), soft targets in part."""
+    """Weights (2, k) that balance both classes of each label: n / (2 n_class), soft targets in part."""
     n = (~np.isnan(targets)).sum(axis=0)
     positive = np.nansum(targets, axis=0)
     return np.asarray([n / (2 * (n - positive)), n / (2 * positive)], dtype=np.float64)

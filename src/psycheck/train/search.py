@@ -16,7 +16,7 @@ from psycheck.train.parts import parts_of
 from psycheck.train.recipe import Recipe, Space, kind_of, with_seed
 
 STUDY_FILE = "search.sqlite"
-STARTUP = 4  # trials before any is cut short
+STARTUP = 4  # trials before any is stopped early
 
 
 def search(
@@ -31,15 +31,15 @@ def search(
 ) -> Trained:
     """Try learning rates, batch sizes and epochs; keep the training with the best criterion on dev.
 
-    The defaults are those of DECK, App-table 1 (10 trials, dev loss, Optuna's bounds). A trial whose dev
-    figures fall behind the median of the others at the same epoch is cut short. What was tried is kept in
-    FOLDER/search.sqlite and the best model in FOLDER/best, so that after a kill the same call goes on where
-    it stopped, with the same trials as an undisturbed one. Test figures are taken of the best alone.
-    `progress(done, trials)` hears of each trial.
+    The defaults are those of DECK, App-table 1 (10 trials, dev loss, Optuna's bounds). A trial is stopped
+    early if its dev figures fall below the median of the others at the same epoch. The trials are recorded in
+    FOLDER/search.sqlite and the best model is FOLDER/best, so the same call resumes after a crash with the
+    trials of an uninterrupted search. Only the best model is measured on test.
+    `progress(done, trials)` is called before the first trial and after each.
     """
     if kind_of(recipe) != "hf":
         raise BadInput(
-            f"'{recipe.start}' has nothing to search: its strength is always chosen on dev",
+            f"'{recipe.start}' has nothing to search: its regularisation is always chosen on dev",
             allowed="a start that is fine-tuned",
         )
     if trials < 1:
@@ -50,16 +50,23 @@ def search(
     study = _study(optuna, folder, corpus, recipe, space)
     for stale in study.get_trials(deepcopy=False, states=[optuna.trial.TrialState.RUNNING]):
         study.tell(stale.number, state=optuna.trial.TrialState.FAIL)
-    while (done := len(_ended(optuna, study))) < trials:
-        # Each trial has its own draw, so that a resumed search draws what an undisturbed one would have.
+    ended = [optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED]
+    while True:
+        done = len(study.get_trials(deepcopy=False, states=ended))
+        if progress is not None:
+            progress(done, trials)
+        if done >= trials:
+            break
+        # Each trial has its own seed, so that a resumed search draws the same trials as an uninterrupted one.
         study.sampler = optuna.samplers.TPESampler(seed=recipe.seed * 10_007 + done)
         trial = study.ask()
-        _try(optuna, study, trial, corpus, _drawn(trial, recipe, space), folder)
+        trial.suggest_float("learning_rate", *space.learning_rate, log=True)
+        trial.suggest_categorical("batch", list(space.batch))
+        trial.suggest_int("epochs", *space.epochs)
+        _try(optuna, study, trial, corpus, recipe.with_(**trial.params), folder)
         _keep_best(optuna, study, folder)
-        if progress is not None:
-            progress(done + 1, trials)
-    best = study.best_trial
-    return train(corpus, _recipe_of_trial(best, recipe), _keep_best(optuna, study, folder), test=test)
+    best = recipe.with_(**study.best_trial.params)
+    return train(corpus, best, _keep_best(optuna, study, folder), test=test)
 
 
 def train_seeds(
@@ -71,26 +78,30 @@ def train_seeds(
     test: Corpus | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Trained]:
-    """Train the same recipe with several seeds (from the recipe's own on), each in FOLDER/seed-N.
+    """Train the same recipe with several seeds (the recipe's own and those after it), each in FOLDER/seed-N.
 
-    `progress(done, total)` hears of each finished training.
+    `progress(done, total)` is called after each step, with the steps of all seeds as the total.
     """
     numbers = range(recipe.seed, recipe.seed + seeds) if isinstance(seeds, int) else seeds
     if not len(numbers):
         raise BadInput("no seeds to train with", allowed="1 or more")
     out: list[Trained] = []
-    for seed in numbers:
-        out.append(train(corpus, with_seed(recipe, seed), folder / f"seed-{seed}", test=test))
+
+    def after_step(done: int, total: int) -> None:
         if progress is not None:
-            progress(len(out), len(numbers))
+            progress(len(out) * total + done, len(numbers) * total)
+
+    for seed in numbers:
+        one = with_seed(recipe, seed)
+        out.append(train(corpus, one, folder / f"seed-{seed}", test=test, progress=after_step))
     return out
 
 
 def spread(trained: Sequence[Trained], *, on: str = "test") -> dict[str, tuple[float, float]]:
     """Mean and standard deviation (n - 1) of each figure over trainings, as in DECK, App-table 3.
 
-    `on` is "test" or "dev"; the deviation of a single training is NaN, and so are both where a figure is
-    undefined in one of the trainings.
+    `on` is "test" or "dev". The deviation of a single training is NaN; both are NaN if a figure is undefined
+    in one of the trainings.
     """
     if on not in ("test", "dev"):
         raise BadInput(f"no figures on '{on}'", allowed="test, dev")
@@ -128,7 +139,7 @@ def _try(optuna: Any, study: Any, trial: Any, corpus: Any, recipe: Recipe, folde
 
 
 def _keep_best(optuna: Any, study: Any, folder: Path) -> Path:
-    """Move the best training so far to FOLDER/best and drop the weights of the others."""
+    """Move the best training so far to FOLDER/best and delete the weights of the others."""
     best, trials = folder / "best", folder / "trials"
     complete = study.get_trials(deepcopy=False, states=[optuna.trial.TrialState.COMPLETE])
     if not complete:
@@ -142,43 +153,27 @@ def _keep_best(optuna: Any, study: Any, folder: Path) -> Path:
     return best
 
 
-def _drawn(trial: Any, recipe: Recipe, space: Space) -> Recipe:
-    trial.suggest_float("learning_rate", *space.learning_rate, log=True)
-    trial.suggest_categorical("batch", list(space.batch))
-    trial.suggest_int("epochs", *space.epochs)
-    return _recipe_of_trial(trial, recipe)
-
-
-def _recipe_of_trial(trial: Any, recipe: Recipe) -> Recipe:
-    return recipe.with_(**trial.params)
-
-
 def _value(dev: Mapping[str, float], recipe: Recipe) -> float:
     return float(dev[recipe.criterion.removeprefix("dev_")])
-
-
-def _ended(optuna: Any, study: Any) -> list[Any]:
-    ended = [optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED]
-    return list(study.get_trials(deepcopy=False, states=ended))
 
 
 def _study(
     optuna: Any, folder: Path, corpus: Corpus | tuple[Corpus, Corpus], recipe: Recipe, space: Space
 ) -> Any:
-    """One study a recipe, data and space; another one in the same folder is refused."""
+    """One study per recipe, data and space; a folder with another study is refused."""
     parts = parts_of(corpus, recipe)
     fixed = {
         name: value
         for name, value in recipe.as_dict().items()
         if name not in ("learning_rate", "batch", "epochs")
     }
-    said = f"{fixed} {space} {parts.train.fingerprint()} {parts.dev.fingerprint()}"
-    name = blake2b(said.encode(), digest_size=16).hexdigest()
+    content = f"{fixed} {space} {parts.train.fingerprint()} {parts.dev.fingerprint()}"
+    name = blake2b(content.encode(), digest_size=16).hexdigest()
     storage = optuna.storages.RDBStorage(f"sqlite:///{folder / STUDY_FILE}")
-    if others := {study.study_name for study in storage.get_all_studies()} - {name}:
+    if {study.study_name for study in storage.get_all_studies()} - {name}:
         raise BadInput(
-            f"'{folder}' holds {len(others)} other search (other recipe, texts or bounds)",
-            do="name another folder, or remove this one",
+            f"'{folder}' holds another search (other recipe, texts or bounds)",
+            do="choose another folder, or remove this one",
         )
     return optuna.create_study(
         storage=storage,
@@ -190,9 +185,9 @@ def _study(
 
 
 def _name(recipe: Recipe) -> str:
-    """A folder for each draw, the same whenever it is drawn again: its checkpoints are found."""
-    said = f"{recipe.learning_rate!r} {recipe.batch} {recipe.epochs}"
-    return blake2b(said.encode(), digest_size=8).hexdigest()
+    """A folder name per draw, so that a draw that is repeated finds its checkpoints."""
+    drawn = f"{recipe.learning_rate!r} {recipe.batch} {recipe.epochs}"
+    return blake2b(drawn.encode(), digest_size=8).hexdigest()
 
 
 def _optuna() -> Any:

@@ -1,4 +1,4 @@
-"""The weights that training starts from: where they lie, what names them, and how they get a new head."""
+"""The weights that training starts from: their folder, their fingerprint and their classification layer."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -12,34 +12,34 @@ from psycheck.models.options import ModelOptions
 from psycheck.train.recipe import FROZEN, MINILM, TFIDF
 
 PLAIN = ModelOptions()
-OURS = (MINILM, TFIDF, FROZEN)  # starts that are neither folders nor names of a hub
+OURS = (MINILM, TFIDF, FROZEN)  # starts that are neither folders nor hub names
 
 
 def start_folder(start: str) -> Path:
-    """The folder behind "minilm", a folder or a hub name (which is fetched)."""
+    """The folder of "minilm", of a folder or of a hub name (which is downloaded)."""
     if start == MINILM:
         from psycheck.models.encoder import minilm_folder
 
         return minilm_folder()
     if not Path(start).exists() and (close := get_close_matches(start.casefold(), OURS, n=1, cutoff=0.6)):
         raise BadInput(
-            f"'{start}' is no start of training",
+            f"unknown start '{start}'",
             allowed=f"did you mean '{close[0]}'? (known: {', '.join(OURS)}, a model folder, a hub name)",
         )
     return find_folder(start, PLAIN)
 
 
 def start_fingerprint(start: str) -> str:
-    """A name for the weights, the architecture and the tokenizer that training starts from."""
+    """A hash of the weights, the architecture and the tokenizer that training starts from."""
     return hashed_parts(folder_parts(start_folder(start), PLAIN))
 
 
 def open_classifier(folder: Path, labels: Sequence[str]) -> Any:
-    """The model with one classification layer for these labels.
+    """The model with a classification layer for these labels.
 
-    The head is the architecture's own: a layer on the first token's vector for BERT (through its pooler),
-    RoBERTa, ALBERT and Longformer, on the last token's for XLNet, whose classifying token stands at the end.
-    A bare encoder such as MiniLM gets a fresh layer. One label has two outputs, "not label" and "label".
+    The layer is the architecture's own: on the first token for BERT (through its pooler), RoBERTa, ALBERT and
+    Longformer, on the last token for XLNet. An encoder such as MiniLM gets a new one. One label has two
+    outputs, "not label" and "label".
     """
     _, transformers = libraries("training")
     names = [f"not {labels[0]}", labels[0]] if len(labels) == 1 else list(labels)
@@ -52,8 +52,8 @@ def open_classifier(folder: Path, labels: Sequence[str]) -> Any:
     lost = [key for key in report["missing_keys"] if key.startswith(body) and "pooler" not in key]
     if lost:
         raise BadInput(
-            f"the weights do not fit the configuration ({len(lost)} tensors are missing)",
+            f"the weights do not match the configuration ({len(lost)} tensors are missing)",
             where=str(folder),
-            allowed="a folder that transformers wrote",
+            allowed="a folder written by save_pretrained",
         )
     return model

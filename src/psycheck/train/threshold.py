@@ -1,4 +1,4 @@
-"""Where to cut scores into a decision, chosen on dev."""
+"""The decision threshold, chosen on dev."""
 
 import numpy as np
 
@@ -8,22 +8,22 @@ DEFAULT = 0.5
 
 
 def best_threshold(targets: FloatArray, scores: FloatArray) -> float:
-    """The threshold with the highest macro-F1 on these texts, targets and scores (n,); scores at it are yes.
+    """The threshold with the highest macro-F1 on these texts, targets and scores (n,).
 
-    Cuts midway between neighbouring scores, beyond both ends and at 0.5 are tried; of equal ones the nearest
-    to 0.5 is taken. Where dev has one class only, nothing can be chosen and 0.5 stays.
+    Scores at the threshold count as positive. The candidates are 0.5, the midpoints between neighbouring
+    scores and a value beyond each end; of equal ones the closest to 0.5 wins. It is 0.5 if dev has one class.
     """
     known = usable(targets, scores)
-    yes, given = gold(targets[known]), scores[known]
+    yes, values = gold(targets[known]), scores[known]
     if not yes.any() or yes.all():
         return DEFAULT
-    order = np.argsort(given, kind="stable")
-    given, yes = given[order], yes[order]
-    levels = np.unique(given)
+    order = np.argsort(values, kind="stable")
+    values, yes = values[order], yes[order]
+    levels = np.unique(values)
     inner = (levels[1:] + levels[:-1]) / 2
-    above = max((levels[-1] + 1) / 2, np.nextafter(levels[-1], 2.0))  # beyond a score of 1, too
+    above = max((levels[-1] + 1) / 2, np.nextafter(levels[-1], 2.0))  # also above a score of 1
     cuts = np.unique(np.concatenate([[levels[0] / 2, above, DEFAULT], inner]))
-    below = np.searchsorted(given, cuts, "left")  # texts decided no at each cut
+    below = np.searchsorted(values, cuts, "left")  # texts below each threshold
     missed = np.concatenate([[0], np.cumsum(yes)])[below].astype(np.float64)
     right_no = below - missed
     positive, negative = float(yes.sum()), float((~yes).sum())
