@@ -206,7 +206,7 @@ def test_the_control_repeats_the_same_texts_as_they_are() -> None:
 
 def test_where_all_gendered_texts_are_undecided_that_is_said() -> None:
     corpus = Corpus.of("c", ["They gave her flowers.", "It rains."], labels={LABEL: [1, 0]})
-    with pytest.raises(BadInput, match="can be swapped: of 1 a word cannot be decided"):
+    with pytest.raises(BadInput, match="can be swapped: 1 text with an undecidable word"):
         with_swapped(corpus)
 
 

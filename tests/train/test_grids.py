@@ -14,11 +14,11 @@ from psycheck.train.grids import cut_folds, grid, learners, search
 def test_the_grids_are_those_of_the_paper() -> None:
     assert learners() == ("svm", "forest", "mlp", "logistic")
     assert dict(grid("svm").tuned) == {
-        "kernel": ("rbf", "sigmoid", "linear"),
-        "C": (0.01, 0.1, 1.0, 10.0, 100.0),
+        "kernel": ["rbf", "sigmoid", "linear"],
+        "C": [0.01, 0.1, 1.0, 10.0, 100.0],
     }
-    assert dict(grid("forest").tuned) == {"max_depth": tuple(range(1, 51))}
-    assert dict(grid("mlp").tuned) == {"alpha": (0.1, 1.0, 10.0)}
+    assert dict(grid("forest").tuned) == {"max_depth": list(range(1, 51))}
+    assert dict(grid("mlp").tuned) == {"alpha": [0.1, 1.0, 10.0]}
     made = grid("mlp").made({"alpha": 1.0}, seed=3)
     assert (made.hidden_layer_sizes, made.activation, made.random_state) == ([100], "relu", 3)
     assert len(grid("svm").points()) == 15

@@ -1,5 +1,6 @@
-"""More to learn from in train and dev: sentences appended (DECK 6.3), texts swapped (gender bias 2.2)."""
+"""Augmentation of train and dev: appended sentences (DECK 6.3), gender-swapped texts (gender bias 2.2)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,7 +14,7 @@ import polars as pl
 from psycheck.corpora.regender import counterparts
 from psycheck.corpora.shorten import Read, fit_texts
 from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
+from psycheck.errors import BadInput, counted
 from psycheck.measures.classification import BoolArray
 from psycheck.model import FloatArray, IntArray
 from psycheck.text.edits import append_to_all
@@ -29,7 +30,7 @@ NEUTRAL = Path(__file__).with_name("neutral.txt")
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A sentence to append, the check it comes from, and whether it says that a symptom is there."""
+    """A sentence to append, the check it comes from, and whether it states that a symptom is present."""
 
     check: str
     sentence: str
@@ -38,15 +39,14 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Augmented:
-    """The corpus and what was done to it.
+    """The augmented corpus and its counts.
 
     For sentences, `counts` has the texts of train and dev (`texts`), those that could be augmented
-    (`eligible`), those that were (`augmented`, of which `presence` and `absence`), and those shortened before
-    the sentence (`shortened`); `used` says how often each sentence was appended. For swapped counterparts it
-    has the texts of train and dev before (`texts`) and after (`texts_after`), those `added`, and those that
-    got none: `unchanged` ones name no gender, of `undecided` ones a word's swap cannot be decided. Of those
-    added, `named_besides` name a gender by a noun or title, too, which the scope leaves. `undecided` has the
-    ids of the undecided.
+    (`eligible`), those that were (`augmented`, of which `presence` and `absence`) and those shortened to make
+    room (`shortened`); `used` counts how often each sentence was appended. For swapped texts, it has the
+    texts of train and dev before (`texts`) and after (`texts_after`), those `added`, those `unchanged`
+    because they name no gender and those `undecided`, whose ids are in the attribute `undecided`. Of those
+    added, `named_besides` also name a gender by a noun or title outside the scope.
     """
 
     corpus: Corpus
@@ -68,63 +68,58 @@ def augmented(
 ) -> Augmented:
     """Append sentences to texts of train and dev, never of test; no text is added or removed.
 
-    Presence goes to texts annotated 1 and absence to texts annotated 0; texts that are not annotated or
-    annotated in between are left alone. With `agreeing` off any sentence goes to any annotated text. `share`
-    of the eligible texts, drawn by `seed`, is augmented; sentences take turns. `sentences` "random" appends
-    neutral sentences of the same lengths to the same texts instead: a control for length and place, which
-    tells what is due to the words. `read` says how far a trainer with a window reads: the text is shortened
-    before its sentence so that the window keeps the sentence whole.
+    Sentences of presence go to texts annotated 1, those of absence to texts annotated 0; texts without an
+    annotation or with one in between stay unchanged. With `agreeing` off any sentence goes to any annotated
+    text. `share` is the share of the eligible texts to augment, drawn by `seed`; sentences take turns.
+    `sentences` "random" is the control: neutral sentences of the same lengths go to the same texts. `read`
+    tells how far a trainer with a window reads: texts are shortened so that the sentence fits.
     """
     if not 0 < share <= 1:
         raise BadInput(f"augment: share = {share}", allowed="above 0 and up to 1")
     if not additions:
-        raise BadInput("augment: no sentence to append", do="choose at least one DIR check")
+        raise BadInput("augment: no sentence to append", do="select at least one DIR check")
     inside = _train_and_dev(corpus)
     target = corpus.targets([label])[:, 0]
     random = np.random.default_rng(seed)
-    chosen: dict[int, Addition] = {}
+    picked: dict[int, Addition] = {}
     eligible = 0
     for split in dict.fromkeys(inside[row] for row in sorted(inside)):
         rows = np.array([row for row in sorted(inside) if inside[row] == split])
-        for fit, takers in _takers(additions, target[rows], agreeing):
+        for pool, takers in _takers(additions, target[rows], agreeing):
             mine = random.permutation(rows[takers])
             eligible += len(mine)
-            # Each split and polarity begins the round at a place of its own, so that no sentence leads.
-            turn = random.permutation(len(fit))
+            # The order differs by split and polarity, so that no sentence is favoured.
+            turn = random.permutation(len(pool))
             kept = mine[: round(share * len(mine))].tolist()
-            chosen |= {row: fit[turn[k % len(fit)]] for k, row in enumerate(kept)}
-    said = {row: addition.sentence for row, addition in chosen.items()}
+            picked |= {row: pool[turn[k % len(pool)]] for k, row in enumerate(kept)}
+    appended = {row: addition.sentence for row, addition in picked.items()}
     if sentences == "random":
-        said = _neutral(said, random)
-    texts, shortened = _appended(corpus, said, read)
-    presence = sum(addition.presence for addition in chosen.values())
+        appended = _neutral(appended, random)
+    texts, shortened = _appended(corpus, appended, read)
+    presence = sum(addition.presence for addition in picked.values())
     counts = {
         "texts": len(inside),
         "eligible": eligible,
-        "augmented": len(said),
+        "augmented": len(appended),
         "presence": presence,
-        "absence": len(said) - presence,
+        "absence": len(appended) - presence,
         "shortened": shortened,
     }
-    used: dict[str, int] = {}
-    for sentence in said.values():
-        used[sentence] = used.get(sentence, 0) + 1
     table = corpus.table.with_columns(pl.Series("text", texts, pl.String))
-    note = f"{corpus.name}: {len(said)} of {len(inside)} texts of train and dev have a sentence appended"
+    note = f"{corpus.name}: {len(appended)} of {len(inside)} texts of train and dev have a sentence appended"
     return Augmented(
         replace(corpus, table=table, notes=(*corpus.notes, note)),
         MappingProxyType(counts),
-        MappingProxyType(used),
+        MappingProxyType(Counter(appended.values())),
     )
 
 
 def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = False) -> Augmented:
-    """Train and dev with the gender-swapped counterpart of every text that names a gender; test stays.
+    """Add the gender-swapped counterpart of every text in train and dev that names a gender; test stays.
 
-    Unlike appended sentences this adds texts: the union of the original and the swapped (gender bias, section
-    2.2). A counterpart has its text's annotation and split, and the id of its text with "~swapped" after it.
-    Texts with a word whose swap cannot be decided get none. `control` adds the same texts again as they are:
-    what the larger number of texts alone does.
+    The result is the union of original and swapped texts (gender bias, section 2.2). A counterpart has the
+    annotation and the split of its text, and its id followed by "~swapped". Texts with a word whose swap
+    cannot be decided get none. `control` adds the unchanged texts again, to measure the effect of size alone.
     """
     inside = _train_and_dev(corpus)
     edit, texts = swap(scope), corpus.texts
@@ -134,15 +129,15 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
     undecided = tuple(ids[row] for row, one in edited.items() if one.undecided)
     if not added and undecided:
         raise BadInput(
-            f"no text of train and dev of corpus '{corpus.name}' can be swapped: of {len(undecided)} a word "
-            "cannot be decided, the others name no gender",
-            do="psycheck regender lists the undecided by id",
+            f"no text of train and dev of corpus '{corpus.name}' can be swapped: "
+            f"{counted(len(undecided), 'text')} with an undecidable word, the others name no gender",
+            do="psycheck regender lists the undecided texts by id",
         )
     if not added:
         raise BadInput(
             f"no text of train and dev of corpus '{corpus.name}' names a gender",
             allowed="texts with he, she, him, her, his …",
-            do="without gendered words there is nothing to swap and nothing to gain",
+            do="choose another corpus: without gendered words there is nothing to swap",
         )
     again = {row: texts[row] for row in added}
     more = counterparts(corpus.table, again, AGAIN) if control else counterparts(corpus.table, added)
@@ -154,7 +149,7 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
         "named_besides": sum(names_besides(texts[row], scope) for row in added),
     }
     counts["unchanged"] = counts["texts"] - counts["added"] - counts["undecided"]
-    what = "repeated as they are" if control else "added with their gender swapped"
+    what = "repeated unchanged" if control else "added with their gender swapped"
     note = f"{corpus.name}: {len(added)} of {len(inside)} texts of train and dev {what}"
     return Augmented(
         replace(corpus, table=pl.concat([corpus.table, more]), notes=(*corpus.notes, note)),
@@ -165,7 +160,7 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
 
 
 def reader_of(recipe: Recipe) -> Read | None:
-    """How far into a text the trainer of this recipe reads; None where it has no window."""
+    """How far into a text the trainer of this recipe reads; None if it has no window."""
     if recipe.start == TFIDF:
         return None
     from psycheck.models.hf_folder import load_config, load_tokenizer, window_of
@@ -184,7 +179,7 @@ def reader_of(recipe: Recipe) -> Read | None:
 
 
 def _train_and_dev(corpus: Corpus) -> dict[int, str]:
-    """The rows that training may see, with their split; all of them where the corpus has no splits."""
+    """The rows of train and dev with their split; all rows if the corpus has no splits."""
     if "split" not in corpus.table.columns or not corpus.table["split"].drop_nulls().len():
         return dict.fromkeys(range(len(corpus)), "")
     dev = next((name for name in DEV_NAMES if (corpus.table["split"] == name).any()), None)
@@ -200,16 +195,16 @@ def _takers(
         return [(list(additions), ~np.isnan(target))]
     presence = [addition for addition in additions if addition.presence]
     absence = [addition for addition in additions if not addition.presence]
-    return [(fit, target == mark) for fit, mark in ((presence, 1.0), (absence, 0.0)) if fit]
+    return [(pool, target == mark) for pool, mark in ((presence, 1.0), (absence, 0.0)) if pool]
 
 
-def _appended(corpus: Corpus, said: Mapping[int, str], read: Read | None) -> tuple[list[str], int]:
-    """All texts, those chosen with their sentence, and how many were shortened for it."""
+def _appended(corpus: Corpus, sentences: Mapping[int, str], read: Read | None) -> tuple[list[str], int]:
+    """All texts, with their sentence if they have one, and how many were shortened for it."""
     texts, shortened = corpus.texts, 0
-    for sentence in dict.fromkeys(said.values()):
-        rows = [row for row, one in said.items() if one == sentence]
+    for sentence in dict.fromkeys(sentences.values()):
+        rows = [row for row, one in sentences.items() if one == sentence]
         part = Corpus.of(corpus.name, [texts[row] for row in rows])
-        # For training the sentence comes first, however little of the text is left.
+        # In training the sentence matters more than the rest of the text.
         part, cut = fit_texts(part, [] if read is None else [read], [sentence], least=0)
         shortened += cut
         for row, text in zip(rows, append_to_all(part.fitted, sentence), strict=True):
@@ -217,25 +212,24 @@ def _appended(corpus: Corpus, said: Mapping[int, str], read: Read | None) -> tup
     return texts, shortened
 
 
-def _neutral(said: Mapping[int, str], random: np.random.Generator) -> dict[int, str]:
-    """Neutral sentences for the same texts: the same lengths over all, dealt out whatever the annotation.
+def _neutral(sentences: Mapping[int, str], random: np.random.Generator) -> dict[int, str]:
+    """Neutral sentences for the same texts, with the same lengths overall.
 
-    Were each text given the length of its own sentence, the length could give the annotation away.
+    The lengths are shuffled: with the length of its own sentence a text would reveal its annotation.
     """
     pool = neutral_sentences()
     sizes = np.array([len(one.split()) for one in pool])
-    lengths = random.permutation([len(sentence.split()) for sentence in said.values()])
-    turns: dict[int, int] = {}
+    lengths = random.permutation([len(sentence.split()) for sentence in sentences.values()])
+    turns: Counter[int] = Counter()
     out: dict[int, str] = {}
-    for row, length in zip(said, lengths.tolist(), strict=True):
+    for row, length in zip(sentences, lengths.tolist(), strict=True):
         near = np.flatnonzero(np.abs(sizes - length) == np.abs(sizes - length).min())
-        turn = turns.get(length, 0)
-        turns[length] = turn + 1
-        out[row] = pool[near[turn % len(near)]]
+        out[row] = pool[near[turns[length] % len(near)]]
+        turns[length] += 1
     return out
 
 
 @cache
 def neutral_sentences() -> tuple[str, ...]:
-    """Plain sentences about everyday things that say nothing of mood or health."""
+    """Sentences about everyday things that do not mention mood or health."""
     return tuple(line for line in NEUTRAL.read_text("utf-8").splitlines() if line)

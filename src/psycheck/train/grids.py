@@ -79,7 +79,7 @@ def grid(name: str) -> Grid:
 def search(
     grid: Grid, features: Features, marks: NDArray[np.bool_], folds: NDArray[np.int64], *, seed: int = 0
 ) -> Searched:
-    """Try every point of a grid on every fold and fit the one with the best mean macro-F1 (the first on ties).
+    """Try every point of a grid on every fold and fit the one with the best mean macro-F1 (first on ties).
 
     `features` are vectors (n, d), or texts, which become TF–IDF of words fitted within each fold; `marks` and
     `folds` are (n,). The caller keeps copies of a text in one fold.

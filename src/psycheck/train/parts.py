@@ -44,7 +44,7 @@ class Parts:
 
 
 def parts_of(corpus: Corpus | tuple[Corpus, Corpus], recipe: Recipe) -> Parts:
-    """Split a corpus by its split column (or use a pair of train and dev) and check that it can be learned."""
+    """Train and dev of a corpus (by its split column) or of a pair; refuses what cannot be learned."""
     if isinstance(corpus, tuple):
         train, dev = corpus
         name = train.name
