@@ -1,19 +1,19 @@
-"""fastText's own .bin models: the words of the dictionary, and the matrix where it lies in the file.
+"""fastText .bin models: the words of the dictionary, and the matrix, which stays in its file.
 
-A word's vector is the mean of its own row and of the rows of its character n-grams; a word that the
-dictionary lacks is made of its n-grams alone. So nothing is copied but the dictionary.
+The vector of a word is the mean of its own row and of the rows of its character n-grams; a word outside the
+dictionary is made of its n-grams alone.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from psycheck.errors import BadInput
-from psycheck.models.vectors.index import Block, Rows
+from psycheck.models.vectors.index import Rows
 
 MAGIC = struct.pack("<i", 793_712_314)
 VERSIONS = (11, 12)
@@ -22,39 +22,8 @@ _SIZES = struct.Struct("<iiiqq")
 
 
 @dataclass(frozen=True, slots=True)
-class Dictionary:
-    """What stands before the matrix: how n-grams are made, the words, and where the matrix begins."""
-
-    dimensions: int
-    shortest: int
-    longest: int
-    buckets: int
-    words: tuple[bytes, ...] = field(repr=False)
-    entries: int = 0
-    start: int = 0
-    rows: int = 0
-
-    def blocks(self) -> Iterator[Block]:
-        """The words without vectors, for the index."""
-        yield list(self.words), np.empty((len(self.words), 0), np.float32)
-
-    @property
-    def facts(self) -> dict[str, int]:
-        """What must be known to read vectors again."""
-        return {
-            "ngram_dimensions": self.dimensions,
-            "shortest": self.shortest,
-            "longest": self.longest,
-            "buckets": self.buckets,
-            "entries": self.entries,
-            "start": self.start,
-            "rows": self.rows,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Subwords:
-    """Vectors of words as the means of rows of the matrix, which stays in its file."""
+    """Vectors of words as means of rows of a memory-mapped matrix, (words + buckets, d)."""
 
     matrix: Rows = field(repr=False)
     words: int
@@ -63,7 +32,7 @@ class Subwords:
     buckets: int
 
     def vector(self, word: str, row: int) -> Rows | None:
-        """The vector of a word, (d,); `row` is −1 where the dictionary lacks it. None if nothing is known."""
+        """The vector of a word, (d,), or None; `row` is −1 if it is not in the dictionary."""
         rows = [row] if row >= 0 else []
         if self.buckets and self.longest:
             rows += [
@@ -72,28 +41,23 @@ class Subwords:
         return self.matrix[rows].mean(axis=0, dtype=np.float32) if rows else None
 
 
-def read_dictionary(path: Path) -> Dictionary:
-    """Read everything but the matrix; a file that ends before its matrix does is refused."""
+def read_dictionary(path: Path) -> tuple[list[bytes], dict[str, int]]:
+    """The words, and the facts that `open_subwords` needs; a file that ends before its matrix is refused."""
     size = path.stat().st_size
     with path.open("rb") as file:
         try:
             _, version = struct.unpack("<ii", file.read(8))
-            dimensions, _, _, _, _, _, _, _, buckets, shortest, longest, _, _ = _ARGUMENTS.unpack(
-                file.read(_ARGUMENTS.size)
-            )
+            arguments = _ARGUMENTS.unpack(file.read(_ARGUMENTS.size))
             entries, words, _, _, pruned = _SIZES.unpack(file.read(_SIZES.size))
+            if version not in VERSIONS:
+                raise BadInput(f"unknown fastText format {version}", where=str(path), allowed="11 or 12")
+            names = _names(file, entries, path)
+            if pruned > 0:
+                file.seek(8 * pruned, 1)
+            quantised, rows, columns = struct.unpack("<?qq", file.read(17))
         except struct.error as error:
             raise _broken(path) from error
-        if version not in VERSIONS:
-            raise BadInput(f"fastText's format {version} is not known", where=str(path), allowed="11 or 12")
-        names = _names(file, entries, path)
-        if pruned > 0:
-            file.seek(8 * pruned, 1)
-        head = file.read(17)
         start = file.tell()
-    if len(head) < 17:
-        raise _broken(path)
-    quantised, rows, columns = struct.unpack("<?qq", head)
     if quantised:
         raise BadInput(
             "the fastText model is quantised (.ftz)",
@@ -101,18 +65,26 @@ def read_dictionary(path: Path) -> Dictionary:
             allowed="a model that is not quantised",
             do="use the .bin or the .vec file of the same model",
         )
+    dimensions, buckets, shortest, longest = arguments[0], *arguments[8:11]
     if columns != dimensions or start + 4 * rows * columns > size:
         raise _broken(path)
-    grams = buckets if rows > words else 0
-    return Dictionary(dimensions, shortest, longest, grams, tuple(names[:words]), words, start, rows)
+    facts = {
+        "ngram_dimensions": dimensions,
+        "shortest": shortest,
+        "longest": longest,
+        "buckets": buckets if rows > words else 0,
+        "entries": words,
+        "start": start,
+        "rows": rows,
+    }
+    return names[:words], facts
 
 
-def open_matrix(path: Path, facts: dict[str, int]) -> Rows:
-    """The input matrix where it lies, (words + buckets, d), memory-mapped."""
-    found: Rows = np.memmap(
-        path, "<f4", "r", offset=facts["start"], shape=(facts["rows"], facts["ngram_dimensions"])
-    )
-    return found
+def open_subwords(path: Path, facts: Mapping[str, Any]) -> Subwords:
+    """Map the matrix of a model, without reading it."""
+    shape = (facts["rows"], facts["ngram_dimensions"])
+    matrix: Rows = np.memmap(path, "<f4", "r", offset=facts["start"], shape=shape)
+    return Subwords(matrix, facts["entries"], facts["shortest"], facts["longest"], facts["buckets"])
 
 
 def ngrams(word: str, shortest: int, longest: int) -> Iterator[bytes]:
@@ -125,7 +97,7 @@ def ngrams(word: str, shortest: int, longest: int) -> Iterator[bytes]:
 
 
 def ngram_hash(gram: bytes) -> int:
-    """fastText's 32-bit FNV-1a, which takes bytes as signed."""
+    """The 32-bit FNV-1a hash of fastText, which treats bytes as signed."""
     value = 2_166_136_261
     for byte in gram:
         value ^= byte if byte < 128 else byte | 0xFFFFFF00
@@ -134,7 +106,7 @@ def ngram_hash(gram: bytes) -> int:
 
 
 def _names(file: BinaryIO, entries: int, path: Path) -> list[bytes]:
-    """The words: letters up to a zero, then their count (8 bytes) and kind (1 byte). It stops behind them."""
+    """Read the words: letters up to a zero byte, then a count (8 bytes) and a kind (1 byte)."""
     names: list[bytes] = []
     begin, held, at = file.tell(), b"", 0
     while len(names) < entries:
@@ -152,4 +124,4 @@ def _names(file: BinaryIO, entries: int, path: Path) -> list[bytes]:
 
 
 def _broken(path: Path) -> BadInput:
-    return BadInput("the fastText model is broken or cut short", where=str(path), do="fetch it again")
+    return BadInput("the fastText model is broken or cut short", where=str(path), do="download it again")

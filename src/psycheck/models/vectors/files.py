@@ -1,7 +1,7 @@
-"""Files of word vectors as they are released: word2vec text and binary, GloVe, fastText text, wink JSON.
+"""Readers for released word vectors: word2vec text and binary, GloVe, fastText text, wink JSON.
 
-Each reader gives blocks of words and vectors, so that a file of any size is converted in little memory. What
-is broken is said with the line or the number of the word, never with the word.
+Each reader yields blocks of words and vectors, so that converting a large file needs little memory. Errors
+name the line or the number of the word, never the word.
 """
 
 import gzip
@@ -24,14 +24,14 @@ from psycheck.models.vectors.index import Block, Rows
 
 CHUNK = 2**24
 LINES = 4_096
-LONGEST = 2**14  # bytes of a word; more means that the file is something else
+LONGEST = 2**14  # maximum bytes of a word
 TRAILING = b" \r\n\t"
 _HEADER = re.compile(rb"(\d{1,10})[ \t]+(\d{1,6})[ \t]*\r?\n")
 
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, or what is in a .gz, or the only file in a .zip."""
+    """Open a file, decompressing .gz and the only file in a .zip."""
     try:
         if path.suffix == ".gz":
             with gzip.open(path, "rb") as file:
@@ -46,9 +46,9 @@ def unpacked(path: Path) -> Iterator[BinaryIO]:
         raise BadInput(f"there is no file '{path}'") from error
     except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
         raise BadInput(
-            f"the packed file is broken or cut short ({type(error).__name__})",
+            f"the compressed file is broken or cut short ({type(error).__name__})",
             where=str(path),
-            do="fetch it again and compare its size or checksum",
+            do="download it again and compare its size or checksum",
         ) from error
 
 
@@ -62,17 +62,24 @@ def read_vectors(path: Path) -> Iterator[Block]:
         elif header := _HEADER.match(head):
             words, dimensions = int(header[1]), int(header[2])
             if not words or not dimensions:
-                raise BadInput("the file says that it holds nothing", where=f"{path}, line 1")
+                raise BadInput("the header of the file declares no vectors", where=f"{path}, line 1")
             file.read(header.end())
             line = _first_line(file.peek(LONGEST))
-            if _is_text(line, dimensions):
+            if all(map(_is_number, _numbers(line)[-dimensions:])):
                 yield from _text(file, path, dimensions, words, first=2, apart=_separator(line))
             else:
                 yield from _binary(file, path, dimensions, words)
         else:
-            line = _first_line(file.peek(LONGEST))
-            dimensions = _dimensions(line, path)
-            yield from _text(file, path, dimensions, None, first=1, apart=_separator(line))
+            line = _first_line(head)
+            numbers = _numbers(line)
+            if len(numbers) < 2 or not all(map(_is_number, numbers)):
+                raise BadInput(
+                    "not a known format of word vectors",
+                    where=str(path),
+                    allowed="word2vec text or binary, GloVe, fastText .vec or .bin, gensim KeyedVectors, "
+                    "wink-embeddings JSON, a spaCy folder, a folder with a .safetensors table and tokenizer",
+                )
+            yield from _text(file, path, len(numbers), None, first=1, apart=_separator(line))
 
 
 def _member(archive: zipfile.ZipFile, path: Path) -> str:
@@ -82,40 +89,26 @@ def _member(archive: zipfile.ZipFile, path: Path) -> str:
             f"the archive holds {len(inside)} files",
             where=str(path),
             allowed="one file of vectors",
-            do=f"unpack it and name one of them: {', '.join(inside[:6])}",
+            do=f"extract it and name one of them: {', '.join(inside[:6])}",
         )
     return inside[0]
 
 
 def _first_line(head: bytes) -> bytes:
-    """The first line; of a binary file whatever comes before a line feed."""
+    """The first line; in a binary file everything before the first line feed."""
     return head.split(b"\n", 1)[0].rstrip(TRAILING)
 
 
 def _separator(line: bytes) -> bytes:
-    """What ends the word: a tab where numbers alone follow it, else a space; a word may hold the latter."""
+    """The separator after the word: a tab if only numbers follow it, else a space."""
     after = line.partition(b"\t")[2].split()
-    # A binary file may hold a tab and one digit before its first line feed; several numbers it will not.
+    # A binary file may have a tab and one digit in its first line, but not several numbers.
     return b"\t" if len(after) > 1 and all(map(_is_number, after)) else b" "
 
 
-def _dimensions(line: bytes, path: Path) -> int:
-    """How many numbers follow the word in the first line of a file without a header."""
-    numbers = _spaced(line.partition(_separator(line))[2]).split(b" ")
-    if len(numbers) < 2 or not all(map(_is_number, numbers)):
-        raise BadInput(
-            "this is no file of word vectors that is known here",
-            where=str(path),
-            allowed="word2vec text or binary, GloVe, fastText .vec or .bin, gensim KeyedVectors, "
-            "wink-embeddings JSON, a spaCy folder, a folder with a .safetensors table and its tokenizer",
-        )
-    return len(numbers)
-
-
-def _is_text(line: bytes, dimensions: int) -> bool:
-    """Whether numbers are written as digits: then the first word is followed by numbers alone."""
-    numbers = _spaced(line.partition(_separator(line))[2]).split(b" ")[-dimensions:]
-    return all(map(_is_number, numbers))
+def _numbers(line: bytes) -> list[bytes]:
+    """What follows the word in a line of text."""
+    return _spaced(line.partition(_separator(line))[2]).split(b" ")
 
 
 def _spaced(numbers: bytes) -> bytes:
@@ -125,17 +118,17 @@ def _spaced(numbers: bytes) -> bytes:
 def _text(
     file: BinaryIO, path: Path, dimensions: int, words: int | None, *, first: int, apart: bytes
 ) -> Iterator[Block]:
-    """Lines of a word and its numbers; GloVe's have no header, and a few of its words hold spaces."""
+    """Lines of a word and its numbers; GloVe has no header, and a few of its words contain spaces."""
     line, seen = first, 0
     while lines := [got for got in (file.readline() for _ in range(LINES)) if got]:
         kept = [got.rstrip(TRAILING) for got in lines]
-        while kept and not kept[-1]:  # empty lines at the end of a file are nobody's mistake
+        while kept and not kept[-1]:  # empty lines at the end are allowed
             kept.pop()
         if kept:
             block = _fast_lines(kept, dimensions, apart) or _careful_lines(
                 kept, dimensions, path, line, apart
             )
-            _judge_numbers(block[1], path, seen)
+            _check_finite(block[1], path, seen)
             seen += len(kept)
             yield block
         line += len(lines)
@@ -144,7 +137,7 @@ def _text(
 
 
 def _fast_lines(lines: list[bytes], dimensions: int, apart: bytes) -> Block | None:
-    """All lines at once, or None where one of them is out of the ordinary."""
+    """Parse all lines at once; None if one of them is irregular."""
     parts = [line.partition(apart) for line in lines]
     rests = [rest if apart == b" " else _spaced(rest) for _, _, rest in parts]
     if any(rest.count(b" ") != dimensions - 1 for rest in rests):
@@ -172,17 +165,17 @@ def _careful_lines(lines: list[bytes], dimensions: int, path: Path, first: int, 
         except ValueError as error:
             found = max(0, len(line.split()) - 1) if apart == b" " else len(rest.split())
             raise BadInput(
-                f"a line does not hold a word and {dimensions} numbers ({found} fields follow its first)",
+                f"expected a word and {dimensions} numbers, found {found} fields after the word",
                 where=f"{path}, line {first + k}",
-                allowed="the same number of numbers in every line",
-                do="fetch the file again if it was cut short",
+                allowed="the same number of values in every line",
+                do="download the file again if it was cut short",
             ) from error
         words.append(fields[0])
     return words, rows
 
 
 def _binary(file: BinaryIO, path: Path, dimensions: int, words: int) -> Iterator[Block]:
-    """A word, a space, and its numbers as they lie in memory; a line feed may stand before a word."""
+    """A word, a space, and its numbers as raw bytes; a line feed may precede a word."""
     size, held, seen = 4 * dimensions, b"", 0
     while seen < words:
         chunk = file.read(CHUNK)
@@ -194,9 +187,9 @@ def _binary(file: BinaryIO, path: Path, dimensions: int, words: int) -> Iterator
             space = held.find(b" ", at, at + LONGEST)
             if space < 0 and len(held) - at >= LONGEST:
                 raise BadInput(
-                    "there is no end to a word",
+                    "a word has no end",
                     where=f"{path}, word {seen + len(names) + 1}",
-                    do="the file is broken, or it is not word2vec's binary format",
+                    do="check that it is a complete file in word2vec's binary format",
                 )
             if space < 0 or space + 1 + size > len(held):
                 break
@@ -206,16 +199,16 @@ def _binary(file: BinaryIO, path: Path, dimensions: int, words: int) -> Iterator
         held = held[at:]
         if names:
             block = np.frombuffer(b"".join(rows), "<f4").reshape(len(names), dimensions)
-            _judge_numbers(block, path, seen)
+            _check_finite(block, path, seen)
             seen += len(names)
             yield names, block
         if not chunk and seen < words:
             raise _wrong_count(path, seen, words)
     if held.strip() or file.read(LONGEST).strip():
         raise BadInput(
-            f"more follows after the {words:,} words that the file says it holds",
+            f"the file holds more than the {words:,} words that its header declares",
             where=str(path),
-            do="the number of dimensions or of words in its first line is wrong, or the file is broken",
+            do="correct the numbers in its first line, or download the file again",
         )
 
 
@@ -226,16 +219,16 @@ def _wink(file: BinaryIO, path: Path) -> Iterator[Block]:
         chunk = file.read(CHUNK)
         if not chunk:
             raise BadInput(
-                "the JSON file holds no vectors",
+                "the JSON file has no vectors",
                 where=str(path),
-                allowed='"dimensions" and "vectors", as wink-embeddings has them',
+                allowed='"dimensions" and "vectors", as in wink-embeddings',
             )
         head += chunk
     head, _, held = head.partition(b'"vectors":{')
-    told = re.search(rb'"dimensions":\s*(\d+)', head)
-    if not told:
-        raise BadInput("the JSON file does not say its dimensions", where=str(path))
-    dimensions = int(told[1])
+    declared = re.search(rb'"dimensions":\s*(\d+)', head)
+    if not declared:
+        raise BadInput("the JSON file has no dimensions", where=str(path))
+    dimensions = int(declared[1])
     found: list[tuple[int, bytes, Rows]] = []
     while True:
         *entries, held = held.split(b"],")
@@ -243,10 +236,12 @@ def _wink(file: BinaryIO, path: Path) -> Iterator[Block]:
         if b"]}" in held:
             break
         if not (chunk := file.read(CHUNK)):
-            raise BadInput(f"the file ends after {len(found):,} words", where=str(path), do="fetch it again")
+            raise BadInput(
+                f"the file ends after {len(found):,} words", where=str(path), do="download it again"
+            )
         held += chunk
     found.append(_wink_entry(held.partition(b"]}")[0], dimensions, path, len(found)))
-    # A JavaScript object puts names that look like numbers first; the last number is the word's true rank.
+    # JavaScript puts keys that look like numbers first; the last number of an entry is its true rank.
     found.sort(key=lambda entry: entry[0])
     for start in range(0, len(found), LINES):
         some = found[start : start + LINES]
@@ -262,26 +257,26 @@ def _wink_entry(entry: bytes, dimensions: int, path: Path, seen: int) -> tuple[i
             raise ValueError
     except ValueError as error:
         raise BadInput(
-            f"an entry does not hold a word and {dimensions} numbers", where=f"{path}, word {seen + 1}"
+            f"expected a word and {dimensions} numbers", where=f"{path}, word {seen + 1}"
         ) from error
     return int(row[-1]), str(word).encode("utf-8", "surrogatepass"), row[:dimensions].astype(np.float32)
 
 
-def _judge_numbers(rows: Rows, path: Path, seen: int) -> None:
+def _check_finite(rows: Rows, path: Path, seen: int) -> None:
     broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if len(broken):
         raise BadInput(
-            "a vector holds what is no number",
+            "a vector holds a value that is not a number",
             where=f"{path}, word {seen + int(broken[0]) + 1}",
-            do="the file is broken, or its number of dimensions is wrong",
+            do="download the file again, or correct the dimensions in its first line",
         )
 
 
 def _wrong_count(path: Path, seen: int, words: int) -> BadInput:
     return BadInput(
-        f"the file says {words:,} words and holds {seen:,}",
+        f"the header declares {words:,} words, the file holds {seen:,}",
         where=str(path),
-        do="it was cut short or put together wrongly: fetch it again",
+        do="download the file again",
     )
 
 

@@ -1,8 +1,7 @@
-"""gensim's saved KeyedVectors, read without gensim and without running what a pickle may hold.
+"""Saved gensim KeyedVectors, read without gensim and without running code from the pickle.
 
-Only names on a short list are understood, and each stands for a class of this file or a plain container:
-gensim's own classes become empty shells, arrays are read from their bytes, anything else is refused before it
-is called.
+Only the names on a short list are accepted, and each becomes a class of this module or a plain container:
+gensim's own classes become empty shells, arrays are read from their bytes, everything else is refused.
 """
 
 import pickle
@@ -26,13 +25,13 @@ _REMEDY = (
 
 
 class Shell:
-    """Stands where an object of gensim stood, holds what was saved of it, and does nothing."""
+    """Replaces an object of gensim: holds its attributes and does nothing."""
 
     def __init__(self, *_: object) -> None:
-        """Take what the true class would take."""
+        """Accept the arguments of the original class."""
 
     def __setstate__(self, state: object) -> None:
-        """Keep attributes; what is not a set of attributes holds no words."""
+        """Keep the attributes; other states hold no words."""
         if isinstance(state, dict):
             vars(self).update(state)
 
@@ -49,57 +48,57 @@ def read_gensim(path: Path) -> Iterator[Block]:
     vectors = held.get("vectors")
     if isinstance(vectors, _Array):
         vectors = vectors.numbers
-    beside = path.with_name(f"{path.name}.{prefix}vectors.npy")
     if vectors is None and "min_n" in held:
         raise BadInput(
-            "gensim keeps the n-grams of fastText vectors apart, and they are not put together here",
+            "gensim stores the n-grams of fastText vectors separately, which is not supported",
             where=str(path),
             allowed="KeyedVectors of whole words, or fastText's own .bin",
             do=_REMEDY,
         )
     if vectors is None:
+        array = path.with_name(f"{path.name}.{prefix}vectors.npy")
         try:
-            vectors = np.load(beside, mmap_mode="r", allow_pickle=False)
+            vectors = np.load(array, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError) as error:
             raise BadInput(
-                f"the vectors are not beside the file ({type(error).__name__})",
-                where=str(beside),
+                f"the file with the vectors cannot be read ({type(error).__name__})",
+                where=str(array),
                 do="keep all files that gensim saved in one folder",
             ) from error
     if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or len(vectors) != len(words):
-        raise BadInput(f"{len(words):,} words do not fit the saved vectors", where=str(path), do=_REMEDY)
+        raise BadInput(f"{len(words):,} words do not match the saved vectors", where=str(path), do=_REMEDY)
     for start in range(0, len(words), ROWS):
         some = [word.encode("utf-8", "surrogatepass") for word in words[start : start + ROWS]]
         rows = np.asarray(vectors[start : start + ROWS], np.float32)
         if not np.isfinite(rows).all():
-            raise BadInput("a vector holds what is no number", where=str(path))
+            raise BadInput("a vector holds a value that is not a number", where=str(path))
         yield some, rows
 
 
 def companions(path: Path) -> list[Path]:
-    """The file and what gensim saved beside it."""
+    """The file and the arrays that gensim saved with it."""
     return [path, *sorted(path.parent.glob(f"{path.name}.*.npy"))]
 
 
 class _Kind:
-    """Stands where a NumPy dtype stood; only those of plain numbers, and of text, are understood."""
+    """Replaces a NumPy dtype; only those of plain numbers and of text are supported."""
 
     def __init__(self, code: object = "", *_: object) -> None:
-        """Keep "f4", "i8" …, or that it is text ("U4")."""
+        """Keep a number type ("f4", "i8" …), or that it is text ("U4")."""
         known = isinstance(code, str) and code in _NUMBERS
         self.kind: np.dtype[Any] | None = np.dtype(str(code)) if known else None
         self.text = isinstance(code, str) and code.startswith("U")
         self.order = "<"
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        """Take the order of bytes and leave all else: it can make pointers of what are none."""
+        """Keep only the byte order: other flags could turn plain bytes into pointers."""
         self.order = str(state[1])
         if self.kind is not None:
             self.kind = self.kind.newbyteorder(state[1])
 
 
 def _scalar(kind: object, raw: object = b"") -> object:
-    """A word, where NumPy held it as text; of numbers nothing is needed."""
+    """A word that NumPy stored as text; numbers are not needed."""
     if isinstance(kind, _Kind) and kind.text and isinstance(raw, bytes):
         order = "utf-32-be" if kind.order == ">" else "utf-32-le"
         return raw.decode(order, "surrogatepass").rstrip("\0")
@@ -107,14 +106,14 @@ def _scalar(kind: object, raw: object = b"") -> object:
 
 
 class _Array:
-    """Stands where a NumPy array stood: numbers are read from its bytes, all else leaves it empty."""
+    """Replaces a NumPy array: numbers are read from its bytes, everything else leaves it empty."""
 
     def __init__(self, *_: object) -> None:
-        """An array is made empty and filled afterwards."""
+        """Start empty; the state fills it."""
         self.numbers: np.ndarray[Any, Any] = np.zeros(0, np.float32)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        """Fill it; bytes that do not fit the shape are an error."""
+        """Fill the array; bytes that do not match the shape are an error."""
         _, shape, kind, by_column, raw = state
         if isinstance(kind, _Kind) and kind.kind is not None and isinstance(raw, bytes):
             self.numbers = np.frombuffer(raw, kind.kind).reshape(shape, order="F" if by_column else "C")
@@ -122,7 +121,7 @@ class _Array:
 
 class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """Only what holds data; a name that could act is refused."""
+        """Accept only names that hold data."""
         if module.startswith(_SHELLS):
             return Shell
         if found := _KNOWN.get((module, name)):
@@ -134,7 +133,7 @@ class _Reader(pickle.Unpickler):
         )
 
 
-# Nothing of NumPy is called: given bytes of a stranger's choice, its constructors make arrays of pointers.
+# Nothing of NumPy is called: with crafted bytes its constructors make arrays of pointers.
 _KNOWN: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): Shell,
     ("numpy", "dtype"): _Kind,
@@ -155,12 +154,12 @@ def _loaded(path: Path) -> dict[str, Any]:
         raise BadInput(error.what, where=str(path), allowed=error.allowed, do=error.do) from error
     except Exception as error:  # a broken pickle can raise anything
         raise BadInput(
-            f"the file cannot be read as gensim saved it ({type(error).__name__})",
+            f"the file is not a readable gensim file ({type(error).__name__})",
             where=str(path),
             do=_REMEDY,
         ) from error
     if not isinstance(held, Shell):
         raise BadInput(
-            "the file holds no object of gensim", where=str(path), allowed="KeyedVectors", do=_REMEDY
+            "the file does not hold a gensim object", where=str(path), allowed="KeyedVectors", do=_REMEDY
         )
     return vars(held)

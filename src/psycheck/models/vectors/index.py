@@ -1,8 +1,8 @@
-"""Word vectors as memory-mapped files: converted once, opened at once, however many words there are.
+"""Word vectors as memory-mapped files: converted once, then opened in no time, however many words there are.
 
-A folder holds vectors.npy (n, d), the words one after the other (letters.npy) with the place where each ends
-(ends.npy), and their hashes in order with the row of each (hashes.npy, rows.npy). Looking a word up is a
-binary search in the hashes and a comparison of its letters, so that opening builds no dictionary.
+A folder holds vectors.npy (n, d), the concatenated words (letters.npy) with the end of each (ends.npy), and
+their sorted hashes with the row of each (hashes.npy, rows.npy). A lookup is a binary search in the hashes and
+a comparison of the letters, so that opening builds no dictionary.
 """
 
 import json
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ Block = tuple[list[bytes], Rows]
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Words by row and rows by word; where a word stands twice the first row counts."""
+    """Words by row and rows by word; the first row of a repeated word counts."""
 
     hashes: NDArray[np.uint64] = field(repr=False)
     rows: NDArray[np.int32] = field(repr=False)
@@ -45,13 +45,13 @@ class Vocabulary:
         return self._raw(row).decode("utf-8", "replace")
 
     def find(self, words: Sequence[str]) -> IntArray:
-        """The row of each word, (n,); −1 where it is absent."""
+        """The row of each word, (n,); −1 if it is absent."""
         raw = [word.encode("utf-8", "surrogatepass") for word in words]
         wanted = np.fromiter(map(word_hash, raw), np.uint64, len(raw))
         found = np.full(len(raw), -1, np.int64)
         for i, start in enumerate(np.searchsorted(self.hashes, wanted)):
             at = int(start)
-            # Two words may share a hash: go on until the letters agree.
+            # Two words may share a hash: compare the letters.
             while at < len(self.hashes) and self.hashes[at] == wanted[i]:
                 if self._raw(int(self.rows[at])) == raw[i]:
                     found[i] = self.rows[at]
@@ -66,9 +66,9 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An opened folder; `table` is None where the vectors stay in the file that they came in.
+    """An opened folder; `table` is None if the vectors stay in their original file.
 
-    `places` (n,) then says which row of that file belongs to a word, where several words share one.
+    `places` (n,) is then the row of each word in that file, if several words share one.
     """
 
     vocabulary: Vocabulary
@@ -78,21 +78,21 @@ class Stored:
 
 
 def word_hash(word: bytes) -> int:
-    """64 bits that name a word."""
+    """A 64-bit hash of a word."""
     return int.from_bytes(blake2b(word, digest_size=8).digest(), "little")
 
 
 def folder_of(paths: Sequence[Path]) -> Path:
-    """Where files are kept once converted: by path, size and time, beside the scores that are remembered."""
-    told = []
+    """The cache folder of converted files, named by their paths, sizes and times."""
+    key = []
     for path in paths:
         state = path.stat()
-        told += [str(path.resolve()), str(state.st_size), str(state.st_mtime_ns)]
-    return cache_folder() / "vectors" / hashed(FORMAT, *told)
+        key += [str(path.resolve()), str(state.st_size), str(state.st_mtime_ns)]
+    return cache_folder() / "vectors" / hashed(FORMAT, *key)
 
 
 def stored(folder: Path) -> Stored | None:
-    """Open a converted folder without reading it, or None where there is no whole one."""
+    """Open a converted folder without reading it; None if there is no complete one."""
     try:
         facts = json.loads((folder / "facts.json").read_text("utf-8"))
         files = {name: _mapped(folder / f"{name}.npy") for name in ("hashes", "rows", "ends", "letters")}
@@ -107,29 +107,22 @@ def store(
     blocks: Iterable[Block],
     folder: Path,
     facts: Mapping[str, Any],
-    *,
-    table: bool = True,
     places: NDArray[np.int32] | None = None,
 ) -> Stored:
-    """Convert blocks of words and vectors (k, d) into a folder; it appears whole or not at all."""
+    """Convert blocks of words and vectors (k, d) into a folder, atomically; d is 0 if only words are kept."""
     part = folder.with_name(f"{folder.name}.{os.getpid()}.part")
     try:
         part.mkdir(parents=True, exist_ok=True)
-        words, dimensions, content = _write_table(blocks, part / "vectors.npy", table)
+        words, dimensions, content = _write_table(blocks, part / "vectors.npy")
         _write_words(words, part)
         if places is not None:
             np.save(part / "places.npy", places, allow_pickle=False)
-        told = {
-            **facts,
-            "words": len(words),
-            "dimensions": dimensions,
-            "content": content,
-            "placed": places is not None,
-        }
-        (part / "facts.json").write_text(json.dumps(told), "utf-8")
+        shape = {"words": len(words), "dimensions": dimensions}
+        every = {**facts, **shape, "content": content, "placed": places is not None}
+        (part / "facts.json").write_text(json.dumps(every), "utf-8")
         try:
             part.replace(folder)
-        except OSError:  # another process was faster, or a broken folder stands there
+        except OSError:  # another process was faster, or a broken folder is in the way
             if stored(folder) is None:
                 shutil.rmtree(folder, ignore_errors=True)
                 part.replace(folder)
@@ -138,8 +131,8 @@ def store(
         raise StoreFailure(
             f"cannot write the converted vectors: {reason}",
             where=str(folder.parent),
-            allowed="a folder with free space that you may write to",
-            do="free space, or set PSYCHECK_STORE to a file in another folder; vectors are kept beside it",
+            allowed="a writable folder with free space",
+            do="free space, or set PSYCHECK_STORE to a file in another folder, where vectors go, too",
         ) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -149,32 +142,26 @@ def store(
     return opened
 
 
-def _write_table(blocks: Iterable[Block], path: Path, table: bool) -> tuple[list[bytes], int, str]:
-    """Write the vectors as they come; how many there are is known, and written, at the end."""
+def _write_table(blocks: Iterable[Block], path: Path) -> tuple[list[bytes], int, str]:
+    """Write the vectors block by block, and the header, which has their number, at the end."""
     words: list[bytes] = []
     dimensions = 0
     content = blake2b(digest_size=16)
     with path.open("wb") as file:
         file.write(bytes(HEADER))
         for some, rows in blocks:
+            dimensions = rows.shape[1]
+            raw = np.ascontiguousarray(rows, dtype="<f4").tobytes()
             words += some
             content.update(b"\0".join(some))
-            if table:
-                dimensions = rows.shape[1]
-                raw = np.ascontiguousarray(rows, dtype="<f4").tobytes()
-                content.update(raw)
-                file.write(raw)
-        _write_header(file, len(words), dimensions)
+            content.update(raw)
+            file.write(raw)
+        file.seek(0)
+        header = {"descr": "<f4", "fortran_order": False, "shape": (len(words), dimensions)}
+        np.lib.format.write_array_header_1_0(file, header)
+        if file.tell() != HEADER:
+            raise StoreFailure("NumPy wrote a header of another length", where=str(path))
     return words, dimensions, content.hexdigest()
-
-
-def _write_header(file: BinaryIO, rows: int, columns: int) -> None:
-    """The header of NumPy's format 1.0, padded to a fixed length."""
-    told = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
-    length = HEADER - 10
-    file.seek(0)
-    file.write(b"\x93NUMPY\x01\x00" + length.to_bytes(2, "little"))
-    file.write(told.ljust(length - 1).encode("ascii") + b"\n")
 
 
 def _write_words(words: list[bytes], folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Random words as frequent as given ones, from vectors whose rows stand in the order of frequency."""
+"""Random words of similar frequency, from vectors whose rows are sorted by frequency."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ import numpy as np
 from psycheck.models.vectors.static import WordVectors
 
 NEAR, WIDER = 1.25, 1.6
-AROUND = 250  # ranks on each side at least: common words have few neighbours in a window that grows with rank
+AROUND = 250  # minimum ranks on each side: the window grows with rank, so common words have few neighbours
 SHORTEST = 3
 
 
@@ -19,10 +19,10 @@ def matched_words(
     *,
     seed: int = 0,
 ) -> list[tuple[str, ...]]:
-    """For each word or phrase, given as its entries, `count` random ones of as many words of like rank.
+    """For each word or phrase (a tuple of entries), `count` random ones of as many words of similar rank.
 
-    Only plain words in small letters are drawn, none of `avoid`. Where too few lie within a quarter of the
-    rank, the window grows. A word that the file lacks counts as its rarest.
+    Only plain words in lower case are drawn, none of `avoid`. If too few are within a quarter of the rank,
+    the window grows. A word that is not in the file counts as its rarest.
     """
     random = np.random.default_rng(seed)
     forms = list(dict.fromkeys(form for some in entries for form in some))
@@ -43,7 +43,7 @@ def _near(
     random: np.random.Generator,
     plain: dict[int, bool],
 ) -> list[str]:
-    """Draw ranks in a window until enough of them are plain words; widen it where it is exhausted."""
+    """Draw ranks in a window until enough of them are plain words; widen the window if it is exhausted."""
     vocabulary = encoder.vocabulary
     if vocabulary is None:
         return []
@@ -61,7 +61,7 @@ def _near(
                 if len(found) == count:
                     return found
         if low == 0 and high == total:
-            # A small file: better the same words several times than none.
+            # A small file: repeat words rather than return none.
             return [found[k % len(found)] for k in range(count)] if found else []
         factor *= WIDER
 

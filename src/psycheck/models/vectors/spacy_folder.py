@@ -1,7 +1,7 @@
-"""The vectors of a spaCy pipeline's folder, read without spaCy.
+"""The vectors of a spaCy pipeline, read without spaCy.
 
-vocab/vectors is an array, vocab/strings.json the words, vocab/key2row a map from a word's hash to its row, in
-MessagePack. In pruned pipelines (md) many words share a row.
+vocab/vectors is an array, vocab/strings.json has the words, vocab/key2row maps the hash of a word to its row,
+in MessagePack. In pruned pipelines (md) many words share a row.
 """
 
 import json
@@ -18,7 +18,7 @@ _ALL = 0xFFFFFFFFFFFFFFFF
 
 
 def spacy_files(folder: Path) -> list[Path]:
-    """The three files that are read, or nothing where the folder is no spaCy pipeline with vectors."""
+    """The three files to read; empty if the folder is not a spaCy pipeline with vectors."""
     for vocab in (folder / "vocab", folder, *sorted(folder.glob("*/vocab"))):
         files = [vocab / name for name in ("vectors", "key2row", "strings.json")]
         if all(file.is_file() for file in files):
@@ -27,7 +27,7 @@ def spacy_files(folder: Path) -> list[Path]:
 
 
 def read_spacy(files: list[Path]) -> tuple[list[bytes], NDArray[np.int32]]:
-    """The words, and the row of the array that belongs to each, (n,), in the order of the rows."""
+    """The words and their rows in the array, (n,), sorted by row."""
     vectors, key2row, strings = files
     try:
         rows = _map(key2row.read_bytes())
@@ -38,19 +38,19 @@ def read_spacy(files: list[Path]) -> tuple[list[bytes], NDArray[np.int32]]:
     placed.sort()
     table = open_array(files)
     if not placed or placed[-1][0] >= len(table) or placed[0][0] < 0:
-        raise BadInput("words and vectors of the spaCy pipeline do not fit", where=str(vectors.parent))
+        raise BadInput("words and vectors of the spaCy pipeline do not match", where=str(vectors.parent))
     names = [word.encode("utf-8", "surrogatepass") for _, word in placed]
     return names, np.array([row for row, _ in placed], np.int32)
 
 
 def open_array(files: list[Path]) -> Rows:
-    """The vectors where they lie, (rows, d), memory-mapped."""
+    """The vectors, (rows, d), memory-mapped."""
     try:
         table: Rows = np.load(files[0], mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise _unreadable(files[0], error) from error
     if table.ndim != 2 or not len(table):
-        raise BadInput("the vectors of the spaCy pipeline are no table", where=str(files[0]))
+        raise BadInput("the vectors of the spaCy pipeline are not a table", where=str(files[0]))
     return table
 
 
@@ -63,7 +63,7 @@ def _unreadable(vectors: Path, error: Exception) -> BadInput:
 
 
 def string_hash(text: str) -> int:
-    """spaCy's name of a string: MurmurHash64A of its UTF-8 bytes with seed 1."""
+    """spaCy's hash of a string: MurmurHash64A of its UTF-8 bytes with seed 1."""
     data = text.encode("utf-8", "surrogatepass")
     value = 1 ^ len(data) * _MIX & _ALL
     whole = len(data) - len(data) % 8
@@ -78,7 +78,7 @@ def string_hash(text: str) -> int:
 
 
 def _map(raw: bytes) -> dict[int, int]:
-    """A MessagePack map of whole numbers, which is all that key2row holds."""
+    """Decode a MessagePack map from integers to integers, the only type in key2row."""
     if raw[:1] == b"\xdf":
         size, at = int.from_bytes(raw[1:5], "big"), 5
     elif raw[:1] == b"\xde":

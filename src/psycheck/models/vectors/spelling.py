@@ -1,4 +1,4 @@
-"""The spellings under which a word may stand in a file of vectors, and the parts of a contraction."""
+"""The possible spellings of a word in a file of vectors, and the parts of a contraction."""
 
 import tomllib
 from collections.abc import Iterator
@@ -6,12 +6,13 @@ from functools import cache
 from pathlib import Path
 
 MARKS = ("'", "’")
-MOST = 3  # apostrophes in a word, as in "shouldn't've"; more is no contraction
+MOST = 3  # apostrophes in a contraction, as in "shouldn't've"
 _NOT = "n't"
+_CONTRACTIONS = Path(__file__).with_name("contractions.toml")
 
 
 def forms(word: str) -> tuple[str, ...]:
-    """Spellings of a word or phrase, the nearest first: joined, with either apostrophe, in small letters."""
+    """Spellings of a word or phrase, the closest first: joined, with either apostrophe, in lower case."""
     written = [word, word.replace(" ", "_"), word.replace(" ", "-")] if " " in word else [word]
     if any(mark in word for mark in MARKS):
         written += [_marked(form, mark) for form in written for mark in MARKS]
@@ -19,9 +20,9 @@ def forms(word: str) -> tuple[str, ...]:
 
 
 def splits(word: str) -> tuple[tuple[str, str], ...]:
-    """Each way to part a word at its last apostrophe as GloVe does: she + 's, do + n't; none without one.
+    """The ways to split a word at its last apostrophe as GloVe does: she + 's, do + n't; none without one.
 
-    "can't" and the like have two: ca + n't, as GloVe has it, and can + n't, for files that hold no "ca".
+    Words such as "can't" have two: ca + n't, as in GloVe, and can + n't, for files without "ca".
     """
     plain = _marked(word, MARKS[0])
     at = plain.rfind(MARKS[0])
@@ -35,7 +36,7 @@ def splits(word: str) -> tuple[tuple[str, str], ...]:
 
 
 def pieces(word: str) -> Iterator[str]:
-    """Everything that may have to be looked up for a word: itself, and what its splits are made of."""
+    """All strings to look up for a word: itself and the parts of its splits."""
     yield word
     for before, rest in splits(word):
         yield from pieces(before)
@@ -43,12 +44,10 @@ def pieces(word: str) -> Iterator[str]:
 
 
 def _marked(word: str, mark: str) -> str:
-    for other in MARKS:
-        word = word.replace(other, mark)
-    return word
+    return word.replace(MARKS[0], mark).replace(MARKS[1], mark)
 
 
 @cache
 def _halves() -> dict[str, str]:
-    told = tomllib.loads(Path(__file__).with_name("contractions.toml").read_text("utf-8"))
-    return {str(half): str(word) for half, word in told["halves"].items()}
+    halves: dict[str, str] = tomllib.loads(_CONTRACTIONS.read_text("utf-8"))["halves"]
+    return halves

@@ -1,7 +1,7 @@
-"""Static word vectors as an encoder: a text is the mean of its words, a span the vector of what it holds."""
+"""Static word vectors as an encoder: a text is the mean of its words, a span the vector of its word."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,25 +12,25 @@ from psycheck.errors import BadInput
 from psycheck.model import FloatArray
 from psycheck.models.fingerprint import hashed_files, hashed_parts
 from psycheck.models.options import ModelOptions
-from psycheck.models.vectors.fasttext_bin import MAGIC, Subwords, open_matrix, read_dictionary
+from psycheck.models.vectors.fasttext_bin import MAGIC, Subwords, open_subwords, read_dictionary
 from psycheck.models.vectors.files import read_vectors
 from psycheck.models.vectors.gensim_file import companions, read_gensim
-from psycheck.models.vectors.index import Block, Rows, Stored, Vocabulary, folder_of, store, stored
+from psycheck.models.vectors.index import Rows, Stored, Vocabulary, folder_of, store, stored
 from psycheck.models.vectors.spacy_folder import open_array, read_spacy, spacy_files
 from psycheck.models.vectors.spelling import forms, pieces, splits
 from psycheck.models.vectors.token_table import TokenTable, open_table, table_files
 
-ENCODING = "2"  # raise it whenever the same file and text would give another vector
+ENCODING = "2"  # increase it whenever the same file and text would give another vector
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _COMMON = ("the", "of", "and", "to", "in", "for", "is", "on", "that", "with")
 
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
-    """Vectors of words, memory-mapped; of `table`, `subwords` and `pieces` one says where they are.
+    """Vectors of words; exactly one of `table`, `subwords` and `pieces` holds them.
 
-    `vocabulary` is None where any word can be put together from pieces. `by_frequency` says that the rows
-    stand in the order of frequency, as word2vec, GloVe and fastText write them.
+    `vocabulary` is None if any word can be composed of pieces. `by_frequency` is true if the rows are sorted
+    by frequency, as word2vec, GloVe and fastText write them.
     """
 
     name: str
@@ -45,7 +45,7 @@ class WordVectors:
     pieces: TokenTable | None = field(default=None, repr=False)
 
     def encode(self, texts: Sequence[str], /) -> FloatArray:
-        """The mean vector of the known words of each text, (n, d); zeros where none is known."""
+        """The mean vector of the known words of each text, (n, d); zeros if none is known."""
         words = [_WORD.findall(text) for text in texts]
         distinct = list(dict.fromkeys(word for some in words for word in some))
         known = dict(zip(distinct, self.vectors(distinct), strict=True))
@@ -57,13 +57,13 @@ class WordVectors:
         return out
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]], /) -> FloatArray:
-        """The vector of the word or phrase in one span of each text, (n, d); the rest is not read."""
+        """The vector of the word or phrase in one span of each text, (n, d), regardless of its context."""
         if len(texts) != len(spans):
-            raise BadInput(f"{len(spans)} spans for {len(texts)} texts", allowed="one span a text")
+            raise BadInput(f"{len(spans)} spans for {len(texts)} texts", allowed="one span per text")
         return self.vectors([text[start:end] for text, (start, end) in zip(texts, spans, strict=True)])
 
     def vectors(self, words: Sequence[str]) -> FloatArray:
-        """The vector of each word or phrase, (n, d); NaN where it is not known."""
+        """The vector of each word or phrase, (n, d); NaN if it is unknown."""
         out = np.full((len(words), self.dimensions), np.nan)
         spelled = self.spelled(words)
         listed = list(dict.fromkeys(form for some in spelled for form in some))
@@ -75,16 +75,16 @@ class WordVectors:
         return out
 
     def spelled(self, words: Sequence[str]) -> list[tuple[str, ...]]:
-        """The entries that stand for each word or phrase; several are averaged, none means "not known".
+        """The entries for each word or phrase; several are averaged, none means "unknown".
 
-        As it is, with the other apostrophe, in small letters, with "_" or "-" for its spaces; else its parts,
-        if all are known. A contraction has two: what stands before it, and "'s" or "n't" if that is an entry.
+        Tried are the word itself, the other apostrophe, lower case, and "_" or "-" for spaces; then its
+        parts, if all are known. A contraction has two parts: the word, and "'s" or "n't" if it is an entry.
         """
         if self.vocabulary is None:
             return [(word,) if self._vector(word, -1) is not None else () for word in words]
         split = {word: _WORD.findall(word.replace("-", " ").replace("_", " ")) for word in words}
-        asked = {*split, *(one for parts in split.values() for part in parts for one in pieces(part))}
-        tried = {word: forms(word) for word in asked}
+        needed = {*split, *(one for parts in split.values() for part in parts for one in pieces(part))}
+        tried = {word: forms(word) for word in needed}
         listed = sorted({form for some in tried.values() for form in some})
         rows = dict(zip(listed, self._rows(listed), strict=True))
 
@@ -101,7 +101,7 @@ class WordVectors:
             for before, rest in ways:
                 if before and rest:
                     return (*before, rest)
-            # Without an entry for what follows, "can" says more than the half "ca": the last way first.
+            # Without an entry for "n't", "can" is better than the half "ca": try the last way first.
             return next((before for before, _ in reversed(ways) if before), ())
 
         found: dict[str, tuple[str, ...]] = {}
@@ -111,13 +111,13 @@ class WordVectors:
             elif (made := [entries(part) for part in parts]) and all(made):
                 found[word] = tuple(entry for some in made for entry in some)
             else:
-                # fastText makes up what its dictionary lacks from n-grams.
+                # fastText composes words that are not in its dictionary of n-grams.
                 ngrams = self.subwords is not None and self.subwords.buckets > 0
                 found[word] = tuple(parts) if ngrams else ()
         return [found[word] for word in words]
 
     def ranks(self, words: Sequence[str]) -> list[int]:
-        """The row of each entry, −1 where it is none; with `by_frequency`, its rank."""
+        """The row of each entry, −1 if it is absent; its rank if `by_frequency`."""
         return self._rows(words)
 
     def _rows(self, entries: Sequence[str]) -> list[int]:
@@ -135,19 +135,10 @@ class WordVectors:
 
 
 def open_vectors(target: str, options: ModelOptions) -> WordVectors:
-    """Open a file or folder of static vectors; the first time it is converted, later it is only mapped."""
+    """Open a file or folder of static vectors; it is converted the first time and memory-mapped later."""
     path = Path(target).expanduser()
     if path.is_dir():
-        if files := spacy_files(path):
-            return _of_spacy(path, files, options)
-        if files := table_files(path):
-            return _of_pieces(path, files, options)
-        raise BadInput(
-            "the folder holds no static vectors",
-            where=str(path),
-            allowed="a spaCy pipeline with vectors, or one .safetensors table with its tokenizer.json",
-            do="a transformer is opened as hf:FOLDER",
-        )
+        return _open_folder(path, options)
     try:
         with path.open("rb") as file:
             head = file.read(8)
@@ -157,81 +148,64 @@ def open_vectors(target: str, options: ModelOptions) -> WordVectors:
         raise BadInput(f"the file cannot be read ({type(error).__name__})", where=str(path)) from error
     if not head:
         raise BadInput("the file is empty", where=str(path))
-    if head.startswith(MAGIC):
-        return _of_fasttext(path, options)
-    if head[:1] == b"\x80":
-        return _of_blocks(path, companions(path), lambda: read_gensim(path), "gensim", options)
     if head.startswith(b"\x93NUMPY"):
         raise BadInput(
-            "an array of vectors without its words",
+            "the file holds vectors without their words",
             where=str(path),
-            do="name the file that gensim saved beside it, without .vectors.npy",
+            do="name the file that gensim saved with it, without .vectors.npy",
         )
-    return _of_blocks(path, [path], lambda: read_vectors(path), "words", options)
-
-
-def _of_blocks(
-    path: Path, files: list[Path], read: Callable[[], Iterable[Block]], kind: str, options: ModelOptions
-) -> WordVectors:
-    folder = folder_of(files)
-    found = stored(folder) or store(read(), folder, {"kind": kind})
+    if head.startswith(MAGIC):
+        found = stored(folder := folder_of([path]))
+        if found is None:
+            words, facts = read_dictionary(path)
+            found = store([_bare(words)], folder, {**facts, "file": hashed_files([path])})
+        subwords = open_subwords(path, found.facts)
+        return _opened(path, options, found, subwords.matrix.shape[1], subwords=subwords)
+    gensim = head[:1] == b"\x80"
+    folder = folder_of(companions(path) if gensim else [path])
+    found = stored(folder) or store(read_gensim(path) if gensim else read_vectors(path), folder, {})
     if found.table is None or not len(found.vocabulary):
         raise BadInput("the file holds no vectors", where=str(path))
-    return _opened(path, found, options, found.table.shape[1], table=found.table)
+    return _opened(path, options, found, found.table.shape[1], table=found.table)
 
 
-def _of_spacy(path: Path, files: list[Path], options: ModelOptions) -> WordVectors:
-    folder = folder_of(files)
-    found = stored(folder)
-    if found is None:
-        words, places = read_spacy(files)
-        empty = np.empty((len(words), 0), np.float32)
-        facts = {"kind": "spacy", "file": hashed_files(files)}
-        found = store([(words, empty)], folder, facts, table=False, places=places)
-    table = open_array(files)
-    return _opened(path, found, options, table.shape[1], table=table)
-
-
-def _of_fasttext(path: Path, options: ModelOptions) -> WordVectors:
-    folder = folder_of([path])
-    found = stored(folder)
-    if found is None:
-        told = read_dictionary(path)
-        found = store(
-            told.blocks(),
-            folder,
-            {"kind": "fasttext", **told.facts, "file": hashed_files([path])},
-            table=False,
+def _open_folder(path: Path, options: ModelOptions) -> WordVectors:
+    if files := spacy_files(path):
+        found = stored(folder := folder_of(files))
+        if found is None:
+            words, places = read_spacy(files)
+            found = store([_bare(words)], folder, {"file": hashed_files(files)}, places)
+        table = open_array(files)
+        return _opened(path, options, found, table.shape[1], table=table)
+    if files := table_files(path):
+        pieces = open_table(files)
+        parts = {"files": hashed_files(files), "encoding": ENCODING}
+        return WordVectors(
+            name=options.name or path.resolve().name,
+            fingerprint=hashed_parts(parts),
+            parts=parts,
+            dimensions=pieces.table.shape[1],
+            vocabulary=None,
+            by_frequency=False,
+            pieces=pieces,
         )
-    facts = dict(found.facts)
-    made = Subwords(
-        open_matrix(path, facts),
-        words=facts["entries"],
-        shortest=facts["shortest"],
-        longest=facts["longest"],
-        buckets=facts["buckets"],
+    raise BadInput(
+        "the folder does not hold static vectors",
+        where=str(path),
+        allowed="a spaCy pipeline with vectors, or one .safetensors table with its tokenizer.json",
+        do="open a transformer as hf:FOLDER",
     )
-    return _opened(path, found, options, facts["ngram_dimensions"], subwords=made)
 
 
-def _of_pieces(path: Path, files: list[Path], options: ModelOptions) -> WordVectors:
-    opened = open_table(files)
-    parts = {"files": hashed_files(files), "encoding": ENCODING}
-    return WordVectors(
-        name=options.name or path.resolve().name,
-        fingerprint=hashed_parts(parts),
-        parts=parts,
-        dimensions=opened.table.shape[1],
-        vocabulary=None,
-        by_frequency=False,
-        pieces=opened,
-    )
+def _bare(words: list[bytes]) -> tuple[list[bytes], Rows]:
+    """A block of words whose vectors stay in their file."""
+    return words, np.empty((len(words), 0), np.float32)
 
 
 def _opened(
     path: Path,
-    found: Stored,
     options: ModelOptions,
+    found: Stored,
     dimensions: int,
     *,
     table: Rows | None = None,
@@ -251,7 +225,7 @@ def _opened(
         parts=parts,
         dimensions=dimensions,
         vocabulary=found.vocabulary,
-        # A file that was sorted otherwise has its commonest words anywhere.
+        # In a file with another order the most common words are anywhere.
         by_frequency=len(common) > 4 and max(common) < max(100, words // 100),
         table=table,
         places=found.places,
@@ -260,7 +234,7 @@ def _opened(
 
 
 def _short(path: Path) -> str:
-    """A name for tables: the file's, without the endings that say how it is packed."""
+    """The file name without the extensions of formats and compression."""
     name = path.resolve().name
     for ending in (".gz", ".zip", ".bin", ".txt", ".vec", ".json", ".kv", ".model"):
         name = name.removesuffix(ending)

@@ -1,6 +1,5 @@
 """Static vectors of word pieces: a .safetensors table and its tokenizer (wordllama, model2vec)."""
 
-import json
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -12,39 +11,47 @@ from psycheck.errors import BadInput, MissingExtra
 from psycheck.model import FloatArray
 from psycheck.models.vectors.index import Rows
 
-_KINDS = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
-
 
 @dataclass(frozen=True, slots=True)
 class TokenTable:
-    """A row a word piece; a word's vector is the mean of its pieces'."""
+    """One row per word piece; the vector of a word is the mean of its pieces."""
 
     table: Rows = field(repr=False)
     tokenizer: Any = field(repr=False)
 
     def vector(self, word: str) -> FloatArray | None:
-        """The vector of a word, (d,), or None where it has no piece of its own."""
+        """The vector of a word, (d,), or None if it has no piece in the table."""
         pieces = [i for i in self.tokenizer.encode(word, add_special_tokens=False).ids if i < len(self.table)]
         return self.table[pieces].mean(axis=0, dtype=np.float64) if pieces else None
 
 
 def table_files(folder: Path) -> list[Path]:
-    """The table and its tokenizer, or nothing where the folder does not hold one of each."""
+    """The table and its tokenizer; empty unless the folder holds one of each."""
     tables = sorted({*folder.glob("*.safetensors"), *folder.glob("weights/*.safetensors")})
-    tokenizers = [folder / "tokenizer.json"] if (folder / "tokenizer.json").is_file() else []
-    tokenizers += sorted(folder.glob("tokenizers/*.json"))
+    tokenizers = [*folder.glob("tokenizer.json"), *sorted(folder.glob("tokenizers/*.json"))]
     return [tables[0], tokenizers[0]] if len(tables) == 1 and len(tokenizers) == 1 else []
 
 
 def open_table(files: list[Path]) -> TokenTable:
-    """Open a table of word pieces; the tokenizer needs the package of that name."""
+    """Open a table of word pieces with its tokenizer."""
     try:
-        library = import_module("tokenizers")
+        tokenizers, safetensors = import_module("tokenizers"), import_module("safetensors")
     except ImportError as error:
         raise MissingExtra("the tokenizer of static vectors", "train") from error
-    table = _tensor(files[0])
     try:
-        tokenizer = library.Tokenizer.from_file(str(files[1]))
+        with safetensors.safe_open(files[0], "numpy") as file:
+            (name,) = [key for key in file.keys() if len(file.get_slice(key).get_shape()) == 2]  # noqa: SIM118  # not a dict
+            table: Rows = file.get_tensor(name)
+        if table.dtype.kind != "f":
+            raise TypeError
+    except (OSError, ValueError, TypeError, safetensors.SafetensorError) as error:
+        raise BadInput(
+            "the file does not hold exactly one table of vectors, or is cut short",
+            where=str(files[0]),
+            allowed="one tensor with two dimensions in F16, F32 or F64",
+        ) from error
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(files[1]))
     except Exception as error:  # the library raises bare exceptions
         raise BadInput(
             f"the tokenizer cannot be read ({type(error).__name__})",
@@ -54,31 +61,3 @@ def open_table(files: list[Path]) -> TokenTable:
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return TokenTable(table, tokenizer)
-
-
-def _tensor(path: Path) -> Rows:
-    """The only table of a .safetensors file, memory-mapped."""
-    size = path.stat().st_size
-    try:
-        with path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            if length > size:
-                raise ValueError
-            told = json.loads(file.read(length))
-        tables = [
-            about for name, about in told.items() if name != "__metadata__" and len(about["shape"]) == 2
-        ]
-        (about,) = tables
-        start, end = about["data_offsets"]
-        rows, columns = about["shape"]
-        kind = np.dtype(_KINDS[about["dtype"]])
-        if 8 + length + end > size or end - start != rows * columns * kind.itemsize:
-            raise ValueError
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadInput(
-            "the file holds no single table of vectors, or is cut short",
-            where=str(path),
-            allowed="one tensor with two dimensions in F16, F32 or F64",
-        ) from error
-    found: Rows = np.memmap(path, kind, "r", offset=8 + length + start, shape=(rows, columns))
-    return found
