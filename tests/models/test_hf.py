@@ -294,7 +294,7 @@ def test_a_model_without_classification_layer_is_refused(save_model: SaveModel) 
 
 def test_labels_that_do_not_fit_the_weights_are_refused(save_model: SaveModel, tmp_path: Path) -> None:
     three = changed_config(save_model(), tmp_path / "m", id2label={"0": "a", "1": "b", "2": "c"})
-    with pytest.raises(ModelFailure, match="do not fit the weights"):
+    with pytest.raises(ModelFailure, match="do not match the weights"):
         open_model(three)
 
 
@@ -332,7 +332,7 @@ def test_folders_that_are_no_model(save_model: SaveModel, tmp_path: Path) -> Non
     (tmp_path / "empty" / "model.skops").touch()
     with pytest.raises(BadInput) as caught:
         open_model(f"hf:{tmp_path / 'empty'}")
-    assert caught.value.do == f"name it as sklearn:{tmp_path / 'empty' / 'model.skops'}"
+    assert caught.value.do == f"open it as sklearn:{tmp_path / 'empty' / 'model.skops'}"
     for gone, said in (
         ("model.safetensors", "no weights"),
         ("tokenizer*.json", "no tokenizer"),
@@ -344,7 +344,7 @@ def test_folders_that_are_no_model(save_model: SaveModel, tmp_path: Path) -> Non
             open_model(folder)
     broken = save_model()
     (broken / "config.json").write_text("{")
-    with pytest.raises(BadInput, match="no readable JSON"):
+    with pytest.raises(BadInput, match="not readable JSON"):
         open_model(broken)
     garbled = save_model()
     (garbled / "model.safetensors").write_bytes(b"\0" * 100)
@@ -359,7 +359,7 @@ def test_a_hub_name_without_a_hub_is_one_clear_error(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(ModelFailure, match="could be fetched from the hub"):
+    with pytest.raises(ModelFailure, match="could be downloaded from the hub"):
         open_model("hf:nobody/no-such-model")
 
 

@@ -31,7 +31,7 @@ def test_a_bare_path_says_itself_what_it_is(tmp_path: Path) -> None:
     ("spec", "what", "allowed"),
     [
         ("sklern:a.skops", "unknown kind of model 'sklern:'", "did you mean 'sklearn'"),
-        ("hf:", "names no target", "KIND:TARGET"),
+        ("hf:", "has no target", "KIND:TARGET"),
         ("posts.csv", "there is no model 'posts.csv'", "hf:"),
         ("hf:x?positve=1", "unknown option 'positve'", "did you mean 'positive'"),
         ("sklearn:x.skops?max_length=9", "take no option 'max_length'", "for hf:"),
@@ -45,7 +45,7 @@ def test_a_bare_path_says_itself_what_it_is(tmp_path: Path) -> None:
         ("hf:x?activation=tanh", "unknown activation", "softmax or sigmoid"),
         ("hf:x?label=a&label=b", "given twice", ""),
         ("hf:x?label=", "'label' is empty", ""),
-        ("llm:some-model", "not in this version", "hf:"),
+        ("llm:some-model", "not supported in this version", "hf:"),
     ],
 )
 def test_what_is_wrong_with_a_spec(spec: str, what: str, allowed: str) -> None:

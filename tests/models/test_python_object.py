@@ -82,7 +82,7 @@ def test_an_object_of_a_module_or_file(where: str) -> None:
     assert model.score(["ab", "abcd"]).tolist() == [[0.02, 0.5], [0.04, 0.5]]
     assert model.read(["ab", "a" * 20]).tolist() == [2, 10]
     assert model.score([]).shape == (0, 2)
-    assert "covers the source of mymodel.py alone" in model.notes[0]
+    assert "covers only the source of mymodel.py" in model.notes[0]
 
 
 def test_a_function() -> None:
@@ -114,13 +114,13 @@ def test_fingerprint_follows_the_source(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "what", "more"),
     [
-        ("python:mymodel", "names no Python object", "MODULE:OBJECT"),
+        ("python:mymodel", "does not name a Python object", "MODULE:OBJECT"),
         ("python:mymodle:model", "no Python module 'mymodle'", "did you mean 'mymodel'"),
         ("python:nothing.at.all:model", "no Python module 'nothing.at.all'", "the current folder"),
         ("python:mymodle.py:model", "no file 'mymodle.py'", "did you mean 'mymodel.py'"),
         ("python:mymodel:modle", "has no 'modle'", "did you mean 'model'"),
-        ("python:mymodel:threshold", "is a int, no model", "score(texts)"),
-        ("python:mymodel:model?label=one", "1 label given for the 2", "depression, anxiety"),
+        ("python:mymodel:threshold", "is a int, not a model", "score(texts)"),
+        ("python:mymodel:model?label=one", "1 label for the 2", "depression, anxiety"),
         ("python:mymodel:Needy", "without arguments fails (TypeError)", "defaults"),
     ],
 )
@@ -224,7 +224,7 @@ def test_a_wrong_read_is_refused() -> None:
 
 
 def test_an_estimator_gets_advice() -> None:
-    with pytest.raises(BadInput, match="estimator of scikit-learn"):
+    with pytest.raises(BadInput, match="scikit-learn estimator"):
         open_model(DummyClassifier())
 
 
@@ -299,7 +299,7 @@ def test_a_function_is_named_by_its_source_and_the_plain_values_it_uses(
 def test_what_may_change_unseen_is_not_remembered(thing: Any) -> None:
     first, second = opened(thing), opened(thing)
     assert first.fingerprint != second.fingerprint
-    assert "not remembered between runs" in first.notes[0]
+    assert "not reused between runs" in first.notes[0]
 
 
 def test_a_module_is_looked_for_in_the_folder_that_is_named_first(

@@ -156,7 +156,7 @@ def test_pickles_only_where_trusted(ending: str, tmp_path: Path) -> None:
 
 
 def test_no_probabilities(tmp_path: Path) -> None:
-    with pytest.raises(ModelFailure, match="LinearSVC in the file gives no probabilities") as caught:
+    with pytest.raises(ModelFailure, match="LinearSVC in the file has no probabilities") as caught:
         open_model(saved(fitted(LinearSVC(), LOW), tmp_path))
     assert "CalibratedClassifierCV" in caught.value.do
 
@@ -171,14 +171,14 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no file"):
         open_model("sklearn:none.skops")
     (tmp_path / "text.skops").write_text("not a zip")
-    with pytest.raises(BadInput, match="no readable skops file"):
+    with pytest.raises(BadInput, match="not a readable skops file"):
         open_model(tmp_path / "text.skops")
     with zipfile.ZipFile(tmp_path / "zip.skops", "w") as file:
         file.writestr("a.txt", "a")
-    with pytest.raises(BadInput, match="no readable skops file"):
+    with pytest.raises(BadInput, match="not a readable skops file"):
         open_model(tmp_path / "zip.skops")
     (tmp_path / "model.bin").write_bytes(b"")
-    with pytest.raises(BadInput, match="unknown ending"):
+    with pytest.raises(BadInput, match="unknown extension"):
         open_model(f"sklearn:{tmp_path / 'model.bin'}")
 
 

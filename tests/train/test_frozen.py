@@ -49,5 +49,5 @@ def test_another_encoder_is_refused(tiny: Tiny, corpus: Corpus, tmp_path: Path) 
     path.write_text(json.dumps(json.loads(path.read_text()) | {"encoder": tiny("roberta")}))
     with pytest.raises(ModelFailure, match="not the one"):
         open_frozen(str(tmp_path / "model"), ModelOptions())
-    with pytest.raises(ModelFailure, match="no frozen model"):
+    with pytest.raises(ModelFailure, match="not hold a frozen model"):
         open_frozen(tiny("bert"), ModelOptions())

@@ -268,7 +268,7 @@ def test_mistakes_of_the_user_are_said(vectors: Path, tmp_path: Path) -> None:
     mine.write_text("sadness\ninsomnia\n", "utf-8")
     with pytest.raises(BadInput, match="static word vectors read no sentence"):
         encoder_bias(spec, words=[mine], sentence="I am {word}.", how=QUICK)
-    with pytest.raises(BadInput, match="names no encoder"):
+    with pytest.raises(BadInput, match="is not an encoder"):
         encoder_bias("nothing", how=QUICK)
     foreign = tmp_path / "foreign.txt"
     foreign.write_text("un 1 2 3\ndeux 3 4 5\n", "utf-8")

@@ -1,9 +1,8 @@
 """Sentence vectors and contextual word vectors from a transformer."""
 
-import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,44 +12,25 @@ import numpy as np
 from psycheck.errors import BadInput, MissingExtra, ModelFailure
 from psycheck.model import FloatArray
 from psycheck.models.fingerprint import hashed_parts
-from psycheck.models.hf_folder import (
-    find_folder,
-    folder_name,
-    folder_parts,
-    libraries,
-    load_config,
-    load_network,
-    load_tokenizer,
-    weight_files,
-    window_of,
-)
+from psycheck.models.hf_folder import libraries
 from psycheck.models.options import ModelOptions
-from psycheck.models.window import speakable
+from psycheck.models.transformer import Transformer, checked_folder, loaded
 
-ENCODING = "1"  # raise it whenever the same weights and text would give another vector
-BATCH = 32
+ENCODING = "1"  # increase it whenever the same weights and text would give another vector
 
 
-@dataclass(frozen=True, slots=True)
-class HfEncoder:
-    """A transformer that gives vectors; `pooling` is "mean" over the tokens or "cls", the first one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HfEncoder(Transformer):
+    """A transformer that returns vectors; `pooling` is "mean" over the tokens or "cls", the first one."""
 
-    name: str
-    fingerprint: str
-    parts: Mapping[str, str]
     pooling: str
-    max_length: int
-    batch: int
-    tokenizer: Any = field(repr=False)
-    network: Any = field(repr=False)
-    inputs: frozenset[str] = field(repr=False)
 
     def encode(self, texts: Sequence[str], /) -> FloatArray:
         """Vectors of whole texts, (n, d), each of length 1."""
 
         def pool(states: Any, mask: Any, _rows: list[int], _tokens: Any) -> Any:
             if self.pooling == "cls":
-                # The first token that is no padding: some tokenizers pad on the left.
+                # The first token that is not padding: some tokenizers pad on the left.
                 pooled = states[range(len(states)), mask.argmax(1)]
             else:
                 pooled = (states * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
@@ -59,15 +39,15 @@ class HfEncoder:
         return self._pooled(texts, pool)
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]], /) -> FloatArray:
-        """The contextual vector of one span of characters in each text, (n, d): its word pieces averaged.
+        """The contextual vector of one span of characters in each text, (n, d): the mean of its word pieces.
 
-        NaN where no word piece lies in the span, or where the window ends before it.
+        NaN if there is no word piece in the span, or if the window ends before it.
         """
         if len(texts) != len(spans):
-            raise BadInput(f"{len(spans)} spans for {len(texts)} texts", allowed="one span a text")
+            raise BadInput(f"{len(spans)} spans for {len(texts)} texts", allowed="one span per text")
         if not self.tokenizer.is_fast:
             raise ModelFailure(
-                f"the tokenizer of encoder '{self.name}' does not say where its word pieces come from",
+                f"the tokenizer of encoder '{self.name}' has no character offsets",
                 allowed="a fast tokenizer (tokenizer.json)",
             )
         torch = import_module("torch")
@@ -84,61 +64,32 @@ class HfEncoder:
     def _pooled(
         self, texts: Sequence[str], pool: Callable[[Any, Any, list[int], Any], Any], **more: bool
     ) -> FloatArray:
-        """Run batches of texts of like length and reduce the states of their tokens to one vector each."""
+        """Run the network and reduce the states of the tokens to one vector per text."""
         torch = import_module("torch")
         vectors = np.full((len(texts), self.network.config.hidden_size), np.nan)
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]), reverse=True)
-        for start in range(0, len(order), self.batch):
-            rows = order[start : start + self.batch]
-            tokens = self.tokenizer(
-                speakable([texts[i] for i in rows]),
-                padding=True,
-                truncation=True,
-                max_length=self.max_length,
-                return_tensors="pt",
-                **more,
-            )
-            fed = {key: value.to(self.network.device) for key, value in tokens.items() if key in self.inputs}
+        for rows, tokens, inputs in self.batches(texts, **more):
             with torch.inference_mode():
-                states = self.network(**fed).last_hidden_state
-                vectors[rows] = pool(states, fed["attention_mask"], rows, tokens).double().cpu().numpy()
+                states = self.network(**inputs).last_hidden_state
+                vectors[rows] = pool(states, inputs["attention_mask"], rows, tokens).double().cpu().numpy()
         return vectors
 
 
 def open_hf_encoder(target: str, options: ModelOptions, *, name: str | None = None) -> HfEncoder:
-    """Open an encoder from a folder or the hub; one of sentence-transformers keeps its window and pooling."""
+    """Open an encoder from a folder or the hub, with the window and pooling of sentence-transformers."""
     _, transformers = libraries("hf: encoders")
-    folder = find_folder(target, options)
-    weight_files(folder, options)
-    config = load_config(folder, options)
-    tokenizer = load_tokenizer(folder, options)
+    folder, config, tokenizer = checked_folder(target, options)
     own = _settings(folder / "sentence_bert_config.json").get("max_seq_length")
     wanted = min((limit for limit in (own, options.max_length) if limit), default=None)
-    max_length = window_of(tokenizer, config, wanted, where=target)
-    network, report = load_network(transformers.AutoModel, folder, config, options)
-    # The pooling layer of BERT-like models is not used here and often was not saved.
+    options = replace(options, name=options.name or name, max_length=wanted)
+    common, report = loaded(transformers.AutoModel, target, folder, config, tokenizer, options)
+    # The pooling layer of BERT-like models is not used and often not saved.
     missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
     if missing:
-        raise ModelFailure(f"{len(missing)} weights are absent ({', '.join(missing[:3])})", where=target)
-    pooling = (
-        "cls" if _settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token") else "mean"
-    )
-    parts = folder_parts(folder, options) | {
-        "max_length": str(max_length),
-        "pooling": pooling,
-        "encoding": ENCODING,
-    }
-    return HfEncoder(
-        name=options.name or name or folder_name(target, folder),
-        fingerprint=hashed_parts(parts),
-        parts=parts,
-        pooling=pooling,
-        max_length=max_length,
-        batch=options.batch or BATCH,
-        tokenizer=tokenizer,
-        network=network,
-        inputs=frozenset(inspect.signature(network.forward).parameters),
-    )
+        raise ModelFailure(f"{len(missing)} weights are missing ({', '.join(missing[:3])})", where=target)
+    first = _settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token")
+    pooling = "cls" if first else "mean"
+    parts = common.pop("parts") | {"pooling": pooling, "encoding": ENCODING}
+    return HfEncoder(**common, fingerprint=hashed_parts(parts), parts=parts, pooling=pooling)
 
 
 def minilm_folder() -> Path:
@@ -151,7 +102,7 @@ def minilm_folder() -> Path:
 
 
 def _settings(path: Path) -> dict[str, Any]:
-    """A small settings file of sentence-transformers, or nothing where there is none."""
+    """A settings file of sentence-transformers; empty if it is missing or unreadable."""
     try:
         content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Names for content: what a model's scores depend on, hashed."""
+"""Hashes of everything that the scores of a model depend on."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def hashed(*pieces: bytes | str) -> str:
-    """32 hex digits that name a sequence of pieces; where one piece ends is part of it."""
+    """Hash a sequence of pieces into 32 hex digits; the boundaries between pieces count."""
     state = blake2b(digest_size=16)
     for piece in pieces:
         raw = piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogatepass")
@@ -17,17 +17,17 @@ def hashed(*pieces: bytes | str) -> str:
 
 
 def hashed_parts(parts: Mapping[str, str]) -> str:
-    """One fingerprint for all parts together."""
+    """One fingerprint of all parts."""
     return hashed(*(piece for key in sorted(parts) for piece in (key, parts[key])))
 
 
 def hashed_files(paths: Iterable[Path]) -> str:
-    """Name files by what they hold and are called, not by where they lie."""
+    """Hash the names and contents of files, not their folders."""
     return hashed(*(piece for path in sorted(paths) for piece in (path.name, file_hash(path))))
 
 
 def file_hash(path: Path) -> str:
-    """Name the bytes of one file; read again only when its size or time changed."""
+    """Hash the bytes of a file; cached until its size or time changes."""
     state = path.stat()
     return _file_hash(str(path.resolve()), state.st_size, state.st_mtime_ns)
 

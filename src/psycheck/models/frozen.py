@@ -1,6 +1,6 @@
-"""A frozen encoder with a logistic regression on its vectors, opened from its folder.
+"""A frozen encoder with a logistic regression on its vectors.
 
-The folder holds the coefficients and names the encoder; it does not copy the encoder's weights.
+Its folder holds the coefficients and the name of the encoder, not the weights of the encoder.
 """
 
 import json
@@ -24,7 +24,7 @@ HEAD_FILE, FROZEN_FILE = "head.safetensors", "frozen.json"
 
 @dataclass(frozen=True, slots=True)
 class FrozenModel:
-    """A model that scores texts by their vectors alone."""
+    """A logistic regression on the vectors of an encoder."""
 
     name: str
     labels: tuple[str, ...]
@@ -35,7 +35,7 @@ class FrozenModel:
 
     @property
     def batch(self) -> int:
-        """How many texts it likes at once."""
+        """The batch size of the encoder."""
         return self.encoder.batch
 
     def score(self, texts: Sequence[str], /) -> FloatArray:
@@ -44,23 +44,23 @@ class FrozenModel:
         return np.asarray(1 / (1 + np.exp(-logits)))
 
     def read(self, texts: Sequence[str], /) -> IntArray:
-        """How many characters of each text fall into the window, (n,)."""
+        """How many characters of each text fit into the window, (n,)."""
         return characters_read(self.encoder.tokenizer, texts, self.encoder.max_length)
 
 
 def open_frozen(target: str, options: ModelOptions) -> FrozenModel:
-    """Open a folder that `save_frozen` wrote; another encoder under the same name is refused."""
+    """Open a folder that training 'encoder+lr' wrote; another encoder of the same name is refused."""
     folder = Path(target).expanduser()
-    said, head = _read(folder)
-    encoder = open_frozen_encoder(said["encoder"], said["max_length"], options)
-    if encoder.fingerprint != said["encoder_fingerprint"]:
+    settings, head = _read(folder)
+    encoder = open_frozen_encoder(settings["encoder"], settings["max_length"], options)
+    if encoder.fingerprint != settings["encoder_fingerprint"]:
         raise ModelFailure(
-            f"the encoder '{said['encoder']}' is not the one that this model was trained on",
+            f"the encoder '{settings['encoder']}' is not the one that this model was trained on",
             where=target,
-            do="bring back the same weights, or train again",
+            do="restore the original encoder, or train again",
         )
     mark = hashed(encoder.fingerprint, head["weights"].tobytes(), head["intercepts"].tobytes())
-    labels = tuple(options.label.split(",")) if options.label else tuple(said["labels"])
+    labels = tuple(options.label.split(",")) if options.label else tuple(settings["labels"])
     return FrozenModel(
         options.name or folder.resolve().name, labels, mark, head["weights"], head["intercepts"], encoder
     )
@@ -71,22 +71,22 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     from safetensors.numpy import load_file
 
     try:
-        said = json.loads((folder / FROZEN_FILE).read_text("utf-8"))
+        settings = json.loads((folder / FROZEN_FILE).read_text("utf-8"))
         head = load_file(folder / HEAD_FILE)
-        if len(head["weights"]) != len(head["intercepts"]) or len(said["labels"]) != len(head["weights"]):
+        if len(head["weights"]) != len(head["intercepts"]) or len(settings["labels"]) != len(head["weights"]):
             raise ValueError("labels and coefficients differ in number")
-        said["encoder"], said["encoder_fingerprint"], said["max_length"]
+        settings["encoder"], settings["encoder_fingerprint"], settings["max_length"]
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise ModelFailure(
-            f"the folder holds no frozen model ({type(error).__name__})",
+            f"the folder does not hold a frozen model ({type(error).__name__})",
             where=str(folder),
             allowed="a folder that training 'encoder+lr' wrote",
         ) from error
-    return said, head
+    return settings, head
 
 
 def open_frozen_encoder(name: str, max_length: int, options: ModelOptions | None = None) -> HfEncoder:
-    """Open the encoder that a frozen model names: "minilm", a folder or a hub name."""
+    """Open the encoder of a frozen model: "minilm", a folder or a hub name."""
     own = options or ModelOptions()
     wanted = ModelOptions(max_length=max_length, batch=own.batch, device=own.device)
     folder = minilm_folder() if name == "minilm" else find_folder(name, ModelOptions())

@@ -1,4 +1,4 @@
-"""A model folder in the layout of Hugging Face: found, judged safe, hashed, and loaded without noise."""
+"""Model folders in the layout of Hugging Face: finding, checking, hashing and loading them."""
 
 import json
 import os
@@ -24,12 +24,12 @@ _TOKENIZER = (
     "*.model",
 )
 _NO_VOCABULARY = frozenset({"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
-# What config.json says beside the computation: names and where it came from.
+# Keys of config.json that do not affect the computation.
 _NO_COMPUTATION = frozenset(
     {"_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version"}
     | {"id2label", "label2id", "problem_type"}
 )
-# Positions of these begin after the padding index, so that some of the table is never used.
+# Positions of these begin after the padding index, so the start of the table is never used.
 _OFFSET_POSITIONS = frozenset(
     {"roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer"}
     | {"data2vec-text", "ibert", "luke", "mpnet", "xmod"}
@@ -53,7 +53,7 @@ def libraries(what: str) -> tuple[Any, Any]:
 
 
 def find_folder(target: str, options: ModelOptions) -> Path:
-    """The local folder that is meant, or the hub's model of that name after it was fetched."""
+    """The local folder, or the folder of a hub model after its download."""
     folder = Path(target).expanduser()
     if not folder.is_dir():
         if folder.exists() or not _HUB_NAME.fullmatch(target):
@@ -62,19 +62,16 @@ def find_folder(target: str, options: ModelOptions) -> Path:
             )
         folder = _from_hub(target, options)
     if not (folder / "config.json").is_file():
-        inside = sorted(path.parent.name for path in folder.glob("*/config.json"))
-        adapter = (folder / "adapter_config.json").is_file()
-        skops = sorted(folder.glob("*.skops"))
-        raise BadInput(
-            "the folder holds an adapter without its model" if adapter else "the folder holds no model",
-            where=target,
-            allowed="a folder with config.json, weights and tokenizer, as save_pretrained writes it",
-            do="merge the adapter (merge_and_unload) and save the result"
-            if adapter
-            else f"name it as sklearn:{skops[0]}"
-            if skops
-            else (f"name one of the folders inside: {', '.join(inside)}" if inside else ""),
-        )
+        what, do = "the folder holds no model", ""
+        if (folder / "adapter_config.json").is_file():
+            what = "the folder holds an adapter without its model"
+            do = "merge the adapter (merge_and_unload) and save the result"
+        elif skops := sorted(folder.glob("*.skops")):
+            do = f"open it as sklearn:{skops[0]}"
+        elif inside := sorted(path.parent.name for path in folder.glob("*/config.json")):
+            do = f"name one of the folders inside: {', '.join(inside)}"
+        allowed = "a folder with config.json, weights and tokenizer, as save_pretrained writes it"
+        raise BadInput(what, where=target, allowed=allowed, do=do)
     return folder
 
 
@@ -95,15 +92,15 @@ def _from_hub(name: str, options: ModelOptions) -> Path:
         )
     except Exception as error:
         raise ModelFailure(
-            f"there is no folder '{name}', and no model of that name could be fetched from the hub "
+            f"there is no folder '{name}', and no model of that name could be downloaded from the hub "
             f"({type(error).__name__})",
-            allowed="a local folder, or the name of a public model while the hub can be reached",
-            do="check the name and the connection, or fetch the model elsewhere and name its folder",
+            allowed="a local folder, or the name of a public model if the hub can be reached",
+            do="check the name and the connection, or download the model elsewhere and name its folder",
         ) from error
 
 
 def weight_files(folder: Path, options: ModelOptions) -> list[Path]:
-    """The files that hold the weights: safetensors, or pickled ones where the user trusts them."""
+    """The files of the weights: safetensors, or pickled ones if the user trusts them."""
     for stem, pickled in (("model.safetensors", False), ("pytorch_model.bin", True)):
         index = folder / f"{stem}.index.json"
         if (folder / stem).is_file():
@@ -113,24 +110,24 @@ def weight_files(folder: Path, options: ModelOptions) -> list[Path]:
         else:
             continue
         if absent := [file.name for file in files if not file.is_file()]:
-            raise BadInput(f"weights are incomplete: {', '.join(absent)} absent", where=str(folder))
+            raise BadInput(f"weights are incomplete: {', '.join(absent)} missing", where=str(folder))
         if pickled:
-            _judge_pickle(folder, options)
+            _check_pickle(folder, options)
         return files
     raise BadInput("the folder holds no weights", where=str(folder), allowed="model.safetensors")
 
 
-def _judge_pickle(folder: Path, options: ModelOptions) -> None:
+def _check_pickle(folder: Path, options: ModelOptions) -> None:
     if not options.trust_pickle:
         raise BadInput(
             "the weights are pickled (pytorch_model.bin), and opening a pickle can run code",
             where=str(folder),
             allowed="model.safetensors",
-            do="convert them where you trust them: AutoModelForSequenceClassification.from_pretrained(FOLDER)"
-            ".save_pretrained(NEW_FOLDER); or add ?trust_pickle=true to its name",
+            do="if you trust them, convert them: AutoModelForSequenceClassification.from_pretrained(FOLDER)"
+            ".save_pretrained(NEW_FOLDER); or add ?trust_pickle=true to the model",
         )
     warnings.warn(
-        f"the weights in {folder.name} are pickled, and opening a pickle can run code: trust only its maker",
+        f"the weights in {folder.name} are a pickle, which can run code: open only what you trust",
         PsycheckWarning,
         stacklevel=2,
     )
@@ -159,7 +156,7 @@ def _values(config: Any, name: str) -> set[Any]:
 
 
 def load_tokenizer(folder: Path, options: ModelOptions) -> Any:
-    """The tokenizer of the folder, cutting long texts at their end."""
+    """The tokenizer of the folder, which truncates long texts at the end."""
     _, transformers = libraries("hf: models")
     absent = BadInput(
         "the folder holds no tokenizer",
@@ -174,7 +171,7 @@ def load_tokenizer(folder: Path, options: ModelOptions) -> Any:
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             folder, trust_remote_code=options.trust_remote_code
         )
-    if tokenizer.is_fast and not files - _NO_VOCABULARY:  # transformers would make one without words
+    if tokenizer.is_fast and not files - _NO_VOCABULARY:  # transformers would make an empty one
         raise absent
     tokenizer.truncation_side = "right"
     if tokenizer.pad_token_id is None:
@@ -183,7 +180,7 @@ def load_tokenizer(folder: Path, options: ModelOptions) -> Any:
 
 
 def load_network(loader: Any, folder: Path, config: Any, options: ModelOptions) -> tuple[Any, dict[str, Any]]:
-    """The network in evaluation mode, in single precision, and what its weights lacked."""
+    """The network in evaluation mode and single precision, and the report on missing weights."""
     torch, _ = libraries("hf: models")
     pickled = weight_files(folder, options)[0].suffix == ".bin"
     with _as_model_failure(folder, "the model cannot be loaded"):
@@ -206,7 +203,7 @@ def load_network(loader: Any, folder: Path, config: Any, options: ModelOptions) 
 
 
 def window_of(tokenizer: Any, config: Any, wanted: int | None, *, where: str) -> int:
-    """How many tokens the model takes in, special ones included: the least of all limits that are known."""
+    """How many tokens the model reads, including special ones: the smallest of all known limits."""
     limits = [] if wanted is None else [wanted]
     if tokenizer.model_max_length < _NO_LIMIT:
         limits.append(tokenizer.model_max_length)
@@ -227,7 +224,7 @@ def window_of(tokenizer: Any, config: Any, wanted: int | None, *, where: str) ->
 
 
 def folder_parts(folder: Path, options: ModelOptions) -> dict[str, str]:
-    """What of a folder decides on its outputs, each part hashed; its name and place do not count."""
+    """Hashes of everything that decides the outputs of a model; its name and path do not count."""
     config = {
         key: value for key, value in _json(folder / "config.json").items() if key not in _NO_COMPUTATION
     }
@@ -242,15 +239,15 @@ def folder_parts(folder: Path, options: ModelOptions) -> dict[str, str]:
 
 
 def folder_name(target: str, folder: Path) -> str:
-    """A short name: the folder's own, or the hub's without its owner."""
+    """The name of the folder, or of the hub model without its owner."""
     return folder.resolve().name if Path(target).expanduser().is_dir() else target.rpartition("/")[2]
 
 
 def trained_on(folder: Path) -> tuple[str, ...]:
-    """The name of the corpus that `psycheck train` used, where the folder says so."""
+    """The name of the corpus that `psycheck train` used, if it is recorded."""
     record = folder / "training.json"
-    said = _json(record).get("trained_on") if record.is_file() else None
-    name = said.get("corpus") if isinstance(said, dict) else None
+    data = _json(record).get("trained_on") if record.is_file() else None
+    name = data.get("corpus") if isinstance(data, dict) else None
     return (name,) if isinstance(name, str) else ()
 
 
@@ -262,15 +259,15 @@ def _json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path.name} is no readable JSON", where=str(path)) from error
+        raise BadInput(f"{path.name} is not readable JSON", where=str(path)) from error
     if not isinstance(content, dict):
-        raise BadInput(f"{path.name} holds no JSON object", where=str(path))
+        raise BadInput(f"{path.name} is not a JSON object", where=str(path))
     return content
 
 
 @contextmanager
 def _as_model_failure(folder: Path, what: str) -> Iterator[None]:
-    """Whatever loading raises becomes one plain error."""
+    """Turn any error of loading into a ModelFailure."""
     try:
         yield
     except Exception as error:
@@ -279,5 +276,5 @@ def _as_model_failure(folder: Path, what: str) -> Iterator[None]:
         raise ModelFailure(
             what if remote else f"{what} ({type(error).__name__}: {first[:200]})",
             where=str(folder),
-            do="it needs code of its own: add trust_remote_code=true where you trust it" if remote else "",
+            do="the model needs its own code: add trust_remote_code=true if you trust it" if remote else "",
         ) from error

@@ -1,4 +1,4 @@
-"""Open a model or an encoder by a short text that says where it is: KIND:TARGET[?key=value&key=value]."""
+"""Open a model or an encoder by its spec: KIND:TARGET[?key=value&key=value]."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -37,7 +37,7 @@ def open_model(spec: str | Path | Model | Callable[..., Any], **options: Any) ->
 
 
 def open_awaited(spec: str) -> Model:
-    """Open a model, or stand in for one whose score file is still to be made (`--export-texts`)."""
+    """Open a model, or a placeholder if its score file does not exist yet (`--export-texts`)."""
     kind, target, query = parse_spec(spec)
     if kind == "scores" and not Path(target).expanduser().exists():
         from psycheck.models.score_file import awaited_scores
@@ -47,7 +47,7 @@ def open_awaited(spec: str) -> Model:
 
 
 def open_encoder(spec: str | Path | Encoder, **options: Any) -> Encoder:
-    """Open "minilm" (all-MiniLM-L6-v2), "hf:FOLDER" or "vectors:FILE", or take an encoder as it is."""
+    """Open "minilm" (all-MiniLM-L6-v2), "hf:FOLDER" or "vectors:FILE"; return an encoder unchanged."""
     if not isinstance(spec, str | Path):
         return spec
     from psycheck.models.encoder import minilm_folder, open_hf_encoder
@@ -55,8 +55,8 @@ def open_encoder(spec: str | Path | Encoder, **options: Any) -> Encoder:
     text = str(spec)
     name, _, query = text.partition("?")
     if name == "minilm":
-        said = options_of("hf", query_of(query, text), options, where=text)
-        return open_hf_encoder(str(minilm_folder()), said, name="all-MiniLM-L6-v2")
+        checked = options_of("hf", query_of(query, text), options, where=text)
+        return open_hf_encoder(str(minilm_folder()), checked, name="all-MiniLM-L6-v2")
     if name.startswith("vectors:"):
         from psycheck.models.vectors.static import open_vectors
 
@@ -64,25 +64,25 @@ def open_encoder(spec: str | Path | Encoder, **options: Any) -> Encoder:
             name.removeprefix("vectors:"), options_of("vectors", query_of(query, text), options, where=text)
         )
     if ":" not in name and not (Path(name) / "config.json").is_file():
-        raise BadInput(f"'{name}' names no encoder", allowed=_ENCODERS)
+        raise BadInput(f"'{name}' is not an encoder", allowed=_ENCODERS)
     kind, target, keys = parse_spec(text)
     if kind != "hf":
-        raise BadInput(f"'{kind}:' opens no encoder", where=text, allowed=_ENCODERS)
+        raise BadInput(f"'{kind}:' does not open an encoder", where=text, allowed=_ENCODERS)
     return open_hf_encoder(target, options_of("hf", keys, options, where=text))
 
 
 def parse_spec(spec: str) -> tuple[str, str, dict[str, str]]:
-    """Split a spec into its kind, its target and what follows "?"."""
+    """Split a spec into its kind, its target and its options."""
     head, _, query = spec.partition("?")
     kind, colon, target = head.partition(":")
     if not colon or (kind not in KINDS and Path(head).exists()):
         kind, target = _guessed_kind(head), head
     elif kind in _LATER:
         raise BadInput(
-            f"'{kind}:' models are not in this version",
+            f"'{kind}:' models are not supported in this version",
             where=spec,
             allowed=", ".join(f"{known}:" for known in KINDS),
-            do="until then write the texts with --export-texts, score them and give them back as scores:FILE",
+            do="write the texts with --export-texts, score them yourself and open the scores as scores:FILE",
         )
     elif kind not in KINDS:
         written = kind.endswith(".py") or Path(f"{kind}.py").is_file()
@@ -93,28 +93,24 @@ def parse_spec(spec: str) -> tuple[str, str, dict[str, str]]:
             do=f"write python:{spec}" if written else "",
         )
     if not target:
-        raise BadInput(f"'{kind}:' names no target", where=spec, allowed="KIND:TARGET[?key=value&key=value]")
+        raise BadInput(f"'{kind}:' has no target", where=spec, allowed="KIND:TARGET[?key=value&key=value]")
     return kind, target, query_of(query, spec)
 
 
 def _guessed_kind(path: str) -> str:
-    """A bare path is enough where it says by itself what it is."""
-    if (Path(path) / "config.json").is_file():
-        return "hf"
-    if (Path(path) / "model.skops").is_file():
-        return "sklearn"
-    if (Path(path) / "frozen.json").is_file():
-        return "frozen"
+    """The kind of a model that is named by its path alone."""
+    for file, kind in (("config.json", "hf"), ("model.skops", "sklearn"), ("frozen.json", "frozen")):
+        if (Path(path) / file).is_file():
+            return kind
     if path.endswith(".skops"):
         return "sklearn"
     allowed = ", ".join(f"{kind}:" for kind in KINDS) + ", a folder with config.json, or a .skops file"
     if not Path(path).exists():
-        beside = Path(path).parent
-        near = neighbours(Path(path).name, [p.name for p in beside.iterdir()] if beside.is_dir() else [])
+        near = neighbours(Path(path).name, [other.name for other in Path(path).parent.glob("*")])
         raise BadInput(f"there is no model '{path}'", allowed=near or allowed)
     likely = {".py": f"python:{path}:OBJECT", ".joblib": f"sklearn:{path}", ".pkl": f"sklearn:{path}"}
     raise BadInput(
-        f"'{path}' does not say what kind of model it is",
+        f"cannot tell what kind of model '{path}' is",
         allowed=allowed,
-        do=f"put the kind before it, for example {likely.get(Path(path).suffix, f'hf:{path}')}",
+        do=f"add the kind, for example {likely.get(Path(path).suffix, f'hf:{path}')}",
     )

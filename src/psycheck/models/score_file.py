@@ -1,4 +1,4 @@
-"""Scores made elsewhere, looked up by text: the way to audit a model that lives on another machine."""
+"""Scores from a file, looked up by text: for models that run on another machine."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ from psycheck.models.options import ModelOptions
 from psycheck.models.output import TOLERANCE
 
 BATCH = 4096
-SILVER = "_silver"  # ends the names of 0/1 columns that `psycheck score` writes beside the scores
+SILVER = "_silver"  # suffix of the 0/1 columns that `psycheck score` adds to the scores
 _FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 _PACKED = (".gz", ".zst")
 _NO_LABEL = frozenset({"text_hash", "text", "read", "id"})
@@ -29,7 +29,7 @@ _NO_LABEL = frozenset({"text_hash", "text", "read", "id"})
 
 @dataclass(frozen=True, slots=True)
 class ScoreFile:
-    """A model known only by the scores that it gave; `rows` says where the score of a text's hash is."""
+    """A model known only by its scores; `rows` maps the hash of a text to the row of its scores."""
 
     name: str
     labels: tuple[str, ...]
@@ -41,7 +41,7 @@ class ScoreFile:
     reads: IntArray = field(repr=False)
 
     def score(self, texts: Sequence[str], /) -> FloatArray:
-        """Look texts up, (n, k); NaN where the file has no score (`missing` tells these apart)."""
+        """Look up the scores of texts, (n, k); NaN if there are none (see also `missing`)."""
         found = np.full((len(texts), len(self.labels)), np.nan)
         for i, row in enumerate(map(self.rows.get, map(digest, texts))):
             if row is not None:
@@ -49,7 +49,7 @@ class ScoreFile:
         return found
 
     def read(self, texts: Sequence[str], /) -> IntArray:
-        """The column `read` where the file has it, else the whole text, (n,)."""
+        """The column `read` if the file has it, else the whole text, (n,)."""
         lengths = np.array([len(text) for text in texts], np.int64)
         for i, row in enumerate(map(self.rows.get, map(digest, texts))):
             if row is not None and self.reads[row] >= 0:
@@ -57,25 +57,25 @@ class ScoreFile:
         return lengths
 
     def missing(self, texts: Sequence[str], /) -> list[str]:
-        """The texts that were not scored yet, in their order."""
+        """The texts without scores, in their order."""
         return [text for text in texts if digest(text) not in self.rows]
 
 
 def open_scores(target: str, options: ModelOptions) -> ScoreFile:
-    """Read scores: a column `text_hash` or `text`, one for each label, and maybe `read`.
+    """Read scores: a column `text_hash` or `text`, one column per label, and optionally `read`.
 
-    A row whose scores are all empty is not scored yet; "nan" says that the model gave no usable answer.
+    A row with only empty scores is not scored yet; "nan" means that the model gave no usable answer.
     """
     path = Path(target).expanduser()
     table = _table(path)
     key = next((name for name in ("text_hash", "text") if name in table.columns), None)
     if key is None:
-        raise BadInput("no column says which text a row is for", where=target, allowed="text_hash or text")
+        raise BadInput("no column identifies the text of a row", where=target, allowed="text_hash or text")
     columns, labels = _label_columns(table, options, where=target)
     texts = [name for name in columns if table[name].dtype == pl.String]
     table = table.with_columns(pl.col(texts).replace("", None)) if texts else table
     scores = np.stack([_numbers(table[column], target) for column in columns], axis=1)
-    _judge_range(scores, columns, target)
+    _check_range(scores, columns, target)
     empty = np.all([table[column].is_null().to_numpy() for column in columns], axis=0)
     reads = _numbers(table["read"], target) if "read" in table.columns else np.full(len(table), np.nan)
     rows = _rows(table[key], key, empty, scores, target)
@@ -93,7 +93,7 @@ def open_scores(target: str, options: ModelOptions) -> ScoreFile:
 
 
 def awaited_scores(target: str, options: ModelOptions) -> ScoreFile:
-    """A model whose score file is still to be made: it has scored nothing yet."""
+    """A model whose score file does not exist yet: it has no scores."""
     labels = tuple(options.label.split(",")) if options.label else ("positive",)
     parts = {"file": "none", "labels": ",".join(labels)}
     return ScoreFile(
@@ -109,12 +109,12 @@ def awaited_scores(target: str, options: ModelOptions) -> ScoreFile:
 
 
 def _table(path: Path) -> pl.DataFrame:
-    """The file as a table; empty cells are null, numbers in text files are still text."""
+    """The file as a table; empty cells are null, numbers in text files stay strings."""
     packed = path.suffix if path.suffix in _PACKED else ""
     kind = Path(path.name.removesuffix(packed)).suffix
     if kind not in _FORMATS:
         known = f"{', '.join(_FORMATS)}, each also with .gz or .zst"
-        raise BadInput("scores in a file of an unknown kind", where=str(path), allowed=known)
+        raise BadInput("unknown format of a score file", where=str(path), allowed=known)
     try:
         raw = _unpacked(path.read_bytes(), packed)
         if kind == ".parquet":
@@ -127,7 +127,7 @@ def _table(path: Path) -> pl.DataFrame:
         raise BadInput(
             f"there is no file '{path}'",
             allowed=neighbours(path.name, [p.name for p in path.parent.glob("*")]),
-            do="name the file of scores; --export-texts FILE writes the texts that need them",
+            do="name the file with the scores; --export-texts FILE writes the texts to score",
         ) from error
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
         raise BadInput(
@@ -155,7 +155,7 @@ def _unpacked(raw: bytes, packed: str) -> bytes:
 
 
 def _json_lines(text: str, path: Path) -> pl.DataFrame:
-    """Python's reader knows NaN and says which line is broken."""
+    """Read JSON lines with Python's parser, which accepts NaN and reports the broken line."""
     lines: list[dict[str, Any]] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -163,9 +163,9 @@ def _json_lines(text: str, path: Path) -> pl.DataFrame:
         try:
             one = json.loads(line)
         except ValueError as error:
-            raise BadInput("a line is no JSON", where=f"{path}, line {number}") from error
+            raise BadInput("a line is not JSON", where=f"{path}, line {number}") from error
         if not isinstance(one, dict):
-            raise BadInput("a line is no JSON object", where=f"{path}, line {number}")
+            raise BadInput("a line is not a JSON object", where=f"{path}, line {number}")
         lines.append(one)
     names = dict.fromkeys(name for line in lines for name in line)
     cells = {
@@ -177,7 +177,7 @@ def _json_lines(text: str, path: Path) -> pl.DataFrame:
 def _label_columns(
     table: pl.DataFrame, options: ModelOptions, *, where: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns with scores and the labels they stand for; `label` chooses or names them."""
+    """The columns with scores and their labels; the option `label` selects or names them."""
     silver = {f"{name}{SILVER}" for name in table.columns}
     columns = [name for name in table.columns if name not in _NO_LABEL | silver]
     if not columns:
@@ -198,14 +198,14 @@ def _numbers(column: pl.Series, where: str) -> FloatArray:
     broken = (numbers.is_null() & column.is_not_null()).arg_true()
     if len(broken):
         raise BadInput(
-            "a score is no number",
+            "a score is not a number",
             where=f"{where}, row {broken[0] + 1}, column '{column.name}'",
-            allowed="0 to 1; empty where not scored yet, nan where the model gave no usable answer",
+            allowed="0 to 1; empty if not scored yet, nan if the model gave no usable answer",
         )
     return numbers.fill_null(math.nan).to_numpy()
 
 
-def _judge_range(scores: FloatArray, columns: tuple[str, ...], where: str) -> None:
+def _check_range(scores: FloatArray, columns: tuple[str, ...], where: str) -> None:
     outside = np.argwhere((scores < -TOLERANCE) | (scores > 1 + TOLERANCE))
     if len(outside):
         row, column = outside[0]
@@ -217,7 +217,7 @@ def _judge_range(scores: FloatArray, columns: tuple[str, ...], where: str) -> No
 
 
 def _rows(keys: pl.Series, key: str, empty: Any, scores: FloatArray, where: str) -> dict[bytes, int]:
-    """Where each hash stands; a text that is scored twice must have the same scores."""
+    """The row of each hash; a repeated text must have the same scores."""
     rows: dict[bytes, int] = {}
     for row, cell in enumerate(keys.to_list()):
         if empty[row]:
@@ -239,5 +239,5 @@ def _hash(cell: str | bytes, where: str) -> bytes:
     except ValueError:
         name = b""
     if len(name) != 16:
-        raise BadInput("column 'text_hash' holds no hash", where=where, allowed="32 hex digits")
+        raise BadInput("column 'text_hash' does not hold a hash", where=where, allowed="32 hex digits")
     return name

@@ -1,7 +1,7 @@
 """scikit-learn pipelines that take raw texts, from a file."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from psycheck.models.output import checked_scores
 
 BATCH = 2048
 _PROBE = "I went for a walk today."
-# Parts of fitted scikit-learn models that skops does not list as safe: holders of numbers, no code of a user.
+# Parts of fitted scikit-learn models that skops does not list as safe: they hold numbers, not code.
 _HARMLESS = frozenset(
     {
         "scipy.sparse._csr.csr_matrix",
@@ -33,14 +33,12 @@ _HARMLESS = frozenset(
         "sklearn.utils._bunch.Bunch",
     }
 )
-
-
-_TRAINED = "model.skops"  # what `psycheck train` writes into its folder
+_TRAINED = "model.skops"  # written by `psycheck train` into its folder
 
 
 @dataclass(frozen=True, slots=True)
 class SklearnModel:
-    """A fitted pipeline from raw texts to probabilities; `columns` are those that are kept as labels."""
+    """A fitted pipeline from raw texts to probabilities; `columns` are those kept as labels."""
 
     name: str
     labels: tuple[str, ...]
@@ -60,7 +58,7 @@ class SklearnModel:
 
 
 def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
-    """Open a fitted pipeline from a .skops file, or from a pickle where the user trusts it."""
+    """Open a fitted pipeline from a .skops file, or from a pickle if the user trusts it."""
     path = Path(target).expanduser()
     path = path / _TRAINED if path.is_dir() else path
     if not path.is_file():
@@ -70,7 +68,7 @@ def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
     pipeline = _load(path, options)
     if not hasattr(pipeline, "predict_proba"):
         raise ModelFailure(
-            f"the {type(_classifier(pipeline)).__name__} in the file gives no probabilities",
+            f"the {type(_classifier(pipeline)).__name__} in the file has no probabilities",
             where=target,
             allowed="a pipeline with predict_proba",
             do="wrap the classifier in sklearn.calibration.CalibratedClassifierCV and fit it again",
@@ -89,14 +87,18 @@ def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
         "file": file_hash(path),
         "labels": ",".join(f"{column}={label}" for column, label in zip(columns, labels, strict=True)),
     }
-    name = options.name or _name(path)
-    batch = options.batch or BATCH
-    return SklearnModel(name, labels, hashed_parts(parts), parts, columns, batch, pipeline, notes)
-
-
-def _name(path: Path) -> str:
-    """The file's name, or that of the folder that `psycheck train` made."""
-    return path.resolve().parent.name if path.name == _TRAINED else path.name.removesuffix(path.suffix)
+    # A file of `psycheck train` is known by the name of its folder.
+    name = path.resolve().parent.name if path.name == _TRAINED else path.stem
+    return SklearnModel(
+        name=options.name or name,
+        labels=labels,
+        fingerprint=hashed_parts(parts),
+        parts=parts,
+        columns=columns,
+        batch=options.batch or BATCH,
+        pipeline=pipeline,
+        notes=notes,
+    )
 
 
 def _load(path: Path, options: ModelOptions) -> Any:
@@ -108,31 +110,24 @@ def _load(path: Path, options: ModelOptions) -> Any:
         strange = [kind for kind in skops.io.get_untrusted_types(file=path) if kind not in _HARMLESS]
     except Exception as error:
         raise BadInput(
-            f"the file is no readable skops file ({type(error).__name__})", where=str(path)
+            f"the file is not a readable skops file ({type(error).__name__})", where=str(path)
         ) from error
     if strange and not options.trust_pickle:
         raise BadInput(
             f"the file holds types that could run code when it is opened: {', '.join(strange)}",
             where=str(path),
             allowed="types of scikit-learn, NumPy and SciPy",
-            do="read what these types do; if you trust them, add ?trust_pickle=true to the model",
+            do="check these types; if you trust them, add ?trust_pickle=true to the model",
         )
     if strange:
         _warn(f"{path.name} holds types that could run code when it is opened ({', '.join(strange)})")
-    try:
-        return skops.io.load(path, trusted=[*_HARMLESS, *strange])
-    except Exception as error:
-        raise ModelFailure(
-            f"the file cannot be opened ({type(error).__name__})",
-            where=str(path),
-            do="install the version of scikit-learn that it was saved with, or save it again",
-        ) from error
+    return _loaded(path, lambda: skops.io.load(path, trusted=[*_HARMLESS, *strange]))
 
 
 def _load_pickle(path: Path, options: ModelOptions) -> Any:
     if path.suffix not in (".joblib", ".pkl", ".pickle"):
         raise BadInput(
-            "the file has an unknown ending",
+            "the file has an unknown extension",
             where=str(path),
             allowed=".skops; .joblib or .pkl with trust_pickle=true",
         )
@@ -141,15 +136,23 @@ def _load_pickle(path: Path, options: ModelOptions) -> Any:
             "the file is a pickle, and opening a pickle can run any code",
             where=str(path),
             allowed="a .skops file",
-            do="save it with skops.io.dump(pipeline, FILE); or, if you trust it, append ?trust_pickle=true",
+            do="save it with skops.io.dump(pipeline, FILE), or add ?trust_pickle=true if you trust it",
         )
     _warn(f"{path.name} is a pickle, and opening a pickle can run any code")
     import joblib
 
+    return _loaded(path, lambda: joblib.load(path))
+
+
+def _loaded(path: Path, load: Callable[[], Any]) -> Any:
     try:
-        return joblib.load(path)
+        return load()
     except Exception as error:
-        raise ModelFailure(f"the file cannot be opened ({type(error).__name__})", where=str(path)) from error
+        raise ModelFailure(
+            f"the file cannot be opened ({type(error).__name__})",
+            where=str(path),
+            do="install the version of scikit-learn that it was saved with, or save it again",
+        ) from error
 
 
 def _warn(what: str) -> None:
@@ -157,36 +160,36 @@ def _warn(what: str) -> None:
 
 
 def _probabilities(pipeline: Any, texts: list[str]) -> FloatArray:
-    """All columns that the pipeline gives, (n, outputs); of each output of many only the positive class."""
-    given = pipeline.predict_proba(texts)
-    if isinstance(given, list):  # one (n, classes) array for each label
-        outputs = zip(given, _classes(pipeline), strict=True)
+    """All columns of the pipeline, (n, outputs); of several binary outputs only the positive class."""
+    found = pipeline.predict_proba(texts)
+    if isinstance(found, list):  # one (n, classes) array per label
+        outputs = zip(found, _classes(pipeline), strict=True)
         return np.stack([_positive_column(np.asarray(one), classes) for one, classes in outputs], axis=1)
-    array: FloatArray = np.asarray(given, np.float64)
+    array: FloatArray = np.asarray(found, np.float64)
     return array
 
 
-def _positive_column(given: FloatArray, classes: Sequence[Any]) -> FloatArray:
-    """The probability of 1 in one yes-or-no output, (n,), also where training saw only one of both."""
+def _positive_column(output: FloatArray, classes: Sequence[Any]) -> FloatArray:
+    """The probability of 1 in one binary output, (n,), even if training saw only one class."""
     known = [int(one) for one in classes]
     if not set(known) <= {0, 1}:
-        raise ValueError("an output of several has other classes than 0 and 1")
-    return given[:, known.index(1)] if 1 in known else np.zeros(len(given))
+        raise ValueError("an output has classes other than 0 and 1")
+    return output[:, known.index(1)] if 1 in known else np.zeros(len(output))
 
 
 def _columns(
     pipeline: Any, options: ModelOptions, *, where: str
 ) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...]]:
-    """Which columns are kept, what they are called, and what was guessed."""
+    """The columns to keep, their names, and notes on what was guessed."""
     width = _probabilities(pipeline, [_PROBE]).shape[1]
     raw = _classes(pipeline)
     named = not isinstance(raw, list) and len(raw) == width
-    classes = [str(one) for one in raw] if named else [f"label_{i}" for i in range(width)]
     worded = named and isinstance(raw[0], str)
-    if _many_labels(pipeline) and not worded:
-        classes = [f"label_{i}" for i in range(width)]
+    many = _many_labels(pipeline)
+    generic = not named or (many and not worded)
+    classes = [f"label_{i}" for i in range(width)] if generic else [str(one) for one in raw]
     notes: tuple[str, ...] = ()
-    if width == 2 and not _many_labels(pipeline):
+    if width == 2 and not many:
         columns = [positive_class(classes, options.positive, ordered=not worded, where=where)]
         notes = guessed_positive(classes, columns[0], options.positive)
     elif options.positive is not None:
@@ -197,11 +200,11 @@ def _columns(
 
 
 def _many_labels(pipeline: Any) -> bool:
-    """Whether columns are labels of their own, not classes that exclude each other."""
+    """True if columns are independent labels, not exclusive classes."""
     classifier = _classifier(pipeline)
     if getattr(classifier, "multilabel_", False) or isinstance(_classes(pipeline), list):
         return True
-    binarizer = getattr(classifier, "_label_binarizer", None)  # the only place where MLPClassifier says it
+    binarizer = getattr(classifier, "_label_binarizer", None)  # only MLPClassifier has it
     return str(getattr(binarizer, "y_type_", "")).startswith("multilabel")
 
 
@@ -210,7 +213,7 @@ def _classes(pipeline: Any) -> Any:
 
 
 def _classifier(pipeline: Any) -> Any:
-    """The last step, inside searches and pipelines."""
+    """The last step of searches and pipelines."""
     while True:
         if hasattr(pipeline, "steps"):
             pipeline = pipeline.steps[-1][1]

@@ -1,4 +1,4 @@
-"""What a Python function's answers depend on, as far as it can be seen from outside."""
+"""A hash of everything that the results of a Python function visibly depend on."""
 
 import functools
 import inspect
@@ -14,13 +14,13 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None))
 
 
 class _Unseen(Exception):
-    """Something whose content cannot be named."""
+    """A value that cannot be hashed."""
 
 
 def source_hash(thing: Any) -> str | None:
-    """Name a function or object by its source and the plain values it refers to; None where impossible.
+    """Hash the source of a function or object and the plain values it refers to; None if that is impossible.
 
-    A value of another type (an estimator, an open file) may change without a trace, so that nothing is named.
+    A value of another type (an estimator, an open file) could change unnoticed, so it prevents the hash.
     """
     try:
         return hashed(*_described(thing, _home(thing), set()))
@@ -29,7 +29,7 @@ def source_hash(thing: Any) -> str | None:
 
 
 def _home(thing: Any) -> str:
-    """The module whose functions are looked into; those of other modules count by name."""
+    """The module whose functions are hashed by source; those of other modules by name."""
     return getattr(inspect.unwrap(thing) if callable(thing) else thing, "__module__", "") or ""
 
 
@@ -85,7 +85,7 @@ def _described_inside(thing: Any, home: str, seen: set[int]) -> Iterator[str | b
 
 
 def _described_class(kind: type, home: str, seen: set[int]) -> Iterator[str | bytes]:
-    """The source of a class and what its methods refer to."""
+    """The source of a class and the values that its methods refer to."""
     yield inspect.getsource(kind)
     for member in vars(kind).values():
         method = getattr(member, "__func__", getattr(member, "fget", member))
@@ -108,6 +108,6 @@ def _described_function(function: FunctionType, home: str, seen: set[int]) -> It
 
 
 def _names(code: CodeType) -> set[str]:
-    """All names that code may look up outside, comprehensions and inner functions included."""
+    """All names that code may look up outside, including those in comprehensions and inner functions."""
     inner = (const for const in code.co_consts if isinstance(const, CodeType))
     return set(code.co_names).union(*(_names(one) for one in inner))

@@ -12,14 +12,14 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def speakable(texts: Sequence[str]) -> list[str]:
-    """Texts as tokenizers take them: a lone surrogate has no UTF-8 and becomes the replacement character."""
+    """Texts that tokenizers accept: lone surrogates become the replacement character."""
     return [text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text) for text in texts]
 
 
 def characters_read(tokenizer: Any, texts: Sequence[str], max_length: int) -> IntArray:
-    """How many characters of each text fall into the window, (n,); len(text) where it is read whole."""
+    """How many characters of each text fit into the window, (n,); len(text) if the whole text is read."""
     lengths = np.array([len(text) for text in texts], np.int64)
-    # An ASCII text has no more tokens than characters, a sentence-initial mark and the special tokens.
+    # An ASCII text has at most one token per character, an initial mark and the special tokens.
     room = max_length - tokenizer.num_special_tokens_to_add() - 1
     unsure = [i for i, text in enumerate(texts) if len(text) > room or not text.isascii()]
     if unsure:
@@ -29,13 +29,13 @@ def characters_read(tokenizer: Any, texts: Sequence[str], max_length: int) -> In
 
 
 def _by_offsets(tokenizer: Any, texts: list[str], max_length: int) -> list[int]:
-    """Fast tokenizers know which characters each token came from."""
+    """Fast tokenizers know the characters of each token."""
     found = tokenizer(texts, truncation=True, max_length=max_length).encodings
     return [_last_end(one) if one.overflowing else len(text) for text, one in zip(texts, found, strict=True)]
 
 
 def _last_end(found: Any) -> int:
-    """Where the last token that stands for text ends."""
+    """The end of the last token that is not a special one."""
     ends = (
         end for (_, end), special in zip(found.offsets, found.special_tokens_mask, strict=True) if not special
     )
@@ -43,10 +43,10 @@ def _last_end(found: Any) -> int:
 
 
 def _by_prefixes(tokenizer: Any, texts: list[str], max_length: int) -> list[int]:
-    """Slow tokenizers do not: seek the shortest beginning that gives the same tokens as the whole text.
+    """For slow tokenizers, search for the shortest prefix with the same tokens as the whole text.
 
-    Halving supposes that longer beginnings keep the tokens; a word that is cut in the middle may break that,
-    so the answer can be off within the one word at the edge of the window.
+    Bisection assumes that longer prefixes keep the tokens; a word that is cut in the middle may break that,
+    so the result can be off by a part of the word at the edge of the window.
     """
 
     def tokens(text: str, *, cut: bool = True) -> list[int]:
