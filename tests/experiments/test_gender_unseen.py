@@ -84,7 +84,17 @@ def test_a_transformer_that_stops_before_the_word_is_told_by_its_window() -> Non
     raw.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=raw, unk_token="?")
     # A window of three words: "It rained ;" and then the word that differs.
-    encoder = HfEncoder("t", "1", {}, "mean", 3, 8, tokenizer, None, frozenset())
+    encoder = HfEncoder(
+        name="t",
+        fingerprint="1",
+        parts={},
+        pooling="mean",
+        max_length=3,
+        batch=8,
+        tokenizer=tokenizer,
+        network=None,
+        inputs=frozenset(),
+    )
     assert why_same(encoder, [PAIRS[1]]) == [WINDOW]
 
 

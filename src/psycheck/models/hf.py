@@ -11,7 +11,7 @@ from psycheck.errors import BadInput, ModelFailure
 from psycheck.model import FloatArray, IntArray
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.hf_folder import libraries, trained_on
-from psycheck.models.labels import class_index, column_names, guessed_positive, positive_class
+from psycheck.models.labels import kept_columns
 from psycheck.models.options import ModelOptions
 from psycheck.models.transformer import Transformer, checked_folder, loaded
 from psycheck.models.window import characters_read
@@ -56,26 +56,29 @@ def open_hf(target: str, options: ModelOptions) -> HfModel:
     folder, config, tokenizer = checked_folder(target, options)
     activation = _activation(config, options, where=target)
     classes = [str(config.id2label.get(i, f"LABEL_{i}")) for i in range(config.num_labels)]
-    columns, labels = _columns(classes, activation, options, where=target)
+    exclusive = activation == "softmax"
+    if exclusive and len(classes) == 1:
+        raise BadInput("a softmax over one output is always 1", where=target, allowed="activation=sigmoid")
+    kept = kept_columns(classes, options, exclusive=exclusive, ordered=True, where=target)
     if getattr(config, "pad_token_id", None) is None:
         config.pad_token_id = tokenizer.pad_token_id
     loader = transformers.AutoModelForSequenceClassification
     common, report = loaded(loader, target, folder, config, tokenizer, options)
     _check_report(report, common["network"], where=target)
-    parts = common.pop("parts") | {
-        "labels": ",".join(f"{column}={label}" for column, label in zip(columns, labels, strict=True)),
-        "activation": activation,
-        "scoring": SCORING,
-    }
+    parts = common.pop("parts") | {"labels": str(kept), "activation": activation, "scoring": SCORING}
+    window, notes = common["max_length"], kept.notes
+    if options.max_length is not None and options.max_length > window:
+        cut = f"max_length {options.max_length} is more than the model reads: its window is {window} tokens."
+        notes = (*notes, cut)
     return HfModel(
         **common,
         fingerprint=hashed_parts(parts),
         parts=parts,
-        labels=labels,
+        labels=kept.labels,
         activation=activation,
-        columns=columns,
+        columns=kept.columns,
         trained_on=trained_on(folder),
-        notes=_notes(classes, columns, activation, common["max_length"], options),
+        notes=notes,
     )
 
 
@@ -92,32 +95,6 @@ def _activation(config: Any, options: ModelOptions, *, where: str) -> str:
     if config.problem_type == "multi_label_classification" or config.num_labels == 1:
         return "sigmoid"
     return "softmax"
-
-
-def _columns(
-    classes: list[str], activation: str, options: ModelOptions, *, where: str
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """The outputs to keep and their names; of two exclusive classes only the positive one."""
-    if activation == "softmax" and len(classes) == 1:
-        raise BadInput("a softmax over one output is always 1", where=where, allowed="activation=sigmoid")
-    if activation == "softmax" and len(classes) == 2:
-        columns = [positive_class(classes, options.positive, ordered=True, where=where)]
-    elif options.positive is not None:
-        columns = [class_index(classes, options.positive, where=where)]
-    else:
-        columns = list(range(len(classes)))
-    return tuple(columns), column_names([classes[i] for i in columns], options.label, where=where)
-
-
-def _notes(
-    classes: list[str], columns: tuple[int, ...], activation: str, max_length: int, options: ModelOptions
-) -> tuple[str, ...]:
-    """What was guessed, and a requested window that is too large."""
-    guess = guessed_positive(classes, columns[0], options.positive) if activation == "softmax" else ()
-    if options.max_length is None or options.max_length <= max_length:
-        return guess
-    cut = f"max_length {options.max_length} is more than the model reads: its window is {max_length} tokens."
-    return (*guess, cut)
 
 
 def _check_report(report: Mapping[str, Any], network: Any, *, where: str) -> None:

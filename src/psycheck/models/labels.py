@@ -3,10 +3,12 @@
 import re
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from psycheck.errors import BadInput, counted, nearest
+from psycheck.models.options import ModelOptions
 
 ONE_LABEL = "positive"
 _NUMBERED = re.compile(r"label_\d+", re.IGNORECASE)  # what transformers calls an unnamed class
@@ -28,11 +30,33 @@ def nameless_score(name: str) -> bool:
     return nameless(name) or name.casefold() in _words("nameless_scores")
 
 
-def guessed_positive(classes: Sequence[str], kept: int, wanted: str | None) -> tuple[str, ...]:
-    """A note if the positive one of two classes was guessed from its name or position."""
-    if wanted is not None or len(classes) != 2 or nameless(classes[kept]):
-        return ()
-    return (f"Guessed that class '{classes[kept]}' is 1 and '{classes[1 - kept]}' is 0 (?positive=NAME).",)
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The columns of a classifier that are kept, their labels, and a note on what was guessed."""
+
+    columns: tuple[int, ...]
+    labels: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ",".join(f"{column}={label}" for column, label in zip(self.columns, self.labels, strict=True))
+
+
+def kept_columns(
+    classes: Sequence[str], options: ModelOptions, *, exclusive: bool, ordered: bool, where: str
+) -> Kept:
+    """Choose the columns to keep; of two exclusive classes only the positive one."""
+    columns: tuple[int, ...] = tuple(range(len(classes)))
+    notes: tuple[str, ...] = ()
+    if exclusive and len(classes) == 2:
+        kept = positive_class(classes, options.positive, ordered=ordered, where=where)
+        columns = (kept,)
+        if options.positive is None and not nameless(classes[kept]):
+            yes, no = classes[kept], classes[1 - kept]
+            notes = (f"Guessed that class '{yes}' is 1 and '{no}' is 0 (?positive=NAME).",)
+    elif options.positive is not None:
+        columns = (class_index(classes, options.positive, where=where),)
+    return Kept(columns, column_names([classes[i] for i in columns], options.label, where=where), notes)
 
 
 def positive_class(classes: Sequence[str], wanted: str | None, *, ordered: bool, where: str) -> int:

@@ -94,7 +94,7 @@ def open_scores(target: str, options: ModelOptions) -> ScoreFile:
 
 def awaited_scores(target: str, options: ModelOptions) -> ScoreFile:
     """A model whose score file does not exist yet: it has no scores."""
-    labels = tuple(options.label.split(",")) if options.label else ("positive",)
+    labels = tuple(options.label.split(",")) if options.label else (ONE_LABEL,)
     parts = {"file": "none", "labels": ",".join(labels)}
     return ScoreFile(
         name=options.name or Path(target).name.partition(".")[0],

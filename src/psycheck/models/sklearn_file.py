@@ -11,7 +11,7 @@ import numpy as np
 from psycheck.errors import BadInput, ModelFailure, PsycheckWarning
 from psycheck.model import FloatArray
 from psycheck.models.fingerprint import file_hash, hashed_parts
-from psycheck.models.labels import class_index, column_names, guessed_positive, positive_class
+from psycheck.models.labels import Kept, kept_columns
 from psycheck.models.options import ModelOptions
 from psycheck.models.output import checked_scores
 
@@ -74,7 +74,7 @@ def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
             do="wrap the classifier in sklearn.calibration.CalibratedClassifierCV and fit it again",
         )
     try:
-        _probabilities(pipeline, [_PROBE])
+        width = _probabilities(pipeline, [_PROBE]).shape[1]
     except Exception as error:
         raise ModelFailure(
             f"the pipeline cannot score a raw text ({type(error).__name__})",
@@ -82,22 +82,19 @@ def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
             allowed="a fitted pipeline whose first step takes texts, such as TfidfVectorizer",
             do="save the vectorizer and the classifier together: make_pipeline(vectorizer, classifier)",
         ) from error
-    columns, labels, notes = _columns(pipeline, options, where=target)
-    parts = {
-        "file": file_hash(path),
-        "labels": ",".join(f"{column}={label}" for column, label in zip(columns, labels, strict=True)),
-    }
+    kept = _kept(pipeline, width, options, where=target)
+    parts = {"file": file_hash(path), "labels": str(kept)}
     # A file of `psycheck train` is known by the name of its folder.
     name = path.resolve().parent.name if path.name == _TRAINED else path.stem
     return SklearnModel(
         name=options.name or name,
-        labels=labels,
+        labels=kept.labels,
         fingerprint=hashed_parts(parts),
         parts=parts,
-        columns=columns,
+        columns=kept.columns,
         batch=options.batch or BATCH,
         pipeline=pipeline,
-        notes=notes,
+        notes=kept.notes,
     )
 
 
@@ -177,26 +174,14 @@ def _positive_column(output: FloatArray, classes: Sequence[Any]) -> FloatArray:
     return output[:, known.index(1)] if 1 in known else np.zeros(len(output))
 
 
-def _columns(
-    pipeline: Any, options: ModelOptions, *, where: str
-) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...]]:
-    """The columns to keep, their names, and notes on what was guessed."""
-    width = _probabilities(pipeline, [_PROBE]).shape[1]
+def _kept(pipeline: Any, width: int, options: ModelOptions, *, where: str) -> Kept:
     raw = _classes(pipeline)
     named = not isinstance(raw, list) and len(raw) == width
     worded = named and isinstance(raw[0], str)
     many = _many_labels(pipeline)
     generic = not named or (many and not worded)
     classes = [f"label_{i}" for i in range(width)] if generic else [str(one) for one in raw]
-    notes: tuple[str, ...] = ()
-    if width == 2 and not many:
-        columns = [positive_class(classes, options.positive, ordered=not worded, where=where)]
-        notes = guessed_positive(classes, columns[0], options.positive)
-    elif options.positive is not None:
-        columns = [class_index(classes, options.positive, where=where)]
-    else:
-        columns = list(range(width))
-    return tuple(columns), column_names([classes[i] for i in columns], options.label, where=where), notes
+    return kept_columns(classes, options, exclusive=not many, ordered=not worded, where=where)
 
 
 def _many_labels(pipeline: Any) -> bool:

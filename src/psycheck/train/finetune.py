@@ -15,7 +15,6 @@ from transformers import (
     EvalPrediction,
     Trainer,
     TrainerCallback,
-    TrainerControl,
     TrainerState,
     TrainingArguments,
     set_seed,
@@ -157,9 +156,7 @@ class _Watch(TrainerCallback):
         self.after_epoch = after_epoch
         self.saved = time.monotonic()
 
-    def on_step_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
-    ) -> None:
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if self.progress is not None:
             self.progress(state.global_step, state.max_steps)
         # At the end of an epoch the checkpoint is written after the dev figures.
@@ -167,14 +164,10 @@ class _Watch(TrainerCallback):
         if not ends and time.monotonic() - self.saved >= CHECKPOINT_SECONDS:
             control.should_save = True
 
-    def on_save(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
-    ) -> None:
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self.saved = time.monotonic()
 
-    def on_evaluate(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
-    ) -> None:
+    def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         curve = _curve(state.log_history)
         if _stalls(curve, self.recipe):
             control.should_training_stop = True
