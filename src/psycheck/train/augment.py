@@ -20,7 +20,7 @@ from psycheck.model import FloatArray, IntArray
 from psycheck.text.edits import append_to_all
 from psycheck.text.gender.edits import Scope, names_besides, swap
 from psycheck.train.parts import DEV_NAMES
-from psycheck.train.recipe import FROZEN, TFIDF, Recipe
+from psycheck.train.recipe import TFIDF, Recipe
 
 Source = Literal["checks", "random"]
 PRONOUNS = Scope()
@@ -165,10 +165,9 @@ def reader_of(recipe: Recipe) -> Read | None:
         return None
     from psycheck.models.hf_folder import load_config, load_tokenizer, window_of
     from psycheck.models.window import characters_read
-    from psycheck.train.frozen import encoder_of
     from psycheck.train.start import PLAIN, start_folder
 
-    folder = start_folder(encoder_of(recipe) if recipe.start.startswith(FROZEN) else recipe.start)
+    folder = start_folder(recipe)
     tokenizer = load_tokenizer(folder, PLAIN)
     window = window_of(tokenizer, load_config(folder, PLAIN), recipe.max_length, where=recipe.start)
 

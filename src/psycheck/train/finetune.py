@@ -47,7 +47,7 @@ def finetune(
     Checkpoints are written after each epoch and every two minutes.
     """
     set_seed(recipe.seed)
-    folder = start_folder(recipe.start)
+    folder = start_folder(recipe)
     tokenizer = load_tokenizer(folder, PLAIN)
     model = open_classifier(folder, parts.labels)
     if model.config.pad_token_id is None:

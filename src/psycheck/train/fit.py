@@ -17,7 +17,8 @@ from psycheck.train.figures import figures
 from psycheck.train.fitted import AfterEpoch, Fitted, Progress
 from psycheck.train.linear import MODEL_FILE, fit_tfidf, save_sklearn
 from psycheck.train.parts import Parts, held_out, part_of, parts_of
-from psycheck.train.recipe import TFIDF, Recipe, kind_of, recipe_of, settled, used
+from psycheck.train.recipe import Recipe, kind_of, recipe_of, settled, used
+from psycheck.train.start import start_fingerprint
 
 FORMAT = 1  # raised when the same recipe would give other weights
 SPECS = {"hf": "hf:{folder}", "sklearn": f"sklearn:{{folder}}/{MODEL_FILE}", "frozen": "frozen:{folder}"}
@@ -96,7 +97,7 @@ def fit(
 ) -> Trained:
     """`train` without test figures; `after_epoch(epoch, figures)` is called per epoch and may raise."""
     parts = parts_of(corpus, recipe)
-    start = {"name": recipe.start, "fingerprint": _start_fingerprint(recipe)}
+    start = {"name": recipe.start, "fingerprint": start_fingerprint(recipe)}
     # In older versions the key also depended on values that the start does not use.
     keys = [training_key(parts, one, start["fingerprint"]) for one in (settled(recipe), recipe)]
     if _is_finished(folder, keys):
@@ -228,15 +229,6 @@ def _is_finished(folder: Path, keys: Collection[str]) -> bool:
             do="choose another folder, or remove this one",
         )
     return True
-
-
-def _start_fingerprint(recipe: Recipe) -> str:
-    if recipe.start == TFIDF:
-        return TFIDF
-    from psycheck.train.frozen import encoder_of
-    from psycheck.train.start import start_fingerprint
-
-    return start_fingerprint(encoder_of(recipe) if kind_of(recipe) == "frozen" else recipe.start)
 
 
 @contextmanager

@@ -7,17 +7,13 @@ from psycheck.models.frozen import FROZEN_FILE, HEAD_FILE, open_frozen_encoder
 from psycheck.train.fitted import Fitted
 from psycheck.train.linear import fit_heads
 from psycheck.train.parts import Parts
-from psycheck.train.recipe import FROZEN, MINILM, Recipe
-
-
-def encoder_of(recipe: Recipe) -> str:
-    """Which encoder "encoder+lr" or "encoder+lr:FOLDER" freezes."""
-    return recipe.start.removeprefix(FROZEN).removeprefix(":") or MINILM
+from psycheck.train.recipe import Recipe
+from psycheck.train.start import start_name
 
 
 def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
     """Encode each text once, then fit one logistic regression per label."""
-    encoder = open_frozen_encoder(encoder_of(recipe), recipe.max_length)
+    encoder = open_frozen_encoder(start_name(recipe), recipe.max_length)
     train, dev = encoder.encode(parts.train.texts), encoder.encode(parts.dev.texts)
     heads = fit_heads(train, dev, parts, recipe)
 
@@ -28,7 +24,7 @@ def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
         weights, intercepts = heads.coefficients()
         save_file({"weights": weights, "intercepts": intercepts}, folder / HEAD_FILE)
         settings = {
-            "encoder": encoder_of(recipe),
+            "encoder": start_name(recipe),
             "encoder_fingerprint": encoder.fingerprint,
             "labels": list(parts.labels),
             "max_length": encoder.max_length,

@@ -9,14 +9,20 @@ from psycheck.errors import BadInput
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.hf_folder import find_folder, folder_parts, libraries, load_config, load_network
 from psycheck.models.options import ModelOptions
-from psycheck.train.recipe import FROZEN, MINILM, TFIDF
+from psycheck.train.recipe import FROZEN, MINILM, TFIDF, Recipe
 
 PLAIN = ModelOptions()
 OURS = (MINILM, TFIDF, FROZEN)  # starts that are neither folders nor hub names
 
 
-def start_folder(start: str) -> Path:
-    """The folder of "minilm", of a folder or of a hub name (which is downloaded)."""
+def start_name(recipe: Recipe) -> str:
+    """The model that a recipe starts from or freezes: "minilm", a folder or a hub name."""
+    return recipe.start.removeprefix(FROZEN).removeprefix(":") or MINILM
+
+
+def start_folder(recipe: Recipe) -> Path:
+    """The folder of the model that a recipe starts from; a hub model is downloaded."""
+    start = start_name(recipe)
     if start == MINILM:
         from psycheck.models.encoder import minilm_folder
 
@@ -29,9 +35,9 @@ def start_folder(start: str) -> Path:
     return find_folder(start, PLAIN)
 
 
-def start_fingerprint(start: str) -> str:
+def start_fingerprint(recipe: Recipe) -> str:
     """A hash of the weights, the architecture and the tokenizer that training starts from."""
-    return hashed_parts(folder_parts(start_folder(start), PLAIN))
+    return TFIDF if recipe.start == TFIDF else hashed_parts(folder_parts(start_folder(recipe), PLAIN))
 
 
 def open_classifier(folder: Path, labels: Sequence[str]) -> Any:
