@@ -35,9 +35,9 @@ def test_a_words_cosine_is_that_of_its_pieces_in_its_sentence(folder: Path, tmp_
     pairs = run.plan["pairs"]
     sides = []
     for side in (0, 1):
-        said = [frames[side] for frames in gender().sentences]
-        texts = [frame.replace("{word}", pair[side]) for frame, pair in zip(said, pairs, strict=True)]
-        starts = [frame.index("{word}") for frame in said]
+        sentences = [frames[side] for frames in gender().sentences]
+        texts = [frame.replace("{word}", pair[side]) for frame, pair in zip(sentences, pairs, strict=True)]
+        starts = [frame.index("{word}") for frame in sentences]
         spans = [(at, at + len(pair[side])) for at, pair in zip(starts, pairs, strict=True)]
         rows = encoder.encode_spans(texts, spans)
         sides.append(rows / np.linalg.norm(rows, axis=1, keepdims=True))

@@ -169,8 +169,8 @@ def test_a_guessed_class_is_said_and_a_named_or_nameless_one_is_not(
 def test_a_window_that_the_model_does_not_have_is_said(tiny_bert: Path) -> None:
     window = opened(tiny_bert).max_length
     assert opened(f"hf:{tiny_bert}?max_length={window}").notes == ()
-    (said,) = opened(f"hf:{tiny_bert}?max_length={window + 1}").notes
-    assert said == f"max_length {window + 1} is more than the model reads: its window is {window} tokens."
+    (note,) = opened(f"hf:{tiny_bert}?max_length={window + 1}").notes
+    assert note == f"max_length {window + 1} is more than the model reads: its window is {window} tokens."
 
 
 def test_label_names_a_nameless_class(tiny_bert: Path) -> None:
@@ -333,14 +333,14 @@ def test_folders_that_are_no_model(save_model: SaveModel, tmp_path: Path) -> Non
     with pytest.raises(BadInput) as caught:
         open_model(f"hf:{tmp_path / 'empty'}")
     assert caught.value.do == f"open it as sklearn:{tmp_path / 'empty' / 'model.skops'}"
-    for gone, said in (
+    for gone, message in (
         ("model.safetensors", "no weights"),
         ("tokenizer*.json", "no tokenizer"),
         ("tokenizer.json", "no tokenizer"),
     ):
         folder = tmp_path / f"without {gone.replace('*', 's')}"
         shutil.copytree(save_model(), folder, ignore=shutil.ignore_patterns(gone))
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInput, match=message):
             open_model(folder)
     broken = save_model()
     (broken / "config.json").write_text("{")

@@ -110,7 +110,7 @@ def test_names_of_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "message"),
     [
         ("mine.py", "for example python:mine.py:OBJECT"),
         ("mine:model", "write python:mine:model"),
@@ -120,11 +120,11 @@ def test_names_of_columns() -> None:
     ],
 )
 def test_a_model_without_its_kind_is_told_how_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("mine.py", "old.joblib"):
         (tmp_path / name).write_text("")
     with pytest.raises(BadInput) as caught:
         open_model(spec)
-    assert said in str(caught.value)
+    assert message in str(caught.value)

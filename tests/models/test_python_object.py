@@ -132,7 +132,7 @@ def test_what_cannot_be_opened(spec: str, what: str, more: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "said", "line"),
+    ("source", "message", "line"),
     [
         ("import json\nlevel = 1\njson.loads('{')\n", "JSONDecodeError", 3),
         (
@@ -146,12 +146,12 @@ def test_what_cannot_be_opened(spec: str, what: str, more: str) -> None:
 )
 @pytest.mark.parametrize("where", ["broken", "broken.py"])
 def test_an_import_that_fails_is_one_error_with_its_line(
-    folder: Path, where: str, source: str, said: str, line: int
+    folder: Path, where: str, source: str, message: str, line: int
 ) -> None:
     (folder / "broken.py").write_text(source)
     with pytest.raises(ModelFailure) as caught:
         open_model(f"python:{where}:model")
-    assert said in caught.value.what
+    assert message in caught.value.what
     assert caught.value.where == f"{folder / 'broken.py'}, line {line}"
 
 
@@ -178,7 +178,7 @@ def test_answers_are_made_into_a_column(answer: Any, wanted: list[float]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         ([0.1], "shape (1,) for 2 texts"),
         ([[0.1, 0.9], [0.2, 0.8]], "shape (2, 2) for 2 texts"),
@@ -192,10 +192,10 @@ def test_answers_are_made_into_a_column(answer: Any, wanted: list[float]) -> Non
         (torch.tensor([0.25, 0.5], requires_grad=True), "a Tensor that is no array of numbers"),
     ],
 )
-def test_answers_that_are_refused(answer: Any, said: str) -> None:
+def test_answers_that_are_refused(answer: Any, message: str) -> None:
     with pytest.raises(ModelFailure) as caught:
         opened(lambda texts: answer, name="mine").score(["secret one", "secret two"])
-    assert said in caught.value.what
+    assert message in caught.value.what
     assert "'mine'" in caught.value.what
     assert "secret" not in str(caught.value)
     assert "private" not in str(caught.value)

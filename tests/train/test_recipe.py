@@ -55,5 +55,5 @@ def test_a_recipe_survives_plain_values() -> None:
 def test_recipes_do_not_load_torch() -> None:
     code = "import sys, psycheck.train.recipe, psycheck.train.fit; print('torch' in sys.modules)"
     world = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=world)
-    assert told.stdout.strip() == "False"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=world)
+    assert done.stdout.strip() == "False"

@@ -52,8 +52,8 @@ def test_a_killed_training_goes_on_to_the_same_weights(tiny: Tiny, corpus: Corpu
     corpus.table.write_parquet(tmp_path / "corpus.parquet")
     arguments = [str(tmp_path / "corpus.parquet"), tiny("bert"), str(tmp_path / "killed")]
     world = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    told = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False, env=world)
-    assert told.returncode == -signal.SIGKILL
+    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False, env=world)
+    assert done.returncode == -signal.SIGKILL
     assert not (tmp_path / "killed").exists()
     left = sorted((tmp_path / "killed.training").glob("*/checkpoints/checkpoint-*"))
     # Killed in step 7, in the middle of the second epoch: the checkpoint after step 6 is whole.

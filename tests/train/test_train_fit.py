@@ -66,14 +66,14 @@ def test_the_folder_is_complete_and_says_what_it_is(tiny: Tiny, corpus: Corpus, 
     assert (record["trained_on"]["train"]["n"], record["trained_on"]["train"]["positive"]) == (16, {"low": 8})
     assert record["key"] == trained.key
     card = (tmp_path / "model" / "README.md").read_text()
-    for said in (
+    for part in (
         "not a diagnosis",
         corpus.fingerprint(),
         "| seed | 5 |",
         "first 16 tokens",
         "## Intended use",
     ):
-        assert said in card
+        assert part in card
     assert not any(text in card for text in corpus.texts)
 
 
@@ -212,11 +212,11 @@ def test_out_of_memory_says_what_to_try(tiny: Tiny, corpus: Corpus, tmp_path: Pa
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + (60 << 20), hard))
     try:
-        with pytest.raises(ModelFailure, match="out of memory at batch = 7990") as told:
+        with pytest.raises(ModelFailure, match="out of memory at batch = 7990") as caught:
             train(many, recipe, tmp_path / "model")
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-    assert "batch = 3995 and accumulate = 2" in told.value.do
+    assert "batch = 3995 and accumulate = 2" in caught.value.do
     assert not (tmp_path / "model").exists()
 
 

@@ -46,6 +46,12 @@ def loss(targets: FloatArray, scores: FloatArray) -> float:
     return float(-(t * np.log(p) + (1 - t) * np.log1p(-p)).mean()) if len(t) else math.nan
 
 
+def merit(found: Mapping[str, float], criterion: str) -> float:
+    """The figure that a recipe's criterion names, so that higher is better."""
+    value = found[criterion.removeprefix("dev_")]
+    return value if criterion == "dev_f1" else -value
+
+
 def format_figure(found: Mapping[str, float], name: str) -> str:
     """Format a figure; an undefined one is a dash with the reason."""
     value = found[name]

@@ -24,7 +24,7 @@ from transformers.trainer_pt_utils import LengthGroupedSampler, get_length_group
 
 from psycheck.models.hf_folder import load_tokenizer, window_of
 from psycheck.models.window import speakable
-from psycheck.train.figures import figures
+from psycheck.train.figures import figures, merit
 from psycheck.train.fitted import AfterEpoch, Fitted, Progress
 from psycheck.train.losses import MISSING, annotated_loss, log_chances
 from psycheck.train.parts import Part, Parts, balancing_weights
@@ -252,8 +252,7 @@ def _curve(history: list[dict[str, float]]) -> tuple[dict[str, float], ...]:
 
 def _best(curve: tuple[dict[str, float], ...], recipe: Recipe) -> int:
     """The first epoch with the best criterion, as the Trainer chooses it."""
-    sign = 1.0 if recipe.criterion == "dev_f1" else -1.0
-    values = [sign * point[recipe.criterion.removeprefix("dev_")] for point in curve]
+    values = [merit(point, recipe.criterion) for point in curve]
     return values.index(max(values))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from psycheck.errors import BadInput
 from psycheck.model import FloatArray
-from psycheck.train.figures import figures
+from psycheck.train.figures import figures, merit
 from psycheck.train.parts import Parts, balancing_weights
 from psycheck.train.recipe import Recipe
 
@@ -49,8 +49,7 @@ def fit_heads(train: Any, dev: Any, parts: Parts, recipe: Recipe) -> Heads:
         scores = np.column_stack([model.predict_proba(dev)[:, 1] for model in models])
         found = figures(parts.dev.targets, scores, parts.labels)
         tried.append(Heads(models, strength, found, ()))
-    sign = 1.0 if recipe.criterion == "dev_f1" else -1.0
-    best = max(tried, key=lambda heads: sign * heads.dev[recipe.criterion.removeprefix("dev_")])
+    best = max(tried, key=lambda heads: merit(heads.dev, recipe.criterion))
     curve = tuple({"C": heads.strength, **heads.dev} for heads in tried)
     return Heads(best.models, best.strength, best.dev, curve)
 

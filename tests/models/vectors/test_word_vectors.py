@@ -321,7 +321,7 @@ def test_no_array_of_pointers_is_made_of_bytes(tmp_path: Path) -> None:
             return (np.ndarray, ((1,), np.dtype("O"), b"\x01" * 8))
 
     class Flagged:
-        """Eight raw bytes that are said to hold a pointer."""
+        """Eight raw bytes that claim to hold a pointer."""
 
         def __reduce__(self) -> tuple[object, ...]:
             return (np.dtype, ("V8", False, True), (3, "|", None, None, None, 8, 1, 63))

@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -120,14 +121,13 @@ def _text(
 ) -> Iterator[Block]:
     """Lines of a word and its numbers; GloVe has no header, and a few of its words contain spaces."""
     line, seen = first, 0
-    while lines := [got for got in (file.readline() for _ in range(LINES)) if got]:
-        kept = [got.rstrip(TRAILING) for got in lines]
+    while lines := list(islice(file, LINES)):
+        kept = [raw.rstrip(TRAILING) for raw in lines]
         while kept and not kept[-1]:  # empty lines at the end are allowed
             kept.pop()
         if kept:
-            block = _fast_lines(kept, dimensions, apart) or _careful_lines(
-                kept, dimensions, path, line, apart
-            )
+            block = _fast_lines(kept, dimensions, apart)
+            block = block or _careful_lines(kept, dimensions, path, line, apart)
             _check_finite(block[1], path, seen)
             seen += len(kept)
             yield block
