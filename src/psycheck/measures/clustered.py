@@ -1,0 +1,366 @@
+"""Intervals and tests where several texts belong together: to one author, or as copies of one text.
+
+The unit of independence is the cluster. Every figure is a function of sums over texts, so its variance is the
+sum over clusters of their squared influence (Taylor linearisation; Liang and Zeger 1986). Intervals are
+Wilson's for as many independent texts as would vary as much, so they stay inside 0..1 and have a width at 0
+and at 1. With clusters of several texts Student's quantile replaces the normal one, with as many degrees of
+freedom as there are clusters of equal size (Kish), less one. docs/benchmarks/validity.md shows how often
+they cover.
+
+An interval is NaN ("no interval") below `FEWEST` clusters.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from psycheck.measures.calibration import squared_errors
+from psycheck.measures.classification import BoolArray, FloatArray, gold, usable
+from psycheck.measures.intervals import UNKNOWN, Z95, Interval
+
+FEWEST = 15
+CONTRIBUTING, SHARE = 22, 0.3  # clusters, and of the clusters: below, a figure rests on a few of them
+SHUFFLES = 1_999
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Which texts belong together: `codes` (n,) from 0, and how many clusters there are."""
+
+    codes: Codes
+    count: int
+
+    @classmethod
+    def of(cls, names: ArrayLike) -> "Clusters":
+        """Number the clusters of texts by name, (n,)."""
+        found, codes = np.unique(np.asarray(names), return_inverse=True)
+        return cls(codes, len(found))
+
+    @classmethod
+    def single(cls, n: int) -> "Clusters":
+        """Every text by itself."""
+        return cls(np.arange(n), n)
+
+    def at(self, rows: BoolArray | Codes) -> "Clusters":
+        """The clusters of some of the texts, numbered anew."""
+        return Clusters.of(self.codes[rows])
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sums within each cluster, (clusters,)."""
+        return np.bincount(self.codes, weights=values, minlength=self.count)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every cluster is one text."""
+        return self.count == len(self.codes)
+
+    def equal(self, weights: FloatArray) -> float:
+        """How many clusters of equal size would weigh as much as these (Kish's effective number)."""
+        sizes = self.sums(weights)
+        squares = float(np.sum(sizes**2))
+        return float(np.sum(sizes)) ** 2 / squares if squares else 0.0
+
+
+def variance(influence: FloatArray, clusters: Clusters, weights: FloatArray | None = None) -> float:
+    """The variance of a figure from the influence of each text on it, (n,), as by leaving clusters out.
+
+    A large cluster pulls the figure towards itself, which hides a part of its own deviation: dividing by the
+    share that the other clusters weigh gives it back (CR3; MacKinnon and White 1985).
+    """
+    sizes = clusters.sums(np.ones(len(influence)) if weights is None else weights)
+    others = 1 - sizes / sizes.sum()
+    if clusters.count < 2 or others.min() <= 0:
+        return math.nan
+    return float(np.sum((clusters.sums(influence) / others) ** 2))
+
+
+def ratio_interval(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> Interval:
+    """The interval of a proportion sum(above) / sum(below), both (n,), above ≤ below for every text.
+
+    Accuracy has below 1 throughout; precision, recall and a pass rate count only some texts (below 0 or 1).
+    """
+    top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
+    used = bottom > 0
+    if not used.any():
+        return UNKNOWN
+    if not used.all():
+        top, bottom, clusters = top[used], bottom[used], clusters.at(used)
+    total = float(bottom.sum())
+    value = float(top.sum()) / total
+    influence = (top - value * bottom) / total
+    return proportion_interval(value, influence, clusters, weights=bottom, most=total)
+
+
+def proportion_interval(
+    value: float, influence: FloatArray, clusters: Clusters, *, weights: FloatArray, most: float
+) -> Interval:
+    """Wilson's interval of a figure in 0..1 from its influence values; `most` bounds the effective number."""
+    if clusters.count < FEWEST or math.isnan(value):
+        return UNKNOWN
+    if clusters.whole and np.all(weights == weights[0]):
+        return _wilson(value, most, Z95)
+    equal = clusters.equal(weights)
+    spread = variance(influence, clusters, weights)
+    room = value * (1 - value)
+    # Without any spread (all right, all wrong) a cluster counts as one text: nothing is known about how alike
+    # its texts are.
+    effective = min(room / spread, most) if spread > 0 and room > 0 else equal
+    return _wilson(value, effective, _quantile(equal))
+
+
+def f1_interval(hits: ArrayLike, wrong: ArrayLike, clusters: Clusters) -> Interval:
+    """The interval of F1 = 2 tp / (2 tp + fp + fn); `hits` marks true positives, `wrong` both errors, (n,).
+
+    F1 rises with tp / (tp + fp + fn), a proportion, so the ends of that proportion's interval give its ends.
+    """
+    tp = np.asarray(hits, np.float64)
+    low, high = ratio_interval(tp, tp + np.asarray(wrong, np.float64), clusters)
+    return 2 * low / (1 + low), 2 * high / (1 + high)
+
+
+def combined_interval(
+    values: Sequence[float],
+    intervals: Sequence[Interval],
+    weights: Sequence[float],
+    influences: Sequence[FloatArray],
+    clusters: Clusters,
+) -> Interval:
+    """The interval of a weighted sum of figures from the interval of each and how they vary together.
+
+    The distances from each value to the ends of its interval add up as standard errors do (MOVER; Zou and
+    Donner 2008); the correlations come from the influence of each cluster on each figure. The difference of
+    two rates is the sum with the weights 1 and -1: Newcombe's intervals.
+    """
+    ends, point, weight = np.array(intervals), np.array(values), np.array(weights)
+    if np.isnan(ends).any():
+        return UNKNOWN
+    sums = np.stack([clusters.sums(one) for one in influences])
+    together = sums @ sums.T
+    scale = np.sqrt(np.diag(together))
+    correlation = np.divide(
+        together, np.outer(scale, scale), where=np.outer(scale, scale) > 0, out=np.eye(len(point))
+    )
+    below, above = point - ends[:, 0], ends[:, 1] - point
+    down, up = np.where(weight > 0, below, above) * weight, np.where(weight > 0, above, below) * weight
+    total = float(weight @ point)
+    low, high = (math.sqrt(max(float(step @ correlation @ step), 0.0)) for step in (down, up))
+    return total - low, total + high
+
+
+def difference_interval(
+    first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLike], clusters: Clusters
+) -> Interval:
+    """The interval of one proportion minus another, each (above, below) as in `ratio_interval`, all (n,).
+
+    Two groups are counted in different texts (below is 0 elsewhere), two wordings in the same ones; clusters
+    may reach into both.
+    """
+    values, influences = [], []
+    for above, below in (first, second):
+        top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
+        total = max(float(bottom.sum()), 1.0)
+        values.append(float(top.sum()) / total)
+        influences.append((top - values[-1] * bottom) / total)
+    ends = [ratio_interval(*pair, clusters) for pair in (first, second)]
+    low, high = combined_interval(values, ends, (1.0, -1.0), influences, clusters)
+    return max(low, -1.0), min(high, 1.0)
+
+
+def paired_p(differences: ArrayLike, clusters: Clusters, *, seed: int = 0) -> float:
+    """Whether differences within pairs, (n,), are centred at 0: the signs of whole clusters are turned.
+
+    Exact up to 14 clusters that differ at all, else by `SHUFFLES` random turns.
+    """
+    sums = clusters.sums(np.asarray(differences, np.float64))
+    sums = sums[sums != 0]
+    if not len(sums):
+        return 1.0
+    if len(sums) <= 14:
+        signs = 1.0 - 2.0 * ((np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums))) & 1)
+        return float(np.mean(np.abs(signs @ sums) >= abs(sums.sum()) - 1e-9))
+    signs = np.random.default_rng(seed).choice((-1.0, 1.0), (SHUFFLES, len(sums)))
+    return _share_as_far(np.abs(signs @ sums), abs(float(sums.sum())))
+
+
+def groups_p(
+    above: ArrayLike, below: ArrayLike, first: BoolArray, clusters: Clusters, *, seed: int = 0
+) -> float:
+    """Whether a proportion differs between two groups, all (n,); `first` marks the texts of the first.
+
+    Where every cluster lies in one group, the groups of clusters are shuffled (`SHUFFLES` times); else the
+    difference is set against its variance between clusters by Student's t.
+    """
+    top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
+    used = bottom > 0
+    top, bottom, first, clusters = top[used], bottom[used], np.asarray(first)[used], clusters.at(used)
+    if first.all() or not first.any():
+        return math.nan
+    tops, bottoms, firsts, sizes = (
+        clusters.sums(one) for one in (top, bottom, first * 1.0, np.ones(len(top)))
+    )
+    mixed = (firsts > 0) & (firsts < sizes)
+    if not mixed.any():
+        mine = firsts > 0
+        random = np.random.default_rng(seed)
+        shuffled = np.stack([mine, *(random.permutation(mine) for _ in range(SHUFFLES))]).astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rates = (shuffled @ tops) / (shuffled @ bottoms)
+            others = ((1 - shuffled) @ tops) / ((1 - shuffled) @ bottoms)
+        apart = np.abs(np.nan_to_num(rates - others))
+        return _share_as_far(apart[1:], float(apart[0]))
+    weights = np.where(first, 1 / bottom[first].sum(), -1 / bottom[~first].sum())
+    rate = np.where(first, top[first].sum() / bottom[first].sum(), top[~first].sum() / bottom[~first].sum())
+    difference = float(rate[first][0] - rate[~first][0])
+    spread = variance(weights * (top - rate * bottom), clusters, np.abs(weights) * bottom)
+    if difference == 0 or not spread > 0:
+        return 1.0
+    equal = min(clusters.at(side).equal(np.ones(int(side.sum()))) for side in (first, ~first))
+    return 2 * float(stats.t.sf(abs(difference) / math.sqrt(spread), max(equal - 1, 1.0)))
+
+
+def _share_as_far(drawn: FloatArray, found: float) -> float:
+    return (1 + int(np.sum(drawn >= found - 1e-12))) / (1 + len(drawn))
+
+
+def classification_intervals(
+    targets: FloatArray, scores: FloatArray, clusters: Clusters, threshold: float = 0.5
+) -> dict[str, Interval]:
+    """Intervals of the figures of one label, targets and scores (n,), NaN where unknown.
+
+    The expected calibration error has none: chance alone makes it larger, by an amount that depends on the
+    unknown curve, and no method tried covers in 93 % of corpora.
+    """
+    known = usable(targets, scores)
+    y, given, clusters = gold(targets[known]), scores[known], clusters.at(known)
+    called = given >= threshold
+    n = len(y)
+    if not n:
+        return {}
+    tp, tn, wrong = (np.asarray(one, np.float64) for one in (y & called, ~y & ~called, y != called))
+    accuracy = ratio_interval(1 - wrong, np.ones(n), clusters)
+    intervals = {
+        "accuracy": accuracy,
+        "precision": ratio_interval(tp, called, clusters),
+        "recall": ratio_interval(tp, y, clusters),
+        "hard_brier": (1 - accuracy[1], 1 - accuracy[0]),
+        "brier": _between(squared_errors(targets[known], given), clusters),
+    }
+    if not y.any():
+        return intervals
+    one = _F1.of(tp, wrong)
+    intervals["f1"] = f1_interval(tp, wrong, clusters)
+    if y.all():
+        return intervals
+    zero = _F1.of(tn, wrong)
+    both, ends = (one.value, zero.value), (intervals["f1"], f1_interval(tn, wrong, clusters))
+    share = float(y.mean())
+    mixed = share * one.value + (1 - share) * zero.value
+    moved = share * one.influence + (1 - share) * zero.influence + (one.value - zero.value) * (y - share) / n
+    tpr, tnr = float(tp.sum() / y.sum()), float(tn.sum() / (~y).sum())
+    rates = (y * (called - tpr) / y.sum(), ~y * (~called - tnr) / (~y).sum())
+    area, placed = auc_influence(y, given)
+    precision, kept = average_precision_influence(y, given)
+    halves = np.where(y, 1 / y.sum(), 1 / (~y).sum())
+    rarer = clusters.at(y if y.sum() <= (~y).sum() else ~y)
+    return intervals | {
+        "macro_f1": combined_interval(both, ends, (0.5, 0.5), (one.influence, zero.influence), clusters),
+        "weighted_f1": figure_interval(mixed, moved, clusters, clusters),
+        "hard_auc": figure_interval((tpr + tnr) / 2, sum(rates) / 2, rarer, clusters, halves),
+        "auc": figure_interval(area, placed, rarer, clusters, halves),
+        "average_precision": figure_interval(precision, kept, clusters.at(y), clusters, y.astype(np.float64)),
+    }
+
+
+def figure_interval(
+    value: float,
+    influence: FloatArray,
+    counted: Clusters,
+    clusters: Clusters,
+    weights: FloatArray | None = None,
+) -> Interval:
+    """Wilson's interval of any figure in 0..1; `counted` are the clusters that it rests on at the ends."""
+    if min(counted.count, clusters.count) < FEWEST:
+        return UNKNOWN
+    spread, room = variance(influence, clusters, weights), value * (1 - value)
+    equal = counted.equal(np.ones(len(counted.codes)))
+    contributing = _contributing(influence, clusters)
+    effective = room / spread if spread > 0 and room > 0 else equal
+    if contributing < max(CONTRIBUTING, SHARE * clusters.equal(np.ones(len(influence)))):
+        effective = min(effective, equal)  # a few clusters decide: their number is all that is known
+    return _wilson(value, effective, _quantile(min(equal, contributing) if spread > 0 else equal))
+
+
+def _contributing(influence: FloatArray, clusters: Clusters) -> float:
+    """How many clusters of equal influence would vary as much as these."""
+    sums = np.abs(clusters.sums(influence))
+    return float(sums.sum()) ** 2 / max(float(np.sum(sums**2)), 1e-300)
+
+
+def auc_influence(y: BoolArray, scores: FloatArray) -> tuple[float, FloatArray]:
+    """The AUC and the influence of each text on it, (n,) (DeLong's placements; clusters: Obuchowski 1997)."""
+    high, low = np.sort(scores[y]), np.sort(scores[~y])
+    placed = np.empty(len(y))
+    placed[y] = _below(low, scores[y]) / len(low)
+    placed[~y] = 1 - _below(high, scores[~y]) / len(high)
+    area = float(placed[y].mean())
+    return area, (placed - area) / np.where(y, len(high), len(low))
+
+
+def average_precision_influence(y: BoolArray, scores: FloatArray) -> tuple[float, FloatArray]:
+    """The average precision and the influence of each text on it, (n,).
+
+    A text weighs on its own precision, if annotated 1, and on that of every text annotated 1 that does not
+    score above it.
+    """
+    order = np.argsort(scores, kind="stable")
+    s, yes = scores[order], y[order].astype(np.float64)
+    n, positives = len(y), float(y.sum())
+    first, last = np.searchsorted(s, s, "left"), np.searchsorted(s, s, "right")
+    hits = positives - np.concatenate([[0.0], np.cumsum(yes)])[first]
+    called = n - first
+    precision = hits / called
+    value = float((precision * yes).sum() / positives)
+    ones = np.concatenate([[0.0], np.cumsum(yes / called)])[last]
+    shares = np.concatenate([[0.0], np.cumsum(yes * precision / called)])[last]
+    influence = np.empty(n)
+    influence[order] = (yes * (precision - value) + yes * ones - shares) / positives
+    return value, influence
+
+
+@dataclass(frozen=True, slots=True)
+class _F1:
+    value: float
+    influence: FloatArray
+
+    @classmethod
+    def of(cls, hits: FloatArray, wrong: FloatArray) -> "_F1":
+        weight = 2 * hits + wrong
+        total = float(weight.sum())
+        value = 2 * float(hits.sum()) / total if total else 0.0
+        return cls(value, (2 * hits - value * weight) / max(total, 1.0))
+
+
+def _below(ordered: FloatArray, values: FloatArray) -> FloatArray:
+    """How many of some ordered values lie below each value, ties as a half."""
+    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
+
+
+def _between(values: FloatArray, clusters: Clusters) -> Interval:
+    """The interval of a mean of values in 0..1."""
+    mean = float(values.mean())
+    return figure_interval(mean, (values - mean) / len(values), clusters, clusters)
+
+
+def _wilson(value: float, n: float, z: float) -> Interval:
+    middle = (value + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(value * (1 - value) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return (0.0 if value == 0 else middle - half, 1.0 if value == 1 else middle + half)
+
+
+def _quantile(equal: float) -> float:
+    return float(stats.t.ppf(0.975, max(equal - 1, 1.0)))

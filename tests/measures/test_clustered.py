@@ -1,0 +1,152 @@
+"""Figures of texts that belong together, against hand-made numbers, the jackknife and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psycheck.measures import classification
+from psycheck.measures.clustered import (
+    Clusters,
+    auc_influence,
+    average_precision_influence,
+    classification_intervals,
+    difference_interval,
+    f1_interval,
+    groups_p,
+    paired_p,
+    ratio_interval,
+    variance,
+)
+from psycheck.measures.intervals import wilson
+
+TWENTY = np.repeat(np.arange(20), 10)
+
+
+def test_single_texts_give_wilsons_interval() -> None:
+    right = np.array([1.0] * 93 + [0.0] * 7)
+    assert ratio_interval(right, np.ones(100), Clusters.single(100)) == pytest.approx(wilson(93, 100))
+
+
+def test_texts_that_agree_within_authors_count_as_one_each() -> None:
+    # 20 authors of 10 texts, each all right or all wrong: as uncertain as 20 texts, or a little more.
+    right = np.repeat([1.0] * 12 + [0.0] * 8, 10)
+    low, high = ratio_interval(right, np.ones(200), Clusters.of(TWENTY))
+    alone = wilson(12, 20)
+    assert low < alone[0]
+    assert high > alone[1]
+    assert (low, high) == pytest.approx(alone, abs=0.03)
+
+
+def test_texts_that_vary_within_authors_count_each() -> None:
+    right = np.tile([1.0] * 6 + [0.0] * 4, 20)
+    low, high = ratio_interval(right, np.ones(200), Clusters.of(TWENTY))
+    # No author differs from another: not narrower than 200 independent texts.
+    assert low <= wilson(120, 200)[0]
+    assert high >= wilson(120, 200)[1]
+    assert high - low < 0.16
+
+
+def test_an_interval_at_the_end_counts_authors() -> None:
+    low, high = ratio_interval(np.ones(200), np.ones(200), Clusters.of(TWENTY))
+    assert high == 1
+    t = 2.093024054408263  # Student, 19 degrees of freedom
+    assert low == pytest.approx(20 / (20 + t**2))
+
+
+def test_below_fifteen_authors_there_is_no_interval() -> None:
+    assert all(map(math.isnan, ratio_interval(np.ones(140), np.ones(140), Clusters.of(TWENTY[:140]))))
+
+
+def test_the_variance_is_that_of_leaving_clusters_out() -> None:
+    random = np.random.default_rng(1)
+    names = random.integers(0, 12, 90)
+    below = random.integers(0, 3, 90).astype(float)
+    above = below * random.random(90)
+    value = above.sum() / below.sum()
+    left_out = [above[names != g].sum() / below[names != g].sum() for g in range(12)]
+    found = variance((above - value * below) / below.sum(), Clusters.of(names), below)
+    assert found == pytest.approx(float(np.sum((np.array(left_out) - value) ** 2)))
+
+
+def test_f1_rises_with_the_share_of_hits_among_hits_and_errors() -> None:
+    hits, wrong = np.array([1.0] * 30 + [0.0] * 70), np.array([0.0] * 30 + [1.0] * 20 + [0.0] * 50)
+    low, high = f1_interval(hits, wrong, Clusters.single(100))
+    ends = wilson(30, 50)
+    assert (low, high) == pytest.approx((2 * ends[0] / (1 + ends[0]), 2 * ends[1] / (1 + ends[1])))
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=6, max_size=40))
+def test_influences_are_the_slopes_of_weighted_figures(rows: list[tuple[bool, int]]) -> None:
+    y = np.array([yes for yes, _ in rows])
+    scores = np.array([score for _, score in rows], float)
+    if y.all() or not y.any():
+        return
+    ranking = classification.ranked(y.astype(float), scores)
+    step = 1e-6
+    for k, influence in enumerate((auc_influence(y, scores), average_precision_influence(y, scores))):
+        assert influence[0] == pytest.approx(float(ranking.areas(*ranking.once())[k][0]))
+        for i in range(len(y)):
+            heavier = np.ones(len(y))
+            heavier[i] += step
+            weights = heavier[ranking.positive][None], heavier[ranking.negative][None]
+            slope = (float(ranking.areas(*weights)[k][0]) - influence[0]) / step
+            assert influence[1][i] == pytest.approx(slope, abs=1e-4)
+
+
+def test_pairs_are_turned_by_author() -> None:
+    # Ten authors differ, nine of them one way: 2 × (C(10,0) + C(10,1)) / 2^10.
+    differences = np.repeat([1.0] * 9 + [-1.0] + [0.0] * 10, 10)
+    assert paired_p(differences, Clusters.of(TWENTY)) == pytest.approx(22 / 1024)
+    assert paired_p(np.zeros(200), Clusters.of(TWENTY)) == 1
+
+
+def test_a_dialect_by_author_is_no_difference_of_texts() -> None:
+    random = np.random.default_rng(5)
+    alarms = []
+    for _ in range(100):
+        own = random.random(40)
+        dialect = (random.permutation(40) < 20)[np.repeat(np.arange(40), 20)]
+        decided = (random.random(800) < np.repeat(own, 20)).astype(float)
+        clusters = Clusters.of(np.repeat(np.arange(40), 20))
+        alarms.append(groups_p(decided, np.ones(800), dialect, clusters) < 0.05)
+    assert sum(alarms) <= 10  # 5 expected; P(more than 10) is 1 %
+    planted = np.where(dialect, own[np.repeat(np.arange(40), 20)] ** 4, 0.9)
+    decided = (random.random(800) < planted).astype(float)
+    assert groups_p(decided, np.ones(800), dialect, clusters) < 0.01
+
+
+def test_copies_in_both_groups_are_one_text() -> None:
+    decided = np.repeat([1.0] * 21 + [0.0] * 21, 2)
+    first = np.tile([True, False], 42)
+    assert groups_p(decided, np.ones(84), first, Clusters.of(np.repeat(np.arange(42), 2))) == 1
+    low, high = difference_interval(
+        (decided * first, first), (decided * ~first, ~first), Clusters.of(np.repeat(np.arange(42), 2))
+    )
+    assert low == pytest.approx(-high)
+
+
+def test_intervals_hold_the_truth_often_enough() -> None:
+    random = np.random.default_rng(11)
+    names = np.repeat(np.arange(50), 8)
+    held: dict[str, list[bool]] = {}
+    for _ in range(200):
+        own = np.repeat(random.normal(0, 0.7, 50), 8)
+        y = (random.random(400) < 0.4).astype(float)
+        logit = 1.5 * (y - 0.5) + own + random.normal(0, 0.7, 400)
+        found = classification_intervals(y, 1 / (1 + np.exp(-logit)), Clusters.of(names))
+        # P(score >= 0.5 | y) = Φ(±0.75 / sqrt(0.98)) = 0.7757.
+        held.setdefault("recall", []).append(found["recall"][0] <= 0.7757 <= found["recall"][1])
+        held.setdefault("accuracy", []).append(found["accuracy"][0] <= 0.7757 <= found["accuracy"][1])
+        # P(positive above negative) = Φ(1.5 / sqrt(2 × 0.98)) = 0.8580.
+        held.setdefault("auc", []).append(found["auc"][0] <= 0.8580 <= found["auc"][1])
+    assert {name: np.mean(each) >= 0.91 for name, each in held.items()} == dict.fromkeys(held, True)
+
+
+def test_a_figure_that_cannot_be_has_no_interval() -> None:
+    nothing = np.full(20, np.nan)
+    assert classification_intervals(nothing, nothing, Clusters.single(20)) == {}
+    negatives = classification_intervals(np.zeros(20), np.linspace(0, 1, 20), Clusters.single(20))
+    assert not {"f1", "auc", "macro_f1"} & set(negatives)
