@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from psycheck.text.edits import Change, carry_case, straight
-from psycheck.text.gender.roles import ADJECTIVES
+from psycheck.text.gender.neighbours import LISTS
 
 _DATA: Final = tomllib.loads(Path(__file__).with_name("verbs.toml").read_text("utf-8"))
 _HELPERS: Final = frozenset(_DATA["words"]["helpers"].split())
@@ -29,7 +29,7 @@ _SECOND: Final = re.compile(
     rf"(?!\s+(?:i|he|she|they|is|are|was|were|will|can|{'|'.join(_DATA['words']['asked'].split())})\b)",
     re.I,
 )
-_PLAIN: Final = ADJECTIVES | frozenset(_DATA["words"]["plain"].split())
+_PLAIN: Final = LISTS["adjectives"] | frozenset(_DATA["words"]["plain"].split())
 _FINITE: Final = frozenset(_DATA["words"]["finite"].split())
 _BE: Final = frozenset(_DATA["words"]["be"].split())
 # "My mother and I have": the verb belongs to both. "I lost it and I have …" has another clause before.

@@ -7,7 +7,8 @@ from typing import Final, Literal
 
 from psycheck.text.edits import Change, Edit, Edited, Span, address_spans, apply, carry_case, inside, straight
 from psycheck.text.gender.main_person import of_main_person
-from psycheck.text.gender.roles import ends_phrase, role_of
+from psycheck.text.gender.neighbours import ends_phrase
+from psycheck.text.gender.roles import role_of
 from psycheck.text.gender.they_verbs import verbs_after_contraction, verbs_to_they
 from psycheck.text.gender.words import (
     LABELS,
