@@ -5,15 +5,16 @@ from typing import Final, Literal, NamedTuple
 
 from psycheck.text.redact.lists import CAPITALS, FIRST_NAMES, any_of, everyday, words_of
 
+Kind = Literal["EMAIL", "PHONE", "LINK", "USER", "NAME", "PLACE", "AGE", "DATE", "NUMBER"]
 BLOT: Final = "\ue000"  # what has been found already: "[NAME] and Ravi"
 
 
-class Named(NamedTuple):
-    """Where a name stands, and whether of a person or of a place."""
+class Found(NamedTuple):
+    """Where personal data stand in a text, and of what kind; never what they are."""
 
     start: int
     end: int
-    kind: Literal["NAME", "PLACE"]
+    kind: Kind
 
 
 # Names that are no other word count wherever they are capitalised; the others need more.

@@ -24,7 +24,7 @@ from psycheck.text.redact.capitals import (
     TITLES,
     UPPER,
     WORD,
-    Named,
+    Found,
     brand_like,
     field_term,
     may_be_name,
@@ -121,7 +121,7 @@ _SMALL_WORD: Final = re.compile(rf"(?<![\w'’-]){LOWER}+(?:['’-]{LOWER}+)*(?!
 _APPOSED: Final = re.compile(r"\s*(?:[,)]|$)")
 
 
-def introduced(text: str, headline: bool) -> Iterator[Named]:
+def introduced(text: str, headline: bool) -> Iterator[Found]:
     """Names that are announced: "my name is …", "I'm …", "my sister …", or at the end of a letter."""
     low = text.lower()
     for found in _CALLED.finditer(text) if "name" in low or "called" in low or "go by" in low else ():
@@ -152,7 +152,7 @@ def introduced(text: str, headline: bool) -> Iterator[Named]:
             yield _name(text, found, 1)
 
 
-def _called(text: str, found: re.Match[str]) -> Named:
+def _called(text: str, found: re.Match[str]) -> Found:
     """A name that is said to be one; in lower case it goes on with a word that is no other."""
     one = _name(text, found, 1)
     more = _SECOND_LOWER.match(text, one.end) if found[1].islower() else None
@@ -175,14 +175,14 @@ def acts(text: str, at: int) -> bool:
     return _does(text, at)
 
 
-def lower_case(text: str) -> Iterator[Named]:
+def lower_case(text: str) -> Iterator[Found]:
     """First names that are hardly ever another word, written small."""
     for found in _LOWER_WORD.finditer(text):
         if found[0] in _CLEAR_LOWER:
-            yield Named(*found.span(), "NAME")
+            yield Found(*found.span(), "NAME")
 
 
-def titled(text: str, headline: bool) -> Iterator[Named]:
+def titled(text: str, headline: bool) -> Iterator[Found]:
     """Names after a title, an initial, the head of a form or, without "my", a kinship."""
     for found in _TITLED.finditer(text):
         particle = found[2] and found[2].islower() and not everyday(found[2].strip(" \t-").split()[0])
@@ -190,7 +190,7 @@ def titled(text: str, headline: bool) -> Iterator[Named]:
             yield _name(text, found, 1)
     for found in _INITIALS.finditer(text):
         if unknown(found[1]):
-            yield Named(found.start(), name_end(text, found.end()), "NAME")
+            yield Found(found.start(), name_end(text, found.end()), "NAME")
     for found in _AND.finditer(text):
         if unknown(found[1]):
             yield _name(text, found, 1)
@@ -301,6 +301,6 @@ def _does(text: str, at: int) -> bool:
     return after is not None and (after[1] is not None or after[2].lower() in _DOING)
 
 
-def _name(text: str, found: re.Match[str], group: int) -> Named:
+def _name(text: str, found: re.Match[str], group: int) -> Found:
     start, end = found.span(group)
-    return Named(start, name_end(text, end) if found[group][0].isupper() else end, "NAME")
+    return Found(start, name_end(text, end) if found[group][0].isupper() else end, "NAME")

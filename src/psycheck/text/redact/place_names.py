@@ -10,7 +10,7 @@ from psycheck.text.redact.capitals import (
     ONE,
     SURE,
     WORD,
-    Named,
+    Found,
     may_be_name,
     unknown,
     word_before,
@@ -65,28 +65,28 @@ _STATE_AFTER: Final = re.compile(r"\s+(?:State|City|County|University)(?!\w)")
 _WATER_SIGNS: Final = tuple(words_of("places", "water"))
 
 
-def lower_case(text: str) -> Iterator[Named]:
+def lower_case(text: str) -> Iterator[Found]:
     """Places of the list that are written small, after "in", "from" and the like."""
     for found in _LOWER_PLACE.finditer(text):
         words = found[1].split()
         for count in range(len(words), 0, -1):
             if " ".join(words[:count]) in _KNOWN_LOWER:
                 end = found.start(1) + len(" ".join(words[:count]))
-                yield Named(found.start(1), end, "PLACE")
+                yield Found(found.start(1), end, "PLACE")
                 break
 
 
-def placed(text: str) -> Iterator[Named]:
+def placed(text: str) -> Iterator[Found]:
     """Places by what stands around them: "University of …", "Lake …", "I live in …"."""
     houses = _HOUSE.finditer(text) if any(kind in text for kind in _KINDS) or " of " in text else ()
     for found in houses:
         start = _proper(text, found.start(), found.end())
         if start < found.end():
-            yield Named(start, with_region(text, found.end()), "PLACE")
+            yield Found(start, with_region(text, found.end()), "PLACE")
     if any(sign in text for sign in _WATER_SIGNS):
         for found in _WATER.finditer(text):
             if any(unknown(word) for word in WORD.findall(found[0])[1:]):
-                yield Named(*found.span(), "PLACE")
+                yield Found(*found.span(), "PLACE")
     for found in _LIVING.finditer(text):
         words = found[1].split()
         # "moved to Swindon Hoping for more": what is everyday English at the end is no part of it.
@@ -95,7 +95,7 @@ def placed(text: str) -> Iterator[Named]:
         if words and (unknown(words[0]) or words[0] in _COMPASS) and (words[0] not in SURE or len(words) > 1):
             end = found.start(1) + len(found[1]) if len(words) == len(found[1].split()) else 0
             end = end or text.index(words[-1], found.start(1)) + len(words[-1])
-            yield Named(found.start(1), with_region(text, end), "PLACE")
+            yield Found(found.start(1), with_region(text, end), "PLACE")
 
 
 def _proper(text: str, start: int, end: int) -> int:
