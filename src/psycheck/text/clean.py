@@ -6,19 +6,18 @@ in the extra "clean"; the others need nothing. A step applied twice does what it
 
 import html
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from psycheck.errors import MissingExtra
 from psycheck.text.edits import carry_case, straight
+from psycheck.text.word_lists import read_toml
 
 Step = Callable[[str], str | None]
 
-_DATA: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("clean.toml").read_text("utf-8"))
+_DATA: Final[dict[str, Any]] = read_toml("clean.toml")
 PRESETS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {name: tuple(steps) for name, steps in _DATA["presets"].items()}
 )
@@ -180,10 +179,10 @@ def only_english(text: str) -> str | None:
     little to tell, and dropping short English posts would be the worse mistake.
     """
     classify = _language()
-    said = _NOISE.sub(" ", text[:_ENOUGH])
-    if len(_WORD.findall(said)) < _FEWEST_WORDS and not _NOT_LATIN.search(said):
+    prose = _NOISE.sub(" ", text[:_ENOUGH])
+    if len(_WORD.findall(prose)) < _FEWEST_WORDS and not _NOT_LATIN.search(prose):
         return text
-    return text if classify(close_spaces(said))[0] in _ENGLISH else None
+    return text if classify(close_spaces(prose))[0] in _ENGLISH else None
 
 
 STEPS: Final[Mapping[str, Step]] = MappingProxyType(
@@ -209,12 +208,12 @@ STEPS: Final[Mapping[str, Step]] = MappingProxyType(
 
 def _after_address(found: re.Match[str]) -> str:
     """What is left where an address is taken out: the marks and brackets at its end that are not of it."""
-    said = found[0]
-    end, open_brackets = len(said), said.count("(") - said.count(")")
-    while end and said[end - 1] in _CLOSING and not (said[end - 1] == ")" and open_brackets >= 0):
+    link = found[0]
+    end, open_brackets = len(link), link.count("(") - link.count(")")
+    while end and link[end - 1] in _CLOSING and not (link[end - 1] == ")" and open_brackets >= 0):
         end -= 1
-        open_brackets += said[end] == ")"
-    return said[end:] if end > len(found[1]) else said
+        open_brackets += link[end] == ")"
+    return link[end:] if end > len(found[1]) else link
 
 
 def _whole(found: re.Match[str]) -> str:
@@ -233,14 +232,14 @@ def _ended(found: re.Match[str]) -> str:
         case "n't" if word == "ai":
             return found[0]
         case "'s" if word in _DATA["ambiguous"]["s_after"]:
-            said = "has" if _follows(found, "has_before") else "is"
+            verb = "has" if _follows(found, "has_before") else "is"
         case "'d" if word in _DATA["ambiguous"]["d_after"]:
-            said = "had" if not have and _follows(found, "had_before") else "would"
+            verb = "had" if not have and _follows(found, "had_before") else "would"
         case "'s" | "'d":
             return found[0]
         case _:
-            said = _DATA["endings"][ending]
-    return f"{found[1]} {said.upper() if found[2].isupper() else said}{have}"
+            verb = _DATA["endings"][ending]
+    return f"{found[1]} {verb.upper() if found[2].isupper() else verb}{have}"
 
 
 def _follows(found: re.Match[str], which: str) -> bool:

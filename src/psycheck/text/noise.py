@@ -5,15 +5,14 @@ whatever the order of a corpus. Web addresses, handles and hashtags are left alo
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from random import Random
 from typing import Final, Literal
 from zlib import crc32
 
 from psycheck.text.edits import Change, Edit, Edited, address_spans, append, apply, replace_words
+from psycheck.text.word_lists import read_toml
 
 Noise = Literal[
     "typos",
@@ -27,7 +26,7 @@ Noise = Literal[
     "abbreviations",
 ]
 
-_DATA: Final = tomllib.loads(Path(__file__).with_name("noise.toml").read_text("utf-8"))
+_DATA: Final = read_toml("noise.toml")
 _EMOJI: Final[tuple[str, ...]] = tuple(_DATA["emoji"]["neutral"].split())
 _TOKEN: Final = re.compile(r"\S+")
 # A whole word of at least four letters; no part of a handle, hashtag, contraction or hyphenated word.
@@ -105,8 +104,8 @@ def _spaces(text: str) -> Iterator[Change]:
 
 def _tokens(text: str, rewrite: Callable[[str], str]) -> Iterator[Change]:
     for found in _outside(text, _TOKEN):
-        if (said := rewrite(found[0])) != found[0]:
-            yield found.start(), found.end(), said
+        if (new := rewrite(found[0])) != found[0]:
+            yield *found.span(), new
 
 
 def _unmarked(token: str) -> str:
@@ -123,11 +122,11 @@ def _some(text: str, pattern: re.Pattern[str], one_in: int) -> Iterator[tuple[re
     """About one in so many places that fit, at least one, and a number drawn for each."""
     draws = Random(_seed(text))
     found = [(match, int(draws.random() * 2**32)) for match in _outside(text, pattern)]
-    chosen = [(match, drawn // one_in) for match, drawn in found if drawn % one_in == 0]
-    if found and not chosen:
+    some = [(match, drawn // one_in) for match, drawn in found if drawn % one_in == 0]
+    if found and not some:
         match, drawn = min(found, key=lambda pair: pair[1])
-        chosen = [(match, drawn // one_in)]
-    yield from chosen
+        some = [(match, drawn // one_in)]
+    yield from some
 
 
 def _outside(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:

@@ -5,13 +5,12 @@ word that is no name of the list is not seen, whatever stands beside it.
 """
 
 import re
-import tomllib
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from psycheck.text.redact.lists import any_of, everyday, words_of
+from psycheck.text.word_lists import read_toml
 
-_DATA: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("names.toml").read_text("utf-8"))
+_DATA: Final = read_toml("gender/names.toml")
 
 
 def _pairs(table: str) -> tuple[tuple[str, str], ...]:
@@ -126,11 +125,11 @@ def _shown(text: str, start: int, end: int, name: str) -> bool:
     if behind.lower() in _DOES or _surname(behind):
         return True
     before = _WORD_BEFORE.search(text, max(0, start - 24), start)
-    said = before[1] if before else ""
-    if name in _MONTHS or said.lower() in _PERSON_AFTER:
-        return said.lower() in _PERSON_AFTER
-    if said:
-        return (said.islower() or said.lower() in _HEADS) and said not in _NOT_AFTER
+    last = before[1] if before else ""
+    if name in _MONTHS or last.lower() in _PERSON_AFTER:
+        return last.lower() in _PERSON_AFTER
+    if last:
+        return (last.islower() or last.lower() in _HEADS) and last not in _NOT_AFTER
     joined = _AND_NAME.match(text, end)
     if joined or name in _SUBJECTS:
         return joined is not None and joined[1] in _KNOWN

@@ -1,6 +1,6 @@
 """Names of persons and places in a text, in order and without overlap.
 
-How they are told is said in person_names.py and place_names.py. In a headline, where most words are
+person_names.py and place_names.py say how names are recognised. In a headline, where most words are
 capitalised, only what is known counts.
 """
 

@@ -78,7 +78,7 @@ _HEAD: Final = re.compile(
     rf"|(?:{any_of(words_of('names', 'labels'))}):\s*)"
     rf"((?:{_FIRST_LETTERS})?(?:{PARTICLES})?{ONE}(?:,\s+{ONE})?)(?!\w)"
 )
-_CALLED_WORDS: Final = headed(("i am called", "im called", "i'm called", "i’m called", "i go by"))
+_CALLED_WORDS: Final = headed(words_of("names", "calling"))
 _CALLED: Final = re.compile(
     rf"(?:{OWN}\s+(?i:(?:(?:full|real|first|last)\s+)?name(?:\s+is|\s+was|['’]?s))|{_CALLED_WORDS})"
     rf"\s+({ONE}|[a-z]{LOWER}+)(?![\w'’])"
@@ -89,21 +89,7 @@ _CALLED_SO: Final = re.compile(
     rf"\s+(?:(?:is|was|who\s+is)\s+)?(?:called|named))\s+({ONE}|[a-z]{LOWER}+)(?![\w'’])"
 )
 _SECOND_LOWER: Final = re.compile(rf"[ \t]+([a-z]{LOWER}+)(?![\w'’])")
-_SELF_WORDS: Final = headed(
-    (
-        "i am",
-        "i'm",
-        "i’m",
-        "im",
-        "this is",
-        "call me",
-        "calls me",
-        "named",
-        "named her",
-        "named him",
-        "called",
-    )
-)
+_SELF_WORDS: Final = headed(words_of("names", "introducing"))
 _SELF: Final = re.compile(rf"({_SELF_WORDS})\s+{_ANY}")
 _HERE_IS: Final = re.compile(rf"(?:^|[,.!?]\s{{0,3}})({ONE}|[a-z]{{3,}})\s+here(?!\w)")
 _SIGNED: Final = re.compile(
@@ -153,7 +139,7 @@ def introduced(text: str, headline: bool) -> Iterator[Found]:
 
 
 def _called(text: str, found: re.Match[str]) -> Found:
-    """A name that is said to be one; in lower case it goes on with a word that is no other."""
+    """A name after "my name is" and the like; in lower case with a second word if that is rare."""
     one = _name(text, found, 1)
     more = _SECOND_LOWER.match(text, one.end) if found[1].islower() else None
     return one._replace(end=more.end()) if more and _rare(more[1]) else one
@@ -197,9 +183,9 @@ def titled(text: str, headline: bool) -> Iterator[Found]:
     if headline:
         return
     for found in _HEAD.finditer(text):
-        said = WORD.findall(found[1])
-        words = [word for word in said if len(word) > 1 and not word.isupper()]
-        known = _PARTICLES | _SURNAMES if len(words) < len(said) else _PARTICLES
+        parts = WORD.findall(found[1])
+        words = [word for word in parts if len(word) > 1 and not word.isupper()]
+        known = _PARTICLES | _SURNAMES if len(words) < len(parts) else _PARTICLES
         if all(unknown(word) or word in known or word.lower() in known for word in words):
             yield _name(text, found, 1)
     for found in _BARE_ROLE.finditer(text):
@@ -256,9 +242,8 @@ def strange(text: str, found: re.Match[str], follows: bool) -> bool:
 
 def _thing(text: str, found: re.Match[str], word: str, marks: str) -> bool:
     """Whether an unknown capitalised word names a thing, by its form and what stands around it."""
-    said, start, end = found[0], found.start(), found.end()
-    low = said.lower()
-    if low in _small_words(text) or brand_like(said) or _THING_AFTER.match(text, end):
+    start, end = found.span()
+    if found[0].lower() in _small_words(text) or brand_like(found[0]) or _THING_AFTER.match(text, end):
         return True
     if not word or marks:
         return False

@@ -121,9 +121,9 @@ def _proper(text: str, start: int, end: int) -> int:
 def known_place(text: str, found: re.Match[str]) -> int:
     """Where a place of the lists that begins here ends; 0 if there is none."""
     some = _FOUR.match(text, found.start())
-    said = re.split(r"[,;:!?()\"”]|['’]s?\b", some[0])[0].split() if some else []
-    for count in range(len(said), 0, -1):
-        place = " ".join(said[:count])
+    words = re.split(r"[,;:!?()\"”]|['’]s?\b", some[0])[0].split() if some else []
+    for count in range(len(words), 0, -1):
+        place = " ".join(words[:count])
         one = place if place in _KNOWN or place in _PLACE_BOTH else place.rstrip(".")
         before = kind_before(text, found)
         sure = one in _KNOWN and one not in BOTH and not (one in _RATHER and before == "NAME")
