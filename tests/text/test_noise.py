@@ -179,3 +179,12 @@ def test_spaces_are_doubled_and_nothing_else(text: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_noise_changes_an_ordinary_sentence(name: Noise) -> None:
     assert noise(name)(SAID).spans
+
+
+@pytest.mark.parametrize("piece", ["(", "[)", ":(", "(:", "o(", "='", "a(", "!?"])
+def test_noise_comes_to_an_end_with_200_000_marks(piece: str) -> None:
+    # A search for a face that began anew at every bracket of a row would take minutes.
+    marks = piece * (200_000 // len(piece))
+    for name in NAMES:
+        assert noise(name)(marks).undecided == 0
+    assert noise("punctuation")("(" * 200_000).text == ""

@@ -32,7 +32,8 @@ _TOKEN: Final = re.compile(r"\S+")
 # A whole word of at least four letters; no part of a handle, hashtag, contraction or hyphenated word.
 _WORD: Final = re.compile(r"(?<![\w@#'’-])[^\W\d_]{4,}(?![\w'’-]|[@/]\w)")
 _SPACE: Final = re.compile(r"(?<=\S) (?=\S)")
-_EMOTICON: Final = re.compile(r"[:;=]['’^o-]?[()\[\]DPpOo/\\|*3]+|[()\[\]]+['’^o-]?[:;=]|<3+")
+# A mirrored face opens with the first of its brackets, so that a long row of brackets is read once.
+_EMOTICON: Final = re.compile(r"[:;=]['’^o-]?[()\[\]DPpOo/\\|*3]+|(?<![()\[\]])[()\[\]]+['’^o-]?[:;=]|<3+")
 # Marks at the edge of a word, or alone; those between letters or digits (3.5, 10:30) belong to it.
 _MARKS: Final = re.compile(r"(?<!\w)[.,;:!?…\"“”()\[\]–—]+|[.,;:!?…\"“”()\[\]–—]+(?!\w)")
 _TYPOS, _HASHTAGS, _SPACES = 6, 5, 3  # one in so many

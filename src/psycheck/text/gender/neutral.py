@@ -39,6 +39,7 @@ How = Literal["they", "remove"]
 _BY_ROLE: Final = {"object": "them", "possessive": "their", "pronoun": "theirs"}
 _NEXT: Final = re.compile(r"[^\S\n]+([a-z]+)")
 _ARTICLE: Final = re.compile(r"(?<!\w)(an?)[^\S\n]+$", re.I)
+_VISIBLE: Final = re.compile(r"\S")
 _SPACE: Final = " \t\xa0"
 _CLOSING: Final = ".,;:!?)]}…”\n\r"
 _SHORT: Final = {"'ll": "will", "'d've": "would have"}
@@ -141,8 +142,8 @@ def _to_they(text: str, part: list[Found], names: dict[str, str]) -> list[Change
         return [(*_spoken_to(text, start, end), "")]
     new = names.get(one.word, "") or _neutral_noun(text, part)
     if not new:
-        follows = text[end:].split(None, 1)[0]
-        return [*_article(text, start, follows), (start, end, "")]
+        following = _VISIBLE.search(text, end)
+        return [*_article(text, start, following[0] if following else ""), (start, end, "")]
     if one.word in names and owns_by_mark(text, start, end) and not new.endswith("s"):
         end += 1
         new += f"{text[end - 1]}s"  # James' is Sam's
@@ -196,10 +197,17 @@ def _neutral_noun(text: str, part: list[Found]) -> str:
 
 def _spoken_to(text: str, start: int, end: int) -> Span:
     """A form of address with its comma: ", sir" or "Madam,"."""
-    before = text[:start].rstrip(_SPACE)
-    if before.endswith(","):
-        return len(before) - 1, end
+    before = _space_before(text, start)
+    if text[max(0, before - 1) : before] == ",":
+        return before - 1, end
     return start, end + (text[end : end + 1] == ",")
+
+
+def _space_before(text: str, start: int) -> int:
+    """Where the space before a word begins."""
+    while start and text[start - 1] in _SPACE:
+        start -= 1
+    return start
 
 
 def _article(text: str, start: int, noun: str) -> list[Change]:
@@ -207,7 +215,7 @@ def _article(text: str, start: int, noun: str) -> list[Change]:
     article = _ARTICLE.search(text, max(0, start - 4), start)
     if article is None:
         return []
-    right = "an" if noun[0].lower() in "aeiou" else "a"
+    right = "an" if noun[:1].lower() in tuple("aeiou") else "a"
     if article[1].lower() == right:
         return []
     return [(article.start(1), article.end(1), carry_case(article[1], right))]
@@ -263,8 +271,9 @@ def _tidy(text: str, changes: list[Change]) -> list[Change]:
 
 def _room(text: str, start: int, end: int) -> Span:
     """A word with the space that goes with it: at the end of a phrase the one before, else the one after."""
-    before = len(text[:start].rstrip(_SPACE))
-    after = len(text) - len(text[end:].lstrip(_SPACE))
+    before, after = _space_before(text, start), end
+    while after < len(text) and text[after] in _SPACE:
+        after += 1
     if before < start and (after == len(text) or text[after] in _CLOSING):
         return before, end
     return start, after
