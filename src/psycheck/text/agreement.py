@@ -1,4 +1,4 @@
-"""Verbs that follow their subject when its person changes: "I am" → "they are", "he feels" → "I feel"."""
+"""Verbs that change with the person of their subject: "I am" → "they are", "he feels" → "I feel"."""
 
 import re
 from typing import Final
@@ -85,7 +85,7 @@ def verbs_beside(text: str, start: int, end: int, to: str) -> tuple[list[Change]
 
 
 def _singular(text: str, start: int, end: int) -> bool:
-    """Whether the subject is he or she, so that "were" is no past tense: "if she were here"."""
+    """Whether the subject is he or she, so that "were" is not a past tense: "if she were here"."""
     return text[start:end].lower() in ("he", "she")
 
 

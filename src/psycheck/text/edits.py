@@ -1,4 +1,4 @@
-"""Edits of a text: what they return, and the two plainest of them."""
+"""What an edit of a text is and returns, and the two simplest edits."""
 
 import re
 from bisect import bisect_right
@@ -28,7 +28,7 @@ _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+")
 
 
 def append(sentence: str) -> Edit:
-    """Add a sentence after one space; white space at the end of the text gives way to it."""
+    """Add a sentence after one space; trailing white space of the text is dropped."""
 
     def edit(text: str) -> Edited:
         kept = text.rstrip()
@@ -45,11 +45,11 @@ def append_to_all(texts: Iterable[str], sentence: str) -> list[str]:
 
 
 def replace_words(words: Mapping[str, str]) -> Edit:
-    """Replace whole words, whatever their case, and carry their case over.
+    """Replace whole words in any case, and keep that case.
 
-    Contractions keep their ending (he's → she's, with the same apostrophe). Left alone are words that are
-    part of another (@he, #he, he-man, addresses), and words that are joined to another by a slash, or by "or"
-    to their own replacement: "s/he", "he/she" and "he or she" name both already.
+    Contractions keep their ending (he's → she's, with the same apostrophe). Words that are
+    part of another (@he, #he, he-man, addresses) stay, and so do words that a slash joins to another, or "or"
+    to their own replacement: "s/he", "he/she" and "he or she" already name both.
     """
     table = {straight(word.lower()): new for word, new in words.items() if word}
     if not table:
@@ -117,7 +117,7 @@ def capitalised(word: str) -> str:
 
 
 def address_spans(text: str) -> Sequence[Span]:
-    """Where web addresses stand; words in them are no words."""
+    """The spans of web addresses, whose parts are not words."""
     if "://" not in text and "www." not in text:
         return ()
     return [found.span() for found in _ADDRESS.finditer(text)]

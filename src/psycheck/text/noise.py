@@ -1,7 +1,7 @@
-"""Noise as people type it: slips, case, drawn-out words, hashtags. None of it changes what a text says.
+"""Noise as people type it: slips, case, drawn-out words, hashtags. None of it changes the meaning.
 
-Where only some words are touched, the text itself decides which: the same text always gives the same noise,
-whatever the order of a corpus. Web addresses, handles and hashtags are left alone.
+Where only some words change, the text itself seeds the choice: the same text always gives the same noise,
+in any order of a corpus. Web addresses, handles and hashtags are left alone.
 """
 
 import re
@@ -36,7 +36,7 @@ _SPACE: Final = re.compile(r"(?<=\S) (?=\S)")
 _EMOTICON: Final = re.compile(r"[:;=]['’^o-]?[()\[\]DPpOo/\\|*3]+|(?<![()\[\]])[()\[\]]+['’^o-]?[:;=]|<3+")
 # Marks at the edge of a word, or alone; those between letters or digits (3.5, 10:30) belong to it.
 _MARKS: Final = re.compile(r"(?<!\w)[.,;:!?…\"“”()\[\]–—]+|[.,;:!?…\"“”()\[\]–—]+(?!\w)")
-_TYPOS, _HASHTAGS, _SPACES = 6, 5, 3  # one in so many
+_TYPOS, _HASHTAGS, _SPACES = 6, 5, 3  # one in N places changes
 
 
 def noise(name: Noise) -> Edit:
@@ -86,7 +86,7 @@ def _typos(text: str) -> Iterator[Change]:
 
 
 def _slip(word: str, drawn: int) -> str:
-    """Swap two letters that stand side by side, or drop one; the first and the last letter stay."""
+    """Swap two neighbouring letters, or drop one; the first and the last letter stay."""
     at = 1 + drawn % (len(word) - 2)
     if drawn // 64 % 2 and at < len(word) - 2 and word[at] != word[at + 1]:
         return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
@@ -120,7 +120,7 @@ def _unmarked(token: str) -> str:
 
 
 def _some(text: str, pattern: re.Pattern[str], one_in: int) -> Iterator[tuple[re.Match[str], int]]:
-    """About one in so many places that fit, at least one, and a number drawn for each."""
+    """About one in `one_in` matches, at least one, with a random number for each."""
     draws = Random(_seed(text))
     found = [(match, int(draws.random() * 2**32)) for match in _outside(text, pattern)]
     some = [(match, drawn // one_in) for match, drawn in found if drawn % one_in == 0]
@@ -131,7 +131,7 @@ def _some(text: str, pattern: re.Pattern[str], one_in: int) -> Iterator[tuple[re
 
 
 def _outside(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """The places that fit a pattern and are in no web address."""
+    """The matches of a pattern outside web addresses."""
     start = 0
     for begin, end in address_spans(text):
         yield from pattern.finditer(text, start, begin)

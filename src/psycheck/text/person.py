@@ -2,10 +2,10 @@
 
 Only the singular first person (I, me, my, mine, myself) and the third person of people (they, he, she and
 their forms) take part. A contraction is one word and becomes a correct one (I've → he's, they're → I'm).
-Verbs elsewhere are left as they are, as DECK's T3–T6 do it, unless agreement is asked for.
+Verbs stay as they are, as in DECK's T3–T6, unless `agreement` is set.
 
-No pronoun is: "I" as a Roman numeral ("bipolar I", "Pius I"), a list mark ("i)"), an initial ("i.e.") or a
-letter; "mine" as a pit; "my" in "oh my god"; anything within a handle, a hashtag, a web address or a
+Not a pronoun are "I" as a Roman numeral ("bipolar I", "Pius I"), a list mark ("i)"), an initial ("i.e.") or
+a letter; "mine" as a pit; "my" in "oh my god"; anything within a handle, a hashtag, a web address or a
 hyphenated word. "he/she", "s/he" and "his or her" become one word; a pair that names forms of one pronoun
 ("she/her") is left alone. Where roles.py cannot decide, the word stays and counts as undecided.
 """
@@ -160,7 +160,7 @@ def _to_first(forms: dict[str, str], endings: dict[str, str], agreement: bool) -
 
 
 def _with_verbs(changes: list[Change], subject: Change, verbs: tuple[list[Change], list[Change]]) -> None:
-    """Add a subject and the verbs beside it, unless a verb already belongs to the subject before."""
+    """Add a subject and its verbs, unless a verb already belongs to the subject before."""
     before, after = verbs
     if before and (not changes or changes[-1][1] <= before[0][0]):
         changes += before

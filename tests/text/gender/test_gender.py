@@ -242,7 +242,7 @@ def test_a_scope_is_named_by_its_words() -> None:
     assert scope_of(["pronouns, nouns", "titles"]) == Scope(nouns=True, titles=True)
     assert scope_of(["names"], "main") == Scope(names=True, person="main")
     assert scope_of(["names,titles"]).words == ("pronouns", "titles", "names")
-    with pytest.raises(BadInput, match="'nuons' cannot be swapped") as error:
+    with pytest.raises(BadInput, match="unknown kind of words to swap: 'nuons'") as error:
         scope_of(["pronouns,nuons"], where="plan.toml")
     assert "did you mean 'nouns'" in str(error.value)
     with pytest.raises(BadInput, match="swap_person 'me'"):

@@ -53,7 +53,7 @@ def text_at(words: Sequence[Word], at: int) -> str:
 
 
 def plain_form(word: str) -> str:
-    """What a singular verb is beside they: is → are, tries → try; "" if it can be none."""
+    """The form of a singular verb beside they: is → are, tries → try; "" if it cannot be a verb."""
     known = AUXILIARIES.get(word) or _S_FORMS.get(word)
     if known:
         return known
@@ -163,7 +163,7 @@ def ends_no_noun(word: str) -> bool:
 
 
 def surely_verb(words: Sequence[Word], at: int) -> bool:
-    """Whether a word in -s that "and" joins is a verb, whatever stands before it."""
+    """Whether a word in -s that "and" joins is a verb, whatever comes before it."""
     word = words[at].text
     following = text_at(words, at + 1)
     takes = following in LISTS["determiners"] or following in LISTS["objects"]

@@ -7,7 +7,7 @@ can say what "her" is in "I saw her smile"). Second, the result is swapped again
 the text, it stays as it was. Every word that stays for such a reason counts as undecided.
 
 "he/she", "s/he", "(s)he" and "he or she" name both and are not swapped; a label such as "she/her" is.
-Left alone are handles, hashtags, web addresses, tags of HTML and hyphenated words ("she-wolf").
+Handles, hashtags, web addresses, HTML tags and hyphenated words ("she-wolf") stay as they are.
 """
 
 from dataclasses import replace
@@ -32,7 +32,7 @@ from psycheck.text.gender.words import (
 
 __all__ = ["Scope", "gender_of", "names_besides", "neutralise", "scope_of", "swap"]
 
-# Words that stand for a pronoun of any gender, so that what is decided beside it is the same after a swap.
+# Pronouns of either gender are seen as these, so that decisions about their neighbours survive a swap.
 _BLIND: Final = {"subject": "he", "reflexive": "himself", "decide": "him"}
 _BY_ROLE: Final = {"object": "him", "possessive": "his", "pronoun": "hers"}
 _PARTNERS: Final = {
@@ -77,7 +77,7 @@ def gender_of(text: str, scope: Scope = PRONOUNS_ONLY) -> Literal["female", "mal
 
 
 def names_besides(text: str, scope: Scope = PRONOUNS_ONLY) -> bool:
-    """Whether nouns or titles that the scope leaves name a gender too, so that an edit leaves it in sight."""
+    """Whether nouns or titles outside the scope name a gender, which then still shows after an edit."""
     wide = replace(scope, nouns=True, titles=True)
     return wide != scope and len(gendered(text, wide)) > len(gendered(text, scope))
 

@@ -160,7 +160,7 @@ def _plural(at: Found) -> bool:
 
 
 def _other_before(text: str, left: int, start: int) -> bool:
-    """Whether what stands before a noun says that it is somebody else: "her", "another", "hit by a"."""
+    """Whether the words before a noun make it somebody else: "her", "another", "hit by a"."""
     if _OWNER.search(text, left, start):
         return True
     words = text[left:start].lower().split()[-2:]

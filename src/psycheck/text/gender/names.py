@@ -1,7 +1,7 @@
-"""First names and titles: which there are, and whether a word that may be one is, by what stands beside it.
+"""First names and titles: the lists, and whether a word that may be one is, by its neighbours.
 
 What decides is the same for a name and its partner, so that a swap of names runs both ways. A capitalised
-word that is no name of the list is not seen, whatever stands beside it.
+word that is not on the list is never a name.
 """
 
 import re
@@ -59,7 +59,7 @@ _WORD_BEFORE: Final = re.compile(r"(?<![\w'’])([\w'’]+),?[^\S\n]+\Z")
 _NEXT: Final = re.compile(r"[^\S\n]+([\w'’]+)")
 _AND_NAME: Final = re.compile(r"[^\S\n]+(?:and|&)[^\S\n]+([A-Z][a-z]+)(?!\w)")
 _POSSESSIVE: Final = re.compile(r"['’]s?(?!\w)")
-# Before a name: "Miss Smith", "Ms. [name]", "Mr. and Ms. Smith", "Mr/Ms Smith"; in "Miss you" it is no title.
+# Before a name: "Miss Smith", "Ms. [name]", "Mr. and Ms. Smith", "Mr/Ms Smith"; not "Miss you".
 _NAME_FOLLOWS: Final = re.compile(
     r"\.?(?:(?:[^\S\n]+(?:and|or|&)[^\S\n]+|[^\S\n]?/[^\S\n]?)(?:Mr|Mrs|Ms|Miss|Dr)\b\.?)?"
     r"(?:(?<=\.)|[^\S\n])[^\S\n]*[A-Z\[_*]"
@@ -71,7 +71,7 @@ _LOUD_FOLLOWS: Final = re.compile(
 
 
 def is_title(text: str, start: int, end: int) -> bool:
-    """Whether "Mr", "MS" … at `text[start:end]` is a title, which stands before a name."""
+    """Whether "Mr", "MS" … at `text[start:end]` is a title before a name."""
     if not text[start:end].isupper():
         return _NAME_FOLLOWS.match(text, end) is not None
     follows = _LOUD_FOLLOWS.match(text, end)
@@ -105,7 +105,7 @@ def is_name(text: str, start: int, end: int) -> bool:
 
 
 def _shown_in_capitals(text: str, end: int) -> bool:
-    """Whether a verb of a person follows, with or without a surname; in capitals nothing else tells."""
+    """Whether a verb of a person follows, with or without a surname; in capitals nothing else shows it."""
     follows = _NEXT.match(text, end)
     if follows is None or follows[1].lower() in _DOES:
         return follows is not None
@@ -119,7 +119,7 @@ def _shown_in_capitals(text: str, end: int) -> bool:
 
 
 def _shown(text: str, start: int, end: int, name: str) -> bool:
-    """Whether what stands beside a word that may be a name shows that it is one."""
+    """Whether the neighbours of a word that may be a name show that it is one."""
     follows = _NEXT.match(text, end)
     behind = follows[1] if follows else ""
     if behind.lower() in _DOES or _surname(behind):

@@ -246,7 +246,7 @@ def _verb_left(text: str, part: list[Found]) -> str:
 
 
 def _tidy(text: str, changes: list[Change]) -> list[Change]:
-    """Take the space of words that go with them, and hand their capital on to the next word."""
+    """Remove the space of removed words, too, and give their capital to the next word."""
     out: list[Change] = []
     due = -1
     addresses = address_spans(text)

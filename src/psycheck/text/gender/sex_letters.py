@@ -41,7 +41,7 @@ _OLDEST_GLUED: Final = 94  # From 95 on, "98F" is a temperature.
 
 
 def sex_letters(text: str) -> Iterator[tuple[int, int]]:
-    """Where letters stand that say a person's sex, with a letter for the race if one is joined: "WF"."""
+    """The spans of letters for a person's sex, with a joined letter for the race: "WF"."""
     for found in _LETTER.finditer(text):
         start, end = found.span()
         race = _RACE.search(text, max(0, start - 3), start)

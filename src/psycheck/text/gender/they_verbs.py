@@ -1,4 +1,4 @@
-"""The verbs of he or she that follow it to they: "she feels" → "they feel".
+"""The verbs that change when he or she becomes they: "she feels" → "they feel".
 
 The first verb stands beside the pronoun, or before it in a question. Later ones are joined by a comma, "and",
 "but" … and stay with the pronoun until another subject that could have them comes between: one that is
@@ -156,7 +156,7 @@ def _full_stop(text: str, at: int, before: Sequence[Word]) -> bool:
 
 
 def _states(words: Sequence[Word], ahead: str, verb: str) -> bool:
-    """Whether the verb before the pronoun is no question: "the problem is she drinks"."""
+    """Whether the verb before the pronoun does not ask: "the problem is she drinks"."""
     if verb not in ("is", "was"):
         return False
     at, _ = skip_adverbs(words, 0)
@@ -287,7 +287,7 @@ class _Joined(NamedTuple):
 
 
 def _next_joined(words: Sequence[Word], at: int) -> tuple[int, _Joined]:
-    """The word that a comma or a conjunction joins, past adverbs and what stands between two commas."""
+    """The word that a comma or a conjunction joins, past adverbs and whatever two commas enclose."""
     bare, adverb = True, False
     while at < len(words):
         if words[at].text in LISTS["joining"]:

@@ -1,4 +1,4 @@
-"""The gendered words of a text: where they stand, whose they are, and what their partner is."""
+"""The gendered words of a text, and the partner of each."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ Kind = Literal["subject", "reflexive", "decide", "noun", "title", "address", "na
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which gendered words an edit takes besides pronouns, and whose.
+    """Which gendered words an edit replaces besides pronouns, and whose.
 
     `nouns` are words of kin and roles (mother, waitress) and F and M for the sex, `titles` are Mr, Ms, Sir …,
     `names` are the first names of names.toml. `person` is everybody, or the main person of a
@@ -32,7 +32,7 @@ class Scope:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The kinds of words that are taken, pronouns first."""
+        """The kinds of words that an edit replaces, pronouns first."""
         return ("pronouns", *(kind for kind in SWITCHES[1:] if getattr(self, kind)))
 
 
@@ -42,12 +42,14 @@ PRONOUNS_ONLY: Final = Scope()
 
 
 def scope_of(words: Sequence[str], person: str = "all", where: str = "") -> Scope:
-    """The scope that words such as "pronouns,nouns" name; pronouns are always taken."""
+    """The scope that words such as "pronouns,nouns" name; pronouns are always included."""
     named = {word.strip() for entry in words for word in entry.split(",")} - {""}
     for word in sorted(named - set(SWITCHES)):
-        raise BadInput(f"'{word}' cannot be swapped", where=where, allowed=nearest(word, SWITCHES))
+        raise BadInput(
+            f"unknown kind of words to swap: '{word}'", where=where, allowed=nearest(word, SWITCHES)
+        )
     if person not in PEOPLE:
-        raise BadInput(f"swap_person '{person}' is not known", where=where, allowed=", ".join(PEOPLE))
+        raise BadInput(f"unknown swap_person '{person}'", where=where, allowed=", ".join(PEOPLE))
     switches = {kind: kind in named for kind in SWITCHES[1:]}
     return Scope(**switches, person="main" if person == "main" else "all")
 
@@ -244,7 +246,7 @@ def _sex(letters: str) -> Entry:
 
 
 def _tag_spans(text: str) -> Sequence[Span]:
-    """Where tags of HTML stand: a name alone, or with attributes; "<he said so>" is none."""
+    """The spans of HTML tags: a name alone, or with attributes; "<he said so>" is not a tag."""
     if "<" not in text:
         return ()
     return [found.span() for found in _TAG.finditer(text) if "=" in found[0] or " " not in found[0][:-3]]
@@ -276,7 +278,7 @@ def _owning(entry: Entry, mark: str) -> Entry:
 
 
 def in_scope(found: Found, scope: Scope) -> bool:
-    """Whether an edit with this scope takes such words."""
+    """Whether an edit with this scope replaces such words."""
     kind = found.entry.kind
     if kind == "noun":
         return scope.nouns

@@ -1,7 +1,7 @@
-"""Personal data in a text, found by pattern and replaced by what kind it was.
+"""Find personal data in a text and replace it by its kind.
 
-Patterns find what has a form (mails, phones, dates) and names that stand where names stand; they do not know
-who is meant. docs/how-to/clean-and-redact.md says what they miss, with figures.
+Patterns find data with a form (mails, phones, dates) and names in the places where names occur; they do not
+know who is meant. docs/how-to/clean-and-redact.md says what they miss, with figures.
 """
 
 import re
@@ -18,7 +18,7 @@ Search = Callable[[str], Iterable[Found]]
 
 
 class Redacted(NamedTuple):
-    """A text with a placeholder for each of the personal data found in it."""
+    """A text with a placeholder for each piece of personal data found in it."""
 
     text: str
     found: tuple[Found, ...]
@@ -33,10 +33,10 @@ def redact(text: str) -> Redacted:
 
 
 def find_personal(text: str) -> tuple[Found, ...]:
-    """Where personal data stand, in order and without overlap.
+    """Where a text has personal data, in order and without overlap.
 
-    What is found is blotted out before the next search, as placeholders of an earlier redaction are, so that
-    the search ends in the same place whether it is done at once or again.
+    Each finding is blotted out before the next search, and so are the placeholders of an earlier redaction: a
+    redacted text gives nothing new.
     """
     left = _PLACEHOLDER.sub(lambda place: BLOT * len(place[0]), text) if "[" in text else text
     found: list[Found] = []
@@ -52,7 +52,7 @@ def find_personal(text: str) -> tuple[Found, ...]:
 
 
 def _filled(text: str, found: Iterable[Found], filling: Callable[[Found], str]) -> str:
-    """A text with something else where things were found, which are in order."""
+    """The text with each finding, in order, replaced."""
     out: list[str] = []
     at = 0
     for one in found:

@@ -1,6 +1,6 @@
 """The word lists of redaction, and patterns made of them.
 
-All of them are written from general knowledge; none is drawn from a corpus of real people.
+All are written from general knowledge; none comes from a corpus of real people.
 """
 
 import re
@@ -33,7 +33,7 @@ _ENDINGS: Final = [entry.split("/") for entry in _DATA["everyday"]["endings"]]
 
 @lru_cache(20_000)
 def everyday(word: str) -> bool:
-    """Whether a word is everyday English, plain or inflected, whatever its capitals."""
+    """Whether a word is everyday English, plain or inflected, in any case."""
     low = word.lower().replace("’", "'")
     if "-" in low:
         return all(everyday(part) for part in low.split("-") if part)

@@ -1,7 +1,7 @@
-"""Names of persons, found by lists of names and by where they stand.
+"""Names of persons, found by lists of names and by their place in a sentence.
 
-A capital is not enough: "Will" and "May" are names and words. A first name that is no other word counts
-wherever it stands; one that is counts where a person is spoken of; a capitalised word that is neither
+A capital is not enough: "Will" and "May" are names and words. A first name that is not also a word counts
+everywhere; one that is counts where the text is about a person; a capitalised word that is neither
 everyday English nor on a list of harmless capitals counts after a title, a kinship ("my sister …"), "my name
 is" and the like, before what a person does, and inside a sentence after a small word ("with", "when") or what
 is done to persons ("told"). After other words, as part of a title ("Hollow Knight"), before a thing ("Ozark
@@ -35,7 +35,7 @@ from psycheck.text.redact.capitals import (
 from psycheck.text.redact.lists import OWN, ROLES, THINGS, any_of, everyday, headed, words_of
 
 _SURE_LOWER: Final = frozenset(name.lower() for name in SURE if len(name) > 2)
-# In lower case and with nothing around it that tells, a name must be long and no other word.
+# In lower case and without a hint around it, a name must be long and not also a word.
 _CLEAR_LOWER: Final = frozenset(
     name
     for name in _SURE_LOWER - words_of("names", "no_name_lower")
@@ -151,7 +151,7 @@ def _rare(word: str) -> bool:
 
 
 def announces(word: str, marks: str) -> bool:
-    """Whether the word before speaks of a person, in any script."""
+    """Whether the word before announces a person, in any script."""
     low = word.lower()
     return marks.strip() in ("", ",", ".", ":", "(") and (low in _ANNOUNCING or low in _ROLE_WORDS)
 
@@ -194,7 +194,7 @@ def titled(text: str, headline: bool) -> Iterator[Found]:
 
 
 def ambiguous(text: str, found: re.Match[str]) -> bool:
-    """Whether a name that is another word is of a person here, by what stands around it."""
+    """Whether a name that is also a word names a person here, by its context."""
     word, marks = word_before(text, found.start())
     end = found.end()
     joined = text.startswith((" and I ", ", my "), end)
@@ -241,13 +241,13 @@ def strange(text: str, found: re.Match[str], follows: bool) -> bool:
 
 
 def _thing(text: str, found: re.Match[str], word: str, marks: str) -> bool:
-    """Whether an unknown capitalised word names a thing, by its form and what stands around it."""
+    """Whether an unknown capitalised word names a thing, by its form and its context."""
     start, end = found.span()
     if found[0].lower() in _small_words(text) or brand_like(found[0]) or _THING_AFTER.match(text, end):
         return True
     if not word or marks:
         return False
-    # "Hollow Knight", "Organic Chemistry": a word that is no first name opens a title, not a person's name.
+    # "Hollow Knight", "Organic Chemistry": a word that is not a first name opens a title.
     if word[0].isupper() and len(word) > 1 and not may_be_name(word):
         before, stop = word_before(text, text.rfind(word, 0, start))
         title = word.rstrip(".") in TITLES or word.lower() in _ROLE_WORDS

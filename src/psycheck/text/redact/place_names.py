@@ -1,4 +1,4 @@
-"""Names of places, found by lists of names and by where they stand."""
+"""Names of places, found by lists of names and by their place in a sentence."""
 
 import re
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ def lower_case(text: str) -> Iterator[Found]:
 
 
 def placed(text: str) -> Iterator[Found]:
-    """Places by what stands around them: "University of …", "Lake …", "I live in …"."""
+    """Places by the words around them: "University of …", "Lake …", "I live in …"."""
     houses = _HOUSE.finditer(text) if any(kind in text for kind in _KINDS) or " of " in text else ()
     for found in houses:
         start = _proper(text, found.start(), found.end())
@@ -89,7 +89,7 @@ def placed(text: str) -> Iterator[Found]:
                 yield Found(*found.span(), "PLACE")
     for found in _LIVING.finditer(text):
         words = found[1].split()
-        # "moved to Swindon Hoping for more": what is everyday English at the end is no part of it.
+        # "moved to Swindon Hoping for more": everyday English at the end is not part of it.
         while words and not may_be_name(words[-1]) and words[-1] not in _COMPASS:
             words.pop()
         if words and (unknown(words[0]) or words[0] in _COMPASS) and (words[0] not in SURE or len(words) > 1):
@@ -99,7 +99,7 @@ def placed(text: str) -> Iterator[Found]:
 
 
 def _proper(text: str, start: int, end: int) -> int:
-    """Where the name of an institution begins, without what only opens the sentence; `end` if it has none."""
+    """Where the name of an institution begins, without words that open the sentence; `end` if nowhere."""
     words = list(WORD.finditer(text, start, end))
     for i, word in enumerate(words):
         if word[0] in _KINDS and i == len(words) - 1:
@@ -147,7 +147,7 @@ def with_region(text: str, at: int) -> int:
 
 
 def kind_before(text: str, found: re.Match[str]) -> Literal["NAME", "PLACE", ""]:
-    """What the word before speaks of: "in" of a place, "told" of a person, "from" of either."""
+    """What the word before announces: "in" a place, "told" a person, "from" either."""
     word, marks = word_before(text, found.start())
     head = text[max(0, found.start() - 40) : found.start()]
     if word.lower() in ("uh", "um", "the"):
