@@ -67,14 +67,16 @@ def _rules() -> tuple[list[str], list[list[str]], dict[str, int]]:
         blocks: list[tuple[int, str]] = []
         for line in _DATA["rules"][section].splitlines():
             indent = len(line) - len(line.lstrip())
+            if line.startswith("#", indent):
+                continue
             while blocks and blocks[-1][0] >= indent:
                 blocks.pop()
             own, arrow, result = line.partition("->")
             if arrow:
                 results.append(result.strip().replace("next", following))
                 conditions.append(" ".join([*(block for _, block in blocks), own]).split())
-            elif line.endswith(":"):
-                blocks.append((indent, line.strip().removesuffix(":")))
+            else:
+                blocks.append((indent, own.removesuffix(":")))
     return results, conditions, starts
 
 
@@ -97,7 +99,8 @@ def _test(condition: str) -> tuple[str, Test]:
 
 
 _RESULTS, _CONDITIONS, _STARTS = _rules()
-# Sets of rules are the bits of a number. By position: the tests of the word there, and which rules have each.
+# A set of rules is a number with a bit for each rule. By position: the tests of the word there, each with the
+# rules that have it.
 _TESTS: Final[dict[str, list[tuple[Test, int]]]] = {}
 for _condition in dict.fromkeys(chain.from_iterable(_CONDITIONS)):
     _position, _holds = _test(_condition)
