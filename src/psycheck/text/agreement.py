@@ -1,21 +1,18 @@
-"""Verbs that follow their subject when its person changes: "I am" → "they are", "he feels" → "I feel"."""
+"""Verbs that change with the person of their subject: "I am" → "they are", "he feels" → "I feel"."""
 
 import re
-import tomllib
-from pathlib import Path
 from typing import Final
 
-from psycheck.text.edits import Change, carry_case, straight
-from psycheck.text.gender.roles import ADJECTIVES
+from psycheck.text.edits import Change, carry_style, straight
+from psycheck.text.gender.neighbours import LISTS
+from psycheck.text.word_lists import read_toml, word_sets
 
-_DATA: Final = tomllib.loads(Path(__file__).with_name("verbs.toml").read_text("utf-8"))
-_HELPERS: Final = frozenset(_DATA["words"]["helpers"].split())
-_SUBJECTS: Final = frozenset(_DATA["words"]["subjects"].split())
-REGULAR: Final = frozenset(_DATA["words"]["regular"].split())
+_DATA: Final = read_toml("verbs.toml")
+_WORDS: Final = word_sets(_DATA["words"])
+REGULAR: Final = _WORDS["regular"]
 
 _VERB = r"([a-z]+(?:-[a-z]+)?(?:['’]t)?)"
-_ADVERB_LIST: Final = frozenset(_DATA["words"]["adverbs"].split())
-_ADVERBS = rf"(?:(?:{'|'.join(sorted(_ADVERB_LIST))}|(?!(?:fly|rely|reply|apply)\b)[a-z]+ly)\s+)"
+_ADVERBS = rf"(?:(?:{'|'.join(sorted(_WORDS['adverbs']))}|(?!(?:fly|rely|reply|apply)\b)[a-z]+ly)\s+)"
 # Most verbs stand next to their subject; the longer search is for adverbs and second verbs.
 _NEAREST: Final = re.compile(rf"\s+{_VERB}(?![\w'’-])(?:\s+(and|or|but)\s)?", re.I)
 _AFTER: Final = re.compile(
@@ -29,9 +26,7 @@ _SECOND: Final = re.compile(
     rf"(?!\s+(?:i|he|she|they|is|are|was|were|will|can|{'|'.join(_DATA['words']['asked'].split())})\b)",
     re.I,
 )
-_PLAIN: Final = ADJECTIVES | frozenset(_DATA["words"]["plain"].split())
-_FINITE: Final = frozenset(_DATA["words"]["finite"].split())
-_BE: Final = frozenset(_DATA["words"]["be"].split())
+_PLAIN: Final = LISTS["adjectives"] | _WORDS["plain"]
 # "My mother and I have": the verb belongs to both. "I lost it and I have …" has another clause before.
 _BOTH: Final = re.compile(
     r"(?:^|[.!?,;:\n]\s*|\b(?:when|because|that|if|since|but|so|where|while|as)\s+)"
@@ -60,37 +55,37 @@ def verbs_beside(text: str, start: int, end: int, to: str) -> tuple[list[Change]
     words = text[max(0, start - 24) : start].lower().split()[-2:]
     if words and words[-1][0] in _OPENING:
         words = [words[-1].lstrip(_OPENING)]
-    if words and straight(words[-1]) in _HELPERS and words[0] not in _SUBJECTS:
+    if words and straight(words[-1]) in _WORDS["helpers"] and words[0] not in _WORDS["subjects"]:
         if words[-1] == "were" and _singular(text, start, end):
             return [], []
-        asked = _BEFORE.search(text, max(0, start - 16), start)
-        verb = _change(asked, 1, before) if asked else None
+        question = _BEFORE.search(text, max(0, start - 16), start)
+        verb = _change(question, 1, before) if question else None
         return ([verb] if verb else []), []
     if words and words[-1] == "and" and _BOTH.search(text, max(0, start - 48), start):
         return [], []
-    said = _NEAREST.match(text, end, end + 72)
-    if said is None:
+    found = _NEAREST.match(text, end, end + 72)
+    if found is None:
         return [], []
-    first = said[1].lower()
-    if said[2] or first in _ADVERB_LIST or first.endswith("ly"):
-        said = _AFTER.match(text, end, end + 72) or said
-        first = said[1].lower()
+    first = found[1].lower()
+    if found[2] or first in _WORDS["adverbs"] or first.endswith("ly"):
+        found = _AFTER.match(text, end, end + 72) or found
+        first = found[1].lower()
     first = straight(first)
     if first == "were" and _singular(text, start, end):
         return [], []
-    verbs = [_change(said, 1, after)]
+    verbs = [_change(found, 1, after)]
     if verbs[0] is None:
-        verbs = [_change(said, 1, lexical)]
-        if verbs[0] and said[2]:
-            verbs.append(_change(said, 2, lexical) or _change(said, 2, after))
+        verbs = [_change(found, 1, lexical)]
+        if verbs[0] and found[2]:
+            verbs.append(_change(found, 2, lexical) or _change(found, 2, after))
             return [], [verb for verb in verbs if verb]
-    finite = first in _BE or (verbs[0] is not None and first not in _HELPERS)
-    verbs.append(verb_joined(text, said.end(1), to, finite=finite))
+    finite = first in _WORDS["be"] or (verbs[0] is not None and first not in _WORDS["helpers"])
+    verbs.append(verb_joined(text, found.end(1), to, finite=finite))
     return [], [verb for verb in verbs if verb]
 
 
 def _singular(text: str, start: int, end: int) -> bool:
-    """Whether the subject is he or she, so that "were" is no past tense: "if she were here"."""
+    """Whether the subject is he or she, so that "were" is not a past tense: "if she were here"."""
     return text[start:end].lower() in ("he", "she")
 
 
@@ -112,20 +107,16 @@ def verb_joined(text: str, end: int, to: str, *, finite: bool) -> Change | None:
         return None
     _, after, lexical = _TO["he" if to == "she" else to]
     second = straight(words[at + 1].rstrip(".,;:!?)")) if at + 1 < len(words) else ""
-    known = second in after or second in lexical or second in _ADVERB_LIST or second.endswith("ly")
+    known = second in after or second in lexical or second in _WORDS["adverbs"] or second.endswith("ly")
     found = _SECOND.match(text, end, end + 64) if known else None
     if found is None:
         return None
-    if straight(found[1].lower()) in _FINITE:
+    if straight(found[1].lower()) in _WORDS["finite"]:
         return _change(found, 1, after)
     return (_change(found, 1, lexical) or _change(found, 1, after)) if finite else None
 
 
 def _change(found: re.Match[str], group: int, table: dict[str, str]) -> Change | None:
     word = found[group]
-    said = table.get(straight(word.lower()))
-    if said is None:
-        return None
-    if "’" in word:
-        said = said.replace("'", "’")
-    return found.start(group), found.end(group), carry_case(word, said)
+    verb = table.get(straight(word.lower()))
+    return None if verb is None else (*found.span(group), carry_style(word, verb))

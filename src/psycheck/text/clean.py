@@ -1,24 +1,24 @@
-"""Cleaning of a text as named steps: each takes a text and returns it cleaned, or None to drop it.
+"""Clean a text by named steps: each takes a text and returns it cleaned, or None to drop it.
 
 Steps that need a library are `encoding` (ftfy), `emoji` and `no-emoji` (emoji) and `english` (py3langid), all
-in the extra "clean"; the others need nothing. A step applied twice does what it does once.
+in the extra "clean"; the others need nothing. Every step is idempotent.
 """
 
 import html
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final
 
 from psycheck.errors import MissingExtra
 from psycheck.text.edits import carry_case, straight
+from psycheck.text.word_lists import read_toml
 
 Step = Callable[[str], str | None]
 
-_DATA: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("clean.toml").read_text("utf-8"))
+_DATA: Final[dict[str, Any]] = read_toml("clean.toml")
 PRESETS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {name: tuple(steps) for name, steps in _DATA["presets"].items()}
 )
@@ -53,8 +53,8 @@ _NOT_LATIN: Final = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\uff21-\
 def settle(text: str, steps: Sequence[Step]) -> tuple[str | None, set[int], int | None]:
     """Apply steps in order, again until nothing changes: the text, which steps changed it, which dropped it.
 
-    One step can make work for another before it (white space that closes up forms a marker), so once through
-    is not always the end of it. A step that leaves nothing drops the text.
+    One step can make work for an earlier one (closing up white space may form a marker), so one pass is not
+    always enough. A step that leaves nothing drops the text.
     """
     changed: set[int] = set()
     for _ in range(_MOST_TURNS):
@@ -77,14 +77,14 @@ def clean(text: str, steps: Sequence[str]) -> str | None:
 
 
 def unescape_html(text: str) -> str:
-    """HTML entities as the characters they stand for, also where they were escaped twice."""
+    """Replace HTML entities by their characters, also those that were escaped twice."""
     while "&" in text and (after := html.unescape(text)) != text:
         text = after
     return text
 
 
 def drop_removed(text: str) -> str | None:
-    """Drop a text that is only "[removed]" or the like; take such a mark out of any other (PsySym App. B)."""
+    """Drop a text that is only "[removed]" or the like; remove such a mark from any other (PsySym App. B)."""
     if "[" not in text:
         return text
     after = _removed().sub("", text)
@@ -92,14 +92,14 @@ def drop_removed(text: str) -> str | None:
 
 
 def markdown_links(text: str) -> str:
-    """`[anchor](url)` becomes its anchor (PsySym App. B)."""
+    """Replace `[anchor](url)` by its anchor (PsySym App. B)."""
     while "](" in text and (after := _MARKDOWN_LINK.sub(r"\1", text)) != text:
         text = after
     return text
 
 
 def drop_links(text: str) -> str:
-    """Take web addresses out; of `[anchor](url)` the anchor stays."""
+    """Remove web addresses; of `[anchor](url)` the anchor stays."""
     if "://" not in text and "www." not in text.lower():
         return text
     anchored = _MARKDOWN_LINK.sub(lambda link: link[1] if link[2][0] in "hHwW" else link[0], text)
@@ -122,46 +122,47 @@ def expand_contractions(text: str) -> str:
 
 
 def emoji_to_words(text: str) -> str:
-    """Emoji and emoticons as words: 😢 → "crying face", :( → "sad"."""
+    """Replace emoji and emoticons by words: 😢 → "crying face", :( → "sad"."""
     text = _emoticons().sub(lambda found: _emoticon_words()[found[0]], text)
     return text if text.isascii() else _emoji_replaced(text, in_words=True)
 
 
 def drop_emoji(text: str) -> str:
-    """Take emoji and emoticons out."""
+    """Remove emoji and emoticons."""
     text = _emoticons().sub("", text)
     return text if text.isascii() else _emoji_replaced(text, in_words=False)
 
 
 def split_hashtags(text: str) -> str:
-    """Hashtags as words: "#FeelingDown_again" → "Feeling Down again"."""
+    """Split hashtags into words: "#FeelingDown_again" → "Feeling Down again"."""
     if "#" not in text and "＃" not in text:
         return text
     return _HASHTAG.sub(lambda found: _CAMEL.sub(" ", found[1]).strip() or found[1], text)
 
 
 def drop_hashtags(text: str) -> str:
-    """Take hashtags out."""
+    """Remove hashtags."""
     return _HASHTAG.sub("", text)
 
 
 def drop_users(text: str) -> str:
-    """Take user names out, as Twitter and Reddit write them, with the "RT" before them."""
+    """Remove user names of Twitter and Reddit, with the "RT" before them."""
     return _USER.sub("", text) if "@" in text or "u/" in text.lower() else text
 
 
 def drop_curse_words(text: str) -> str:
-    """Take curse words out (DECK 4.2), by a small list of ours."""
+    """Remove curse words (DECK 4.2), by a small list of our own."""
     return _curses().sub("", text)
 
 
 def fix_encoding(text: str) -> str:
-    """Mend text that was decoded wrongly ("donâ€™t"), with ftfy; quotes and entities stay as they are."""
+    """Repair text that was decoded wrongly ("donâ€™t"), with ftfy; quotes and entities stay as they are."""
     if text.isascii() and text.isprintable():
         return text
-    fix = _ftfy()
+    ftfy = _library("ftfy", "encoding")
+    config = ftfy.TextFixerConfig(unescape_html=False, uncurl_quotes=False, explain=False)
     for _ in range(_MOST_TURNS):
-        after = fix(text)
+        after: str = ftfy.fix_text(text, config)
         if after == text:
             break
         text = after
@@ -169,7 +170,7 @@ def fix_encoding(text: str) -> str:
 
 
 def close_spaces(text: str) -> str:
-    """One space between words, none at the ends."""
+    """Leave one space between words, none at the ends."""
     return _SPACE.sub(" ", text).strip()
 
 
@@ -179,11 +180,11 @@ def only_english(text: str) -> str | None:
     Links, handles and hashtags do not count. A text of fewer than five words in Latin letters is kept: too
     little to tell, and dropping short English posts would be the worse mistake.
     """
-    classify = _language()
-    said = _NOISE.sub(" ", text[:_ENOUGH])
-    if len(_WORD.findall(said)) < _FEWEST_WORDS and not _NOT_LATIN.search(said):
+    classify = _library("py3langid", "english").classify
+    prose = _NOISE.sub(" ", text[:_ENOUGH])
+    if len(_WORD.findall(prose)) < _FEWEST_WORDS and not _NOT_LATIN.search(prose):
         return text
-    return text if classify(close_spaces(said))[0] in _ENGLISH else None
+    return text if classify(close_spaces(prose))[0] in _ENGLISH else None
 
 
 STEPS: Final[Mapping[str, Step]] = MappingProxyType(
@@ -208,13 +209,13 @@ STEPS: Final[Mapping[str, Step]] = MappingProxyType(
 
 
 def _after_address(found: re.Match[str]) -> str:
-    """What is left where an address is taken out: the marks and brackets at its end that are not of it."""
-    said = found[0]
-    end, open_brackets = len(said), said.count("(") - said.count(")")
-    while end and said[end - 1] in _CLOSING and not (said[end - 1] == ")" and open_brackets >= 0):
+    """What a removed address leaves: the marks and brackets at its end that are not part of it."""
+    link = found[0]
+    end, open_brackets = len(link), link.count("(") - link.count(")")
+    while end and link[end - 1] in _CLOSING and not (link[end - 1] == ")" and open_brackets >= 0):
         end -= 1
-        open_brackets += said[end] == ")"
-    return said[end:] if end > len(found[1]) else said
+        open_brackets += link[end] == ")"
+    return link[end:] if end > len(found[1]) else link
 
 
 def _whole(found: re.Match[str]) -> str:
@@ -233,14 +234,14 @@ def _ended(found: re.Match[str]) -> str:
         case "n't" if word == "ai":
             return found[0]
         case "'s" if word in _DATA["ambiguous"]["s_after"]:
-            said = "has" if _follows(found, "has_before") else "is"
+            verb = "has" if _follows(found, "has_before") else "is"
         case "'d" if word in _DATA["ambiguous"]["d_after"]:
-            said = "had" if not have and _follows(found, "had_before") else "would"
+            verb = "had" if not have and _follows(found, "had_before") else "would"
         case "'s" | "'d":
             return found[0]
         case _:
-            said = _DATA["endings"][ending]
-    return f"{found[1]} {said.upper() if found[2].isupper() else said}{have}"
+            verb = _DATA["endings"][ending]
+    return f"{found[1]} {verb.upper() if found[2].isupper() else verb}{have}"
 
 
 def _follows(found: re.Match[str], which: str) -> bool:
@@ -284,35 +285,18 @@ def _curses() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w@#*]){'(?:' + branches + ')'}(?![\w*])", re.I)
 
 
-@cache
-def _ftfy() -> Callable[[str], str]:
-    try:
-        from ftfy import TextFixerConfig, fix_text
-    except ImportError:
-        raise MissingExtra("the step 'encoding'", "clean") from None
-    config = TextFixerConfig(unescape_html=False, uncurl_quotes=False, explain=False)
-    return lambda text: fix_text(text, config)
-
-
 def _emoji_replaced(text: str, in_words: bool) -> str:
-    try:
-        import emoji
-    except ImportError:
-        raise MissingExtra(f"the step '{'emoji' if in_words else 'no-emoji'}'", "clean") from None
-    if not in_words:
-        return emoji.replace_emoji(text, "")
+    library = _library("emoji", "emoji" if in_words else "no-emoji")
 
     def words(mark: str, data: dict[str, str]) -> str:
         return f" {data['en'].strip(':').replace('_', ' ').replace('-', ' ')} "
 
-    return emoji.replace_emoji(text, words)
+    replaced: str = library.replace_emoji(text, words if in_words else "")
+    return replaced
 
 
-@cache
-def _language() -> Callable[[str], tuple[str, float]]:
+def _library(name: str, step: str) -> Any:
     try:
-        from py3langid import classify
+        return import_module(name)
     except ImportError:
-        raise MissingExtra("the step 'english'", "clean") from None
-    found: Callable[[str], tuple[str, float]] = classify
-    return found
+        raise MissingExtra(f"the step '{step}'", "clean") from None

@@ -1,4 +1,4 @@
-"""Edits of a text: what they return, and the two plainest of them."""
+"""What an edit of a text is and returns, and the two simplest edits."""
 
 import re
 from bisect import bisect_right
@@ -28,7 +28,7 @@ _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+")
 
 
 def append(sentence: str) -> Edit:
-    """Add a sentence after one space; white space at the end of the text gives way to it."""
+    """Add a sentence after one space; trailing white space of the text is dropped."""
 
     def edit(text: str) -> Edited:
         kept = text.rstrip()
@@ -45,20 +45,20 @@ def append_to_all(texts: Iterable[str], sentence: str) -> list[str]:
 
 
 def replace_words(words: Mapping[str, str]) -> Edit:
-    """Replace whole words, whatever their case, and carry their case over.
+    """Replace whole words in any case, and keep that case.
 
-    Contractions keep their ending (he's → she's, with the same apostrophe). Left alone are words that are
-    part of another (@he, #he, he-man, addresses), and words that are joined to another by a slash, or by "or"
-    to their own replacement: "s/he", "he/she" and "he or she" name both already.
+    Contractions keep their ending (he's → she's, with the same apostrophe). Words that are
+    part of another (@he, #he, he-man, addresses) stay, and so do words that a slash joins to another, or "or"
+    to their own replacement: "s/he", "he/she" and "he or she" already name both.
     """
-    table = {straight(word.lower()): said for word, said in words.items() if word}
+    table = {straight(word.lower()): new for word, new in words.items() if word}
     if not table:
         return lambda text: Edited(text, ())
     pattern = word_pattern(table)
     both = re.compile(
         "|".join(
-            rf"(?<!\w)(?:{word}\s+or\s+{said}|{said}\s+or\s+{word})(?!\w)"
-            for word, said in ((re.escape(word), re.escape(said)) for word, said in table.items())
+            rf"(?<!\w)(?:{word}\s+or\s+{new}|{new}\s+or\s+{word})(?!\w)"
+            for word, new in ((re.escape(word), re.escape(new)) for word, new in table.items())
         ),
         re.I,
     )
@@ -74,10 +74,9 @@ def replace_words(words: Mapping[str, str]) -> Edit:
         for found in pattern.finditer(text, first.start()):
             start, end = found.span()
             word = found[0]
-            said = table.get(straight(word.lower()))
-            if said is not None and not (untouched and inside(untouched, start)):
-                curly = said.replace("'", "’") if "’" in word else said
-                changes.append((start, end, carry_case(word, curly)))
+            new = table.get(straight(word.lower()))
+            if new is not None and not (untouched and inside(untouched, start)):
+                changes.append((start, end, carry_style(word, new)))
         return apply(text, changes)
 
     return edit
@@ -100,15 +99,25 @@ def word_pattern(words: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"[{first}](?<![\w@#/\\)].)(?<!\w['’-].)(?<!/\s.)(?:{branches})(?!\w|-\w|\s?/)")
 
 
-def carry_case(word: str, said: str) -> str:
-    """Write `said` in the case of `word`: lower, Capital or CAPITALS."""
+def carry_case(word: str, new: str) -> str:
+    """Write `new` in the case of `word`: lower, Capital or CAPITALS."""
     if word.isupper() and len(word) > 1:
-        return said.upper()
-    return said[:1].upper() + said[1:] if word[:1].isupper() and word != "I" else said
+        return new.upper()
+    return capitalised(new) if word[:1].isupper() and word != "I" else new
+
+
+def carry_style(word: str, new: str) -> str:
+    """Write `new` in the case of `word` and with its apostrophe, straight or curly."""
+    return carry_case(word, new.replace("'", "’") if "’" in word else new)
+
+
+def capitalised(word: str) -> str:
+    """The word with a capital first letter and the others as they are."""
+    return word[:1].upper() + word[1:]
 
 
 def address_spans(text: str) -> Sequence[Span]:
-    """Where web addresses stand; words in them are no words."""
+    """The spans of web addresses, whose parts are not words."""
     if "://" not in text and "www." not in text:
         return ()
     return [found.span() for found in _ADDRESS.finditer(text)]
@@ -127,10 +136,10 @@ def apply(text: str, changes: Sequence[Change], undecided: int = 0) -> Edited:
     pieces: list[str] = []
     spans: list[Span] = []
     done = moved = 0
-    for start, end, said in changes:
-        pieces += (text[done:start], said)
-        spans.append((start + moved, start + moved + len(said)))
-        moved += len(said) - (end - start)
+    for start, end, new in changes:
+        pieces += (text[done:start], new)
+        spans.append((start + moved, start + moved + len(new)))
+        moved += len(new) - (end - start)
         done = end
     pieces.append(text[done:])
     return Edited("".join(pieces), tuple(spans), undecided)

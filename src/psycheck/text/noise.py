@@ -1,19 +1,18 @@
-"""Noise as people type it: slips, case, drawn-out words, hashtags. None of it changes what a text says.
+"""Noise as people type it: slips, case, drawn-out words, hashtags. None of it changes the meaning.
 
-Where only some words are touched, the text itself decides which: the same text always gives the same noise,
-whatever the order of a corpus. Web addresses, handles and hashtags are left alone.
+Where only some words change, the text itself seeds the choice: the same text always gives the same noise,
+in any order of a corpus. Web addresses, handles and hashtags are left alone.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from random import Random
 from typing import Final, Literal
 from zlib import crc32
 
 from psycheck.text.edits import Change, Edit, Edited, address_spans, append, apply, replace_words
+from psycheck.text.word_lists import read_toml
 
 Noise = Literal[
     "typos",
@@ -27,16 +26,17 @@ Noise = Literal[
     "abbreviations",
 ]
 
-_DATA: Final = tomllib.loads(Path(__file__).with_name("noise.toml").read_text("utf-8"))
+_DATA: Final = read_toml("noise.toml")
 _EMOJI: Final[tuple[str, ...]] = tuple(_DATA["emoji"]["neutral"].split())
 _TOKEN: Final = re.compile(r"\S+")
 # A whole word of at least four letters; no part of a handle, hashtag, contraction or hyphenated word.
 _WORD: Final = re.compile(r"(?<![\w@#'’-])[^\W\d_]{4,}(?![\w'’-]|[@/]\w)")
 _SPACE: Final = re.compile(r"(?<=\S) (?=\S)")
-_EMOTICON: Final = re.compile(r"[:;=]['’^o-]?[()\[\]DPpOo/\\|*3]+|[()\[\]]+['’^o-]?[:;=]|<3+")
+# A mirrored face opens with the first of its brackets, so that a long row of brackets is read once.
+_EMOTICON: Final = re.compile(r"[:;=]['’^o-]?[()\[\]DPpOo/\\|*3]+|(?<![()\[\]])[()\[\]]+['’^o-]?[:;=]|<3+")
 # Marks at the edge of a word, or alone; those between letters or digits (3.5, 10:30) belong to it.
 _MARKS: Final = re.compile(r"(?<!\w)[.,;:!?…\"“”()\[\]–—]+|[.,;:!?…\"“”()\[\]–—]+(?!\w)")
-_TYPOS, _HASHTAGS, _SPACES = 6, 5, 3  # one in so many
+_TYPOS, _HASHTAGS, _SPACES = 6, 5, 3  # one in N places changes
 
 
 def noise(name: Noise) -> Edit:
@@ -86,7 +86,7 @@ def _typos(text: str) -> Iterator[Change]:
 
 
 def _slip(word: str, drawn: int) -> str:
-    """Swap two letters that stand side by side, or drop one; the first and the last letter stay."""
+    """Swap two neighbouring letters, or drop one; the first and the last letter stay."""
     at = 1 + drawn % (len(word) - 2)
     if drawn // 64 % 2 and at < len(word) - 2 and word[at] != word[at + 1]:
         return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
@@ -105,8 +105,8 @@ def _spaces(text: str) -> Iterator[Change]:
 
 def _tokens(text: str, rewrite: Callable[[str], str]) -> Iterator[Change]:
     for found in _outside(text, _TOKEN):
-        if (said := rewrite(found[0])) != found[0]:
-            yield found.start(), found.end(), said
+        if (new := rewrite(found[0])) != found[0]:
+            yield *found.span(), new
 
 
 def _unmarked(token: str) -> str:
@@ -120,18 +120,18 @@ def _unmarked(token: str) -> str:
 
 
 def _some(text: str, pattern: re.Pattern[str], one_in: int) -> Iterator[tuple[re.Match[str], int]]:
-    """About one in so many places that fit, at least one, and a number drawn for each."""
+    """About one in `one_in` matches, at least one, with a random number for each."""
     draws = Random(_seed(text))
     found = [(match, int(draws.random() * 2**32)) for match in _outside(text, pattern)]
-    chosen = [(match, drawn // one_in) for match, drawn in found if drawn % one_in == 0]
-    if found and not chosen:
+    some = [(match, drawn // one_in) for match, drawn in found if drawn % one_in == 0]
+    if found and not some:
         match, drawn = min(found, key=lambda pair: pair[1])
-        chosen = [(match, drawn // one_in)]
-    yield from chosen
+        some = [(match, drawn // one_in)]
+    yield from some
 
 
 def _outside(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """The places that fit a pattern and are in no web address."""
+    """The matches of a pattern outside web addresses."""
     start = 0
     for begin, end in address_spans(text):
         yield from pattern.finditer(text, start, begin)

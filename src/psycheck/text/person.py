@@ -2,31 +2,42 @@
 
 Only the singular first person (I, me, my, mine, myself) and the third person of people (they, he, she and
 their forms) take part. A contraction is one word and becomes a correct one (I've → he's, they're → I'm).
-Verbs elsewhere are left as they are, as DECK's T3–T6 do it, unless agreement is asked for.
+Verbs stay as they are, as in DECK's T3–T6, unless `agreement` is set.
 
-No pronoun is: "I" as a Roman numeral ("bipolar I", "Pius I"), a list mark ("i)"), an initial ("i.e.") or a
-letter; "mine" as a pit; "my" in "oh my god"; anything within a handle, a hashtag, a web address or a
+Not a pronoun are "I" as a Roman numeral ("bipolar I", "Pius I"), a list mark ("i)"), an initial ("i.e.") or
+a letter; "mine" as a pit; "my" in "oh my god"; anything within a handle, a hashtag, a web address or a
 hyphenated word. "he/she", "s/he" and "his or her" become one word; a pair that names forms of one pronoun
 ("she/her") is left alone. Where roles.py cannot decide, the word stays and counts as undecided.
 """
 
 import re
-import tomllib
 from functools import cache
-from pathlib import Path
 from typing import Final, Literal
 
 from psycheck.text.agreement import REGULAR, verb_joined, verbs_beside
-from psycheck.text.edits import Change, Edit, Edited, Span, address_spans, apply, carry_case, inside
+from psycheck.text.edits import (
+    Change,
+    Edit,
+    Edited,
+    Span,
+    address_spans,
+    apply,
+    capitalised,
+    carry_case,
+    carry_style,
+    inside,
+    straight,
+)
 from psycheck.text.gender.roles import role_of
+from psycheck.text.word_lists import read_toml, word_sets
 
 Person = Literal["they", "he", "she", "I"]
 Pair = tuple[int, int, str]
 
-_DATA: Final = tomllib.loads(Path(__file__).with_name("person.toml").read_text("utf-8"))
+_DATA: Final = read_toml("person.toml")
 _ROLES: Final[dict[str, str]] = _DATA["roles"]
 _BARE: Final[dict[str, str]] = _DATA["bare"]
-_WORDS: Final = {name: frozenset(words.split()) for name, words in _DATA["words"].items()}
+_WORDS: Final = word_sets(_DATA["words"])
 _COUNTED: Final = _WORDS["numbered"] | _WORDS["regnal"] | {"letter"}
 # Each pattern opens with a set of letters, which a search skips to quickly (see `edits.word_pattern`).
 _FIRST: Final = re.compile(
@@ -92,14 +103,14 @@ def _to_third(forms: dict[str, str], endings: dict[str, str], to: Person, agreem
                 continue
             if word == "IM" and not _shouted(text, start, end):
                 continue
-            said = subject
+            new = subject
             if ending:
-                said += (mark or "") + _ending(endings, ending)
-            said = _case_of_i(text, start, end, said)
+                new += (mark or "") + _ending(endings, ending)
+            new = _case_of_i(text, start, end, new)
             if agreement and not ending:
-                _with_verbs(changes, (start, end, said), verbs_beside(text, start, end, to))
+                _with_verbs(changes, (start, end, new), verbs_beside(text, start, end, to))
                 continue
-            changes.append((start, end, said))
+            changes.append((start, end, new))
             if agreement and (joined := verb_joined(text, end, to, finite=ending in ("m", "M", "am"))):
                 changes.append(joined)
         return apply(text, changes)
@@ -149,7 +160,7 @@ def _to_first(forms: dict[str, str], endings: dict[str, str], agreement: bool) -
 
 
 def _with_verbs(changes: list[Change], subject: Change, verbs: tuple[list[Change], list[Change]]) -> None:
-    """Add a subject and the verbs beside it, unless a verb already belongs to the subject before."""
+    """Add a subject and its verbs, unless a verb already belongs to the subject before."""
     before, after = verbs
     if before and (not changes or changes[-1][1] <= before[0][0]):
         changes += before
@@ -159,17 +170,16 @@ def _with_verbs(changes: list[Change], subject: Change, verbs: tuple[list[Change
 
 def _ending(endings: dict[str, str], ending: str) -> str:
     """The new ending of a contraction, with the apostrophe of the old one ("I’d’ve")."""
-    said = endings[ending.lower().replace("’", "'")]
-    return said.replace("'", "’") if "’" in ending else said
+    return carry_style(ending.lower(), endings[straight(ending.lower())])
 
 
-def _case_of_i(text: str, start: int, end: int, said: str) -> str:
-    """I says nothing about case: the words around it do."""
+def _case_of_i(text: str, start: int, end: int, new: str) -> str:
+    """What replaces "I", which shows no case, in the case that the words around it show."""
     if text[start] == "i":
-        return said
+        return new
     if _shouted(text, start, end):
-        return said.upper()
-    return said[0].upper() + said[1:] if _starts_sentence(text, start) else said
+        return new.upper()
+    return capitalised(new) if _starts_sentence(text, start) else new
 
 
 def _shouted(text: str, start: int, end: int) -> bool:
@@ -220,12 +230,12 @@ def _is_letter(text: str, start: int, end: int) -> bool:
     if low not in _COUNTED:
         return False
     follows = _WORD_AFTER.match(text, end)
-    said = follows[1].lower().replace("’", "'") if follows else ""
+    following = straight(follows[1].lower()) if follows else ""
     if low in _WORDS["numbered"]:
-        return said not in _WORDS["finite"] and said not in REGULAR
+        return following not in _WORDS["finite"] and following not in REGULAR
     if low == "letter":
-        return said in _WORDS["after_letter"] or not said
-    return last[0].isupper() and text[start] == "I" and (said in _WORDS["reigning"] or not said)
+        return following in _WORDS["after_letter"] or not following
+    return last[0].isupper() and text[start] == "I" and (following in _WORDS["reigning"] or not following)
 
 
 def _starts_initials(text: str, end: int, last: str) -> bool:
@@ -246,8 +256,8 @@ def _names_something(text: str, start: int, end: int, word: str) -> bool:
         exclaimed = _EXCLAIMED.match(text, end)
         if exclaimed is None or exclaimed[1] is None:
             return exclaimed is not None
-        said = text[max(0, start - 12) : start].lower().split()
-        return _starts_sentence(text, start) or (bool(said) and said[-1].rstrip(",") in _WORDS["oh"])
+        before = text[max(0, start - 12) : start].lower().split()
+        return _starts_sentence(text, start) or (bool(before) and before[-1].rstrip(",") in _WORDS["oh"])
     if word == "mine":
         before = text[max(0, start - 12) : start].lower().split()
         after = _WORD_AFTER.match(text, end)

@@ -7,7 +7,7 @@ from typing import Final
 
 from psycheck.errors import MissingExtra
 
-# Where a line is empty, a sentence ends, whatever stands before it.
+# An empty line ends a sentence, with or without a full stop.
 _PARAGRAPH: Final = re.compile(r"\n[^\S\n]*\n\s*|[\r\f\v\u2028\u2029]+")
 _HALF: Final = re.compile(r"[\ud800-\udfff\0]")
 
@@ -15,7 +15,7 @@ _HALF: Final = re.compile(r"[\ud800-\udfff\0]")
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text, in order, without white space at their ends; none are empty.
 
-    White space inside a sentence becomes one space; control characters and halves of characters are left out.
+    White space inside a sentence becomes one space; NUL and lone surrogates are dropped.
     """
     split = _blingfire()
     parts = (_HALF.sub("", part) for part in _PARAGRAPH.split(text))

@@ -242,7 +242,7 @@ def test_a_scope_is_named_by_its_words() -> None:
     assert scope_of(["pronouns, nouns", "titles"]) == Scope(nouns=True, titles=True)
     assert scope_of(["names"], "main") == Scope(names=True, person="main")
     assert scope_of(["names,titles"]).words == ("pronouns", "titles", "names")
-    with pytest.raises(BadInput, match="'nuons' cannot be swapped") as error:
+    with pytest.raises(BadInput, match="unknown kind of words to swap: 'nuons'") as error:
         scope_of(["pronouns,nuons"], where="plan.toml")
     assert "did you mean 'nouns'" in str(error.value)
     with pytest.raises(BadInput, match="swap_person 'me'"):
@@ -324,26 +324,26 @@ def right_partner(row: dict[str, str]) -> tuple[str, str]:
     marked = re.search(r"\[(\w+)\]", sentence)
     assert marked
     word = marked[1].lower()
-    said = {
+    partner = {
         "object": "him",
         "possessive": "his",
         "determiner": "her",
         "pronoun": "hers" if word == "his" else "his",
         "undecided": word,
     }[role]
-    return sentence.replace(marked[0], f"{marked[1]}"), said
+    return sentence.replace(marked[0], f"{marked[1]}"), partner
 
 
 def test_98_of_100_labelled_sentences_are_swapped_right_and_none_is_silently_wrong() -> None:
     right = 0
     for row in SET:
-        text, said = right_partner(row)
+        text, partner = right_partner(row)
         marked = row["sentence"].index("[")
         edited = swap()(text)
         before = len(re.findall(r"\w+", row["sentence"][:marked]))
         now = re.findall(r"\w+", edited.text)[before].lower()
-        right += now == said
-        assert now == said or edited.undecided, row["part"]
+        right += now == partner
+        assert now == partner or edited.undecided, row["part"]
         assert swap()(edited.text).text == text
     assert right >= 0.98 * len(SET) >= 294
 

@@ -1,12 +1,15 @@
 import csv
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psycheck.text.gender.roles import role_of, roles_between
+from psycheck.text.gender.neighbours import FORMS, LISTS
+from psycheck.text.gender.roles import Role, role_of, roles_between
+from psycheck.text.word_lists import read_toml
 
 SET = list(csv.DictReader(Path(__file__).with_name("her_his.csv").open(encoding="utf-8")))
 
@@ -158,3 +161,23 @@ def test_both_words_between_the_same_neighbours() -> None:
     assert roles_between("I saw ", " yesterday") == ("object", "pronoun")
     assert roles_between("I saw ", " dog") == ("possessive", "possessive")
     assert roles_between("I saw ", " smile") == ("undecided", "possessive")
+
+
+RULES = read_toml("gender/role_rules.toml")
+
+
+def test_every_section_of_the_rules_is_reached_and_every_result_is_a_role_or_a_section() -> None:
+    results = re.findall(r"->[ ]*(\w*)", "\n".join(RULES["rules"].values()))
+    assert set(results) <= {*get_args(Role), *RULES["rules"], "next"}
+    # A section that no result names follows one that can run through: one that ends in a condition.
+    for section, following in zip(RULES["rules"], list(RULES["rules"])[1:], strict=False):
+        runs_through = not RULES["rules"][section].splitlines()[-1].startswith("->")
+        assert runs_through or following in results or following == "his"
+
+
+def test_every_word_list_is_used_by_a_rule_or_a_form() -> None:
+    conditions = "\n".join(RULES["rules"].values()) + "\n".join(RULES["unions"].values())
+    used = set(re.findall(r"\w+", conditions))
+    by_forms = {"openers", "relative", "not_past", "not_plural", "drugs", "drug_not", "drug_endings"}
+    assert set(LISTS) - used == by_forms - used
+    assert set(FORMS) <= used

@@ -121,16 +121,16 @@ def marked(which: str) -> list[tuple[str, list[tuple[int, int, str]]]]:
 def figures(which: str) -> tuple[Counter[str], Counter[str], float]:
     """How many of each kind were marked, how many of them covered, and the share of alarms that are right."""
     there, covered = Counter[str](), Counter[str]()
-    said = right = 0
+    total = right = 0
     for text, spans in marked(which):
         found = find_personal(text)
         blotted = {place for one in found for place in range(one.start, one.end)}
         for start, end, kind in spans:
             there[kind] += 1
             covered[kind] += all(place in blotted or text[place].isspace() for place in range(start, end))
-        said += len(found)
+        total += len(found)
         right += sum(any(one.start < end and one.end > start for start, end, _ in spans) for one in found)
-    return there, covered, right / said
+    return there, covered, right / total
 
 
 @pytest.mark.parametrize(

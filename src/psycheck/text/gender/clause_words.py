@@ -1,65 +1,36 @@
 """The words of an English clause: which are verbs, adverbs and subjects, by lists and neighbours."""
 
-import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from psycheck.text.agreement import REGULAR, third_person
 from psycheck.text.gender.words import NOUNS, WORDS
+from psycheck.text.word_lists import read_toml, word_sets
 
-_DATA: Final[dict[str, str]] = tomllib.loads(Path(__file__).with_name("they_verbs.toml").read_text("utf-8"))
-
-
-def _list(name: str) -> frozenset[str]:
-    return frozenset(_DATA[name].split())
-
-
+_DATA: Final[dict[str, str]] = read_toml("gender/they_verbs.toml")
+LISTS: Final = word_sets(_DATA)
 AUXILIARIES: Final = dict(zip(_DATA["singular"].split(), _DATA["singular_to_they"].split(), strict=True))
-EITHER_NUMBER: Final = _list("either_number")
-JOINING: Final = _list("joining")
-RELATIVE: Final = _list("relative")
-OPENING: Final = _list("opening")
-SAYING: Final = _list("saying")
-DETERMINERS: Final = _list("determiners")
-PREPOSITIONS: Final = _list("prepositions")
-STATED: Final = _list("stated")
-TURNING: Final = _list("turning")
-ABBREVIATED: Final = _list("abbreviated")
-UNITS: Final = _list("units")
-THIRD: Final = _list("third")
-INVERTED: Final = _list("he_or_she")
-_NOT_THIRD: Final = _list("not_third")
-SUBJECTS: Final = THIRD | _NOT_THIRD
+SUBJECTS: Final = LISTS["third"] | LISTS["not_third"]
 
-_NOUNS_TOO: Final = _list("nouns_too") | _list("complaints")
+_NOUNS_TOO: Final = LISTS["nouns_too"] | LISTS["complaints"]
 _S_FORMS: Final = {
     third_person(verb): verb
-    for verb in sorted({*_DATA["verbs"].split(), *REGULAR, *WORDS["clinical_verbs"].split(), *_NOUNS_TOO})
+    for verb in sorted({*LISTS["verbs"], *REGULAR, *WORDS["clinical_verbs"].split(), *_NOUNS_TOO})
 }
 FINITE_FORMS: Final = AUXILIARIES.keys() | _S_FORMS.keys()
-PLURAL_VERBS: Final = _list("plural")
-VERB_FORMS: Final = FINITE_FORMS | EITHER_NUMBER | _list("past")
+VERB_FORMS: Final = FINITE_FORMS | LISTS["either_number"] | LISTS["past"]
 # Words that show that another clause has begun.
 TELLING: Final = (
-    FINITE_FORMS | EITHER_NUMBER | PLURAL_VERBS | frozenset(word for word in THIRD if "'" in word)
+    FINITE_FORMS | LISTS["either_number"] | LISTS["plural"] | {word for word in LISTS["third"] if "'" in word}
 )
 _NOUN_FORMS: Final = frozenset(map(third_person, _NOUNS_TOO))
-_COMPLAINTS: Final = frozenset(map(third_person, _list("complaints")))
-_OF_THINGS: Final = _list("of_things")
-_FELT: Final = _list("felt")
-_PERSONS: Final = _list("persons")
-_PLURALS: Final = _list("plurals")
-_PAST: Final = _list("past")
-_OBJECTS: Final = _list("objects")
-_VERB_BEFORE: Final = _list("with_prepositions")
-_LISTING: Final = _list("listing")
-_UP_OUT: Final = _list("up_out")
-_QUANTITIES: Final = _list("quantities")
-_PERSONAL_PAIRS: Final = _list("personal_pairs")
-_ADVERBS: Final = _list("adverbs")
-_NOT_ADVERBS: Final = _list("not_adverbs")
-_PARTICLES: Final = _list("particles")
+_COMPLAINTS: Final = frozenset(map(third_person, LISTS["complaints"]))
+_OBJECTS: Final = LISTS["objects"] | (LISTS["determiners"] - LISTS["quantities"])
+_NOT_IN_LISTS: Final = LISTS["determiners"] | LISTS["prepositions"] | LISTS["objects"] | LISTS["joining"]
+_NO_NOUNS: Final = frozenset().union(
+    *(LISTS[name] for name in ("saying", "opening", "relative", "prepositions", "joining", "either_number")),
+    *(LISTS[name] for name in ("plural", "adverbs")),
+)
 _NO_VERBS: Final = frozenset(WORDS["no_verbs"].split()) - AUXILIARIES.keys()
 _PHRASES: Final[dict[str, list[list[str]]]] = {}
 for _phrase in sorted(_DATA["adverb_phrases"].split(), key=len, reverse=True):
@@ -70,14 +41,19 @@ _LONG: Final = ("sses", "shes", "ches", "xes", "zzes", "oes")
 class Word(NamedTuple):
     """A word of a text, in lower case with straight apostrophes, or a comma or dash."""
 
-    said: str
+    text: str
     start: int
     end: int
     capital: bool
 
 
+def text_at(words: Sequence[Word], at: int) -> str:
+    """The word at a place, "" behind the last one."""
+    return words[at].text if at < len(words) else ""
+
+
 def plain_form(word: str) -> str:
-    """What a singular verb is beside they: is → are, tries → try; "" if it can be none."""
+    """The form of a singular verb beside they: is → are, tries → try; "" if it cannot be a verb."""
     known = AUXILIARIES.get(word) or _S_FORMS.get(word)
     if known:
         return known
@@ -92,14 +68,14 @@ def skip_adverbs(words: Sequence[Word], at: int, *, particles: bool = False) -> 
     """Where the adverbs that begin at `at` end, and whether there are any; `particles` are "up", "out" …"""
     start = at
     while at < len(words):
-        said = words[at].said
+        word = words[at].text
         length = _phrase_at(words, at)
         if length:
             at += length
         elif (
-            said in _ADVERBS
-            or (said.endswith("ly") and len(said) > 4 and said not in _NOT_ADVERBS)
-            or (particles and said in _PARTICLES)
+            word in LISTS["adverbs"]
+            or (word.endswith("ly") and len(word) > 4 and word not in LISTS["not_adverbs"])
+            or (particles and word in LISTS["particles"])
         ):
             at += 1
         else:
@@ -108,15 +84,15 @@ def skip_adverbs(words: Sequence[Word], at: int, *, particles: bool = False) -> 
 
 
 def _phrase_at(words: Sequence[Word], at: int) -> int:
-    for phrase in _PHRASES.get(words[at].said, ()):
-        if [word.said for word in words[at : at + len(phrase)]] == phrase:
+    for phrase in _PHRASES.get(words[at].text, ()):
+        if [word.text for word in words[at : at + len(phrase)]] == phrase:
             return len(phrase)
     return 0
 
 
 def is_past(word: str) -> bool:
     """Whether a word may be a past tense."""
-    return word in _PAST or (word.endswith("ed") and len(word) > 4)
+    return word in LISTS["past"] or (word.endswith("ed") and len(word) > 4)
 
 
 def is_verb(
@@ -127,106 +103,96 @@ def is_verb(
     `since` is where the words after the last verb of the subject begin; `parallel` means that there are none,
     `continues` that another verb in -s is joined to the word.
     """
-    said = words[at].said
-    if said not in FINITE_FORMS:
-        following = words[at + 1].said if at + 1 < len(words) else ""
-        takes = following in DETERMINERS - _QUANTITIES or following in _OBJECTS
-        return (takes or (parallel and joined > 0)) and bool(plain_form(said)) and said not in _PLURALS
-    if said not in _NOUN_FORMS or adverb:
+    word = words[at].text
+    if word not in FINITE_FORMS:
+        following = text_at(words, at + 1)
+        takes = following in _OBJECTS or (parallel and joined > 0)
+        return takes and bool(plain_form(word)) and word not in LISTS["plurals"]
+    if word not in _NOUN_FORMS or adverb:
         return True
-    following = words[at + 1].said if at + 1 < len(words) else ""
+    following = text_at(words, at + 1)
     if parallel:
         return following not in ("are", "were", "of")
     between = words[since:joined]
-    last = words[joined - 1].said
-    led = next((i for i in range(joined - 1, since, -1) if words[i].said in PREPOSITIONS), since - 1)
+    last = words[joined - 1].text
+    led = next((i for i in range(joined - 1, since, -1) if words[i].text in LISTS["prepositions"]), since - 1)
     listed = _bare(words[led + 1 : joined]) and plural(words[joined - 1 : joined])
-    if said in _COMPLAINTS:
-        takes = (following in DETERMINERS and following not in _QUANTITIES) or following in _OBJECTS
-        return takes or following.endswith("ly") or (following in _VERB_BEFORE and not listed)
-    if not following or following == "," or following in JOINING:
-        told = bool(between) and between[0].said in _OBJECTS
-        return told or last in _OBJECTS or any(word.said in _NOT_THIRD for word in between) or continues
-    if following in ("of", "–") or following in PLURAL_VERBS or following in RELATIVE:
+    if word in _COMPLAINTS:
+        led_on = following in LISTS["with_prepositions"] and not listed
+        return following in _OBJECTS or following.endswith("ly") or led_on
+    if not following or following == "," or following in LISTS["joining"]:
+        has_object = last in LISTS["objects"] or (bool(between) and between[0].text in LISTS["objects"])
+        return has_object or any(each.text in LISTS["not_third"] for each in between) or continues
+    if following in ("of", "–") or following in LISTS["plural"] or following in LISTS["relative"]:
         return False
-    if following in PREPOSITIONS or following in _PARTICLES:
-        parted = following in _UP_OUT or (following == "on" and at + 2 >= len(words))
-        if parted or (following in _VERB_BEFORE and not _phrase_at(words, at + 1)):
+    if following in LISTS["prepositions"] or following in LISTS["particles"]:
+        parted = following in LISTS["up_out"] or (following == "on" and at + 2 >= len(words))
+        if parted or (following in LISTS["with_prepositions"] and not _phrase_at(words, at + 1)):
             return not listed
-        return not (listed or _bare(between) or (since > 0 and words[since - 1].said in _LISTING))
+        return not (listed or _bare(between) or (since > 0 and words[since - 1].text in LISTS["listing"]))
     return True
 
 
 def _bare(span: Sequence[Word]) -> bool:
     """Whether an object is mere nouns and adjectives, as in a list of things: "headaches and cramps"."""
-    return not any(
-        word.said in DETERMINERS
-        or word.said in PREPOSITIONS
-        or word.said in _OBJECTS
-        or word.said.endswith("ly")
-        or word.said in JOINING
-        for word in span
-    )
+    return not any(word.text in _NOT_IN_LISTS or word.text.endswith("ly") for word in span)
 
 
 def may_be_finite(word: str, span: Sequence[Word] = (), opener: str = "", *, relative: bool = False) -> bool:
     """Whether a form in -s that nothing joins is a verb, after the words that may be its subject."""
     if word in AUXILIARIES:
         return True
-    if span and span[-1].said in DETERMINERS and span[-1].said not in THIRD:
+    last = span[-1].text if span else ""
+    if (
+        last == "to"
+        or last in LISTS["not_third"]
+        or (last in LISTS["determiners"] and last not in LISTS["third"])
+    ):
         return False
-    if span and (span[-1].said in _NOT_THIRD or span[-1].said == "to"):
-        return False
-    if word not in _NOUN_FORMS:
+    if word not in _NOUN_FORMS or (relative and not span) or last in LISTS["third"]:
         return True
-    if (relative and not span) or (span and span[-1].said in THIRD):
+    if names_person(span) and not any(each.text in LISTS["prepositions"] for each in span):
         return True
-    if names_person(span) and not any(each.said in PREPOSITIONS for each in span):
-        return True
-    return bool(opener) and word not in _COMPLAINTS and bool(span) and span[0].said in DETERMINERS
+    return bool(opener) and word not in _COMPLAINTS and bool(span) and span[0].text in LISTS["determiners"]
 
 
 def ends_no_noun(word: str) -> bool:
     """Whether a pronoun after this word is not described by it: "my ex says he", "every morning she"."""
-    return (
-        word in SAYING
-        or word.rstrip("s") in UNITS
-        or (word in FINITE_FORMS and word not in _NOUN_FORMS)
-        or is_past(word)
-        or word in OPENING | RELATIVE | PREPOSITIONS | JOINING | EITHER_NUMBER | PLURAL_VERBS | _ADVERBS
-    )
+    verb = (word in FINITE_FORMS and word not in _NOUN_FORMS) or is_past(word)
+    return verb or word in _NO_NOUNS or word.rstrip("s") in LISTS["units"]
 
 
 def surely_verb(words: Sequence[Word], at: int) -> bool:
-    """Whether a word in -s that "and" joins is a verb, whatever stands before it."""
-    said = words[at].said
-    following = words[at + 1].said if at + 1 < len(words) else ""
-    return said in FINITE_FORMS and (
-        said not in _NOUN_FORMS or following in DETERMINERS or following in _OBJECTS
-    )
+    """Whether a word in -s that "and" joins is a verb, whatever comes before it."""
+    word = words[at].text
+    following = text_at(words, at + 1)
+    takes = following in LISTS["determiners"] or following in LISTS["objects"]
+    return word in FINITE_FORMS and (word not in _NOUN_FORMS or takes)
 
 
 def is_personal(words: Sequence[Word], at: int) -> bool:
     """Whether only a person can be the subject of this verb: "denies", "doesn't want", "is worried"."""
-    said = words[at].said
-    if said not in AUXILIARIES:
-        pair = f"{said}_{words[at + 1].said}" if at + 1 < len(words) else ""
-        return pair in _PERSONAL_PAIRS or plain_form(said) not in _OF_THINGS
+    word = words[at].text
+    if word not in AUXILIARIES:
+        return (
+            f"{word}_{text_at(words, at + 1)}" in LISTS["personal_pairs"]
+            or plain_form(word) not in LISTS["of_things"]
+        )
     after, _ = skip_adverbs(words, at + 1)
     if after >= len(words):
         return False
-    if AUXILIARIES[said].startswith("do"):
-        return plain_form(third_person(words[after].said)) not in _OF_THINGS
-    return words[after].said in _FELT
+    if AUXILIARIES[word].startswith("do"):
+        return plain_form(third_person(words[after].text)) not in LISTS["of_things"]
+    return words[after].text in LISTS["felt"]
 
 
 def names_person(span: Sequence[Word]) -> bool:
     """Whether words name a person or an animal, by a noun or by a name."""
     return any(
-        word.said in _PERSONS
-        or word.said in NOUNS
-        or (word.capital and len(word.said) > 1)
-        or word.said.endswith(("ologist", "ician", "apist"))
+        word.text in LISTS["persons"]
+        or word.text in NOUNS
+        or (word.capital and len(word.text) > 1)
+        or word.text.endswith(("ologist", "ician", "apist"))
         for word in span
     )
 
@@ -235,9 +201,9 @@ def plural(span: Sequence[Word]) -> bool:
     """Whether a subject is plural or no third person, so that no verb in -s can be its."""
     if not span:
         return False
-    last = span[-1].said
+    last = span[-1].text
     return (
-        any(word.said in _NOT_THIRD for word in span)
-        or last in _PLURALS
+        any(word.text in LISTS["not_third"] for word in span)
+        or last in LISTS["plurals"]
         or (len(last) > 3 and last[-1] == "s" and last[-2] not in "su'i")
     )

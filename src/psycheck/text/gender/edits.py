@@ -7,7 +7,7 @@ can say what "her" is in "I saw her smile"). Second, the result is swapped again
 the text, it stays as it was. Every word that stays for such a reason counts as undecided.
 
 "he/she", "s/he", "(s)he" and "he or she" name both and are not swapped; a label such as "she/her" is.
-Left alone are handles, hashtags, web addresses, tags of HTML and hyphenated words ("she-wolf").
+Handles, hashtags, web addresses, HTML tags and hyphenated words ("she-wolf") stay as they are.
 """
 
 from dataclasses import replace
@@ -32,7 +32,7 @@ from psycheck.text.gender.words import (
 
 __all__ = ["Scope", "gender_of", "names_besides", "neutralise", "scope_of", "swap"]
 
-# Words that stand for a pronoun of any gender, so that what is decided beside it is the same after a swap.
+# Pronouns of either gender are seen as these, so that decisions about their neighbours survive a swap.
 _BLIND: Final = {"subject": "he", "reflexive": "himself", "decide": "him"}
 _BY_ROLE: Final = {"object": "him", "possessive": "his", "pronoun": "hers"}
 _PARTNERS: Final = {
@@ -77,7 +77,7 @@ def gender_of(text: str, scope: Scope = PRONOUNS_ONLY) -> Literal["female", "mal
 
 
 def names_besides(text: str, scope: Scope = PRONOUNS_ONLY) -> bool:
-    """Whether nouns or titles that the scope leaves name a gender too, so that an edit leaves it in sight."""
+    """Whether nouns or titles outside the scope name a gender, which then still shows after an edit."""
     wide = replace(scope, nouns=True, titles=True)
     return wide != scope and len(gendered(text, wide)) > len(gendered(text, scope))
 
@@ -115,12 +115,12 @@ def _partners(text: str, found: list[Found]) -> list[str | None]:
         at = found[i]
         right = (text[at.end : after] + right)[:_AFTER]
         after = at.start
-        seen = at.said
+        seen = at.written
         if i in out:
             seen = _blind(at) if out[i] else seen
         elif at.entry.gender not in ("female", "male"):
             out[i] = ""
-        elif not plain_case(at.said):
+        elif not plain_case(at.written):
             out[i] = None
         elif at.entry.kind == "decide":
             role = (
@@ -128,8 +128,8 @@ def _partners(text: str, found: list[Found]) -> list[str | None]:
                 if at.ending
                 else _role_both_ways(at.word, left[max(0, places[i] - _BEFORE) : places[i]], right)
             )
-            out[i] = carry_case(at.said, _PARTNERS[at.word, role]) if role else None
-            seen = carry_case(at.said, _BY_ROLE[role]) if role else seen
+            out[i] = carry_case(at.written, _PARTNERS[at.word, role]) if role else None
+            seen = carry_case(at.written, _BY_ROLE[role]) if role else seen
         elif at.entry.partner:
             out[i] = carry_case(text[at.start : at.end], at.entry.partner)
             seen = _blind(at)
@@ -157,9 +157,9 @@ def _joined(text: str, found: list[Found]) -> dict[int, str | None]:
         label = LABELS.get(text[words[0].start : words[-1].end].lower())
         if mixed(words):
             out |= dict.fromkeys(run, "")
-        elif label and all(plain_case(at.said) for at in words):
+        elif label and all(plain_case(at.written) for at in words):
             out |= {
-                i: carry_case(found[i].said, said) for i, said in zip(run, label[0].split("/"), strict=True)
+                i: carry_case(found[i].written, new) for i, new in zip(run, label[0].split("/"), strict=True)
             }
         elif "/" in text[words[0].end : words[-1].start] and words[0].entry.kind != "noun":
             out |= {i: None if found[i].entry.gender in ("female", "male") else "" for i in run}
@@ -181,7 +181,7 @@ def _blind_text(text: str, found: list[Found]) -> tuple[str, list[int]]:
 
 
 def _blind(at: Found) -> str:
-    if at.entry.gender not in ("female", "male") or not plain_case(at.said):
-        return at.said
+    if at.entry.gender not in ("female", "male") or not plain_case(at.written):
+        return at.written
     word = min(at.word, at.entry.partner.lower() or at.word)
-    return carry_case(at.said, _BLIND.get(at.entry.kind, word))
+    return carry_case(at.written, _BLIND.get(at.entry.kind, word))

@@ -8,10 +8,10 @@ title or first name; that of the first pronoun that does not follow another pers
 - a pronoun after a word for another person of the same gender in the same sentence ("her mother says she …"):
   it may be either's, so it is left and counted;
 - a noun that may be theirs or another's ("The woman cried", "a mother of two"): it is left and counted;
-- words of kin and roles ("her sister", "the waitress"), which are other people unless they are said of the
+- words of kin and roles ("her sister", "the waitress"), which are other people unless they describe the
   person ("she is a mother", "works as a waitress"), plurals, and other names and titles.
 
-Where no gendered word in the scope can be told to be the main person's, all of them are counted.
+Where no gendered word in the scope is known to be the main person's, all of them are counted.
 
 Limits. People whose word has no gender ("her therapist", "Dr Jones") are not seen: a pronoun after them is
 taken for the patient's. A pronoun in a later sentence is, too ("Her sister called. She was upset."). Other
@@ -21,25 +21,19 @@ note is left and counted.
 """
 
 import re
-import tomllib
-from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from psycheck.text.gender.sex_letters import AGE, LABEL
 from psycheck.text.gender.words import Found, Scope, gendered, in_scope, mixed, runs
+from psycheck.text.word_lists import read_toml, word_sets
 
-Whose = Literal["introduced", "named", "said", "weak", "unclear", "other"]
+Whose = Literal["introduced", "named", "pronoun", "weak", "unclear", "other"]
 
 _EVERYTHING: Final = Scope(nouns=True, titles=True, names=True)
 # What tells the main person's gender: the first of these that there is.
-_ORDER: Final[tuple[Whose, ...]] = ("introduced", "named", "said", "weak")
+_ORDER: Final[tuple[Whose, ...]] = ("introduced", "named", "pronoun", "weak")
 
-_LISTS: Final = {
-    name: frozenset(words.split())
-    for name, words in tomllib.loads(Path(__file__).with_name("gender.toml").read_text("utf-8"))[
-        "main_person"
-    ].items()
-}
+_LISTS: Final = word_sets(read_toml("gender/gender.toml")["main_person"])
 _WINDOW: Final = 90
 _AGED: Final = re.compile(AGE, re.I)
 _LABELLED: Final = re.compile(
@@ -55,7 +49,7 @@ _OWNER: Final = re.compile(
     r"(?:\b(?:my|your|our|her|his|their|its|whose)|(?<!\bshe)(?<!\bhe)['’]s?)\s+(?:(?!an?\s|the\s)[\w-]+\s+)?\Z",
     re.I,
 )
-_SAID_OF: Final = re.compile(
+_DESCRIBED: Final = re.compile(
     r"(?:\b(she|he|this|patient|pt|client|[A-Z][\w'’-]*)(?:\s+(?i:is|was|remains|remained|became|becomes)|['’]s)"
     r"(?:\s+(?:also|still|now|not|currently))?|(,\s|\()|\b([Aa]s)\b)\s*(?<!\w)(?i:an?|the|one)\s+([^.;:\n]*)\Z|"
     r"\b(patient|pt|client|Patient|Pt|PT|PATIENT|Client)(?:\s*[,:–-]|\s+(?i:is|was))?\s+(?i:an?\s+)?([^.;:\n]*)\Z"
@@ -66,7 +60,7 @@ _ARTICLE: Final = re.compile(r"(?:^|[\s(])(an?|the)\s+(?:[\w-]+\s+){0,2}\Z", re.
 # "Single mother of two" may be the patient; "Mother reports" is not.
 _OF_NUMBER: Final = re.compile(r"\s+of\s+(?:\d|one\b|two\b|three\b|four\b|five\b|six\b|a\b|an\b)", re.I)
 _ADJECTIVES: Final = re.compile(r"(?:^|[.!?;\n]\s*)(?!(?i:the|his|her)\b)[A-Z][\w-]*\s+(?:[a-z-]+\s+){0,2}\Z")
-_BESIDE: Final = re.compile(r"([\w'’]+)\s+(?:an?|the|some|this|that)\s+(?:[\w-]+\s+){0,2}\Z", re.I)
+_AHEAD: Final = re.compile(r"([\w'’]+)\s+(?:an?|the|some|this|that)\s+(?:[\w-]+\s+){0,2}\Z", re.I)
 _HEAD: Final = re.compile(r"\W*(?:[\w'’-]+,?\s+){0,3}")
 _CALLED: Final = re.compile(r"[ ,(]*(?:(?:named|called)\s+)?", re.I)
 _AND: Final = re.compile(r"\.?\s+(?:and|or|&)\s+", re.I)
@@ -116,8 +110,8 @@ def of_main_person(text: str, scope: Scope) -> Main:
 
 
 def _gender(words: list[tuple[Found, Whose]]) -> str:
-    told = [(at, one) for at, one in words if one in _ORDER and at.entry.gender in ("female", "male")]
-    return min(told, key=lambda word: _ORDER.index(word[1]))[0].entry.gender if told else ""
+    shown = [(at, one) for at, one in words if one in _ORDER and at.entry.gender in ("female", "male")]
+    return min(shown, key=lambda word: _ORDER.index(word[1]))[0].entry.gender if shown else ""
 
 
 def _whose(text: str, at: Found, before: Found | None, known: dict[str, str], others: set[str]) -> Whose:
@@ -134,7 +128,7 @@ def _whose(text: str, at: Found, before: Found | None, known: dict[str, str], ot
         if surname in ("and", "or") or (before and _AND.fullmatch(text, before.end, at.start)):
             return "unclear"  # "Mr. and Ms. Smith" are two people
         return "named" if known.setdefault("title", surname) == surname else "other"
-    return "unclear" if at.entry.gender in others else "said"
+    return "unclear" if at.entry.gender in others else "pronoun"
 
 
 def _whose_noun(text: str, at: Found, before: Found | None, others: set[str]) -> Whose:
@@ -147,9 +141,9 @@ def _whose_noun(text: str, at: Found, before: Found | None, others: set[str]) ->
     if at.entry.gender not in others:
         if adult and _introduced(text, left, at):
             return "introduced"
-        said = "" if at.ending else _said_of(text, left, at.start, adult)
-        if said:
-            return "introduced" if adult and said.lower() in _PATIENT else "weak"
+        described = "" if at.ending else _described(text, left, at.start, adult)
+        if described:
+            return "introduced" if adult and described.lower() in _PATIENT else "weak"
         if adult and before is None and not at.ending and _at_head(text, at.start):
             return "weak"
     if adult or at.word in _LISTS["states"]:
@@ -161,19 +155,19 @@ def _whose_noun(text: str, at: Found, before: Found | None, others: set[str]) ->
 
 
 def _plural(at: Found) -> bool:
-    said = at.entry.neutral.removesuffix("'s").removesuffix("’s").rstrip("'’")
-    return at.entry.kind == "noun" and (said in _LISTS["plurals"] or said.endswith("s"))
+    noun = at.entry.neutral.removesuffix("'s").removesuffix("’s").rstrip("'’")
+    return at.entry.kind == "noun" and (noun in _LISTS["plurals"] or noun.endswith("s"))
 
 
 def _other_before(text: str, left: int, start: int) -> bool:
-    """Whether what stands before a noun says that it is somebody else: "her", "another", "hit by a"."""
+    """Whether the words before a noun make it somebody else: "her", "another", "hit by a"."""
     if _OWNER.search(text, left, start):
         return True
     words = text[left:start].lower().split()[-2:]
     if any(word in _LISTS["others_before"] for word in words):
         return True
-    beside = _BESIDE.search(text, left, start)
-    return beside is not None and beside[1].lower() in _LISTS["beside"]
+    ahead = _AHEAD.search(text, left, start)
+    return ahead is not None and ahead[1].lower() in _LISTS["beside"]
 
 
 def _introduced(text: str, left: int, at: Found) -> bool:
@@ -191,9 +185,9 @@ def _introduced(text: str, left: int, at: Found) -> bool:
     )
 
 
-def _said_of(text: str, left: int, start: int, adult: bool) -> str:
-    """Of whom a noun is said: "she" of "she is a good mother", "patient", "as"; "" if of nobody."""
-    found = _SAID_OF.search(text, left, start)
+def _described(text: str, left: int, start: int, adult: bool) -> str:
+    """Whom a noun describes: "she" in "she is a good mother", "patient", "as"; "" if nobody."""
+    found = _DESCRIBED.search(text, left, start)
     if found is None:
         return ""
     subject, comma, role, gap, patient, behind = found.groups("")

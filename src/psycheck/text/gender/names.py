@@ -1,17 +1,16 @@
-"""First names and titles: which there are, and whether a word that may be one is, by what stands beside it.
+"""First names and titles: the lists, and whether a word that may be one is, by its neighbours.
 
 What decides is the same for a name and its partner, so that a swap of names runs both ways. A capitalised
-word that is no name of the list is not seen, whatever stands beside it.
+word that is not on the list is never a name.
 """
 
 import re
-import tomllib
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from psycheck.text.redact.lists import any_of, everyday, words_of
+from psycheck.text.word_lists import read_toml
 
-_DATA: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("names.toml").read_text("utf-8"))
+_DATA: Final = read_toml("gender/names.toml")
 
 
 def _pairs(table: str) -> tuple[tuple[str, str], ...]:
@@ -60,7 +59,7 @@ _WORD_BEFORE: Final = re.compile(r"(?<![\w'’])([\w'’]+),?[^\S\n]+\Z")
 _NEXT: Final = re.compile(r"[^\S\n]+([\w'’]+)")
 _AND_NAME: Final = re.compile(r"[^\S\n]+(?:and|&)[^\S\n]+([A-Z][a-z]+)(?!\w)")
 _POSSESSIVE: Final = re.compile(r"['’]s?(?!\w)")
-# Before a name: "Miss Smith", "Ms. [name]", "Mr. and Ms. Smith", "Mr/Ms Smith"; in "Miss you" it is no title.
+# Before a name: "Miss Smith", "Ms. [name]", "Mr. and Ms. Smith", "Mr/Ms Smith"; not "Miss you".
 _NAME_FOLLOWS: Final = re.compile(
     r"\.?(?:(?:[^\S\n]+(?:and|or|&)[^\S\n]+|[^\S\n]?/[^\S\n]?)(?:Mr|Mrs|Ms|Miss|Dr)\b\.?)?"
     r"(?:(?<=\.)|[^\S\n])[^\S\n]*[A-Z\[_*]"
@@ -72,7 +71,7 @@ _LOUD_FOLLOWS: Final = re.compile(
 
 
 def is_title(text: str, start: int, end: int) -> bool:
-    """Whether "Mr", "MS" … at `text[start:end]` is a title, which stands before a name."""
+    """Whether "Mr", "MS" … at `text[start:end]` is a title before a name."""
     if not text[start:end].isupper():
         return _NAME_FOLLOWS.match(text, end) is not None
     follows = _LOUD_FOLLOWS.match(text, end)
@@ -106,7 +105,7 @@ def is_name(text: str, start: int, end: int) -> bool:
 
 
 def _shown_in_capitals(text: str, end: int) -> bool:
-    """Whether a verb of a person follows, with or without a surname; in capitals nothing else tells."""
+    """Whether a verb of a person follows, with or without a surname; in capitals nothing else shows it."""
     follows = _NEXT.match(text, end)
     if follows is None or follows[1].lower() in _DOES:
         return follows is not None
@@ -120,17 +119,17 @@ def _shown_in_capitals(text: str, end: int) -> bool:
 
 
 def _shown(text: str, start: int, end: int, name: str) -> bool:
-    """Whether what stands beside a word that may be a name shows that it is one."""
+    """Whether the neighbours of a word that may be a name show that it is one."""
     follows = _NEXT.match(text, end)
     behind = follows[1] if follows else ""
     if behind.lower() in _DOES or _surname(behind):
         return True
     before = _WORD_BEFORE.search(text, max(0, start - 24), start)
-    said = before[1] if before else ""
-    if name in _MONTHS or said.lower() in _PERSON_AFTER:
-        return said.lower() in _PERSON_AFTER
-    if said:
-        return (said.islower() or said.lower() in _HEADS) and said not in _NOT_AFTER
+    last = before[1] if before else ""
+    if name in _MONTHS or last.lower() in _PERSON_AFTER:
+        return last.lower() in _PERSON_AFTER
+    if last:
+        return (last.islower() or last.lower() in _HEADS) and last not in _NOT_AFTER
     joined = _AND_NAME.match(text, end)
     if joined or name in _SUBJECTS:
         return joined is not None and joined[1] in _KNOWN

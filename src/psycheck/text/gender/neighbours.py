@@ -1,37 +1,30 @@
-"""The words beside a pronoun, and the lists that say what they are."""
+"""The words beside a pronoun, and the lists and forms that say what they are."""
 
 import re
-import tomllib
-from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
 
-HerRole = Literal["object", "possessive", "undecided"]
+from psycheck.text.word_lists import read_toml, word_sets
 
 LISTS: Final = {
-    name: frozenset(words.split())
-    for file in ("roles.toml", "roles_before.toml", "roles_after.toml", "roles_nouns.toml")
-    for name, words in tomllib.loads(Path(__file__).with_name(file).read_text("utf-8")).items()
+    name: words
+    for file in ("roles", "roles_before", "roles_after", "roles_nouns")
+    for name, words in word_sets(read_toml(f"gender/{file}.toml")).items()
 }
-CLOSED: Final = LISTS["closed"]
-TIME: Final = LISTS["time"]
-PARTICLE: Final = LISTS["particle"]
-ADJECTIVES: Final = LISTS["adjectives"]
-ALL_ADJECTIVES: Final = ADJECTIVES | LISTS["ed_adjectives"] | LISTS["states"]
 
 _WORD = r"([^\W_][\w'’-]*(?:(?:&(?=\w)|(?<=\d)[.:](?=\d))[\w'’-]*)*)"
 _AFTER: Final = re.compile(
     rf"[^\S\n]*\n?[^\S\n]*[\"“'‘*£$€]*{_WORD}(,?)(?:[\"”*]*\s+[£$€\"“‘]?{_WORD}(?:\s+{_WORD})?)?"
 )
-# "Her (late) husband": what a short bracket holds stands beside nothing.
+# "Her (late) husband": a short bracket is skipped.
 _ASIDE: Final = re.compile(r"[^\S\n]*\([^()\n]{1,24}\)(?=[^\S\n])")
-# told her "go away": more than a word in quotation marks was said.
+# told her "go away": more than one word in quotation marks is speech.
 _SPOKEN: Final = re.compile(r"[^\S\n]+[\"“][^\"”\n]*\s")
-_RELATIVE: Final = LISTS["relative"]
 _OPENING: Final = " \t\"“'‘*(["
 
 
-class Beside(NamedTuple):
-    """The words before and three after, in lower case; "" where the phrase ends."""
+class Neighbours(NamedTuple):
+    """Two words before and three after, in lower case; "" where the phrase ends."""
 
     before: str
     lead: str
@@ -43,8 +36,8 @@ class Beside(NamedTuple):
     capital: bool
 
 
-def look(text: str, start: int, end: int) -> Beside:
-    """What stands beside `text[start:end]`."""
+def look(text: str, start: int, end: int) -> Neighbours:
+    """The neighbours of `text[start:end]`."""
     before, lead, relative = _words_before(text[max(0, start - 32) : start])
     following = text[end : end + 1]
     if following and following in '"”*' and text[max(0, start - 1) : start] in ('"', "“", "*"):
@@ -53,10 +46,10 @@ def look(text: str, start: int, end: int) -> Beside:
         end = aside.end()
     after = _AFTER.match(text, end, end + 72)
     if after is None or (before in LISTS["tell"] and _SPOKEN.match(text, end)):
-        return Beside(before, lead, relative, "", "", "", False, False)
+        return Neighbours(before, lead, relative, "", "", "", False, False)
     first, comma, second, third = after.groups("")
     words = _plain(first), _plain(second), _plain(third)
-    return Beside(before, lead, relative, *words, bool(comma), first[0].isupper())
+    return Neighbours(before, lead, relative, *words, bool(comma), first[0].isupper())
 
 
 def _words_before(left: str) -> tuple[str, str, bool]:
@@ -71,8 +64,8 @@ def _words_before(left: str) -> tuple[str, str, bool]:
     last = words.pop()
     if not words or last[0] in _OPENING or not words[-1][-1].isalnum():
         return _plain(last.lstrip(_OPENING)), "", False
-    # A mark between the words is part of one of them here, so that it is in no list.
-    relative = not _RELATIVE.isdisjoint(words[-3:])
+    # A mark between the words is part of one of them here, so that no list has it.
+    relative = not LISTS["relative"].isdisjoint(words[-3:])
     return _plain(last), _plain(words[-1].lstrip(_OPENING)), relative
 
 
@@ -85,16 +78,39 @@ def _plain(word: str) -> str:
 
 def ends_phrase(word: str) -> bool:
     """Whether nothing that this word begins can be the noun of the phrase before it."""
-    if not word or word in CLOSED or word in LISTS["finite"]:
+    if not word or word in LISTS["closed"] or word in LISTS["finite"]:
         return True
     return word.endswith("ly") and word not in LISTS["ly_not_adverbs"]
 
 
-def past(word: str) -> bool:
-    """Whether a word looks like a verb in the past tense."""
+def _past(word: str) -> bool:
     return word.endswith("ed") and not word.endswith("eed") and word not in LISTS["not_past"]
 
 
-def plural(word: str) -> bool:
-    """Whether a word looks like a plural."""
+def _plural(word: str) -> bool:
     return len(word) > 3 and word.endswith("s") and word[-2] not in "siu" and word not in LISTS["not_plural"]
+
+
+def _amount(word: str) -> bool:
+    return word.replace(".", "", 1).isdigit() or word.rstrip("abcdefghijklmnopqrstuvwxyz").isdigit()
+
+
+def _drug_ending(word: str) -> bool:
+    return word.endswith(tuple(LISTS["drug_endings"]))
+
+
+FORMS: Final[Mapping[str, Callable[[str], bool]]] = {
+    "any": bool,
+    "none": lambda word: not word,
+    "ends": ends_phrase,
+    "past": _past,
+    "plural": _plural,
+    "figure": lambda word: word[:1].isdigit(),
+    "digits": str.isdigit,
+    "amount": _amount,
+    "times_over": lambda word: word.endswith("x") and word[:-1].isdigit(),
+    "times_taken": lambda word: word[:1] == "x" and word[1:].isdigit(),
+    "drug_ending": _drug_ending,
+    "drug": lambda word: word in LISTS["drugs"] or (_drug_ending(word) and word not in LISTS["drug_not"]),
+}
+"""Kinds of words that their spelling shows, by the names that role_rules.toml has for them."""

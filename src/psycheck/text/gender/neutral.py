@@ -5,13 +5,25 @@ from functools import cache
 from itertools import pairwise
 from typing import Final, Literal
 
-from psycheck.text.edits import Change, Edit, Edited, Span, address_spans, apply, carry_case, inside, straight
+from psycheck.text.edits import (
+    Change,
+    Edit,
+    Edited,
+    Span,
+    address_spans,
+    apply,
+    capitalised,
+    carry_case,
+    inside,
+    straight,
+)
 from psycheck.text.gender.main_person import of_main_person
-from psycheck.text.gender.roles import ends_phrase, role_of
+from psycheck.text.gender.names import NEUTRAL_NAMES
+from psycheck.text.gender.neighbours import ends_phrase
+from psycheck.text.gender.roles import role_of
 from psycheck.text.gender.they_verbs import verbs_after_contraction, verbs_to_they
 from psycheck.text.gender.words import (
     LABELS,
-    NEUTRAL_NAMES,
     PRONOUNS_ONLY,
     Found,
     Scope,
@@ -27,6 +39,7 @@ How = Literal["they", "remove"]
 _BY_ROLE: Final = {"object": "them", "possessive": "their", "pronoun": "theirs"}
 _NEXT: Final = re.compile(r"[^\S\n]+([a-z]+)")
 _ARTICLE: Final = re.compile(r"(?<!\w)(an?)[^\S\n]+$", re.I)
+_VISIBLE: Final = re.compile(r"\S")
 _SPACE: Final = " \t\xa0"
 _CLOSING: Final = ".,;:!?)]}…”\n\r"
 _SHORT: Final = {"'ll": "will", "'d've": "would have"}
@@ -121,31 +134,31 @@ def _to_they(text: str, part: list[Found], names: dict[str, str]) -> list[Change
     if "reflexive" in kinds:
         return [(start, end, _cased(one, "themselves"))]
     if "decide" in kinds:
-        said = _they_form(text, part)
-        return [(start, end + len(last.ending), _cased(one, said))] if said else []
+        form = _they_form(text, part)
+        return [(start, end + len(last.ending), _cased(one, form))] if form else []
     if kinds <= {"subject", "pair"}:
         return _subject(text, part)
     if one.entry.kind == "address":
         return [(*_spoken_to(text, start, end), "")]
-    said = names.get(one.word, "") or _neutral_noun(text, part)
-    if not said:
-        follows = text[end:].split(None, 1)[0]
-        return [*_article(text, start, follows), (start, end, "")]
-    if one.word in names and owns_by_mark(text, start, end) and not said.endswith("s"):
+    new = names.get(one.word, "") or _neutral_noun(text, part)
+    if not new:
+        following = _VISIBLE.search(text, end)
+        return [*_article(text, start, following[0] if following else ""), (start, end, "")]
+    if one.word in names and owns_by_mark(text, start, end) and not new.endswith("s"):
         end += 1
-        said += f"{text[end - 1]}s"  # James' is Sam's
-    return [*_article(text, start, said), (start, end, _cased(one, said))]
+        new += f"{text[end - 1]}s"  # James' is Sam's
+    return [*_article(text, start, new), (start, end, _cased(one, new))]
 
 
-def _cased(at: Found, said: str) -> str:
-    return carry_case(at.said.lstrip("("), said)
+def _cased(at: Found, new: str) -> str:
+    return carry_case(at.written.lstrip("("), new)
 
 
 def _they_form(text: str, part: list[Found]) -> str:
     words = {at.word for at in part}
     at = part[-1]
     if at.ending:
-        return "theirs" if len(part) == 1 and straight(at.said + at.ending).lower() == "her's" else ""
+        return "theirs" if len(part) == 1 and straight(at.written + at.ending).lower() == "her's" else ""
     if len(words) > 1:
         if words & {"him", "them"}:
             return "them"
@@ -162,7 +175,7 @@ def _subject(text: str, part: list[Found]) -> list[Change]:
         return [*before, (start, end, _cased(one, "they")), *after]
     if bare or straight(ending).lower() == "'s":
         short = "ve" if _has(text, end + len(ending)) else "re"
-        ending = (ending[:1] if ending else "") + (short.upper() if last.said.isupper() else short)
+        ending = (ending[:1] if ending else "") + (short.upper() if last.written.isupper() else short)
     done = end + len(last.ending)
     return [(start, done, _cased(one, "they") + ending), *verbs_after_contraction(text, done)]
 
@@ -184,18 +197,25 @@ def _neutral_noun(text: str, part: list[Found]) -> str:
 
 def _spoken_to(text: str, start: int, end: int) -> Span:
     """A form of address with its comma: ", sir" or "Madam,"."""
-    before = text[:start].rstrip(_SPACE)
-    if before.endswith(","):
-        return len(before) - 1, end
+    before = _space_before(text, start)
+    if text[max(0, before - 1) : before] == ",":
+        return before - 1, end
     return start, end + (text[end : end + 1] == ",")
 
 
-def _article(text: str, start: int, said: str) -> list[Change]:
+def _space_before(text: str, start: int) -> int:
+    """Where the space before a word begins."""
+    while start and text[start - 1] in _SPACE:
+        start -= 1
+    return start
+
+
+def _article(text: str, start: int, noun: str) -> list[Change]:
     """Repair "an" before a neutral word: "an aunt" → "a relative"."""
     article = _ARTICLE.search(text, max(0, start - 4), start)
     if article is None:
         return []
-    right = "an" if said[0].lower() in "aeiou" else "a"
+    right = "an" if noun[:1].lower() in tuple("aeiou") else "a"
     if article[1].lower() == right:
         return []
     return [(article.start(1), article.end(1), carry_case(article[1], right))]
@@ -226,19 +246,19 @@ def _verb_left(text: str, part: list[Found]) -> str:
 
 
 def _tidy(text: str, changes: list[Change]) -> list[Change]:
-    """Take the space of words that go with them, and hand their capital on to the next word."""
+    """Remove the space of removed words, too, and give their capital to the next word."""
     out: list[Change] = []
     due = -1
     addresses = address_spans(text)
-    for start, end, said in changes:
+    for start, end, new in changes:
         if out and start < out[-1][1]:
             continue
         if 0 <= due < start:
             out.append((due, due + 1, text[due].upper()))
         capital = due == start
         due = -1
-        if said:
-            out.append((start, end, said[0].upper() + said[1:] if capital else said))
+        if new:
+            out.append((start, end, capitalised(new) if capital else new))
             continue
         capital = capital or (text[start].isupper() and not text[start:end].isupper())
         left, right = _room(text, start, end)
@@ -251,8 +271,9 @@ def _tidy(text: str, changes: list[Change]) -> list[Change]:
 
 def _room(text: str, start: int, end: int) -> Span:
     """A word with the space that goes with it: at the end of a phrase the one before, else the one after."""
-    before = len(text[:start].rstrip(_SPACE))
-    after = len(text) - len(text[end:].lstrip(_SPACE))
+    before, after = _space_before(text, start), end
+    while after < len(text) and text[after] in _SPACE:
+        after += 1
     if before < start and (after == len(text) or text[after] in _CLOSING):
         return before, end
     return start, after

@@ -5,14 +5,13 @@ degrees, initials, millions or a part of "F/u" and "M-F".
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from psycheck.text.redact.lists import any_of
+from psycheck.text.word_lists import read_toml
 
-_SEX: Final[dict[str, str]] = tomllib.loads(Path(__file__).with_name("gender.toml").read_text("utf-8"))["sex"]
+_SEX: Final[dict[str, str]] = read_toml("gender/gender.toml")["sex"]
 
 _OLD: Final = r"(?:[\s-]*(?:/\s?)?(?:old|o\b\.?)|\s+of\s+age)"
 AGE: Final = (
@@ -42,7 +41,7 @@ _OLDEST_GLUED: Final = 94  # From 95 on, "98F" is a temperature.
 
 
 def sex_letters(text: str) -> Iterator[tuple[int, int]]:
-    """Where letters stand that say a person's sex, with a letter for the race if one is joined: "WF"."""
+    """The spans of letters for a person's sex, with a joined letter for the race: "WF"."""
     for found in _LETTER.finditer(text):
         start, end = found.span()
         race = _RACE.search(text, max(0, start - 3), start)
@@ -75,10 +74,10 @@ def _glued(text: str, left: int, start: int, end: int) -> bool:
 
 
 def _is_one(text: str, left: int, start: int, end: int) -> bool:
-    """Whether a letter is said of the patient, or of somebody with their age: "Pt is a F", "F, 34"."""
+    """Whether a letter describes the patient, or of somebody with their age: "Pt is a F", "F, 34"."""
     if text[start].isupper() and _HEAD.search(text, left, start) and _AGE_BEHIND.match(text, end):
         return True
-    said = _IS_A.search(text, left, start)
-    if said is None or not text[start].isupper():
+    is_a = _IS_A.search(text, left, start)
+    if is_a is None or not text[start].isupper():
         return False
-    return _AGE_BEHIND.match(text, end) is not None or (said[1] is not None and bool(_ENDS.match(text, end)))
+    return _AGE_BEHIND.match(text, end) is not None or (is_a[1] is not None and bool(_ENDS.match(text, end)))

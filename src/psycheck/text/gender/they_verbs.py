@@ -1,4 +1,4 @@
-"""The verbs of he or she that follow it to they: "she feels" → "they feel".
+"""The verbs that change when he or she becomes they: "she feels" → "they feel".
 
 The first verb stands beside the pronoun, or before it in a question. Later ones are joined by a comma, "and",
 "but" … and stay with the pronoun until another subject that could have them comes between: one that is
@@ -9,25 +9,13 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from psycheck.text.edits import Change, carry_case, straight
+from psycheck.text.edits import Change, carry_style, straight
 from psycheck.text.gender.clause_words import (
-    ABBREVIATED,
     AUXILIARIES,
-    DETERMINERS,
-    EITHER_NUMBER,
     FINITE_FORMS,
-    INVERTED,
-    JOINING,
-    OPENING,
-    PLURAL_VERBS,
-    PREPOSITIONS,
-    RELATIVE,
-    SAYING,
-    STATED,
+    LISTS,
     SUBJECTS,
     TELLING,
-    THIRD,
-    TURNING,
     VERB_FORMS,
     Word,
     ends_no_noun,
@@ -40,6 +28,7 @@ from psycheck.text.gender.clause_words import (
     plural,
     skip_adverbs,
     surely_verb,
+    text_at,
 )
 
 _TOKEN: Final = re.compile(
@@ -52,7 +41,7 @@ _ENDS: Final = frozenset(";:!?\n)]”")
 _BEFORE: Final = re.compile(r"(?:([a-z'’]+)\s+)?(?<![\w'’-])([a-z]+(?:['’]t)?)\s+$", re.I)
 _NEAREST: Final = re.compile(r"[^\S\n]+([a-z]+(?:['’]t)?)(?![\w'’-])", re.I)
 _STOP: Final = re.compile(r"[.!?;:\n]")
-_SHORT: Final = frozenset(word[-2:] for word in ABBREVIATED)
+_SHORT: Final = frozenset(word[-2:] for word in LISTS["abbreviated"])
 _JOINER: Final = re.compile(r"[,&]|\s(?:and|but|or|then|nor|yet|plus|n)\s", re.I)
 _SINGULAR: Final = re.compile(r"(?:s|nt|['’]t)(?!\w)", re.I)
 _LEAD: Final = re.compile(r"([\w'’]+|,)\s+$")
@@ -77,22 +66,18 @@ def verbs_to_they(text: str, start: int, end: int) -> tuple[list[Change], list[C
     """The verbs before and after the he or she at `text[start:end]` that change with it to they."""
     before = text[max(0, start - 16) : start].split()
     verb = straight(before[-1].lstrip("([{*\"“'‘«").lower()) if before else ""
-    asks = verb in AUXILIARIES or verb in EITHER_NUMBER
-    asked = _BEFORE.search(text, max(0, start - 32), start) if asks else None
-    if asked and verb in AUXILIARIES:
-        words, ahead = _words(text, end), (asked[1] or "").lower()
+    inverted = verb in AUXILIARIES or verb in LISTS["either_number"]
+    question = _BEFORE.search(text, max(0, start - 32), start) if inverted else None
+    if question and verb in AUXILIARIES:
+        words, ahead = _words(text, end), (question[1] or "").lower()
         if ahead in SUBJECTS:
             return [], _after_who(text, words)
         if not _states(words, ahead, verb):
-            tag = (
-                bool(words)
-                and words[0].said == ","
-                and text[max(0, start - 16) : asked.start(2)].rstrip().endswith(",")
-            )
-            later = _later(text, words, -1, "") if tag else []
-            return [_change(text, asked.start(2), asked.end(2), AUXILIARIES[verb])], later
-    elif asked and verb in EITHER_NUMBER and not _states(_words(text, end), "", "is"):
-        in_may = asked[1] and asked[2].istitle()
+            comma = text[max(0, start - 16) : question.start(2)].rstrip().endswith(",")
+            later = _later(text, words, -1, "") if comma and text_at(words, 0) == "," else []
+            return _with_they(text, *question.span(2)), later
+    elif question and verb in LISTS["either_number"] and not _states(_words(text, end), "", "is"):
+        in_may = question[1] and question[2].istitle()
         return [], _verbs_after(text, start, end) if in_may else []
     return [], _verbs_after(text, start, end)
 
@@ -105,23 +90,20 @@ def verbs_after_contraction(text: str, end: int) -> list[Change]:
 def _verbs_after(text: str, start: int, end: int) -> list[Change]:
     """The first verb after the pronoun and further ones."""
     near = _NEAREST.match(text, end)
-    said = straight(near[1].lower()) if near else ""
-    if near and said in VERB_FORMS and not _joins(text, near.end()):
+    if near and straight(near[1].lower()) in VERB_FORMS and not _joins(text, near.end()):
         # Most sentences have one verb, beside the pronoun, and need no closer look.
-        plain = plain_form(said)
-        return [_change(text, near.start(1), near.end(1), plain)] if plain else []
+        return _with_they(text, *near.span(1))
     words = _words(text, end)
     who = _after_who(text, words)
-    first = -1 if who and words[0].said == "who" else _first_verb(words)
+    first = -1 if who and words[0].text == "who" else _first_verb(words)
     if first < 0:
         return who
-    said = plain_form(words[first].said)
-    out = [*who, _change(text, words[first].start, words[first].end, said)] if said else who
+    out = who + _with_they(text, words[first].start, words[first].end)
     if not _joins(text, words[first].end):
         return out
     lead = _lead(text, start)
-    told = "him" if text[start:end].lower() == "he" and lead in SAYING else "-"
-    return out + _later(text, words, first, lead, told)
+    stop = "him" if text[start:end].lower() == "he" and lead in LISTS["saying"] else "-"
+    return out + _later(text, words, first, lead, stop)
 
 
 def _joins(text: str, end: int) -> bool:
@@ -143,26 +125,26 @@ def _words(text: str, end: int) -> list[Word]:
     for found in _TOKEN.finditer(text, end, end + _REACH):
         if found.start() < at:
             continue
-        said, at = found[0], found.end()
-        if said[0].isalnum():
-            low = said.lower()
+        token, at = found[0], found.end()
+        if token[0].isalnum():
+            low = token.lower()
             word = straight(low)
-            out.append(Word(word, found.start(), at, said != low and said[1:] == low[1:]))
-            if word in INVERTED and out[0].said not in (",", "–"):
+            out.append(Word(word, found.start(), at, token != low and token[1:] == low[1:]))
+            if word in LISTS["he_or_she"] and out[0].text not in (",", "–"):
                 break
-        elif said == ",":
+        elif token == ",":
             out.append(Word(",", at - 1, at, False))
-        elif said in _ENDS or (said == "." and _full_stop(text, at, out)):
+        elif token in _ENDS or (token == "." and _full_stop(text, at, out)):
             break
-        elif said in _BRACKETS or (said == '"' and text[at - 2 : at - 1].isspace()):
-            closing = text.find(_BRACKETS.get(said, said), at, end + _REACH)
+        elif token in _BRACKETS or (token == '"' and text[at - 2 : at - 1].isspace()):
+            closing = text.find(_BRACKETS.get(token, token), at, end + _REACH)
             if closing < 0:
                 break
             at = closing + 1
-        elif said == '"':
+        elif token == '"':
             break
-        elif said != ".":
-            out.append(Word("&" if said == "&" else "–", found.start(), at, False))
+        elif token != ".":
+            out.append(Word("&" if token == "&" else "–", found.start(), at, False))
     return out
 
 
@@ -170,16 +152,16 @@ def _full_stop(text: str, at: int, before: Sequence[Word]) -> bool:
     follows = text[at : at + 1]
     if follows.isalnum() and not follows.isupper():
         return False
-    return not (before and before[-1].end == at - 1 and before[-1].said in ABBREVIATED)
+    return not (before and before[-1].end == at - 1 and before[-1].text in LISTS["abbreviated"])
 
 
 def _states(words: Sequence[Word], ahead: str, verb: str) -> bool:
-    """Whether the verb before the pronoun is no question: "the problem is she drinks"."""
+    """Whether the verb before the pronoun does not ask: "the problem is she drinks"."""
     if verb not in ("is", "was"):
         return False
     at, _ = skip_adverbs(words, 0)
-    following = words[at].said if at < len(words) else ""
-    return ahead in STATED or following in FINITE_FORMS or following in EITHER_NUMBER
+    following = text_at(words, at)
+    return ahead in LISTS["stated"] or following in FINITE_FORMS or following in LISTS["either_number"]
 
 
 def _lead(text: str, start: int) -> str:
@@ -193,59 +175,63 @@ def _lead(text: str, start: int) -> str:
 
 def _after_who(text: str, words: Sequence[Word]) -> list[Change]:
     """The verb in "they who laugh"."""
-    comma = bool(words) and words[0].said == ","
-    if len(words) < 2 or words[comma].said != "who":
+    comma = bool(words) and words[0].text == ","
+    if len(words) < 2 or words[comma].text != "who":
         return []
     at, _ = skip_adverbs(words, comma + 1)
-    said = plain_form(words[at].said) if at < len(words) else ""
-    return [_change(text, words[at].start, words[at].end, said)] if said else []
+    return _with_they(text, words[at].start, words[at].end) if at < len(words) else []
 
 
 def _first_verb(words: Sequence[Word]) -> int:
     """Where the verb of the pronoun stands, past adverbs, "herself" and what commas set off; or -1."""
     at, _ = skip_adverbs(words, 0)
-    while at < len(words) and words[at].said in ("himself", "herself", "themselves"):
+    while at < len(words) and words[at].text in ("himself", "herself", "themselves"):
         at, _ = skip_adverbs(words, at + 1)
     if at >= len(words):
         return -1
-    mark = words[at].said
+    mark = words[at].text
     if mark in (",", "–"):
-        if at + 1 < len(words) and words[at + 1].said in JOINING:
+        if at + 1 < len(words) and words[at + 1].text in LISTS["joining"]:
             return -1
         for closing in range(at + 1, len(words)):
             verb, _ = skip_adverbs(words, closing + 1)
-            if words[closing].said == mark and verb < len(words):
-                if words[verb].said in VERB_FORMS or is_past(words[verb].said):
+            if words[closing].text == mark and verb < len(words):
+                if words[verb].text in VERB_FORMS or is_past(words[verb].text):
                     return verb
-                if words[verb].said in SUBJECTS:
+                if words[verb].text in SUBJECTS:
                     return -1
         return -1
-    if mark in JOINING or mark in PREPOSITIONS or mark in DETERMINERS or mark in RELATIVE:
+    if (
+        mark in LISTS["joining"]
+        or mark in LISTS["prepositions"]
+        or mark in LISTS["determiners"]
+        or mark in LISTS["relative"]
+    ):
         return -1
-    known = plain_form(mark) or mark in EITHER_NUMBER or is_past(mark)
-    if not known and at + 1 < len(words) and words[at + 1].said in FINITE_FORMS:
-        return at + 1 if may_be_finite(words[at + 1].said) else at
+    known = plain_form(mark) or mark in LISTS["either_number"] or is_past(mark)
+    if not known and at + 1 < len(words) and words[at + 1].text in FINITE_FORMS:
+        return at + 1 if may_be_finite(words[at + 1].text) else at
     return at
 
 
-def _later(text: str, words: Sequence[Word], first: int, lead: str, told: str = "-") -> list[Change]:
+def _later(text: str, words: Sequence[Word], first: int, lead: str, stop: str = "-") -> list[Change]:
     """Further verbs of the subject in its sentence: "reports poor sleep and denies pain".
 
-    A verb with `told` as its object is not among them: "My aunt thinks he is ill and wants him seen".
+    A verb with `stop` as its object is not among them: "My aunt thinks he is ill and wants him seen".
     """
     out: list[Change] = []
     if _only_says(words, first, lead):
         return out
     theirs = at = first + 1
     since = at  # where the subject of a verb that comes next may begin
-    opener = words[first].said if first >= 0 and words[first].said in SAYING else ""
+    opener = words[first].text if first >= 0 and words[first].text in LISTS["saying"] else ""
     opened = first
     other: _Other | None = None
     while at < len(words):
-        said = words[at].said
-        if said in INVERTED:
+        word = words[at].text
+        if word in LISTS["he_or_she"]:
             break
-        if said == "," or said in JOINING:
+        if word == "," or word in LISTS["joining"]:
             verb, joined = _next_joined(words, at)
             if verb >= len(words):
                 break
@@ -256,39 +242,39 @@ def _later(text: str, words: Sequence[Word], first: int, lead: str, told: str = 
             ):
                 since, opener = verb, ""
                 at = max(verb, at + 1)
-                if words[verb].said in FINITE_FORMS:
+                if words[verb].text in FINITE_FORMS:
                     at = verb + 1
                 continue
-            following = words[verb + 1].said if verb + 1 < len(words) else ""
-            if (words[verb].said in AUXILIARIES and following in INVERTED) or following == told:
+            following = text_at(words, verb + 1)
+            if (words[verb].text in AUXILIARIES and following in LISTS["he_or_she"]) or following == stop:
                 break
             if joined.bare and not continues and _is_anothers(words, verb, lead):
                 break
-            if other and said in other.ends and not (joined.bare and other.verb == at - 1):
+            if other and word in other.ends and not (joined.bare and other.verb == at - 1):
                 other = None
             # "…, does it?", "and neither does her sister"
-            turned = words[verb - 1].said in TURNING and following in DETERMINERS
-            asks = words[verb].said in AUXILIARIES and (
+            turned = words[verb - 1].text in LISTS["turning"] and following in LISTS["determiners"]
+            asks = words[verb].text in AUXILIARIES and (
                 turned or (following in SUBJECTS and following not in ("this", "that"))
             )
             mine = other is None or (not other.person and is_personal(words, verb))
             if asks or not mine or (lead == "head" and not parallel):
                 other = other._replace(verb=verb) if other else _Other(True, (), verb)
             else:
-                out.append(_change(text, words[verb].start, words[verb].end, plain_form(words[verb].said)))
+                out += _with_they(text, words[verb].start, words[verb].end)
                 other, theirs = None, verb + 1
             at = since = verb + 1
-            opener, opened = (words[verb].said if words[verb].said in SAYING else ""), verb
+            opener, opened = (words[verb].text if words[verb].text in LISTS["saying"] else ""), verb
             continue
-        if said in RELATIVE or said in OPENING:
-            opener, opened, since = said, at, at + 1
-        elif said in TELLING or (opener and is_past(said)):
-            span = [word for word in words[since:at] if word.said not in ("not", "–")]
-            is_object = not span and not opener and lead != "head" and said not in AUXILIARIES
+        if word in LISTS["relative"] or word in LISTS["opening"]:
+            opener, opened, since = word, at, at + 1
+        elif word in TELLING or (opener and is_past(word)):
+            span = [word for word in words[since:at] if word.text not in ("not", "–")]
+            is_object = not span and not opener and lead != "head" and word not in AUXILIARIES
             found = None if is_object else _subject_of(words, at, span, opener, opened)
-            if found or (span and (said in PLURAL_VERBS or said in EITHER_NUMBER)):
+            if found or (span and (word in LISTS["plural"] or word in LISTS["either_number"])):
                 other = found or other
-                opener, opened, since = (said if said in SAYING else ""), at, at + 1
+                opener, opened, since = (word if word in LISTS["saying"] else ""), at, at + 1
         at += 1
     return out
 
@@ -301,12 +287,12 @@ class _Joined(NamedTuple):
 
 
 def _next_joined(words: Sequence[Word], at: int) -> tuple[int, _Joined]:
-    """The word that a comma or a conjunction joins, past adverbs and what stands between two commas."""
+    """The word that a comma or a conjunction joins, past adverbs and whatever two commas enclose."""
     bare, adverb = True, False
     while at < len(words):
-        if words[at].said in JOINING:
-            bare, adverb = False, adverb or words[at].said == "then"
-        elif words[at].said not in (",", "–"):
+        if words[at].text in LISTS["joining"]:
+            bare, adverb = False, adverb or words[at].text == "then"
+        elif words[at].text not in (",", "–"):
             after, known = skip_adverbs(words, at)
             if after == at:
                 break
@@ -319,23 +305,23 @@ def _next_joined(words: Sequence[Word], at: int) -> tuple[int, _Joined]:
 def _only_says(words: Sequence[Word], first: int, lead: str) -> bool:
     """Whether the pronoun's clause is put in between: "The pain, she says, is constant"."""
     comma, _ = skip_adverbs(words, first + 1, particles=True)
-    if first < 0 or lead not in (",", "as") or comma >= len(words) or words[comma].said != ",":
+    if first < 0 or lead not in (",", "as") or comma >= len(words) or words[comma].text != ",":
         return False
     verb, joined = _next_joined(words, comma)
     return (
         joined.bare
         and verb < len(words)
-        and words[verb].said in FINITE_FORMS
-        and (lead == "as" or words[first].said in SAYING)
+        and words[verb].text in FINITE_FORMS
+        and (lead == "as" or words[first].text in LISTS["saying"])
     )
 
 
 def _continues(words: Sequence[Word], verb: int) -> bool:
     """Whether a list of verbs goes on to an "and": "paints, bakes and plays"."""
     for at in range(verb + 1, len(words)):
-        if words[at].said in INVERTED:
+        if words[at].text in LISTS["he_or_she"]:
             return False
-        if words[at].said in JOINING:
+        if words[at].text in LISTS["joining"]:
             after, _ = skip_adverbs(words, at + 1)
             if after < len(words) and surely_verb(words, after):
                 return True
@@ -344,13 +330,15 @@ def _continues(words: Sequence[Word], verb: int) -> bool:
 
 def _is_anothers(words: Sequence[Word], verb: int, lead: str) -> bool:
     """Whether a verb after a mere comma goes back to before the pronoun, or has its subject after it."""
-    if lead == "head" or lead in OPENING or lead in RELATIVE:
+    if lead == "head" or lead in LISTS["opening"] or lead in LISTS["relative"]:
         return True
     after = words[verb + 1] if verb + 1 < len(words) else None
     return (
-        words[verb].said in SAYING
+        words[verb].text in LISTS["saying"]
         and after is not None
-        and (after.capital or (after.said in DETERMINERS and names_person(words[verb + 1 : verb + 4])))
+        and (
+            after.capital or (after.text in LISTS["determiners"] and names_person(words[verb + 1 : verb + 4]))
+        )
     )
 
 
@@ -358,23 +346,23 @@ def _subject_of(
     words: Sequence[Word], at: int, span: Sequence[Word], opener: str, opened: int
 ) -> _Other | None:
     """The other subject, if the word at `at` is its verb and a later verb in -s may be its too."""
-    said = words[at].said
+    word = words[at].text
     before = words[opened - 1] if opened > 0 else None
-    relative = opener in RELATIVE or (opener == "that" and not span)
+    relative = opener in LISTS["relative"] or (opener == "that" and not span)
     closes: tuple[str, ...] = ()
-    if relative and before is not None and before.said == ",":
+    if relative and before is not None and before.text == ",":
         closes = (",",)
-    elif opener in OPENING and opener not in ("that", "so", "than", "like"):
+    elif opener in LISTS["opening"] and opener not in ("that", "so", "than", "like"):
         closes = (",", "but", "yet")
     person = names_person(span) or (not span and (opener == "who" or bool(before and names_person([before]))))
-    if "'" in said and said in THIRD:
-        return _Other(said.startswith(("who", "every")), closes, at)
-    if said in FINITE_FORMS:
-        if not may_be_finite(said, span, opener, relative=relative):
+    if "'" in word and word in LISTS["third"]:
+        return _Other(word.startswith(("who", "every")), closes, at)
+    if word in FINITE_FORMS:
+        if not may_be_finite(word, span, opener, relative=relative):
             return None
-        return _Other(person or (said not in AUXILIARIES and is_personal(words, at)), closes, at)
-    if (said in EITHER_NUMBER and not words[at].capital) or (
-        opener and is_past(said) and (relative or _opens(span))
+        return _Other(person or (word not in AUXILIARIES and is_personal(words, at)), closes, at)
+    if (word in LISTS["either_number"] and not words[at].capital) or (
+        opener and is_past(word) and (relative or _opens(span))
     ):
         if not span and not relative:
             return None
@@ -384,9 +372,13 @@ def _subject_of(
 
 def _opens(span: Sequence[Word]) -> bool:
     """Whether a stretch of words begins as a subject does."""
-    return bool(span) and (span[0].said in DETERMINERS or span[0].said in SUBJECTS or span[0].capital)
+    return bool(span) and (
+        span[0].text in LISTS["determiners"] or span[0].text in SUBJECTS or span[0].capital
+    )
 
 
-def _change(text: str, start: int, end: int, said: str) -> Change:
+def _with_they(text: str, start: int, end: int) -> list[Change]:
+    """The change of the verb at `text[start:end]` to its form beside they; none if it has no other."""
     word = text[start:end]
-    return start, end, carry_case(word, said.replace("'", "’") if "’" in word else said)
+    plain = plain_form(straight(word.lower()))
+    return [(start, end, carry_style(word, plain))] if plain else []

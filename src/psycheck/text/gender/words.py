@@ -1,18 +1,16 @@
-"""The gendered words of a text: where they stand, whose they are, and what their partner is."""
+"""The gendered words of a text, and the partner of each."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from psycheck.errors import BadInput, nearest
 from psycheck.text.edits import Span, address_spans, inside, straight
-from psycheck.text.gender.names import NEUTRAL_NAMES as _NEUTRAL_NAMES
-from psycheck.text.gender.names import PAIRS, is_name, is_title
+from psycheck.text.gender.names import NEUTRAL_NAMES, PAIRS, is_name, is_title
 from psycheck.text.gender.sex_letters import sex_letters
+from psycheck.text.word_lists import read_toml
 
 Gender = Literal["female", "male", "both", "neither"]
 Kind = Literal["subject", "reflexive", "decide", "noun", "title", "address", "name", "pair"]
@@ -20,7 +18,7 @@ Kind = Literal["subject", "reflexive", "decide", "noun", "title", "address", "na
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which gendered words an edit takes besides pronouns, and whose.
+    """Which gendered words an edit replaces besides pronouns, and whose.
 
     `nouns` are words of kin and roles (mother, waitress) and F and M for the sex, `titles` are Mr, Ms, Sir …,
     `names` are the first names of names.toml. `person` is everybody, or the main person of a
@@ -34,7 +32,7 @@ class Scope:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The kinds of words that are taken, pronouns first."""
+        """The kinds of words that an edit replaces, pronouns first."""
         return ("pronouns", *(kind for kind in SWITCHES[1:] if getattr(self, kind)))
 
 
@@ -44,14 +42,16 @@ PRONOUNS_ONLY: Final = Scope()
 
 
 def scope_of(words: Sequence[str], person: str = "all", where: str = "") -> Scope:
-    """The scope that words such as "pronouns,nouns" name; pronouns are always taken."""
-    named = {word.strip() for said in words for word in said.split(",")} - {""}
+    """The scope that words such as "pronouns,nouns" name; pronouns are always included."""
+    named = {word.strip() for entry in words for word in entry.split(",")} - {""}
     for word in sorted(named - set(SWITCHES)):
-        raise BadInput(f"'{word}' cannot be swapped", where=where, allowed=nearest(word, SWITCHES))
+        raise BadInput(
+            f"unknown kind of words to swap: '{word}'", where=where, allowed=nearest(word, SWITCHES)
+        )
     if person not in PEOPLE:
-        raise BadInput(f"swap_person '{person}' is not known", where=where, allowed=", ".join(PEOPLE))
-    chosen = {kind: kind in named for kind in SWITCHES[1:]}
-    return Scope(**chosen, person="main" if person == "main" else "all")
+        raise BadInput(f"unknown swap_person '{person}'", where=where, allowed=", ".join(PEOPLE))
+    switches = {kind: kind in named for kind in SWITCHES[1:]}
+    return Scope(**switches, person="main" if person == "main" else "all")
 
 
 class Entry(NamedTuple):
@@ -67,20 +67,18 @@ class Entry(NamedTuple):
 class Found(NamedTuple):
     """A gendered word at `text[start:end]`; `ending` is the rest of its contraction, as written.
 
-    `said` is the word as written, but in lower case for F and M, whose neutral word has no capital.
+    `written` is the word as written, but in lower case for F and M, whose neutral word has no capital.
     """
 
     start: int
     end: int
-    said: str
+    written: str
     word: str
     ending: str
     entry: Entry
 
 
-_FOLDER: Final = Path(__file__).parent
-_DATA: Final = tomllib.loads(_FOLDER.joinpath("gender.toml").read_text("utf-8"))
-NEUTRAL_NAMES: Final = _NEUTRAL_NAMES
+_DATA: Final = read_toml("gender/gender.toml")
 WORDS: Final[dict[str, str]] = _DATA["words"]
 _CALLED: Final = frozenset(_DATA["nouns"]["called"].split())
 # Words that are nothing else than a part of one pronoun's label or of "s/he".
@@ -151,10 +149,10 @@ NOUNS: Final = _nouns()
 TITLES: Final = _titles()
 NAMES: Final = _first_names()
 LABELS: Final[dict[str, tuple[str, str]]] = {
-    said: (partner, neutral)
+    label: (partner, neutral)
     for line in _DATA["pronouns"]["labels"].strip().splitlines()
     for female, male, neutral in [line.split()]
-    for said, partner in ((female, male), (male, female))
+    for label, partner in ((female, male), (male, female))
 }
 
 
@@ -215,17 +213,17 @@ def gendered(text: str, scope: Scope) -> list[Found]:
         return []
     addresses, tags = address_spans(text), _tag_spans(text)
     out = [
-        Found(start, end, said, said, "", _sex(said))
+        Found(start, end, letter, letter, "", _sex(letter))
         for start, end in letters
-        for said in [text[start:end].lower()]
+        for letter in [text[start:end].lower()]
         if not inside(addresses, start) and not inside(tags, start)
     ]
     for found in pattern.finditer(text, first.start()) if first else ():
         start, end = found.start(), found.end(1)
         if (addresses and inside(addresses, start)) or (tags and inside(tags, start)):
             continue
-        said, ending = text[start:end], found[2] or ""
-        word = straight(said)
+        written, ending = text[start:end], found[2] or ""
+        word = straight(written)
         entry = table.get(word) or table[word.lower()]
         if entry.kind == "title" and not is_title(text, start, end):
             continue
@@ -236,19 +234,19 @@ def gendered(text: str, scope: Scope) -> list[Found]:
         if entry.kind == "noun" and _owns(text, start, end, ending, entry.partner):
             mark = text[end]
             end += 1 + len(ending[1:])
-            said, ending, entry = text[start:end], "", _owning(entry, mark)
-            word = straight(said)
-        out.append(Found(start, end, said, word.lower(), ending, entry))
+            written, ending, entry = text[start:end], "", _owning(entry, mark)
+            word = straight(written)
+        out.append(Found(start, end, written, word.lower(), ending, entry))
     return sorted(out) if letters else out
 
 
-def _sex(said: str) -> Entry:
-    entry = _SEX[said[-1]]
-    return entry._replace(partner=said[:-1] + entry.partner)
+def _sex(letters: str) -> Entry:
+    entry = _SEX[letters[-1]]
+    return entry._replace(partner=letters[:-1] + entry.partner)
 
 
 def _tag_spans(text: str) -> Sequence[Span]:
-    """Where tags of HTML stand: a name alone, or with attributes; "<he said so>" is none."""
+    """The spans of HTML tags: a name alone, or with attributes; "<he said so>" is not a tag."""
     if "<" not in text:
         return ()
     return [found.span() for found in _TAG.finditer(text) if "=" in found[0] or " " not in found[0][:-3]]
@@ -273,14 +271,14 @@ def owns_by_mark(text: str, start: int, end: int) -> bool:
 def _owning(entry: Entry, mark: str) -> Entry:
     """A noun's entry in the possessive: "boys'" is "girls'" and "children's"."""
 
-    def owner(said: str) -> str:
-        return said and said + (mark if said.endswith("s") else f"{mark}s")
+    def owner(word: str) -> str:
+        return word and word + (mark if word.endswith("s") else f"{mark}s")
 
     return entry._replace(partner=owner(entry.partner), neutral=owner(entry.neutral))
 
 
 def in_scope(found: Found, scope: Scope) -> bool:
-    """Whether an edit with this scope takes such words."""
+    """Whether an edit with this scope replaces such words."""
     kind = found.entry.kind
     if kind == "noun":
         return scope.nouns
@@ -293,9 +291,9 @@ def _last(text: str, start: int) -> str:
     return (text[max(0, start - 8) : start].lower().split() or [""])[-1]
 
 
-def plain_case(said: str) -> bool:
-    """Whether a word is written in lower case, with a Capital or in CAPITALS, so that its partner can be."""
-    return said.islower() or said.isupper() or (said[0].isupper() and said[1:].islower())
+def plain_case(word: str) -> bool:
+    """Whether a word is in lower case, with a Capital or in CAPITALS, so that its partner can be, too."""
+    return word.islower() or word.isupper() or (word[0].isupper() and word[1:].islower())
 
 
 def runs(text: str, found: list[Found]) -> list[list[int]]:

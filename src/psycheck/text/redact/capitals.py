@@ -1,22 +1,23 @@
-"""Capitalised words in a text: their form, what stands around them, and whether they may be names."""
+"""Capitalised words in a text: their form, their context, and whether they may be names."""
 
 import re
 from typing import Final, Literal, NamedTuple
 
 from psycheck.text.redact.lists import CAPITALS, FIRST_NAMES, any_of, everyday, words_of
 
-BLOT: Final = "\ue000"  # what has been found already: "[NAME] and Ravi"
+Kind = Literal["EMAIL", "PHONE", "LINK", "USER", "NAME", "PLACE", "AGE", "DATE", "NUMBER"]
+BLOT: Final = "\ue000"  # stands for what was found before: "[NAME] and Ravi"
 
 
-class Named(NamedTuple):
-    """Where a name stands, and whether of a person or of a place."""
+class Found(NamedTuple):
+    """Where a text has personal data, and of what kind; never the data itself."""
 
     start: int
     end: int
-    kind: Literal["NAME", "PLACE"]
+    kind: Kind
 
 
-# Names that are no other word count wherever they are capitalised; the others need more.
+# A name that is not also a word counts wherever it is capitalised; the others need more evidence.
 BOTH: Final = words_of("names", "both")
 SURE: Final = FIRST_NAMES - BOTH
 TITLES: Final = words_of("names", "titles")
@@ -45,12 +46,12 @@ def brand_like(word: str) -> bool:
 
 
 def unknown(word: str) -> bool:
-    """Whether a capitalised word may be a name, for all that the lists know."""
+    """Whether a capitalised word may be a name: a first name, or a word of no list."""
     return word in SURE or not (word in _NO_NAME or everyday(word) or word.lower().endswith(_STOP_ENDINGS))
 
 
 def may_be_name(word: str) -> bool:
-    """Whether a word is a name at times: one of the lists, or an unknown one."""
+    """Whether a word may be a name: one of the lists, or an unknown one."""
     return word in BOTH or unknown(word)
 
 
@@ -94,11 +95,11 @@ def named_term(text: str, at: int) -> bool:
 
 
 def headline(text: str) -> bool:
-    """Whether most words are capitalised, so that a capital tells nothing."""
+    """Whether most words are capitalised, so that a capital means nothing."""
     head = text[:400]
     if len(CAPITAL.findall(head)) < 5:
         return False
-    # A letter is full of titles: they are no sign of a headline.
+    # A letter is full of titles: they are not a sign of a headline.
     words = [word for word in WORD.findall(head) if len(word) > 2 and word not in TITLES]
     # Nor is what is a name anyway.
     plain = [word for word in words if word not in SURE]

@@ -1,27 +1,26 @@
 """The word lists of redaction, and patterns made of them.
 
-All of them are written from general knowledge; none is drawn from a corpus of real people.
+All are written from general knowledge; none comes from a corpus of real people.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final
 
-_FOLDER: Final = Path(__file__).parent
-_DATA: Final[dict[str, Any]] = tomllib.loads(_FOLDER.joinpath("redact.toml").read_text("utf-8"))
+from psycheck.text.word_lists import FOLDER, read_toml
+
+_DATA: Final[dict[str, Any]] = read_toml("redact/redact.toml")
 
 
 def _lines(name: str) -> list[str]:
-    lines = _FOLDER.joinpath(name).read_text("utf-8").splitlines()
+    lines = FOLDER.joinpath("redact", name).read_text("utf-8").splitlines()
     return [line for line in lines if line[:1] != "#"]
 
 
 FIRST_NAMES: Final = frozenset(name for line in _lines("first_names.txt") for name in line.split())
 PLACE_NAMES: Final = frozenset(_lines("place_names.txt"))
-_CLASSES: Final[dict[str, list[str]]] = tomllib.loads(_FOLDER.joinpath("capitals.toml").read_text("utf-8"))
+_CLASSES: Final[dict[str, list[str]]] = read_toml("redact/capitals.toml")
 CAPITALS: Final = frozenset(word for words in _CLASSES.values() for word in words)
 THINGS: Final = frozenset(
     word for name in ("medicines", "brands", "screen", "table", "schooling") for word in _CLASSES[name]
@@ -29,29 +28,12 @@ THINGS: Final = frozenset(
 """Of the harmless capitals those that can be had, taken, watched, played or learned."""
 TITLES_OF_WORKS: Final = frozenset(_CLASSES["screen"])
 _EVERYDAY: Final = frozenset(word for line in _lines("everyday_words.txt") for word in line.split())
-# "worries", "stopped", "hoping", "slowly": the ending, and what stands in its place in the plain word.
-_ENDINGS: Final = (
-    ("'s", ""),
-    ("s", ""),
-    ("es", ""),
-    ("ies", "y"),
-    ("d", ""),
-    ("ed", ""),
-    ("ied", "y"),
-    ("ing", ""),
-    ("ing", "e"),
-    ("er", ""),
-    ("er", "e"),
-    ("est", ""),
-    ("ly", ""),
-    ("y", ""),
-    ("n't", ""),
-)
+_ENDINGS: Final = [entry.split("/") for entry in _DATA["everyday"]["endings"]]
 
 
 @lru_cache(20_000)
 def everyday(word: str) -> bool:
-    """Whether a word is everyday English, plain or inflected, whatever its capitals."""
+    """Whether a word is everyday English, plain or inflected, in any case."""
     low = word.lower().replace("’", "'")
     if "-" in low:
         return all(everyday(part) for part in low.split("-") if part)
@@ -65,9 +47,9 @@ def everyday(word: str) -> bool:
     return False
 
 
-def words_of(room: str, key: str) -> frozenset[str]:
+def words_of(table: str, key: str) -> frozenset[str]:
     """A list of redact.toml."""
-    return frozenset(_DATA[room][key])
+    return frozenset(_DATA[table][key])
 
 
 def any_of(words: Iterable[str]) -> str:

@@ -1,6 +1,6 @@
 """Names of persons and places in a text, in order and without overlap.
 
-How they are told is said in person_names.py and place_names.py. In a headline, where most words are
+person_names.py and place_names.py say how names are recognised. In a headline, where most words are
 capitalised, only what is known counts.
 """
 
@@ -15,7 +15,7 @@ from psycheck.text.redact.capitals import (
     BOTH,
     CAPITAL,
     SURE,
-    Named,
+    Found,
     field_term,
     headline,
     name_end,
@@ -25,8 +25,6 @@ from psycheck.text.redact.capitals import (
 )
 from psycheck.text.redact.lists import CAPITALS, words_of
 
-__all__ = ["Named", "named"]
-
 _LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 # Letters from Greek on, with the marks that some scripts write between them; up to three words.
 _LETTERS: Final = r"[\u0370-\u1cff\u1f00-\u1fff\u3040-\ud7ff\uf900-\ufaff]"
@@ -35,7 +33,7 @@ _HAN_SURNAMES: Final = words_of("scripts", "han_surnames")
 _LONGEST_HAN: Final = 4
 
 
-def named(text: str) -> list[Named]:
+def named(text: str) -> list[Found]:
     """Where names of persons and places stand."""
     loud = headline(text)
     first = CAPITAL.search(text)
@@ -47,7 +45,7 @@ def named(text: str) -> list[Named]:
     if not text.isascii():
         searches.append(_other_scripts(text))
     searches += [places.lower_case(text), persons.lower_case(text)]
-    found: list[Named] = []
+    found: list[Found] = []
     taken = bytearray(len(text))
     for one in chain.from_iterable(searches):
         if not any(taken[one.start : one.end]):
@@ -56,7 +54,7 @@ def named(text: str) -> list[Named]:
     return sorted(found)
 
 
-def _listed(text: str, start: int, loud: bool) -> Iterator[Named]:
+def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
     """Capitalised words one by one: those of the lists, and unknown ones by their place in the sentence."""
     at = 0
     for found in CAPITAL.finditer(text, start):
@@ -70,27 +68,27 @@ def _listed(text: str, start: int, loud: bool) -> Iterator[Named]:
             continue
         if word in places.FIRST_OF_PLACE and (end := places.known_place(text, found)):
             at = end
-            yield Named(found.start(), at, "PLACE")
+            yield Found(found.start(), at, "PLACE")
         elif word not in SURE and field_term(text, found.end()):
             continue
         elif word.isupper():
             if len(word) > 3 and word.title() in SURE and word not in CAPITALS:
-                yield Named(*found.span(), "NAME")
+                yield Found(*found.span(), "NAME")
         elif word in SURE or (word in BOTH and not loud and persons.ambiguous(text, found)):
             at = name_end(text, found.end())
-            yield Named(found.start(), at, "NAME")
+            yield Found(found.start(), at, "NAME")
         elif loud or word in BOTH:
             continue
         elif places.compass(text, found) or (unknown(word) and persons.strange(text, found, follows)):
             at = name_end(text, found.end())
             if places.kind_before(text, found) == "PLACE" or places.compass(text, found):
                 at = places.with_region(text, at)
-                yield Named(found.start(), at, "PLACE")
+                yield Found(found.start(), at, "PLACE")
             else:
-                yield Named(found.start(), at, "NAME")
+                yield Found(found.start(), at, "NAME")
 
 
-def _other_scripts(text: str) -> Iterator[Named]:
+def _other_scripts(text: str) -> Iterator[Found]:
     """Names in letters that are not Latin, in a text that mostly is.
 
     A capital inside a sentence tells where a script has capitals, a common surname where a name is a few
@@ -107,4 +105,4 @@ def _other_scripts(text: str) -> Iterator[Named]:
         inside = capital and word != "" and marks in ("", ",", "(")
         if inside or han or persons.announces(word, marks) or persons.acts(text, one.end()):
             place = places.kind_before(text, one) == "PLACE"
-            yield Named(*one.span(), "PLACE" if place else "NAME")
+            yield Found(*one.span(), "PLACE" if place else "NAME")

@@ -1,7 +1,7 @@
-"""Names of persons, found by lists of names and by where they stand.
+"""Names of persons, found by lists of names and by their place in a sentence.
 
-A capital is not enough: "Will" and "May" are names and words. A first name that is no other word counts
-wherever it stands; one that is counts where a person is spoken of; a capitalised word that is neither
+A capital is not enough: "Will" and "May" are names and words. A first name that is not also a word counts
+everywhere; one that is counts where the text is about a person; a capitalised word that is neither
 everyday English nor on a list of harmless capitals counts after a title, a kinship ("my sister …"), "my name
 is" and the like, before what a person does, and inside a sentence after a small word ("with", "when") or what
 is done to persons ("told"). After other words, as part of a title ("Hollow Knight"), before a thing ("Ozark
@@ -24,7 +24,7 @@ from psycheck.text.redact.capitals import (
     TITLES,
     UPPER,
     WORD,
-    Named,
+    Found,
     brand_like,
     field_term,
     may_be_name,
@@ -35,7 +35,7 @@ from psycheck.text.redact.capitals import (
 from psycheck.text.redact.lists import OWN, ROLES, THINGS, any_of, everyday, headed, words_of
 
 _SURE_LOWER: Final = frozenset(name.lower() for name in SURE if len(name) > 2)
-# In lower case and with nothing around it that tells, a name must be long and no other word.
+# In lower case and without a hint around it, a name must be long and not also a word.
 _CLEAR_LOWER: Final = frozenset(
     name
     for name in _SURE_LOWER - words_of("names", "no_name_lower")
@@ -78,7 +78,7 @@ _HEAD: Final = re.compile(
     rf"|(?:{any_of(words_of('names', 'labels'))}):\s*)"
     rf"((?:{_FIRST_LETTERS})?(?:{PARTICLES})?{ONE}(?:,\s+{ONE})?)(?!\w)"
 )
-_CALLED_WORDS: Final = headed(("i am called", "im called", "i'm called", "i’m called", "i go by"))
+_CALLED_WORDS: Final = headed(words_of("names", "calling"))
 _CALLED: Final = re.compile(
     rf"(?:{OWN}\s+(?i:(?:(?:full|real|first|last)\s+)?name(?:\s+is|\s+was|['’]?s))|{_CALLED_WORDS})"
     rf"\s+({ONE}|[a-z]{LOWER}+)(?![\w'’])"
@@ -89,21 +89,7 @@ _CALLED_SO: Final = re.compile(
     rf"\s+(?:(?:is|was|who\s+is)\s+)?(?:called|named))\s+({ONE}|[a-z]{LOWER}+)(?![\w'’])"
 )
 _SECOND_LOWER: Final = re.compile(rf"[ \t]+([a-z]{LOWER}+)(?![\w'’])")
-_SELF_WORDS: Final = headed(
-    (
-        "i am",
-        "i'm",
-        "i’m",
-        "im",
-        "this is",
-        "call me",
-        "calls me",
-        "named",
-        "named her",
-        "named him",
-        "called",
-    )
-)
+_SELF_WORDS: Final = headed(words_of("names", "introducing"))
 _SELF: Final = re.compile(rf"({_SELF_WORDS})\s+{_ANY}")
 _HERE_IS: Final = re.compile(rf"(?:^|[,.!?]\s{{0,3}})({ONE}|[a-z]{{3,}})\s+here(?!\w)")
 _SIGNED: Final = re.compile(
@@ -121,7 +107,7 @@ _SMALL_WORD: Final = re.compile(rf"(?<![\w'’-]){LOWER}+(?:['’-]{LOWER}+)*(?!
 _APPOSED: Final = re.compile(r"\s*(?:[,)]|$)")
 
 
-def introduced(text: str, headline: bool) -> Iterator[Named]:
+def introduced(text: str, headline: bool) -> Iterator[Found]:
     """Names that are announced: "my name is …", "I'm …", "my sister …", or at the end of a letter."""
     low = text.lower()
     for found in _CALLED.finditer(text) if "name" in low or "called" in low or "go by" in low else ():
@@ -152,8 +138,8 @@ def introduced(text: str, headline: bool) -> Iterator[Named]:
             yield _name(text, found, 1)
 
 
-def _called(text: str, found: re.Match[str]) -> Named:
-    """A name that is said to be one; in lower case it goes on with a word that is no other."""
+def _called(text: str, found: re.Match[str]) -> Found:
+    """A name after "my name is" and the like; in lower case with a second word if that is rare."""
     one = _name(text, found, 1)
     more = _SECOND_LOWER.match(text, one.end) if found[1].islower() else None
     return one._replace(end=more.end()) if more and _rare(more[1]) else one
@@ -165,7 +151,7 @@ def _rare(word: str) -> bool:
 
 
 def announces(word: str, marks: str) -> bool:
-    """Whether the word before speaks of a person, in any script."""
+    """Whether the word before announces a person, in any script."""
     low = word.lower()
     return marks.strip() in ("", ",", ".", ":", "(") and (low in _ANNOUNCING or low in _ROLE_WORDS)
 
@@ -175,14 +161,14 @@ def acts(text: str, at: int) -> bool:
     return _does(text, at)
 
 
-def lower_case(text: str) -> Iterator[Named]:
+def lower_case(text: str) -> Iterator[Found]:
     """First names that are hardly ever another word, written small."""
     for found in _LOWER_WORD.finditer(text):
         if found[0] in _CLEAR_LOWER:
-            yield Named(*found.span(), "NAME")
+            yield Found(*found.span(), "NAME")
 
 
-def titled(text: str, headline: bool) -> Iterator[Named]:
+def titled(text: str, headline: bool) -> Iterator[Found]:
     """Names after a title, an initial, the head of a form or, without "my", a kinship."""
     for found in _TITLED.finditer(text):
         particle = found[2] and found[2].islower() and not everyday(found[2].strip(" \t-").split()[0])
@@ -190,16 +176,16 @@ def titled(text: str, headline: bool) -> Iterator[Named]:
             yield _name(text, found, 1)
     for found in _INITIALS.finditer(text):
         if unknown(found[1]):
-            yield Named(found.start(), name_end(text, found.end()), "NAME")
+            yield Found(found.start(), name_end(text, found.end()), "NAME")
     for found in _AND.finditer(text):
         if unknown(found[1]):
             yield _name(text, found, 1)
     if headline:
         return
     for found in _HEAD.finditer(text):
-        said = WORD.findall(found[1])
-        words = [word for word in said if len(word) > 1 and not word.isupper()]
-        known = _PARTICLES | _SURNAMES if len(words) < len(said) else _PARTICLES
+        parts = WORD.findall(found[1])
+        words = [word for word in parts if len(word) > 1 and not word.isupper()]
+        known = _PARTICLES | _SURNAMES if len(words) < len(parts) else _PARTICLES
         if all(unknown(word) or word in known or word.lower() in known for word in words):
             yield _name(text, found, 1)
     for found in _BARE_ROLE.finditer(text):
@@ -208,7 +194,7 @@ def titled(text: str, headline: bool) -> Iterator[Named]:
 
 
 def ambiguous(text: str, found: re.Match[str]) -> bool:
-    """Whether a name that is another word is of a person here, by what stands around it."""
+    """Whether a name that is also a word names a person here, by its context."""
     word, marks = word_before(text, found.start())
     end = found.end()
     joined = text.startswith((" and I ", ", my "), end)
@@ -255,14 +241,13 @@ def strange(text: str, found: re.Match[str], follows: bool) -> bool:
 
 
 def _thing(text: str, found: re.Match[str], word: str, marks: str) -> bool:
-    """Whether an unknown capitalised word names a thing, by its form and what stands around it."""
-    said, start, end = found[0], found.start(), found.end()
-    low = said.lower()
-    if low in _small_words(text) or brand_like(said) or _THING_AFTER.match(text, end):
+    """Whether an unknown capitalised word names a thing, by its form and its context."""
+    start, end = found.span()
+    if found[0].lower() in _small_words(text) or brand_like(found[0]) or _THING_AFTER.match(text, end):
         return True
     if not word or marks:
         return False
-    # "Hollow Knight", "Organic Chemistry": a word that is no first name opens a title, not a person's name.
+    # "Hollow Knight", "Organic Chemistry": a word that is not a first name opens a title.
     if word[0].isupper() and len(word) > 1 and not may_be_name(word):
         before, stop = word_before(text, text.rfind(word, 0, start))
         title = word.rstrip(".") in TITLES or word.lower() in _ROLE_WORDS
@@ -301,6 +286,6 @@ def _does(text: str, at: int) -> bool:
     return after is not None and (after[1] is not None or after[2].lower() in _DOING)
 
 
-def _name(text: str, found: re.Match[str], group: int) -> Named:
+def _name(text: str, found: re.Match[str], group: int) -> Found:
     start, end = found.span(group)
-    return Named(start, name_end(text, end) if found[group][0].isupper() else end, "NAME")
+    return Found(start, name_end(text, end) if found[group][0].isupper() else end, "NAME")

@@ -1,4 +1,4 @@
-"""Names of places, found by lists of names and by where they stand."""
+"""Names of places, found by lists of names and by their place in a sentence."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from psycheck.text.redact.capitals import (
     ONE,
     SURE,
     WORD,
-    Named,
+    Found,
     may_be_name,
     unknown,
     word_before,
@@ -65,41 +65,41 @@ _STATE_AFTER: Final = re.compile(r"\s+(?:State|City|County|University)(?!\w)")
 _WATER_SIGNS: Final = tuple(words_of("places", "water"))
 
 
-def lower_case(text: str) -> Iterator[Named]:
+def lower_case(text: str) -> Iterator[Found]:
     """Places of the list that are written small, after "in", "from" and the like."""
     for found in _LOWER_PLACE.finditer(text):
         words = found[1].split()
         for count in range(len(words), 0, -1):
             if " ".join(words[:count]) in _KNOWN_LOWER:
                 end = found.start(1) + len(" ".join(words[:count]))
-                yield Named(found.start(1), end, "PLACE")
+                yield Found(found.start(1), end, "PLACE")
                 break
 
 
-def placed(text: str) -> Iterator[Named]:
-    """Places by what stands around them: "University of …", "Lake …", "I live in …"."""
+def placed(text: str) -> Iterator[Found]:
+    """Places by the words around them: "University of …", "Lake …", "I live in …"."""
     houses = _HOUSE.finditer(text) if any(kind in text for kind in _KINDS) or " of " in text else ()
     for found in houses:
         start = _proper(text, found.start(), found.end())
         if start < found.end():
-            yield Named(start, with_region(text, found.end()), "PLACE")
+            yield Found(start, with_region(text, found.end()), "PLACE")
     if any(sign in text for sign in _WATER_SIGNS):
         for found in _WATER.finditer(text):
             if any(unknown(word) for word in WORD.findall(found[0])[1:]):
-                yield Named(*found.span(), "PLACE")
+                yield Found(*found.span(), "PLACE")
     for found in _LIVING.finditer(text):
         words = found[1].split()
-        # "moved to Swindon Hoping for more": what is everyday English at the end is no part of it.
+        # "moved to Swindon Hoping for more": everyday English at the end is not part of it.
         while words and not may_be_name(words[-1]) and words[-1] not in _COMPASS:
             words.pop()
         if words and (unknown(words[0]) or words[0] in _COMPASS) and (words[0] not in SURE or len(words) > 1):
             end = found.start(1) + len(found[1]) if len(words) == len(found[1].split()) else 0
             end = end or text.index(words[-1], found.start(1)) + len(words[-1])
-            yield Named(found.start(1), with_region(text, end), "PLACE")
+            yield Found(found.start(1), with_region(text, end), "PLACE")
 
 
 def _proper(text: str, start: int, end: int) -> int:
-    """Where the name of an institution begins, without what only opens the sentence; `end` if it has none."""
+    """Where the name of an institution begins, without words that open the sentence; `end` if nowhere."""
     words = list(WORD.finditer(text, start, end))
     for i, word in enumerate(words):
         if word[0] in _KINDS and i == len(words) - 1:
@@ -121,9 +121,9 @@ def _proper(text: str, start: int, end: int) -> int:
 def known_place(text: str, found: re.Match[str]) -> int:
     """Where a place of the lists that begins here ends; 0 if there is none."""
     some = _FOUR.match(text, found.start())
-    said = re.split(r"[,;:!?()\"”]|['’]s?\b", some[0])[0].split() if some else []
-    for count in range(len(said), 0, -1):
-        place = " ".join(said[:count])
+    words = re.split(r"[,;:!?()\"”]|['’]s?\b", some[0])[0].split() if some else []
+    for count in range(len(words), 0, -1):
+        place = " ".join(words[:count])
         one = place if place in _KNOWN or place in _PLACE_BOTH else place.rstrip(".")
         before = kind_before(text, found)
         sure = one in _KNOWN and one not in BOTH and not (one in _RATHER and before == "NAME")
@@ -147,7 +147,7 @@ def with_region(text: str, at: int) -> int:
 
 
 def kind_before(text: str, found: re.Match[str]) -> Literal["NAME", "PLACE", ""]:
-    """What the word before speaks of: "in" of a place, "told" of a person, "from" of either."""
+    """What the word before announces: "in" a place, "told" a person, "from" either."""
     word, marks = word_before(text, found.start())
     head = text[max(0, found.start() - 40) : found.start()]
     if word.lower() in ("uh", "um", "the"):
