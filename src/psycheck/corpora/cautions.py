@@ -18,7 +18,7 @@ from psycheck.corpora.mend import even_lengths, without_word
 from psycheck.corpora.near import near_duplicates
 from psycheck.corpora.shortcuts import Shortcut, Words, keyword, telling_length, telling_word, word_table
 from psycheck.corpora.showable import showable, showable_beginning
-from psycheck.corpora.typed import without
+from psycheck.corpora.typed import without_options
 from psycheck.corpora.vocabulary import authors_of
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra
@@ -350,7 +350,7 @@ def _caution(
     }
     typed = {
         "corpus": asked.called,
-        "learned": without(asked.called, _NOT_FOR_TRAIN) + _dev_cut(asked.corpus),
+        "learned": without_options(asked.called, _NOT_FOR_TRAIN) + _dev_cut(asked.corpus),
         "word": shlex.quote(word or ""),
         "label": shlex.quote(label),
     }

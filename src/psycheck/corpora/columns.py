@@ -68,9 +68,9 @@ def assign(table: Table, columns: Columns) -> Roles:
     others = [c for role, c in roles.items() if role != "text"] + groups + [column for column, _ in labels]
     if roles["text"] in others:
         raise BadInput(
-            f"column '{roles['text']}' is named as the text and as something else",
+            f"column '{roles['text']}' is named as the text column and for another role",
             where=str(table.path),
-            do="name one column for each",
+            do="name a different column for each role",
         )
     if numbered:
         notes.append("The ids are row numbers from 1.")
@@ -123,17 +123,17 @@ def _find(table: Table, column: str) -> str:
         raise BadInput(
             f"column '{column}' holds {table.unread[column]}, not single values",
             where=str(table.path),
-            allowed=nearest(column, _shown(table.columns)),
+            allowed=nearest(column, showable_names(table.columns)),
         )
     raise BadInput(f"there is no column '{column}'", where=str(table.path), allowed=_nearest(column, table))
 
 
 def _nearest(column: str, table: Table) -> str:
-    return nearest(column, _shown([*table.columns, *table.unread]))
+    return nearest(column, showable_names([*table.columns, *table.unread]))
 
 
-def _shown(names: Iterable[str]) -> list[str]:
-    """Without a header the first text stands where names should: leave out what may be one."""
+def showable_names(names: Iterable[str]) -> list[str]:
+    """The names short enough to show: in a file without a header, the first text may be taken for a name."""
     return [name for name in names if shown(name)]
 
 
@@ -172,16 +172,16 @@ def _guess_text(table: Table, taken: set[str]) -> str:
     }
     if not any(lengths.values()):
         raise BadInput(
-            "no column holds texts" + " besides those that are named for something else" * bool(taken),
+            "no column holds texts" + " other than those named for another role" * bool(taken),
             where=str(table.path),
-            do="name the column of the texts: --text",
+            do="name the text column (--text)",
         )
     longest = max(lengths, key=lambda column: lengths[column])
     if not shown(longest):
         raise BadInput(
             "no column is known to hold texts, and the first row may be data, not a header",
             where=str(table.path),
-            do="add a row of column names, or name the column of the texts: --text",
+            do="add a header row, or name the text column (--text)",
         )
     return longest
 
@@ -255,7 +255,7 @@ def _lists(table: Table) -> list[str]:
     """Say which columns would be labels by their name, but hold no single values."""
     held = [c for c, cells in table.columns.items() if any(isinstance(cell, list | dict) for cell in cells)]
     names = [column for column in (*held, *table.unread) if column.casefold() in _words()["label"]]
-    return [f"Column '{column}' holds more than one value a row, so it is no label." for column in names]
+    return [f"Column '{column}' holds several values per row, so it is not a label." for column in names]
 
 
 def _guess_labels(table: Table, taken: set[str]) -> list[str]:

@@ -122,7 +122,7 @@ def _distinct(table: Table, column: str) -> dict[object, _Value]:
                 seen[cell] = value
                 continue
         raise BadInput(
-            f"the label is a {type(cell).__name__}, not one value",
+            f"the label is a {type(cell).__name__}, not a single value",
             where=table.where(index, column),
             allowed="0, 1, true, false, a number between them, a name, or nothing",
         )
@@ -200,7 +200,7 @@ def _by_meaning(
                     f"label {value.shown} is out of range",
                     where=table.where(value.index, column),
                     allowed="0 to 1, or nothing where a text is not annotated",
-                    do=f"say which value means 1 (--positive {value.shown}), or make a label of each of them"
+                    do=f"name the value that means 1 (--positive {value.shown}), or make each value a label"
                     f" (--label '{column}={EVERY}')",
                 )
         return None, _guessed_words(name, values)
@@ -211,7 +211,7 @@ def _by_meaning(
             f"the label is {shown(odd.shown) or 'a long text'}, where other rows hold numbers",
             where=table.where(odd.index, column),
             allowed="0 to 1, or nothing where a text is not annotated",
-            do="mend the cell, or say which names mean 1: --positive NAME",
+            do="correct the cell, or name the values that mean 1 (--positive NAME)",
         )
     where = f"{table.path}, column '{column}'"
     if positive:
@@ -219,7 +219,7 @@ def _by_meaning(
             [value.shown for value in values if shown(value.shown)] if len(values) <= _MOST_CLASSES else []
         )
         raise BadInput(
-            f"none of the names that mean 1 ({', '.join(positive)}) stands in this column",
+            f"none of the positive values ({', '.join(positive)}) occurs in this column",
             where=where,
             allowed=nearest(positive[0], known[:_MOST_LISTED]),
         )
@@ -227,14 +227,14 @@ def _by_meaning(
         raise BadInput(
             f"the column holds {len(values)} different names, so it is not one label: {_listed(values)}",
             where=where,
-            do=f"make a label of each (--label '{column}={EVERY}'), or say which mean 1 (--positive NAME)",
+            do=f"make each name a label (--label '{column}={EVERY}'), or name those that mean 1 (--positive NAME)",
         )
     one = _guess(values, name)
     if one is None:
         raise BadInput(
-            f"nothing says which name means 1: {_listed(values)}",
+            f"cannot tell which name means 1: {_listed(values)}",
             where=where,
-            do="say which: --positive NAME",
+            do="name it (--positive NAME)",
         )
     zero = values[1 - values.index(one)]
     return {one.key}, [
@@ -280,7 +280,7 @@ def _every(
     """One label for each name of a column of classes; a text without a class is annotated for none."""
     if len(values) > _MOST_CLASSES or not all(shown(value.shown) for value in values):
         raise BadInput(
-            f"the column holds {len(values)} different values, or long ones, so they are no classes",
+            f"the column holds {len(values)} different values, or long ones, so they are not classes",
             where=f"{table.path}, column '{column}'",
             allowed=f"at most {_MOST_CLASSES} short names",
         )

@@ -81,7 +81,7 @@ def corpus_of(domain: str, written: list[dict[str, Any]]) -> Corpus:
 
 
 def packed(domain: str) -> bytes:
-    """The bytes of a shipped file: one JSON object a line, compressed."""
+    """The bytes of a shipped file: one JSON object per line, compressed."""
     lines = (json.dumps(row, ensure_ascii=False) for row in rows(domain, SHIPPED_N[domain], SHIPPED_SEED))
     return zstandard.ZstdCompressor(level=_LEVEL).compress("".join(f"{line}\n" for line in lines).encode())
 

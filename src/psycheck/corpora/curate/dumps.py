@@ -5,16 +5,15 @@ Fields as in the Pushshift dumps: `id`, `author`, `subreddit`, `created_utc`, an
 cannot be used is counted with its number and never stops the work; a file that is cut off or damaged does.
 """
 
-import gzip
 import json
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from psycheck.corpora.streams import COMPRESSIONS, DAMAGED, MAGIC, decompressed
 from psycheck.errors import BadInput
 
 LONGEST = 8 * 2**20
@@ -33,7 +32,6 @@ _MILLISECONDS = range(10**12, 10**13)  # 13 digits: 2001 to 2286
 _CHUNK = 2**20
 # A zstd block of 4 bytes can stand for 128 KiB, so that this much input gives 128 MiB at most.
 _ZSTD_INPUT = 4096
-_MAGIC = {".zst": b"\x28\xb5\x2f\xfd", ".gz": b"\x1f\x8b"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,7 @@ def lines_of(path: Path, tally: Tally) -> Iterator[bytes | None]:
             where=f"{path}, line {done + 1}",
             do="copy it again and compare its size or checksum with the source's; nothing was written",
         ) from None
-    except _damage() as error:
+    except DAMAGED as error:
         raise BadInput(
             f"the dump is damaged after {done:,} whole lines ({error})",
             where=f"{path}, line {done + 1}",
@@ -158,8 +156,8 @@ def check_dump(path: Path) -> None:
         ) from None
     if not head:
         raise BadInput("the dump is empty", where=str(path))
-    for suffix, magic in _MAGIC.items():
-        if (path.suffix == suffix) != head.startswith(magic):
+    for suffix, compression in COMPRESSIONS.items():
+        if (path.suffix == suffix) != head.startswith(MAGIC[compression]):
             named = f"named '{suffix}', but is not" if path.suffix == suffix else f"of the kind '{suffix}'"
             change = "take the ending off" if path.suffix == suffix else f"add '{suffix}' to"
             raise BadInput(f"the dump is {named}", where=str(path), do=f"{change} its name")
@@ -233,44 +231,10 @@ def _iso_seconds(said: int | float | str) -> int:
 
 
 def _chunks(path: Path, tally: Tally) -> Iterator[bytes]:
-    """The decompressed bytes in pieces of bounded size; EOFError where the end is missing."""
+    """The decompressed bytes in pieces of bounded size; EOFError if the end is missing."""
     before = tally.read
     with path.open("rb") as file:
-        for chunk in _unpacked(path.suffix, file):
+        compression = COMPRESSIONS.get(path.suffix)
+        for chunk in decompressed(file, compression, step=_ZSTD_INPUT, window=WINDOW, chunk=_CHUNK):
             tally.read = before + file.tell()
             yield chunk
-
-
-def _unpacked(suffix: str, file: BinaryIO) -> Iterator[bytes]:
-    if suffix == ".zst":
-        yield from _unzstd(iter(lambda: file.read(_ZSTD_INPUT), b""))
-    elif suffix == ".gz":
-        with gzip.GzipFile(fileobj=file) as unzipped:
-            while chunk := unzipped.read(_CHUNK):
-                yield chunk
-    else:
-        while chunk := file.read(_CHUNK):
-            yield chunk
-
-
-def _unzstd(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Decompress zstd frames of any window; unlike zstandard's own reader this notices a missing end."""
-    from zstandard import ZstdDecompressor
-
-    frame = ZstdDecompressor(max_window_size=WINDOW).decompressobj()
-    for piece in pieces:
-        rest = piece
-        while rest:
-            if frame.eof:
-                frame = ZstdDecompressor(max_window_size=WINDOW).decompressobj()
-            if chunk := frame.decompress(rest):
-                yield chunk
-            rest = frame.unused_data
-    if not frame.eof:
-        raise EOFError
-
-
-def _damage() -> tuple[type[Exception], ...]:
-    from zstandard import ZstdError
-
-    return (ZstdError, zlib.error, gzip.BadGzipFile)

@@ -23,7 +23,7 @@ from psycheck.corpora.known import (
 )
 from psycheck.corpora.known.catalogue import known_corpora, known_name
 from psycheck.corpora.known.release import Loaded, Release, gather
-from psycheck.corpora.read import EMPTY
+from psycheck.corpora.read import without_blank
 from psycheck.corpora.typed import options_of
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
@@ -65,25 +65,19 @@ def open_known(
     if name not in catalogue:
         raise BadInput(f"there is no known corpus '{name}'", allowed=nearest(name, catalogue))
     known = catalogue[name]
-    if said := options_of(columns):
+    if options := options_of(columns):
         raise BadInput(
-            f"{known.title} takes no {said}: its columns are known",
+            f"{known.title} takes no {options}: its columns are known",
             where=f"{name}:{path}",
             allowed="--split NAME, --label NAME to take one of its labels",
             do="leave them out",
         )
     release = Release(known, Path(path).expanduser())
-    corpus = gather(name, LOADERS[name](release))
-    blank = corpus.table["text"].str.strip_chars() == ""
-    if blank.all():
-        raise release.wrong("no text is left of these files", str(path))
-    left_out = dict(corpus.left_out)
-    if blank.any():
-        left_out[EMPTY] = left_out.get(EMPTY, 0) + int(blank.sum())
+    corpus = without_blank(gather(name, LOADERS[name](release)))
+    if not len(corpus):
+        raise release.wrong("these files hold no texts", str(path))
     notes = corpus.notes
     if not known.verified:
         notes = (f"The format of {known.title} could not be verified: {known.assumed}", *notes)
-    corpus = replace(
-        corpus, table=corpus.table.filter(~blank), left_out=left_out, notes=notes, called=f"{name}:{path}"
-    )
+    corpus = replace(corpus, notes=notes, called=f"{name}:{path}")
     return corpus if split is None else corpus.part(split_name(split))

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from psycheck.corpora.known.catalogue import Known
-from psycheck.corpora.streams import COMPRESSIONS, Lines
+from psycheck.corpora.streams import COMPRESSIONS, Lines, json_values, refuse_half_characters
 from psycheck.corpora.tables import Table, read_table
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
@@ -91,8 +91,7 @@ class Release:
         except (ValueError, RecursionError) as error:
             at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
             raise self.wrong(f"the file is no valid JSON ({type(error).__name__})", f"{path}{at}") from None
-        if b"\\u" in content:
-            self._refuse_halves(value, str(path))
+        refuse_half_characters(value, str(path))
         return value
 
     def content(self, path: Path) -> bytes:
@@ -107,26 +106,11 @@ class Release:
     def json_lines(self, path: Path) -> Iterator[tuple[str, Any]]:
         """The values of a file with one JSON value a line, each with where it stands."""
         lines = Lines(path, COMPRESSIONS.get(path.suffix.lower()), row=1)
-        for line in lines:
-            if not line.strip():
-                lines.same_row()
-                continue
-            try:
-                value = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                kind = type(error).__name__
-                raise self.wrong(f"the line is no valid JSON ({kind})", lines.where()) from None
-            if "\\u" in line:
-                self._refuse_halves(value, lines.where())
-            yield lines.where(), value
-            lines.next_row()
-
-    def _refuse_halves(self, value: Any, where: str) -> None:
-        """Refuse an escaped half of a surrogate pair, which is no character and cannot be stored."""
         try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise self.wrong("an escape stands for half a character (a lone surrogate)", where) from None
+            for value in json_values(lines, nested=True):
+                yield lines.where(), value
+        except BadInput as error:
+            raise self.wrong(error.what, error.where) from None
 
     def missing(self, name: str) -> BadInput:
         """Say which file is not there and where to get it."""

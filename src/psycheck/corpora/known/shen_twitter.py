@@ -1,7 +1,7 @@
 """Shen et al. (2017), DECK's TWSELFDIAG: tweets of the month before a user says to have been diagnosed.
 
 The archive holds `labeled/positive` and `labeled/negative`, each with `data/tweet/ID.json` (the anchor tweet
-of a user) and `data/timeline/NAMEcreated_atNUMBER.json` (tweets, one JSON object a line, several files a
+of a user) and `data/timeline/NAMEcreated_atNUMBER.json` (tweets, one JSON object per line, several files a
 user). Its authors do not document it: the layout was checked against public programs that read it, not
 against the archive itself.
 

@@ -1,6 +1,6 @@
 """SMHD, and files of its manner: the posts of users who say to have been diagnosed, and of control users.
 
-`SMHD_train.jl.gz`, `SMHD_dev.jl.gz` and `SMHD_test.jl.gz` hold one JSON object a line: `id`, `label` (a list
+`SMHD_train.jl.gz`, `SMHD_dev.jl.gz` and `SMHD_test.jl.gz` hold one JSON object per line: `id`, `label` (a list
 of conditions, or "control") and `posts` (pairs of a time and a text), as public programs read version 1.1;
 the files themselves are given out by agreement only. A user of another set may also have `posts` of strings
 or of objects with `text` and `created_utc`.
