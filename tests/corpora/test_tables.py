@@ -87,7 +87,10 @@ def test_the_format_can_be_said(tmp_path: Path) -> None:
         ("text,label\na,1\nb\n", "the row has 1 field, the header has 2\n  where: {path}, row 2 (line 3)"),
         ('text,label\n"a\nb",1\nc,d,1\n', "has 3 fields, the header has 2\n  where: {path}, row 2 (line 4)"),
         ('text,label\na,1\n"b,0\nc,1\n', "never closed\n  where: {path}, row 2 (line 3)"),
-        ('text,label\n"a"b,1\n', "a closing quote is followed by other characters\n  where: {path}, row 1 (line 2)"),
+        (
+            'text,label\n"a"b,1\n',
+            "a closing quote is followed by other characters\n  where: {path}, row 1 (line 2)",
+        ),
         ("text,text\na,b\n", "column name 'text' occurs twice"),
         ("text;label\na;1\n", "separated by semicolons"),
         ("text\tlabel\na\t1\n", "separated by tabs"),

@@ -227,7 +227,7 @@ def _by_meaning(
         raise BadInput(
             f"the column holds {len(values)} different names, so it is not one label: {_listed(values)}",
             where=where,
-            do=f"make each name a label (--label '{column}={EVERY}'), or name those that mean 1 (--positive NAME)",
+            do=f"make each a label (--label '{column}={EVERY}'), or name those that mean 1 (--positive NAME)",
         )
     one = _guess(values, name)
     if one is None:

@@ -10,6 +10,7 @@ they are among them, and not annotated if it has no topic. A table with `text`, 
 from collections import defaultdict
 
 from psycheck.corpora.columns import split_name
+from psycheck.corpora.known import tabular
 from psycheck.corpora.known.release import Item, Loaded, Release, Sheet, joined
 
 _FILES = ("counselchat-data.csv", "*counsel_chat.csv", "counselchat.csv")
@@ -19,7 +20,7 @@ LABELS = ("depression", "anxiety")
 def load(release: Release) -> Loaded:
     """One text for each question."""
     sheet = release.table(release.file(*_FILES))
-    return Loaded(_questions(sheet) if sheet.find("questionText") else _rows(sheet))
+    return Loaded(_questions(sheet)) if sheet.find("questionText") else tabular.load(release)
 
 
 def _questions(sheet: Sheet) -> list[Item]:
@@ -37,12 +38,4 @@ def _questions(sheet: Sheet) -> list[Item]:
             split=split_name(splits[row] or "") or None,
         )
         for number, row in sorted(first.items(), key=lambda pair: pair[1])
-    ]
-
-
-def _rows(sheet: Sheet) -> list[Item]:
-    marks = {label: sheet.marks(label) for label in LABELS}
-    return [
-        Item(str(row + 1), text, {label: marks[label][row] for label in LABELS})
-        for row, text in enumerate(sheet.texts("text"))
     ]

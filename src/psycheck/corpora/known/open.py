@@ -7,19 +7,17 @@ from types import MappingProxyType
 
 from psycheck.corpora.columns import Columns, split_name
 from psycheck.corpora.known import (
-    angst,
     counselchat,
     daic_woz,
     depression_reddit,
-    dreaddit,
     mimic_phenotypes,
     phm2017,
     primate,
     psysym,
     psytar,
-    sdcnl,
     shen_twitter,
     smhd,
+    tabular,
 )
 from psycheck.corpora.known.catalogue import known_corpora, known_name
 from psycheck.corpora.known.release import Loaded, Release, gather
@@ -32,20 +30,17 @@ __all__ = ["known_corpora", "known_name", "open_known"]
 
 _NO_COLUMNS = Columns()
 
+# Corpora that are not here are plain tables, read by their entry of the catalogue.
 LOADERS: Mapping[str, Callable[[Release], Loaded]] = MappingProxyType(
     {
         "daic-woz": daic_woz.utterances,
         "daic-woz-interviews": daic_woz.interviews,
         "phm2017": phm2017.load,
         "shen-twitter": shen_twitter.load,
-        "angst": angst.load,
-        "angst-silver": angst.load_silver,
         "psysym": psysym.load,
         "smhd": smhd.load,
         "mimic-phenotypes": mimic_phenotypes.load,
-        "dreaddit": dreaddit.load,
         "depression-reddit": depression_reddit.load,
-        "sdcnl": sdcnl.load,
         "counselchat": counselchat.load,
         "psytar": psytar.load,
         "psytar-sentences": psytar.load_sentences,
@@ -59,7 +54,7 @@ def open_known(
 ) -> Corpus:
     """Open a corpus of the catalogue from its released files, whole or one split of it.
 
-    `columns` is what a user named besides labels: its own columns are known, so that any name is refused.
+    `columns` are the columns that a user named besides labels: its columns are known, so any is refused.
     """
     catalogue = known_corpora()
     if name not in catalogue:
@@ -73,7 +68,7 @@ def open_known(
             do="leave them out",
         )
     release = Release(known, Path(path).expanduser())
-    corpus = without_blank(gather(name, LOADERS[name](release)))
+    corpus = without_blank(gather(name, LOADERS.get(name, tabular.load)(release)))
     if not len(corpus):
         raise release.wrong("these files hold no texts", str(path))
     notes = corpus.notes

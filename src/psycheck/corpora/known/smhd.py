@@ -1,13 +1,11 @@
-"""SMHD, and files of its manner: the posts of users who say to have been diagnosed, and of control users.
+"""SMHD and similar files: posts of users who report a diagnosis, and of control users.
 
-`SMHD_train.jl.gz`, `SMHD_dev.jl.gz` and `SMHD_test.jl.gz` hold one JSON object per line: `id`, `label` (a list
-of conditions, or "control") and `posts` (pairs of a time and a text), as public programs read version 1.1;
-the files themselves are given out by agreement only. A user of another set may also have `posts` of strings
-or of objects with `text` and `created_utc`.
+`SMHD_train.jl.gz`, `SMHD_dev.jl.gz` and `SMHD_test.jl.gz` hold one JSON object per line: `id`, `label` (a
+list of conditions, or "control") and `posts` (pairs of a time and a text), as public programs read version
+1.1. A user of another set may also have `posts` of strings or of objects with `text` and `created_utc`.
 
-A text is one post and has the labels of its author. A control user is 0 for all nine conditions; a user who
-tells of a diagnosis is 1 for the conditions named and not annotated for the others, because nobody said that
-these are absent.
+A text is one post with the labels of its author. A control user is 0 for all nine conditions; a user who
+reports a diagnosis is 1 for the conditions named and not annotated for the others.
 """
 
 from collections.abc import Iterator
