@@ -173,7 +173,7 @@ def test_values_of_the_label_that_may_be_a_text_are_not_shown(tmp_path: Path) ->
 def test_a_positive_value_of_a_soft_label_is_said_to_be_unused(tmp_path: Path) -> None:
     corpus = read_corpus(write(tmp_path, "text,label\na,1\nb,0.5\n"), Columns(positive=("0.5",)))
     assert corpus.targets().tolist() == [[1.0], [0.5]]
-    assert any("none of them is made to mean 1" in note for note in corpus.notes)
+    assert any("positive values do not apply to it" in note for note in corpus.notes)
 
 
 def test_texts_as_splits_groups_or_authors_are_refused_and_not_quoted(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ class Lines:
 
 
 def json_values(lines: Lines, *, nested: bool = False) -> Iterator[Any]:
-    """The JSON value of each line that is not blank; strings are checked, `nested` ones if asked for."""
+    """The JSON value of each line that is not blank; top-level strings are checked, or `nested` ones too."""
     for line in lines:
         if not line.strip():
             lines.same_row()

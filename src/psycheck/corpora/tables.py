@@ -83,11 +83,11 @@ def _format_of(path: Path, format: str | None) -> tuple[str, str | None]:
         raise BadInput(f"there is no format '{format}'", where=str(path), allowed=nearest(format, NAMES))
     if not path.exists():
         folder = path.parent
-        beside = [p.name for p in folder.iterdir() if not p.name.startswith(".")] if folder.is_dir() else []
+        siblings = [p.name for p in folder.iterdir() if not p.name.startswith(".")] if folder.is_dir() else []
         raise BadInput(
             "the file does not exist" if folder.is_dir() else "the folder of this file does not exist",
             where=str(path),
-            allowed=neighbours(path.name, beside),
+            allowed=neighbours(path.name, siblings),
         )
     if path.is_dir():
         if format not in (None, "dataset"):

@@ -180,7 +180,7 @@ def _faulty(tally: Tally, why: str, path: Path, number: int) -> None:
 def _post(raw: Any, line: int) -> Post | str:
     """A post from a line's object, or why it is none: a field is missing or of the wrong type."""
     try:
-        id_, author, subreddit, said = raw["id"], raw["author"], raw["subreddit"], raw["created_utc"]
+        id_, author, subreddit, created = raw["id"], raw["author"], raw["subreddit"], raw["created_utc"]
         body = raw.get("body")
     except (KeyError, TypeError, AttributeError):
         return NO_FIELD
@@ -200,31 +200,31 @@ def _post(raw: Any, line: int) -> Post | str:
             body = ""
     if not (isinstance(id_, str) and id_ and isinstance(body, str)):
         return NO_FIELD
-    if not (isinstance(author, str) and isinstance(subreddit, str)) or said is None:
+    if not (isinstance(author, str) and isinstance(subreddit, str)) or created is None:
         return NO_FIELD
-    time = said if type(said) is int and 0 <= said <= _LAST_SECOND else _seconds(said)
+    time = created if type(created) is int and 0 <= created <= _LAST_SECOND else _seconds(created)
     if time is None:
         return ODD_TIME
     return Post(id_ if id_.startswith(kind) else kind + id_, author, subreddit, time, body, line)
 
 
-def _seconds(said: Any) -> int | None:
+def _seconds(created: Any) -> int | None:
     """The time in seconds of what is no plain number of them, or None where it is no time."""
-    if isinstance(said, bool) or not isinstance(said, int | float | str):
+    if isinstance(created, bool) or not isinstance(created, int | float | str):
         return None
     try:
-        time = int(said)
+        time = int(created)
     except (ValueError, OverflowError):
-        time = _iso_seconds(said)
+        time = _iso_seconds(created)
     if time in _MILLISECONDS:
         time //= 1000
     return time if 0 <= time <= _LAST_SECOND else None
 
 
-def _iso_seconds(said: int | float | str) -> int:
+def _iso_seconds(created: int | float | str) -> int:
     """The seconds of an ISO date, in UTC where it names no zone; -1 where it is none."""
     try:
-        when = datetime.fromisoformat(str(said).strip())
+        when = datetime.fromisoformat(str(created).strip())
         return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
     except (ValueError, OverflowError):
         return -1

@@ -27,8 +27,8 @@ def _questions(sheet: Sheet) -> list[Item]:
     numbers, titles = sheet.keys("questionID"), sheet.words("questionTitle")
     texts, splits = sheet.words("questionText"), sheet.words("split")
     topics: dict[str, set[str]] = defaultdict(set)
-    for number, said in zip(numbers, sheet.words("topics", "topic"), strict=True):
-        topics[number] |= {topic.strip().casefold() for topic in (said or "").split(",") if topic.strip()}
+    for number, listed in zip(numbers, sheet.words("topics", "topic"), strict=True):
+        topics[number] |= {topic.strip().casefold() for topic in (listed or "").split(",") if topic.strip()}
     first = {number: row for row, number in reversed(list(enumerate(numbers)))}
     return [
         Item(

@@ -30,8 +30,8 @@ def load(release: Release) -> Loaded:
     texts = _texts(release) if any(text is None for *_, text in tweets) else {}
     left_out: Counter[str] = Counter()
     mentions: dict[str, list[Item]] = defaultdict(list)
-    for number, disease, mention, given in tweets:
-        text = given if given is not None else texts.get(number)
+    for number, disease, mention, own in tweets:
+        text = own if own is not None else texts.get(number)
         if mention not in _PERSONAL:
             left_out["no personal mention"] += 1
         elif text is None or not text.strip():

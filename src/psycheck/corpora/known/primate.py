@@ -41,11 +41,11 @@ def load(release: Release) -> Loaded:
     return Loaded(items)
 
 
-def _labels(release: Release, said: Any, where: str) -> dict[str, float | None]:
+def _labels(release: Release, annotations: Any, where: str) -> dict[str, float | None]:
     labels: dict[str, float | None] = dict.fromkeys(_QUESTIONS.values())
-    if not isinstance(said, list):
+    if not isinstance(annotations, list):
         raise release.wrong("the post has no list of annotations", where)
-    for place, pair in enumerate(said, start=1):
+    for place, pair in enumerate(annotations, start=1):
         if not isinstance(pair, list) or len(pair) != 2:
             raise release.wrong(f"annotation {place} is no pair of a question and an answer", where)
         question, answer = (str(part).strip().casefold() for part in pair)

@@ -203,9 +203,9 @@ def gather(name: str, loaded: Loaded) -> Corpus:
     return replace(corpus, left_out=dict(loaded.left_out), notes=loaded.notes)
 
 
-def gender(said: str | None) -> str | None:
+def gender(word: str | None) -> str | None:
     """A gender as the corpora of psycheck write it; None where it is not known."""
-    return None if said is None else GENDERS.get(said.strip().casefold())
+    return None if word is None else GENDERS.get(word.strip().casefold())
 
 
 def joined(*parts: str | None) -> str:
@@ -244,5 +244,5 @@ def _word(cell: object) -> str | None:
     """A cell as a string; a cell of lists or records has none."""
     if cell is None or isinstance(cell, list | dict):
         return None
-    said = str(cell).strip()
-    return said or None
+    string = str(cell).strip()
+    return string or None

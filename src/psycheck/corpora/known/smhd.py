@@ -47,8 +47,8 @@ def _posts(release: Release, user: Any, where: str, split: str | None) -> Iterat
         yield Item(f"{author}-{number}", text, labels, author=str(author), time=time, split=split)
 
 
-def _labels(release: Release, said: Any, where: str) -> dict[str, float | None]:
-    named = [said] if isinstance(said, str) else said
+def _labels(release: Release, value: Any, where: str) -> dict[str, float | None]:
+    named = [value] if isinstance(value, str) else value
     if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
         raise release.wrong("the user has no list of labels", where)
     conditions = release.known.labels
@@ -71,5 +71,5 @@ def _post(post: Any) -> tuple[str | None, str | None]:
     return None, None
 
 
-def _time(said: Any) -> str | None:
-    return str(said) if isinstance(said, str | int | float) and str(said).strip() else None
+def _time(value: Any) -> str | None:
+    return str(value) if isinstance(value, str | int | float) and str(value).strip() else None
