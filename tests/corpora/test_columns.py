@@ -169,7 +169,9 @@ def test_column_names_that_may_be_texts_are_not_listed() -> None:
 
 
 def test_the_text_cannot_be_a_label_too() -> None:
-    assert "named as the text column and for another role" in refused(Columns("text", labels=("text",)), text=TEXTS)
+    assert "named as the text column and for another role" in refused(
+        Columns("text", labels=("text",)), text=TEXTS
+    )
 
 
 def test_a_column_of_lists_is_refused_by_what_it_holds() -> None:

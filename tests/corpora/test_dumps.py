@@ -160,7 +160,7 @@ def test_the_longest_line(tmp_path: Path, length: int, read_: bool) -> None:
 def test_a_file_that_is_no_dump_stops_early(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text("name,text\n" * 5_000, "utf-8")
-    with pytest.raises(BadInput, match=f"{HOPELESS:,} lines in a row are no posts") as error:
+    with pytest.raises(BadInput, match=f"{HOPELESS:,} lines in a row are not posts") as error:
         read(path)
     assert "lines 1 to 1000" in error.value.where
 
@@ -168,7 +168,7 @@ def test_a_file_that_is_no_dump_stops_early(tmp_path: Path) -> None:
 def test_utf16_stops_early_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_bytes("\n".join(json.dumps(THREE[0]) for _ in range(2_000)).encode("utf-16"))
-    with pytest.raises(BadInput, match="lines in a row are no posts"):
+    with pytest.raises(BadInput, match="lines in a row are not posts"):
         read(path)
 
 

@@ -235,7 +235,7 @@ def test_time_splits_take_away_what_breaks_the_order(tmp_path: Path) -> None:
 
 
 def test_what_leaves_nothing_says_where_it_ended(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="none of 6 authors writes that they were diagnosed"):
+    with pytest.raises(BadInput, match="none of 6 authors reports a diagnosis"):
         made(tmp_path, conditions=("ocd",))
     with pytest.raises(BadInput, match="no post of the 3 disclosing authors is left") as error:
         made(tmp_path, min_words=500)

@@ -71,7 +71,9 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
         positives, note = _by_meaning(table, column, name, values, positive)
         notes.extend(note)
         if matched:
-            notes.append(f"Label '{name}' holds values between 0 and 1, so positive values do not apply to it.")
+            notes.append(
+                f"Label '{name}' holds values between 0 and 1, so positive values do not apply to it."
+            )
     elif positives is not None:
         ones = [value for value in values if value.key in positives]
         zeros = [value for value in values if value.key not in positives]

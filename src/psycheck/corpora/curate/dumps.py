@@ -2,7 +2,7 @@
 
 Fields as in the Pushshift dumps: `id`, `author`, `subreddit`, `created_utc`, and `body` of a comment or
 `title` and `selftext` of a post. The time is in seconds; milliseconds and ISO dates are read too. A line that
-cannot be used is counted with its number and never stops the work; a file that is cut off or damaged does.
+cannot be used is counted with its number and never stops the work; a truncated or damaged file does.
 """
 
 import json
@@ -36,7 +36,7 @@ _ZSTD_INPUT = 4096
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One post or comment, as it stands in a dump."""
+    """One post or comment of a dump."""
 
     id: str
     author: str
@@ -48,7 +48,7 @@ class Post:
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the lines of all dumps: how many there are, and why some are no posts, with places.
+    """Counts of the lines of all dumps, and of those that are not posts by reason, with places.
 
     `read` counts the bytes of the files as they lie on the disk, for progress.
     """
@@ -68,7 +68,7 @@ class Tally:
 
 
 def posts_of(path: Path, tally: Tally, skip: Callable[[bytes], bool] | None = None) -> Iterator[Post]:
-    """The posts of one dump, in order; what is no post is counted in `tally`.
+    """The posts of one dump, in order; lines that are not posts are counted in `tally`.
 
     A line for which `skip` is true is not even parsed; `skip` counts what it passes over.
     """
@@ -125,7 +125,7 @@ def lines_of(path: Path, tally: Tally) -> Iterator[bytes | None]:
                 rest.append(last)
     except EOFError:
         raise BadInput(
-            f"the dump is cut off after {done:,} whole lines",
+            f"the dump is truncated after {done:,} whole lines",
             where=f"{path}, line {done + 1}",
             do="copy it again and compare its size or checksum with the source's; nothing was written",
         ) from None
@@ -144,7 +144,7 @@ def lines_of(path: Path, tally: Tally) -> Iterator[bytes | None]:
 
 
 def check_dump(path: Path) -> None:
-    """Refuse what is no readable file, or is compressed otherwise than its name says, before any work."""
+    """Refuse an unreadable file, or one whose compression does not match its extension, before any work."""
     try:
         with path.open("rb") as file:
             head = file.read(4)
@@ -159,7 +159,7 @@ def check_dump(path: Path) -> None:
     for suffix, compression in COMPRESSIONS.items():
         if (path.suffix == suffix) != head.startswith(MAGIC[compression]):
             named = f"named '{suffix}', but is not" if path.suffix == suffix else f"of the kind '{suffix}'"
-            change = "take the ending off" if path.suffix == suffix else f"add '{suffix}' to"
+            change = "remove the extension from" if path.suffix == suffix else f"add '{suffix}' to"
             raise BadInput(f"the dump is {named}", where=str(path), do=f"{change} its name")
 
 
@@ -169,9 +169,9 @@ def _faulty(tally: Tally, why: str, path: Path, number: int) -> None:
     if tally.in_a_row == HOPELESS:
         found = ", ".join(f"{why} {tally.left_out[why]:,}" for why in _FAULTS if tally.left_out[why])
         raise BadInput(
-            f"{HOPELESS:,} lines in a row are no posts ({found})",
+            f"{HOPELESS:,} lines in a row are not posts ({found})",
             where=f"{path}, lines {number - HOPELESS + 1} to {number}",
-            allowed="a JSON object a line, UTF-8, with id, author, subreddit, body or selftext, and"
+            allowed="one JSON object per line, UTF-8, with id, author, subreddit, body or selftext, and"
             " created_utc in seconds or milliseconds, or as an ISO date",
             do="check that this is a dump of posts or comments",
         )
@@ -209,7 +209,7 @@ def _post(raw: Any, line: int) -> Post | str:
 
 
 def _seconds(created: Any) -> int | None:
-    """The time in seconds of what is no plain number of them, or None where it is no time."""
+    """The seconds of a time in another form; None if it is not a time."""
     if isinstance(created, bool) or not isinstance(created, int | float | str):
         return None
     try:

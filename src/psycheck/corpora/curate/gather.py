@@ -101,11 +101,11 @@ def curate(
         say("posts put aside", found.posts["read"], found.posts["read"], monotonic() - started)
         if not found.posts["read"]:
             raise BadInput(
-                "the dumps hold no usable post", where=", ".join(map(str, paths)), do=_why_none(tally)
+                "the dumps contain no usable post", where=", ".join(map(str, paths)), do=_why_none(tally)
             )
         if not found.authors["disclosing"]:
             raise BadInput(
-                f"none of {found.authors['subreddits']:,} authors writes that they were diagnosed",
+                f"none of {found.authors['subreddits']:,} authors reports a diagnosis",
                 where=f"{found.posts['subreddits']:,} posts; conditions: {', '.join(how.conditions)}",
                 do="name other dumps, conditions or subreddits",
             )
@@ -117,7 +117,7 @@ def curate(
                 where="; ".join(
                     f"{step.name}: {step.posts:,} posts" for step in steps if step.side != CONTROL
                 ),
-                do="lower --min-words or --min-posts, or name more dumps",
+                do="lower --min-words or --min-posts, or add dumps",
             )
         if how.controls:
             _controls(store, how, found, steps)

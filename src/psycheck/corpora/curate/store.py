@@ -26,10 +26,10 @@ def opened_store(path: Path) -> Iterator["Posts"]:
         yield Posts(connection)
     except sqlite3.OperationalError as error:
         raise StoreFailure(
-            f"posts cannot be put aside ({error})",
+            f"the posts cannot be stored ({error})",
             where=str(path.parent),
             allowed="a folder with free space that you may write to",
-            do="free space or name another folder with --out",
+            do="free space or name another folder (--out)",
         ) from error
     finally:
         connection.close()

@@ -86,8 +86,12 @@ def relative_to(home: Path, source: str) -> str:
 def _known(name: str, entry: Mapping[str, Any], raw: Mapping[str, Any]) -> Known:
     """One entry; what it leaves out is taken from the entry that `like` names."""
     whole = {**raw.get(entry.get("like", ""), {}), **entry, "name": name}
-    values = {key: value for key, value in whole.items() if key not in ("like", "table")}
-    return Known(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in whole.items()
+        if key not in ("like", "table")
+    }
+    return Known(**values)
 
 
 def table_layout(name: str) -> Mapping[str, Any]:

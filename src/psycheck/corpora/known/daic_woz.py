@@ -41,7 +41,7 @@ def utterances(release: Release) -> Loaded:
 
 
 def interviews(release: Release) -> Loaded:
-    """One text for each interview: all that the participant says, one utterance a line."""
+    """One text for each interview: all that the participant says, one utterance per line."""
     return _loaded(release, whole=True)
 
 

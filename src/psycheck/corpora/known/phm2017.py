@@ -1,6 +1,6 @@
 """PHM2017 (DECK's TWPHMDEPR): tweets that name one of six diseases, annotated by whose health they tell of.
 
-`PHM2017.txt` has no header and three fields parted by tabs: tweet id, disease keyword, and 0 non-health, 1
+`PHM2017.txt` has no header and three fields separated by tabs: tweet id, disease keyword, and 0 non-health, 1
 awareness, 2 other-mention or 3 self-mention. Tweets are released as ids: their texts are in a table that the
 user fetched, with the columns `id` (or `tweet_id`) and `text`, or in a fourth field. DECK 4.2 takes the
 tweets "labeled as depressed" and equally many of the other five diseases without saying which kinds of
@@ -70,7 +70,7 @@ def _tweets(release: Release, path: Path) -> Iterator[_Tweet]:
             lines.same_row()
             continue
         if len(fields) not in (3, 4) or fields[2] not in _MENTIONS or not fields[0]:
-            raise release.wrong("the line is not id, disease, 0 to 3, parted by tabs", lines.where())
+            raise release.wrong("expected id, disease and 0 to 3, separated by tabs", lines.where())
         yield fields[0], fields[1].lower(), _MENTIONS[fields[2]], fields[3] if len(fields) == 4 else None
         lines.next_row()
 

@@ -54,7 +54,7 @@ class Release:
     def files(self, *patterns: str) -> list[Path]:
         """The files that match one of the patterns, in the folder or, if there is none, below it, sorted.
 
-        Case does not count, - and _ are the same, and .gz or .zst may follow. Hidden files are no files.
+        Case does not count, - and _ are the same, and .gz or .zst may follow. Hidden files are skipped.
         """
         if self.path.is_file():
             return [self.path] if _matches(self.path, patterns) else []
@@ -90,7 +90,7 @@ class Release:
             value = json.loads(content.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-            raise self.wrong(f"the file is no valid JSON ({type(error).__name__})", f"{path}{at}") from None
+            raise self.wrong(f"the file is not valid JSON ({type(error).__name__})", f"{path}{at}") from None
         refuse_half_characters(value, str(path))
         return value
 
@@ -104,7 +104,7 @@ class Release:
         raise self.wrong(f"the file is larger than {_LARGEST // 2**30} GiB", str(path))
 
     def json_lines(self, path: Path) -> Iterator[tuple[str, Any]]:
-        """The values of a file with one JSON value a line, each with where it stands."""
+        """The values of a file with one JSON value per line, each with its place."""
         lines = Lines(path, COMPRESSIONS.get(path.suffix.lower()), row=1)
         try:
             for value in json_values(lines, nested=True):
@@ -180,7 +180,9 @@ class Sheet:
             except ValueError:
                 mark = -1.0
             if mark is not None and not 0 <= mark <= 1:
-                raise self.release.wrong("the mark is no number from 0 to 1", self.table.where(index, column))
+                raise self.release.wrong(
+                    "the label must be a number from 0 to 1", self.table.where(index, column)
+                )
             out.append(mark)
         return out
 

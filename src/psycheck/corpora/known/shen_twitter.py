@@ -114,7 +114,7 @@ def _end(seeds: list[_Tweet], tweets: Mapping[str, _Tweet], label: float) -> dat
 
 def _tweet(release: Release, raw: Any, where: str) -> _Tweet:
     if not isinstance(raw, dict):
-        raise release.wrong("the line is no JSON object", where)
+        raise release.wrong("the line is not a JSON object", where)
     number = raw.get("id_str") or raw.get("id")
     text = raw.get("full_text") or raw.get("text")
     if not isinstance(number, str | int) or not isinstance(text, str):
@@ -122,7 +122,9 @@ def _tweet(release: Release, raw: Any, where: str) -> _Tweet:
     try:
         return _Tweet(str(number), text, datetime.strptime(str(raw.get("created_at")), _CREATED))
     except ValueError:
-        raise release.wrong("created_at is no time as Twitter writes it", f"{where}, 'created_at'") from None
+        raise release.wrong(
+            "created_at is not a time in Twitter's format", f"{where}, 'created_at'"
+        ) from None
 
 
 def _balanced(items: list[Item]) -> list[Item]:

@@ -35,7 +35,7 @@ def _posts(release: Release, user: Any, where: str, split: str | None) -> Iterat
     if isinstance(user, list) and len(user) == 1:  # as in RSDD, the older set of the same owners
         user = user[0]
     if not isinstance(user, dict) or not isinstance(user.get("posts"), list):
-        raise release.wrong("the line is no user with a list of posts", where)
+        raise release.wrong("the line is not a user with a list of posts", where)
     author = user.get("id", user.get("user_id", user.get("author")))
     if not isinstance(author, str | int):
         raise release.wrong("the user has no id", where)
@@ -43,7 +43,7 @@ def _posts(release: Release, user: Any, where: str, split: str | None) -> Iterat
     for number, post in enumerate(user["posts"], start=1):
         time, text = _post(post)
         if text is None:
-            raise release.wrong(f"post {number} is no pair of a time and a text", where)
+            raise release.wrong(f"post {number} is not a pair of a time and a text", where)
         yield Item(f"{author}-{number}", text, labels, author=str(author), time=time, split=split)
 
 
@@ -56,7 +56,7 @@ def _labels(release: Release, value: Any, where: str) -> dict[str, float | None]
         return dict.fromkeys(conditions, 0.0)
     unknown = sorted({one for one in named if one not in conditions})
     if unknown:
-        raise release.wrong(f"the user has {len(unknown)} labels that are no condition of SMHD", where)
+        raise release.wrong(f"the user has {len(unknown)} labels that are not conditions of SMHD", where)
     return {condition: 1.0 if condition in named else None for condition in conditions}
 
 
