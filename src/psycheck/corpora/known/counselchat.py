@@ -2,9 +2,9 @@
 
 `20200325_counsel_chat.csv` and `counselchat-data.csv` have one row per answer: `questionID`,
 `questionTitle`, `questionText`, `topic` (or `topics`, separated by commas), the answer, and in the older one
-`split`. A text is one question, its title and its words, with the topics of all its rows; it is 1 for depression or anxiety if
-they are among them, and not annotated if it has no topic. A table with `text`, `depression`, `anxiety` and
-`topics` (`counselchat.csv`) is read too.
+`split`. A text is one question, its title and its words, with the topics of all its rows; it is 1 for
+depression or anxiety if they are among them, and not annotated if it has no topic. A table with `text`,
+`depression`, `anxiety` and `topics` (`counselchat.csv`) is read too.
 """
 
 from collections import defaultdict
