@@ -66,7 +66,7 @@ def test_several_frames_in_one_file_are_read(tmp_path: Path) -> None:
 def test_a_dump_that_is_cut_off_stops_with_the_line(tmp_path: Path, name: str) -> None:
     path = write_dump(tmp_path / name, [line(f"p{k}", "Ann", "cooking", words(k, 400)) for k in range(2_000)])
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(BadInput, match=r"cut off after [0-9,]+ whole lines") as error:
+    with pytest.raises(BadInput, match=r"truncated after [0-9,]+ whole lines") as error:
         read(path)
     assert "line " in error.value.where
 
@@ -78,7 +78,7 @@ def test_a_damaged_dump_stops_with_the_line(tmp_path: Path) -> None:
     raw = bytearray(path.read_bytes())
     raw[len(raw) // 2 : len(raw) // 2 + 2_000] = bytes(2_000)
     path.write_bytes(raw)
-    with pytest.raises(BadInput, match=r"damaged|cut off"):
+    with pytest.raises(BadInput, match=r"damaged|truncated"):
         read(path)
 
 

@@ -171,7 +171,7 @@ def test_a_cut_off_dump_leaves_no_corpus(tmp_path: Path) -> None:
         tmp_path / "d.zst", [line(f"p{k}", "Ann", "cooking", words(k, 300)) for k in range(2_000)]
     )
     dump.write_bytes(dump.read_bytes()[:-500])
-    with pytest.raises(BadInput, match="cut off"):
+    with pytest.raises(BadInput, match="truncated"):
         curate_dumps([dump], out=tmp_path / "run", how=Curating(**SMALL))
     assert list((tmp_path / "run").iterdir()) == []
 
@@ -209,7 +209,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("most", "said"),
     # While posts are put aside, and while they are drawn; tests/corpora/test_write.py has the corpus itself.
-    [(8_000, "cannot write results: File too large"), (300_000, "posts cannot be put aside")],
+    [(8_000, "cannot write results: File too large"), (300_000, "posts cannot be stored")],
 )
 def test_a_full_disk_leaves_no_corpus(tmp_path: Path, crowd: Path, most: int, said: str) -> None:
     # A file that may not grow is refused as a full disk is, and needs no disk of its own.
