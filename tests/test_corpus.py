@@ -50,5 +50,5 @@ def test_the_fingerprint_follows_the_content_alone() -> None:
 
 
 def test_repeated_ids_are_refused() -> None:
-    with pytest.raises(BadInput, match="ids of corpus"):
+    with pytest.raises(BadInput, match="has duplicate ids"):
         Corpus.of("x", ["a", "b"], ids=["1", "1"])

@@ -22,8 +22,8 @@ class Corpus:
 
     `table` has the columns `id` and `text` (strings), where known `author`, `time`, `split` (strings), one
     column `label:NAME` (0..1, null = not annotated) for each label and `group:NAME` (string) for each group.
-    `left_out` counts the rows that were kept out and why; `notes` says what was guessed when it was read;
-    `called` is how a user names it on the command line (a path, or demo:NAME).
+    `left_out` counts the rows that were left out by reason; `notes` reports what was guessed when it was
+    read; `called` is what a user types for it on the command line (a path, or demo:NAME).
     """
 
     name: str
@@ -62,7 +62,7 @@ class Corpus:
             schema[GROUP + group] = pl.String
         table = pl.DataFrame(columns, schema=schema)
         if table["id"].n_unique() != len(table):
-            raise BadInput(f"ids of corpus '{name}' repeat", allowed="one id a text")
+            raise BadInput(f"corpus '{name}' has duplicate ids", allowed="one id per text")
         return cls(name, table)
 
     def __len__(self) -> int:
@@ -112,12 +112,28 @@ class Corpus:
         """The texts, shortened where `--fit` had to make room for an added sentence."""
         return self.table["fitted"].to_list() if "fitted" in self.table else self.texts
 
-    def only(self, keep: NDArray[np.bool_]) -> Self:
-        """The texts where `keep` is true, (n,)."""
-        return replace(self, table=self.table.filter(pl.Series(keep)))
+    def strings(self, column: str) -> list[str | None]:
+        """What `author`, `time` or `split` says of each text; None for all where there is no such column."""
+        return self.table[column].to_list() if column in self.table else [None] * len(self)
+
+    def only(self, keep: NDArray[np.bool_] | Sequence[bool], why: str = "") -> Self:
+        """The texts where `keep` is true, (n,); the others count in `left_out` under `why`, if given."""
+        table = self.table.filter(pl.Series(keep, dtype=pl.Boolean))
+        left_out = dict(self.left_out)
+        if why and len(table) < len(self):
+            left_out[why] = left_out.get(why, 0) + len(self) - len(table)
+        return replace(self, table=table, left_out=left_out)
+
+    def sample(self, most: int, seed: int = 0) -> Self:
+        """At most `most` texts, drawn at random with `seed`, in the order of the corpus."""
+        if len(self) <= most:
+            return self
+        keep = np.zeros(len(self), dtype=np.bool_)
+        keep[np.random.default_rng(seed).choice(len(self), most, replace=False)] = True
+        return self.only(keep)
 
     def part(self, split: str) -> Self:
-        """The texts of one split; the corpus says what splits it has when asked for another."""
+        """The texts of one split; an unknown split is an error that lists the known ones."""
         known = self.table["split"].unique().drop_nulls().sort().to_list() if "split" in self.table else []
         if split not in known:
             raise BadInput(

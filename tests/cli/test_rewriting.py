@@ -78,7 +78,7 @@ def test_rows_and_columns_that_stay_behind_are_said(verb: tuple[str, ...], posts
     assert notes[-2:] == [
         "note: posts: 2 rows left out (empty text)",
         "note: posts: 3 columns of the file are not read, and not written: 'age', 'topic', 'diagnosis' "
-        "(--label or --group takes a column along)",
+        "(keep a column with --label or --group)",
     ]
     assert not any(word in done.output for word in ("tired", "rains", "maybe"))
 

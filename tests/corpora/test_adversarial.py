@@ -3,7 +3,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from psycheck.corpora.adversarial import FOLDS, fold_groups, folds_of, tell_apart
+from psycheck.corpora.adversarial import FOLDS, classify_sides, fold_groups, folds_of
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -18,7 +18,7 @@ def test_copies_by_many_authors_teach_nothing() -> None:
     # 50 texts a side, each six times, each time by another author: whoever sees a copy knows its side.
     first, second = nonsense(50, 1) * 6, nonsense(50, 2) * 6
     authors = [f"a{i}" for i in range(300)], [f"b{i}" for i in range(300)]
-    known, unknown = tell_apart(first, second, authors), tell_apart(first, second)
+    known, unknown = classify_sides(first, second, authors), classify_sides(first, second)
     assert known.values["auc"] == pytest.approx(0.5, abs=0.15)
     assert known.values == unknown.values
 
@@ -45,7 +45,7 @@ def test_reversing_the_rows_changes_no_figure() -> None:
     random = Random(3)
     words = ["rain", "sun", "fog", "snow", "hail", "wind", "frost", "heat"]
     first, second = ([" ".join(random.choices(words[k : k + 6], k=5)) for _ in range(60)] for k in (0, 2))
-    there, back = tell_apart(first, second), tell_apart(first[::-1], second[::-1])
+    there, back = classify_sides(first, second), classify_sides(first[::-1], second[::-1])
     assert there.values == back.values
     assert there.confusion == back.confusion
 

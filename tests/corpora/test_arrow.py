@@ -87,7 +87,7 @@ def test_the_folders_splits_win_over_a_column_and_it_is_said(tmp_path: Path) -> 
     datasets.DatasetDict(test=part).save_to_disk(tmp_path / "d")
     table = read_table(tmp_path / "d")
     assert table.columns == {"split": ["test"], "text": ["a"]}
-    assert "not those of its column 'split'" in table.notes[0]
+    assert "splits replace its column 'split'" in table.notes[0]
 
 
 def test_splits_with_other_columns_are_refused(tmp_path: Path) -> None:
@@ -98,14 +98,14 @@ def test_splits_with_other_columns_are_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_parquet_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_text("text,label\na,1\n")
-    assert "is no Parquet file" in refused(tmp_path / "a.parquet")
+    assert "is not a Parquet file" in refused(tmp_path / "a.parquet")
 
 
 def test_a_parquet_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     pl.DataFrame({"text": ["a"] * 1_000}).write_parquet(tmp_path / "a.parquet")
     content = (tmp_path / "a.parquet").read_bytes()
     (tmp_path / "a.parquet").write_bytes(content[: len(content) // 2])
-    assert "damaged or cut off" in refused(tmp_path / "a.parquet")
+    assert "damaged or truncated" in refused(tmp_path / "a.parquet")
 
 
 def test_parquet_without_rows_or_without_single_values_is_refused(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_cell_that_is_too_long_is_refused_with_its_row(
 def test_a_folder_that_is_no_dataset_is_refused_with_its_files(tmp_path: Path) -> None:
     (tmp_path / "posts.csv").write_text("text\na\n")
     said = refused(tmp_path)
-    assert "no saved dataset" in said
+    assert "not a saved dataset" in said
     assert "posts.csv" in said
 
 
@@ -146,9 +146,9 @@ def test_a_dataset_file_that_is_missing_is_refused(tmp_path: Path) -> None:
     ("state", "said"),
     [
         ("{", "cannot be read"),
-        ("[]", "no JSON object"),
-        ("{}", "names no data files"),
-        (json.dumps({"_data_files": [{"filename": "../secret.arrow"}]}), "names no data files"),
+        ("[]", "not a JSON object"),
+        ("{}", "lists no data files"),
+        (json.dumps({"_data_files": [{"filename": "../secret.arrow"}]}), "lists no data files"),
         (
             json.dumps({"_data_files": [{"filename": "a"}], "_indices_files": [{"filename": "i"}]}),
             "flatten_indices",

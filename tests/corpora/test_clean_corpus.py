@@ -87,7 +87,7 @@ def test_steps_and_presets_that_do_not_exist_are_named() -> None:
     assert "did you mean 'links'" in str(caught.value)
     with pytest.raises(BadInput, match="no preset 'deck'"):
         steps_of(preset="deck")
-    with pytest.raises(BadInput, match="no cleaning step is named"):
+    with pytest.raises(BadInput, match="no cleaning step given"):
         steps_of()
     assert steps_of(["users", "html"], "plain") == (*PRESETS["plain"], "users")
 
@@ -107,9 +107,7 @@ def test_a_sentence_becomes_a_row_with_the_id_and_labels_of_its_text() -> None:
         "split": ["train", "train", "test"],
         "label:x": [1.0, 1.0, 0.0],
     }
-    assert done.notes == (
-        "A text is one sentence; it carries the labels of the whole text that it comes from.",
-    )
+    assert done.notes == ("Each text is one sentence with the labels of the text it comes from.",)
 
 
 def test_accounts_of_shops_news_and_bots_are_left_out() -> None:

@@ -119,7 +119,7 @@ def test_lists_under_the_name_of_a_label_are_left_and_it_is_said() -> None:
     in_parquet = assign(Table(Path("a"), {"text": TEXTS}, unread={"labels": "lists"}), Columns())
     for roles in (in_json, in_parquet):
         assert roles.labels == ()
-        assert "Column 'labels' holds more than one value a row, so it is no label." in roles.notes
+        assert "Column 'labels' holds several values per row, so it is not a label." in roles.notes
 
 
 def test_a_text_column_with_one_number_in_it_is_still_the_text() -> None:
@@ -169,7 +169,9 @@ def test_column_names_that_may_be_texts_are_not_listed() -> None:
 
 
 def test_the_text_cannot_be_a_label_too() -> None:
-    assert "named as the text and as something else" in refused(Columns("text", labels=("text",)), text=TEXTS)
+    assert "named as the text column and for another role" in refused(
+        Columns("text", labels=("text",)), text=TEXTS
+    )
 
 
 def test_a_column_of_lists_is_refused_by_what_it_holds() -> None:
@@ -200,4 +202,4 @@ def test_an_id_is_never_taken_for_a_text() -> None:
 
 def test_a_text_column_that_is_named_for_something_else_is_said() -> None:
     said = refused(Columns(id="text"), text=TEXTS, label=[0, 1])
-    assert "no column holds texts besides those that are named for something else" in said
+    assert "no column holds texts other than those named for another role" in said

@@ -11,7 +11,7 @@ from sklearn.metrics import matthews_corrcoef
 from typer.testing import CliRunner
 
 from psycheck.cli.compare import compare_cli
-from psycheck.corpora.adversarial import mcc, tell_apart
+from psycheck.corpora.adversarial import classify_sides, mcc
 from psycheck.corpora.distances import Comparing, Comparison, classes_of, compare
 from psycheck.corpora.vectors import map_of
 from psycheck.corpora.vocabulary import counted, profile, telling_words, unknown_share
@@ -114,7 +114,7 @@ def test_a_word_of_few_texts_of_one_author_or_with_digits_is_never_shown() -> No
     one, other = counted(ours, theirs)
     shown = {told.word for told in telling_words(one, other, (authors, None))[0]}
     assert shown == {"calm", "day", "busy", "night"}
-    told = {one.word for one in tell_apart(ours, theirs, (authors, None), most=50).words}
+    told = {one.word for one in classify_sides(ours, theirs, (authors, None), most=50).words}
     assert {"calm", "busy"} <= told
     assert not any(word in pair for pair in told for word in ("rare", "solo", "19years"))
 
@@ -133,7 +133,7 @@ def test_texts_of_one_author_are_never_on_both_sides_of_a_fold() -> None:
     texts = [f"{name} here" for name in names for _ in range(5)]
     first, second = texts[:100], texts[100:]
     who = [f"{i // 5}" for i in range(200)]
-    apart = tell_apart(first, second, (who[:100], who[100:]))
+    apart = classify_sides(first, second, (who[:100], who[100:]))
     assert apart.values["auc"] == pytest.approx(0.5, abs=0.2)
 
 
@@ -162,9 +162,9 @@ def test_mistakes_are_named() -> None:
     tweets = some("tweets")
     with pytest.raises(BadInput, match="no label or group 'depresion'"):
         classes_of(tweets, ["depresion"])
-    with pytest.raises(BadInput, match="cannot be compared"):
+    with pytest.raises(BadInput, match="cannot compare a single corpus"):
         compare([tweets])
-    with pytest.raises(BadInput, match="two corpora are called"):
+    with pytest.raises(BadInput, match="two corpora have the name"):
         compare([tweets, tweets])
     with pytest.raises(BadInput, match="no part 'wrods'"):
         Comparing(parts=("wrods",))
@@ -209,11 +209,11 @@ def test_the_command_prints_a_matrix_or_json(tmp_path: Path) -> None:
 def test_nothing_to_compare_with_is_said() -> None:
     with pytest.raises(BadInput, match="nothing to compare with"):
         compare_corpora([some("tweets")])
-    with pytest.raises(BadInput, match="cut into classes"):
+    with pytest.raises(BadInput, match="cannot split 2 corpora into classes"):
         compare_corpora([some("tweets"), some("forum")], by=["depression"])
 
 
-def test_progress_is_told_for_each_part_up_to_the_last() -> None:
+def test_progress_is_disorders_in_each_part_up_to_the_last() -> None:
     told: list[tuple[str, int, int]] = []
 
     def progress(name: str, done: int, total: int, seconds: float, /) -> None:

@@ -66,7 +66,7 @@ def test_several_frames_in_one_file_are_read(tmp_path: Path) -> None:
 def test_a_dump_that_is_cut_off_stops_with_the_line(tmp_path: Path, name: str) -> None:
     path = write_dump(tmp_path / name, [line(f"p{k}", "Ann", "cooking", words(k, 400)) for k in range(2_000)])
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(BadInput, match=r"cut off after [0-9,]+ whole lines") as error:
+    with pytest.raises(BadInput, match=r"truncated after [0-9,]+ whole lines") as error:
         read(path)
     assert "line " in error.value.where
 
@@ -78,7 +78,7 @@ def test_a_damaged_dump_stops_with_the_line(tmp_path: Path) -> None:
     raw = bytearray(path.read_bytes())
     raw[len(raw) // 2 : len(raw) // 2 + 2_000] = bytes(2_000)
     path.write_bytes(raw)
-    with pytest.raises(BadInput, match=r"damaged|cut off"):
+    with pytest.raises(BadInput, match=r"damaged|truncated"):
         read(path)
 
 
@@ -160,7 +160,7 @@ def test_the_longest_line(tmp_path: Path, length: int, read_: bool) -> None:
 def test_a_file_that_is_no_dump_stops_early(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text("name,text\n" * 5_000, "utf-8")
-    with pytest.raises(BadInput, match=f"{HOPELESS:,} lines in a row are no posts") as error:
+    with pytest.raises(BadInput, match=f"{HOPELESS:,} lines in a row are not posts") as error:
         read(path)
     assert "lines 1 to 1000" in error.value.where
 
@@ -168,7 +168,7 @@ def test_a_file_that_is_no_dump_stops_early(tmp_path: Path) -> None:
 def test_utf16_stops_early_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_bytes("\n".join(json.dumps(THREE[0]) for _ in range(2_000)).encode("utf-16"))
-    with pytest.raises(BadInput, match="lines in a row are no posts"):
+    with pytest.raises(BadInput, match="lines in a row are not posts"):
         read(path)
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from dumps_of_ours import BEGIN, line, village, words, write_dump
-from psycheck.corpora.curate.funnel import Step
-from psycheck.corpora.curate.gather import Curated, curate
+from psycheck.corpora.curate.gather import Curated, Step, curate
 from psycheck.corpora.curate.listed import holds_term, is_person, listed_subreddits, subreddits_of, words_in
 from psycheck.corpora.curate.settings import Curating, split_of
 from psycheck.errors import BadInput
@@ -236,7 +235,7 @@ def test_time_splits_take_away_what_breaks_the_order(tmp_path: Path) -> None:
 
 
 def test_what_leaves_nothing_says_where_it_ended(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="none of 6 authors writes that they were diagnosed"):
+    with pytest.raises(BadInput, match="none of 6 authors reports a diagnosis"):
         made(tmp_path, conditions=("ocd",))
     with pytest.raises(BadInput, match="no post of the 3 disclosing authors is left") as error:
         made(tmp_path, min_words=500)

@@ -22,7 +22,7 @@ from psycheck.corpora.mend import (
 from psycheck.corpora.open import corpus_plan, open_corpus
 from psycheck.corpora.read import read_corpus
 from psycheck.corpus import Corpus
-from psycheck.demo.distinct import Unlike
+from psycheck.demo.distinct import NearDuplicateIndex
 from psycheck.errors import BadInput
 
 THINGS = [f"{a}{b}{c}" for a in "bdfgklm" for b in ("a", "e", "o", "ui") for c in ("lt", "rn", "st", "p")]
@@ -55,7 +55,7 @@ def test_a_new_split_keeps_authors_together() -> None:
     homes = done.table.group_by("author").n_unique()
     assert homes["split"].max() == 1
     assert set(split_anew(corpus, "8:0:2").table["split"]) == {"train", "test"}
-    with pytest.raises(BadInput, match="no shares"):
+    with pytest.raises(BadInput, match="is not a list of shares"):
         split_anew(corpus, "80/20")
 
 
@@ -80,7 +80,7 @@ def test_lengths_that_do_not_overlap_cannot_be_made_even() -> None:
     corpus = Corpus.of(
         "made", ["w w w"] * 5 + ["w w w w"] * 5 + ["w"], labels={"low": [0] * 5 + [1] * 5 + [None]}
     )
-    with pytest.raises(BadInput, match=r"classes of low cannot be made even in length: .* do not overlap"):
+    with pytest.raises(BadInput, match=r"classes of low cannot be balanced by length: .* do not overlap"):
         even_lengths(corpus, "low")
 
 
@@ -193,7 +193,7 @@ def test_the_command_of_a_caution_runs_as_it_is_pasted(
 
 
 def test_a_text_is_admitted_where_no_other_split_has_nearly_the_same() -> None:
-    others = Unlike()
+    others = NearDuplicateIndex()
     others.add("so tired of this long week and of everyone in it", "train")
     assert not others.admits("so tired of this long week and of everyone in it!!", "test")
     assert others.admits("so tired of this long week and of everyone in it!!", "train")

@@ -39,7 +39,7 @@ def test_the_nrc_lexicon_is_read_from_its_own_file(tmp_path: Path) -> None:
         rankings(["nrc"])
     assert "research use only" in error.value.do
     path.write_text("nothing here", "utf-8")
-    with pytest.raises(BadInput, match="holds no word"):
+    with pytest.raises(BadInput, match="has no word"):
         rankings(["nrc"], path)
     with pytest.raises(BadInput, match="cannot be read"):
         rankings(["nrc"], tmp_path / "nowhere")

@@ -102,7 +102,7 @@ def test_one_split_is_kept_under_either_of_its_names(tmp_path: Path) -> None:
 def test_repeated_ids_are_refused_with_both_rows(tmp_path: Path) -> None:
     path = write(tmp_path, 'key,text\na,"x\ny"\nb,z\na,w\n')
     said = refused(path, Columns(id="key"))
-    assert "id 'a' stands twice: in row 1 (line 2) and in row 3 (line 5)" in said
+    assert "id 'a' occurs twice: in row 1 (line 2) and in row 3 (line 5)" in said
     assert f"{path}, row 3 (line 5), column 'key'" in said
 
 
@@ -158,7 +158,7 @@ def test_two_labels_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_a_positive_value_that_no_label_holds_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
     path = write(tmp_path, "text,label\na,1\nb,0\n")
     said = refused(path, Columns(positive=("depressed",)))
-    assert "no label column holds 'depressed', which was to mean 1" in said
+    assert "positive value not found in any label column: 'depressed'" in said
     assert "column 'label' holds '0', '1'" in said
     assert "'sever'" in refused(
         write(tmp_path, "text,label\na,mild\nb,severe\nc,none\n"), Columns(positive=("mild", "sever"))
@@ -173,7 +173,7 @@ def test_values_of_the_label_that_may_be_a_text_are_not_shown(tmp_path: Path) ->
 def test_a_positive_value_of_a_soft_label_is_said_to_be_unused(tmp_path: Path) -> None:
     corpus = read_corpus(write(tmp_path, "text,label\na,1\nb,0.5\n"), Columns(positive=("0.5",)))
     assert corpus.targets().tolist() == [[1.0], [0.5]]
-    assert any("none of them is made to mean 1" in note for note in corpus.notes)
+    assert any("positive values do not apply to it" in note for note in corpus.notes)
 
 
 def test_texts_as_splits_groups_or_authors_are_refused_and_not_quoted(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_text_of_which_no_word_is_left_is_dropped_and_named() -> None:
 
 def test_a_corpus_is_augmented_once() -> None:
     once = regendered(notes(), "augmented").corpus
-    with pytest.raises(BadInput, match="holds swapped counterparts already: 2 ids"):
+    with pytest.raises(BadInput, match="already has swapped counterparts: 2 ids"):
         regendered(once, "augmented")
     # Counterparts without their texts are texts like others.
     alone = Corpus("alone", once.table.filter(once.table["id"].str.ends_with("~swapped")))

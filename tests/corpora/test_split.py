@@ -107,7 +107,7 @@ def test_what_cannot_be_split_by_is_named() -> None:
     corpus = made(["a", "b"])
     with pytest.raises(BadInput, match="cannot be split by 'thread'"):
         split_corpus(corpus, SHARES, by=("thread",))
-    with pytest.raises(BadInput, match="no shares"):
+    with pytest.raises(BadInput, match="shares of the splits are not usable"):
         split_corpus(corpus, {"train": 1.0, "test": 0.0})
     with pytest.raises(BadInput, match="split by time"):
         split_corpus(Corpus.of("c", ["x"], author=["a"]), SHARES, by=("time",))

@@ -76,7 +76,7 @@ def test_compressed_bytes_are_read_over_several_members(tmp_path: Path, compress
 def test_a_compressed_file_that_is_cut_off_is_refused(tmp_path: Path, compression: str, missing: int) -> None:
     squeeze = gzip.compress if compression == "gzip" else zstandard.compress
     content = squeeze(os.urandom(5_000).hex().encode())
-    assert "cut off" in refused(tmp_path / "a", content[:-missing], compression)
+    assert "truncated" in refused(tmp_path / "a", content[:-missing], compression)
 
 
 @pytest.mark.parametrize("compression", ["gzip", "zstd"])
@@ -90,7 +90,7 @@ def test_a_damaged_compressed_file_is_refused(tmp_path: Path, compression: str) 
 
 
 def test_a_file_that_is_only_named_as_compressed_is_refused(tmp_path: Path) -> None:
-    assert "take '.gz' off its name" in refused(tmp_path / "a.csv.gz", b"text\nhello\n", "gzip")
+    assert "remove '.gz' from its name" in refused(tmp_path / "a.csv.gz", b"text\nhello\n", "gzip")
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,11 @@ def test_the_format_can_be_said(tmp_path: Path) -> None:
         ("text,label\na,1\nb\n", "the row has 1 field, the header has 2\n  where: {path}, row 2 (line 3)"),
         ('text,label\n"a\nb",1\nc,d,1\n', "has 3 fields, the header has 2\n  where: {path}, row 2 (line 4)"),
         ('text,label\na,1\n"b,0\nc,1\n', "never closed\n  where: {path}, row 2 (line 3)"),
-        ('text,label\n"a"b,1\n', "follows a closing quote\n  where: {path}, row 1 (line 2)"),
-        ("text,text\na,b\n", "column name 'text' stands twice"),
+        (
+            'text,label\n"a"b,1\n',
+            "a closing quote is followed by other characters\n  where: {path}, row 1 (line 2)",
+        ),
+        ("text,text\na,b\n", "column name 'text' occurs twice"),
         ("text;label\na;1\n", "separated by semicolons"),
         ("text\tlabel\na\t1\n", "separated by tabs"),
         ('{"text": "a"}\n', "name it .jsonl"),
@@ -112,7 +115,7 @@ def test_a_first_row_of_data_is_refused_and_not_quoted(tmp_path: Path) -> None:
         ("\n", "the file is empty"),
         ('{"text": "a"}\n\n{"text": "b"\n', "{path}, row 2 (line 3)"),
         ('{"text": "a"}\n[1]\n', "type list, not an object\n  where: {path}, row 2"),
-        ('[\n{"text": "a"}\n]\n', "a JSON array over several lines"),
+        ('[\n{"text": "a"}\n]\n', "a JSON array that spans several lines"),
         ('{"text": "\\ud83d"}\n', "half a character"),
         ("[" * 100_000 + "\n", "{path}, row 1"),
         ('{"n": ' + "1" * 5_000 + "}\n", "not valid JSON"),
@@ -155,9 +158,9 @@ def test_a_file_that_does_not_exist_is_refused_with_the_nearest(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("a.json", "write one JSON object a line"),
+        ("a.json", "write one JSON object per line"),
         ("a.xlsx", "files that end in '.xlsx' are not read"),
-        ("a.parquet.gz", "Parquet is compressed inside"),
+        ("a.parquet.gz", "Parquet files are already compressed"),
     ],
 )
 def test_formats_that_are_not_read_are_refused(tmp_path: Path, name: str, said: str) -> None:

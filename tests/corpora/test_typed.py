@@ -1,20 +1,20 @@
 import shlex
 
 from psycheck.corpora.columns import Columns
-from psycheck.corpora.typed import as_said, options_of, without
+from psycheck.corpora.typed import as_typed, options_of, without_options
 
 
 def test_a_corpus_is_said_with_the_options_it_was_opened_with() -> None:
     columns = Columns(text="my text", labels=("sad", "x=low"), positive=("yes",), split="fold", groups=("g",))
-    said = as_said("a folder/posts.csv", columns, "test")
+    said = as_typed("a folder/posts.csv", columns, "test")
     assert shlex.split(said) == [
         "a folder/posts.csv", "--text", "my text", "--split-column", "fold", "--label", "sad",
         "--label", "x=low", "--positive", "yes", "--group", "g", "--split", "test",
     ]  # fmt: skip
-    assert as_said("demo:tweets") == "demo:tweets"
+    assert as_typed("demo:tweets") == "demo:tweets"
     assert options_of(Columns()) == ""
 
 
 def test_options_that_a_verb_does_not_know_are_left_out_with_their_values() -> None:
     said = "posts.csv --text 'my text' --group g --time when --label sad --group h"
-    assert without(said, ("--group", "--time")) == "posts.csv --text 'my text' --label sad"
+    assert without_options(said, ("--group", "--time")) == "posts.csv --text 'my text' --label sad"

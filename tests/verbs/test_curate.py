@@ -56,7 +56,7 @@ def test_a_dump_is_never_written_over(tmp_path: Path, by: str, monkeypatch: pyte
         target = tmp_path / "linked.jsonl"
         (target.symlink_to if by == "a link" else target.hardlink_to)(dump)
     before = dump.read_bytes()
-    with pytest.raises(BadInput, match="write over one of its inputs"):
+    with pytest.raises(BadInput, match="overwrite one of its inputs"):
         curate_dumps(["RS.jsonl"], out="run", corpus=target, salt="key", how=Curating(**SMALL))
     assert dump.read_bytes() == before
     assert not (tmp_path / "run").exists()
@@ -68,16 +68,16 @@ def test_a_dump_in_the_folder_of_the_run_is_never_written_over(tmp_path: Path, n
     (tmp_path / "run").mkdir()
     dump = write_dump(tmp_path / "run" / name, village())
     before = dump.read_bytes()
-    with pytest.raises(BadInput, match="write over one of its inputs"):
+    with pytest.raises(BadInput, match="overwrite one of its inputs"):
         curate_dumps([dump], out=tmp_path / "run", how=Curating(**SMALL))
     assert dump.read_bytes() == before
 
 
 def test_the_secret_and_the_runs_own_files_are_no_place_for_the_corpus(tmp_path: Path, dump: Path) -> None:
     same = tmp_path / "a.csv"
-    with pytest.raises(BadInput, match="write over one of its inputs"):
+    with pytest.raises(BadInput, match="overwrite one of its inputs"):
         curate_dumps([dump], out=tmp_path / "run", corpus=same, salt=same, how=Curating(**SMALL))
-    with pytest.raises(BadInput, match="written over by the run's own files"):
+    with pytest.raises(BadInput, match="own files would overwrite the corpus"):
         curate_dumps([dump], out=tmp_path / "run", corpus=tmp_path / "run" / "findings.jsonl")
     assert [path.name for path in tmp_path.iterdir()] == [dump.name]
 
@@ -171,7 +171,7 @@ def test_a_cut_off_dump_leaves_no_corpus(tmp_path: Path) -> None:
         tmp_path / "d.zst", [line(f"p{k}", "Ann", "cooking", words(k, 300)) for k in range(2_000)]
     )
     dump.write_bytes(dump.read_bytes()[:-500])
-    with pytest.raises(BadInput, match="cut off"):
+    with pytest.raises(BadInput, match="truncated"):
         curate_dumps([dump], out=tmp_path / "run", how=Curating(**SMALL))
     assert list((tmp_path / "run").iterdir()) == []
 
@@ -209,7 +209,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("most", "said"),
     # While posts are put aside, and while they are drawn; tests/corpora/test_write.py has the corpus itself.
-    [(8_000, "cannot write results: File too large"), (300_000, "posts cannot be put aside")],
+    [(8_000, "cannot write results: File too large"), (300_000, "posts cannot be stored")],
 )
 def test_a_full_disk_leaves_no_corpus(tmp_path: Path, crowd: Path, most: int, said: str) -> None:
     # A file that may not grow is refused as a full disk is, and needs no disk of its own.
@@ -226,7 +226,7 @@ def test_a_full_disk_leaves_no_corpus(tmp_path: Path, crowd: Path, most: int, sa
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
-    assert "the dumps are read anew" in done.stderr
+    assert "the dumps are read again" in done.stderr
     assert list((tmp_path / "run").iterdir()) == []
 
 

@@ -32,22 +32,22 @@ class Taken:
 
     def told(self, notes: tuple[str, ...] = ()) -> dict[str, object]:
         """For a program: the notes of the reader and others, rows that were left out, columns not read."""
-        from psycheck.corpora.unread_columns import named
+        from psycheck.corpora.columns import showable_names
 
         return {
             "notes": list(dict.fromkeys((*self.corpus.notes, *notes))),
             "left_out": dict(self.corpus.left_out),
-            "columns_left": named(self.left_behind),
+            "columns_left": showable_names(self.left_behind),
         }
 
     def tell(self, notes: tuple[str, ...] = ()) -> None:
         """Say the same to a person, on standard error."""
-        from psycheck.corpora.unread_columns import left_behind_note
+        from psycheck.corpora.read import unread_note
         from psycheck.errors import counted
 
         said = list(dict.fromkeys((*self.corpus.notes, *notes)))
         said += [f"{counted(n, 'row')} left out ({why})" for why, n in self.corpus.left_out.items()]
-        said += [left_behind_note(self.left_behind)] if self.left_behind else []
+        said += [unread_note(self.left_behind)] if self.left_behind else []
         for note in said:
             typer.echo(f"note: {self.corpus.name}: {note}", err=True)
 
@@ -56,7 +56,7 @@ def take(said: str, columns: "Columns", split: str | None, out: Path | None) -> 
     """Open a corpus that is to be written to another file; a file that may not be is refused first."""
     from psycheck.corpora.known.open import known_name
     from psycheck.corpora.open import corpus_path, corpus_plan, open_corpus
-    from psycheck.corpora.unread_columns import left_behind
+    from psycheck.corpora.read import unread_columns
     from psycheck.corpora.write import refuse_kind
     from psycheck.verbs.plan import refuse_input
 
@@ -67,7 +67,7 @@ def take(said: str, columns: "Columns", split: str | None, out: Path | None) -> 
         refuse_input(out, [source] if source is not None else [], "--out")
     corpus = open_corpus(plan)
     known = source is None or known_name(plan.path) is not None
-    return Taken(corpus, () if known else left_behind(plan.path, columns))
+    return Taken(corpus, () if known else unread_columns(plan.path, columns))
 
 
 def saved(corpus: "Corpus", out: Path | None) -> str:

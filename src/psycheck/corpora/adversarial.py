@@ -1,4 +1,4 @@
-"""Adversarial validation: can a plain classifier tell whose text it reads, and by which words?"""
+"""Adversarial validation: can a linear classifier tell which corpus a text is from, and by which words?"""
 
 import math
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from psycheck.corpora.split import linked
 from psycheck.corpora.vocabulary import Counted, MayShow, Telling, anything, shown
 from psycheck.finding import Interval
 from psycheck.measures import bootstrap
@@ -23,10 +24,10 @@ Authors = Sequence[str | None] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """How well the sides are told apart in cross-validation, the second being the positive class.
+class DomainResult:
+    """How well a classifier separates the sides in cross-validation, the second being the positive class.
 
-    `words` give it away; `hidden` counts those that weigh as much and may not be shown.
+    `words` have the largest weights; `hidden` counts those that may not be shown.
     """
 
     values: dict[str, float]
@@ -36,7 +37,7 @@ class Told:
     hidden: int
 
 
-def tell_apart(
+def classify_sides(
     first: Sequence[str],
     second: Sequence[str],
     authors: tuple[Authors, Authors] = (None, None),
@@ -44,12 +45,12 @@ def tell_apart(
     most: int = 10,
     may_show: MayShow = anything,
     seed: int = 0,
-) -> Told:
+) -> DomainResult:
     """TF–IDF of words and word pairs with logistic regression, cross-validated (ANGST 4.2, Table 8).
 
-    `f1` is the mean of both classes. All texts of an author, and all copies of a text, are in one fold. What
-    is found does not depend on the order of the texts; which folds `seed` makes is luck all the same, and the
-    intervals do not hold it.
+    `f1` is the mean of both classes. All texts of an author, and all copies of a text, are in one fold. The
+    result does not depend on the order of the texts; it depends on the folds that `seed` makes, which the
+    intervals do not cover.
     """
     texts = [*first, *second]
     targets = np.repeat([0.0, 1.0], [len(first), len(second)])
@@ -60,7 +61,7 @@ def tell_apart(
     drawn = bootstrap.confusion_intervals(c, seed=seed)
     auc = bootstrap.score_intervals(targets, scores, resamples=500, seed=seed)["auc"]
     words, hidden = _giveaways(first, second, authors, most, may_show) if c.n else ([], 0)
-    return Told(
+    return DomainResult(
         {
             "accuracy": measure.accuracy(c).value,
             "f1": measure.macro_f1(c).value,
@@ -133,30 +134,24 @@ def folds_of(groups: Sequence[str], yes: IntArray, seed: int = 0) -> IntArray:
 
 
 def fold_groups(texts: Sequence[str], authors: Authors) -> list[str]:
-    """What must stay in one fold, by name: the texts of an author, and the copies of each of these.
+    """The group of each text that must stay in one fold: the texts of an author, and the copies of each.
 
-    Copies are texts of the same words, whatever their case and punctuation, as for near-duplicates. Who
-    copies hangs together with whom he copies, and with all that either wrote.
+    Copies are texts with the same words, whatever their case and punctuation, as for near-duplicates. A copy
+    links all texts of both authors. A group is named by the first of its keys in the alphabet.
     """
-    named: dict[str, str] = {}
-    keys = []
     # Texts come first in the alphabet of keys and name the groups: authors of one text then change nothing.
-    for text, who in zip(texts, authors or [None] * len(texts), strict=True):
-        copy = f"1 {plain_text(text) or text}"
-        keys.append(copy)
-        if who:
-            author = f"2 {who}"
-            one, other = sorted((_first_name(named, copy), _first_name(named, author)))
-            named[other] = one
-    return [_first_name(named, key) for key in keys]
-
-
-def _first_name(named: dict[str, str], key: str) -> str:
-    """The name of the group that a key belongs to: of all its keys the first in the alphabet."""
-    while (above := named.setdefault(key, key)) != key:
-        named[key] = named[above]
-        key = above
-    return key
+    copies = [f"1 {plain_text(text) or text}" for text in texts]
+    place: dict[str, int] = {}
+    pairs: list[tuple[int, int]] = []
+    for copy, author in zip(copies, authors or [None] * len(texts), strict=True):
+        at = place.setdefault(copy, len(place))
+        if author:
+            pairs.append((at, place.setdefault(f"2 {author}", len(place))))
+    group = linked(len(place), pairs).tolist()
+    names: dict[int, str] = {}
+    for key in sorted(place):
+        names.setdefault(group[place[key]], key)
+    return [names[group[place[copy]]] for copy in copies]
 
 
 def mcc(c: Confusion) -> float:

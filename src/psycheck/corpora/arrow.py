@@ -1,7 +1,8 @@
 """Parquet files and folders that Hugging Face `datasets` saved, through Polars."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -11,8 +12,18 @@ from psycheck.corpora.tables import Table
 from psycheck.errors import BadInput, nearest
 
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
-# A damaged file can make Polars panic, which is no Exception.
+_SAVE_AGAIN = "save the dataset again"
+# A damaged file can make Polars panic, which is not an Exception.
 _UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetPart:
+    """One dataset or one split of a DatasetDict; `unread` says what columns without single values hold."""
+
+    split: str
+    frame: pl.DataFrame
+    unread: Mapping[str, str]
 
 
 def read_parquet(path: Path) -> Table:
@@ -21,91 +32,118 @@ def read_parquet(path: Path) -> Table:
         schema = pl.read_parquet_schema(path)
         single = [name for name, kind in schema.items() if not _unread({name: kind})]
         frame = pl.read_parquet(path, columns=single)
-        classes = _classes(json.loads(pl.read_parquet_metadata(path).get("huggingface", "{}")).get("info"))
+        info = json.loads(pl.read_parquet_metadata(path).get("huggingface", "{}")).get("info")
     except _UNREADABLE as error:
         with path.open("rb") as file:
-            what = "is damaged or cut off" if file.read(4) == b"PAR1" else "is no Parquet file"
+            what = "is damaged or truncated" if file.read(4) == b"PAR1" else "is not a Parquet file"
         raise BadInput(
             f"the file {what} ({type(error).__name__})",
             where=str(path),
-            do="save it again, or name it by what it is",
+            do="save it again, or give it the extension of its actual format",
         ) from None
-    return _table(path, _named(frame, classes), _unread(schema))
+    return frame_table(path, dataset_part(frame, info).frame, _unread(schema))
 
 
 def read_dataset_folder(path: Path) -> Table:
     """Read a folder that `save_to_disk` wrote; the parts of a DatasetDict become the column `split`."""
     if (path / "state.json").is_file():
-        frame, unread = _read_dataset(path)
-        return _table(path, frame, unread)
+        part = _read_dataset(path)
+        return frame_table(path, part.frame, part.unread)
     if not (path / "dataset_dict.json").is_file():
-        files = [
-            p.name
-            for p in path.iterdir()
-            if p.suffix in (".csv", ".tsv", ".jsonl", ".parquet", ".gz", ".zst")
-        ]
+        endings = (".csv", ".tsv", ".jsonl", ".parquet", ".gz", ".zst")
+        files = [file.name for file in path.iterdir() if file.suffix in endings]
         raise BadInput(
-            "this folder is no saved dataset: it has neither state.json nor dataset_dict.json",
+            "this folder is not a saved dataset: it has neither state.json nor dataset_dict.json",
             where=str(path),
             allowed="a file, or a folder written by save_to_disk of Hugging Face datasets",
             do=f"name one of its files: {nearest('', files)}" if files else "",
         )
     splits = _names(_list(_json(path / "dataset_dict.json").get("splits")))
     if not splits:
+        raise BadInput("the dataset lists no splits", where=str(path / "dataset_dict.json"), do=_SAVE_AGAIN)
+    return join_splits(path, [_read_dataset(path / split, split) for split in splits])
+
+
+def join_splits(path: Path, parts: Sequence[DatasetPart]) -> Table:
+    """Join the splits of a DatasetDict into one table with the column `split`."""
+    if not parts:
         raise BadInput(
-            "the dataset names no splits", where=str(path / "dataset_dict.json"), do="save it again"
+            "the dataset has no splits", where=str(path), do="pass a dataset with at least one split"
         )
-    parts = [(split, *_read_dataset(path / split)) for split in splits]
-    first = parts[0][1]
-    for split, frame, _ in parts[1:]:
-        if set(frame.columns) != set(first.columns):
+    first = parts[0]
+    for part in parts[1:]:
+        if set(part.frame.columns) != set(first.frame.columns):
             raise BadInput(
-                f"split '{split}' has other columns than split '{splits[0]}'",
+                f"split '{part.split}' has other columns than split '{first.split}'",
                 where=str(path),
-                allowed=", ".join(sorted(set(first.columns))),
+                allowed=", ".join(sorted(first.frame.columns)),
             )
-    notes = (
-        ("The splits are those of the folder, not those of its column 'split'.",) if "split" in first else ()
-    )
-    columns = list(dict.fromkeys((*first.columns, "split")))
-    try:
-        whole = pl.concat(
-            [frame.with_columns(split=pl.lit(split)).select(columns) for split, frame, _ in parts],
-            how="vertical_relaxed",
-        )
-    except pl.exceptions.PolarsError:
-        raise BadInput(
-            "the splits hold different types of values", where=str(path), do="save it again"
-        ) from None
-    lengths = tuple((split, len(frame)) for split, frame, _ in parts)
-    return _table(path, whole, parts[0][2], lengths, notes)
+    notes = ("The dataset's splits replace its column 'split'.",) if "split" in first.frame else ()
+    columns = list(dict.fromkeys((*first.frame.columns, "split")))
+    frames = [part.frame.with_columns(split=pl.lit(part.split)).select(columns) for part in parts]
+    whole = _concatenated(frames, "the splits hold different types of values", path)
+    lengths = tuple((part.split, len(part.frame)) for part in parts)
+    return frame_table(path, whole, first.unread, lengths, notes)
 
 
-def _read_dataset(folder: Path) -> tuple[pl.DataFrame, dict[str, str]]:
+def dataset_part(frame: pl.DataFrame, info: object, split: str = "") -> DatasetPart:
+    """Drop columns without single values; put names in place of class numbers, and null in place of -1."""
+    unread = _unread(frame.schema)
+    features = info.get("features") if isinstance(info, dict) else None
+    for name, feature in (features if isinstance(features, dict) else {}).items():
+        classes = feature.get("names") if isinstance(feature, dict) else None
+        if (
+            classes
+            and feature.get("_type") == "ClassLabel"
+            and frame.schema.get(name, pl.Null()).is_integer()
+        ):
+            names = {number: str(one) for number, one in enumerate(classes)}
+            named = pl.col(name).replace_strict(names, default=None, return_dtype=pl.String)
+            frame = frame.with_columns(named)
+    return DatasetPart(split, frame.drop(list(unread)), unread)
+
+
+def frame_table(
+    path: Path,
+    frame: pl.DataFrame,
+    unread: Mapping[str, str] | None = None,
+    splits: tuple[tuple[str, int], ...] = (),
+    notes: tuple[str, ...] = (),
+) -> Table:
+    """The table of a frame, or an error that names the first row that is too long to read."""
+    held = _unread(frame.schema)
+    frame = frame.drop(list(held))
+    table = Table(path, frame.to_dict(as_series=False), splits=splits, unread=unread or held, notes=notes)
+    for name, kind in frame.schema.items():
+        if kind == pl.String:
+            for row in (frame[name].str.len_bytes() > LONGEST).arg_true():
+                raise BadInput(f"a row is longer than {LONGEST // 2**20} MiB", where=table.where(row, name))
+    return table
+
+
+def _read_dataset(folder: Path, split: str = "") -> DatasetPart:
     state = _json(folder / "state.json")
-    files = _names(
-        [entry.get("filename") for entry in _list(state.get("_data_files")) if isinstance(entry, dict)]
-    )
+    entries = [one.get("filename") for one in _list(state.get("_data_files")) if isinstance(one, dict)]
+    files = _names(entries)
     if not files:
-        raise BadInput(
-            "the dataset names no data files", where=str(folder / "state.json"), do="save it again"
-        )
+        raise BadInput("the dataset lists no data files", where=str(folder / "state.json"), do=_SAVE_AGAIN)
     if state.get("_indices_files") or state.get("_indices_data_files"):
         raise BadInput(
-            "the dataset was saved with a selection beside its data",
+            "the dataset was saved with a selection of its rows",
             where=str(folder),
             do="call flatten_indices() on it and save it again",
         )
     frames = [_read_stream(folder / name) for name in files]
-    try:
-        frame = pl.concat(frames, how="vertical_relaxed")
-    except pl.exceptions.PolarsError:
-        raise BadInput(
-            "the data files have different columns", where=str(folder), do="save it again"
-        ) from None
-    unread = _unread(frame.schema)
+    frame = _concatenated(frames, "the data files have different columns", folder)
     info = folder / "dataset_info.json"
-    return _named(frame.drop(list(unread)), _classes(_json(info) if info.is_file() else None)), unread
+    return dataset_part(frame, _json(info) if info.is_file() else None, split)
+
+
+def _concatenated(frames: list[pl.DataFrame], otherwise: str, path: Path) -> pl.DataFrame:
+    try:
+        return pl.concat(frames, how="vertical_relaxed")
+    except pl.exceptions.PolarsError:
+        raise BadInput(otherwise, where=str(path), do=_SAVE_AGAIN) from None
 
 
 def _read_stream(path: Path) -> pl.DataFrame:
@@ -122,7 +160,7 @@ def _read_stream(path: Path) -> pl.DataFrame:
             do="copy the folder again, or save the dataset again",
         ) from None
     if not whole:
-        raise BadInput("a data file of the dataset is cut off", where=str(path), do="copy the folder again")
+        raise BadInput("a data file of the dataset is truncated", where=str(path), do="copy the folder again")
     return frame
 
 
@@ -136,7 +174,7 @@ def _json(path: Path) -> dict[str, object]:
             do="copy the folder again, or save the dataset again",
         ) from None
     if not isinstance(content, dict):
-        raise BadInput("the dataset's description is no JSON object", where=str(path), do="save it again")
+        raise BadInput("the dataset's description is not a JSON object", where=str(path), do=_SAVE_AGAIN)
     return content
 
 
@@ -150,30 +188,8 @@ def _names(values: list[object]) -> list[str]:
     return names if len(names) == len(values) else []
 
 
-def _classes(info: object) -> dict[str, list[str]]:
-    """The class names that `datasets` keeps beside a column of class numbers."""
-    features = info.get("features") if isinstance(info, dict) else None
-    if not isinstance(features, dict):
-        return {}
-    return {
-        name: [str(one) for one in feature["names"]]
-        for name, feature in features.items()
-        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel" and feature.get("names")
-    }
-
-
-def _named(frame: pl.DataFrame, classes: Mapping[str, list[str]]) -> pl.DataFrame:
-    """Put names in place of class numbers, so that nobody has to know which number means what; -1 is null."""
-    numbers = {name: list(range(len(names))) for name, names in classes.items() if name in frame.columns}
-    return frame.with_columns(
-        pl.col(name).replace_strict(codes, classes[name], default=None, return_dtype=pl.String)
-        for name, codes in numbers.items()
-        if frame.schema[name].is_integer()
-    )
-
-
 def _unread(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
-    """Columns that hold no single values."""
+    """The columns that do not hold single values, and what they hold."""
     out = {}
     for name, kind in schema.items():
         if kind.is_nested():
@@ -181,18 +197,3 @@ def _unread(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
         elif kind in (pl.Binary, pl.Object):
             out[name] = "bytes"
     return out
-
-
-def _table(
-    path: Path,
-    frame: pl.DataFrame,
-    unread: Mapping[str, str],
-    splits: tuple[tuple[str, int], ...] = (),
-    notes: tuple[str, ...] = (),
-) -> Table:
-    table = Table(path, frame.to_dict(as_series=False), splits=splits, unread=unread, notes=notes)
-    for name, kind in frame.schema.items():
-        if kind == pl.String:
-            for row in (frame[name].str.len_bytes() > LONGEST).arg_true():
-                raise BadInput(f"a row is longer than {LONGEST // 2**20} MiB", where=table.where(row, name))
-    return table

@@ -1,10 +1,10 @@
-"""Cautions: when a corpus is so easy or so leaky that a score on it means little."""
+"""Cautions: reasons why a score on a corpus may mean little, such as leaks and shortcuts."""
 
 import shlex
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,18 +18,17 @@ from psycheck.corpora.mend import even_lengths, without_word
 from psycheck.corpora.near import near_duplicates
 from psycheck.corpora.shortcuts import Shortcut, Words, keyword, telling_length, telling_word, word_table
 from psycheck.corpora.showable import showable, showable_beginning
-from psycheck.corpora.typed import without
+from psycheck.corpora.typed import without_options
 from psycheck.corpora.vocabulary import authors_of
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra
 from psycheck.finding import Finding, Interval
 from psycheck.measures.classification import auc, gold
 from psycheck.measures.intervals import wilson
-from psycheck.model import FloatArray
 from psycheck.text.words import WORD, plain_text
 
 MOST_IDS = 50
-_RATES = frozenset({"single_word", "length", "missing_labels"})  # figures that are no shares of texts
+_RATES = frozenset({"single_word", "length", "missing_labels"})  # figures that are not shares of texts
 _PERSONS = frozenset({"NAME", "EMAIL", "PHONE", "NUMBER"})
 _HIDDEN = "(shown with --show-texts)"
 _NOT_FOR_TRAIN = ("--time", "--group", "--split")
@@ -37,9 +36,9 @@ _NOT_FOR_TRAIN = ("--time", "--group", "--split")
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """One reason to mistrust scores on a corpus: the figure, what follows from it, and what to do.
+    """One reason to mistrust scores on a corpus: the figure, what it means, and what to do.
 
-    `command` is empty where nothing that can be typed helps.
+    `command` is empty if no command helps.
     """
 
     name: str
@@ -55,149 +54,133 @@ class Caution:
     def finding(self) -> Finding:
         """The caution as a finding, for a run."""
         where = {"audit": "compare", "part": "caution", "corpus": self.corpus, "label": self.label}
-        said = {"caution": self.name, "sentence": self.sentence, "command": self.command}
-        place = {key: value for key, value in {**where, **said}.items() if value or key == "command"}
+        where |= {"caution": self.name, "sentence": self.sentence, "command": self.command}
+        place = {key: value for key, value in where.items() if value or key == "command"}
         return Finding("caution", self.figure, self.n, self.interval, place, {}, self.ids, ("caution",))
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A corpus, how the user named it, and whether its words may be shown whatever they are."""
+class _Look:
+    """A corpus, what the user types for it, and whether its words may be shown whatever they are."""
 
     corpus: Corpus
-    called: str
+    typed: str
     show: bool
 
 
 def warnings_of(
     corpus: Corpus, *, called: str = "", seed: int = 0, show: bool = False
 ) -> tuple[Caution, ...]:
-    """Every caution about a corpus; `called` is how the user named it, with options, for the commands.
+    """Every caution about a corpus; `called` is what the user types for it, with options, for the commands.
 
-    A word of the corpus stands in a sentence only if it is common property (`showable`), or with `show`.
+    A sentence contains a word of the corpus only if the word is common (`showable`), or with `show`.
     Needs the extra 'compare' (near-duplicates, label noise); `cheap_cautions` does not.
     """
-    asked = _Asked(corpus, called or corpus.called or corpus.name, show)
-    found = [*_splits(asked), *_near(asked, seed), *_persons(asked, seed)]
-    some = _at_most(corpus, int(_limits()["all_texts"]), seed)
+    look = _Look(corpus, called or corpus.called or corpus.name, show)
+    found = [*_splits(look), *_near(look, seed), *_persons(look, seed)]
+    some = corpus.sample(int(_limits()["all_texts"]), seed)
     words = word_table(some)
     for label in corpus.labels:
-        found += _label(asked, label, words)
-        found += _keyword(asked, label, words)
-        found += _noise(_Asked(some, asked.called, show), label, seed)
-        found += _missing(asked, label)
+        found += _label(look, label, words)
+        found += _keyword(look, label, words)
+        found += _noise(replace(look, corpus=some), label, seed)
+        found += _missing(look, label)
     return tuple(found)
 
 
 def cheap_cautions(
     corpus: Corpus, *, called: str = "", seed: int = 0, show: bool = False
 ) -> tuple[Caution, ...]:
-    """What can be seen in a second: authors and copies across splits, a word or the length, imbalance.
+    """The cautions found within a second: authors and copies across splits, a word or the length, imbalance.
 
     Words and lengths are looked up in at most 5,000 texts, drawn with `seed`; splits and classes in all.
     """
-    asked = _Asked(corpus, called or corpus.called or corpus.name, show)
-    found = list(_splits(asked))
-    words = word_table(_at_most(corpus, int(_limits()["texts"]), seed))
-    for label in corpus.labels:
-        found += _label(asked, label, words)
-    return tuple(found)
+    look = _Look(corpus, called or corpus.called or corpus.name, show)
+    words = word_table(corpus.sample(int(_limits()["texts"]), seed))
+    return (*_splits(look), *(one for label in corpus.labels for one in _label(look, label, words)))
 
 
-def _at_most(corpus: Corpus, most: int, seed: int) -> Corpus:
-    if len(corpus) <= most:
-        return corpus
-    keep = np.zeros(len(corpus), dtype=np.bool_)
-    keep[np.random.default_rng(seed).choice(len(corpus), most, replace=False)] = True
-    return corpus.only(keep)
-
-
-def _splits(asked: _Asked) -> Iterator[Caution]:
-    """Authors and copies that stand in more than one split."""
-    splits = _split_of(asked.corpus)
-    if splits is None:
+def _splits(look: _Look) -> Iterator[Caution]:
+    """Authors and copies that are in more than one split."""
+    if _split_of(look.corpus) is None:
         return
-    if (authors := authors_of(asked.corpus)) is not None:
-        yield from _shared(asked, "authors_across_splits", authors, splits)
+    if (authors := authors_of(look.corpus)) is not None:
+        yield from _shared(look, "authors_across_splits", authors)
     words = pl.col("text").str.to_lowercase().str.extract_all(WORD).list.join(" ")
-    plain: list[str | None] = asked.corpus.table.select(words)["text"].to_list()
-    yield from _shared(asked, "duplicates_across_splits", plain, splits)
+    yield from _shared(look, "duplicates_across_splits", look.corpus.table.select(words)["text"].to_list())
 
 
-def _near(asked: _Asked, seed: int) -> Iterator[Caution]:
-    splits = _split_of(asked.corpus)
+def _near(look: _Look, seed: int) -> Iterator[Caution]:
+    if _split_of(look.corpus) is not None:
+        texts = look.corpus.texts
+        keys = [plain_text(text) for text in texts]
+        yield from _shared(look, "near_duplicates_across_splits", keys, near_duplicates(texts, seed=seed))
+
+
+def _shared(
+    look: _Look, name: str, keys: Sequence[str | None], pairs: Sequence[tuple[int, int]] = ()
+) -> Iterator[Caution]:
+    """Texts outside train whose key, or a key paired with it, occurs in another split too."""
+    splits = _split_of(look.corpus)
     if splits is None:
         return
-    texts = asked.corpus.texts
-    plain = [plain_text(text) for text in texts]
-    where: dict[str, set[str]] = {}
-    for key, split in zip(plain, splits, strict=True):
+    where: dict[str | None, set[str]] = {}
+    for key, split in zip(keys, splits, strict=True):
         where.setdefault(key, set()).add(split)
-    # Pairs name one text of several copies, so that what holds for it holds for all of them.
+    # A pair names one text of several copies: what holds for it holds for all of them.
     reached = {key: set(own) for key, own in where.items()}
-    for a, b in near_duplicates(texts, seed=seed):
-        reached[plain[a]] |= where[plain[b]]
-        reached[plain[b]] |= where[plain[a]]
-    home = _home(splits)
+    for a, b in pairs:
+        reached[keys[a]] |= where[keys[b]]
+        reached[keys[b]] |= where[keys[a]]
+    # Models learn from "train", or else from the largest split.
+    home = "train" if "train" in splits else Counter(splits).most_common(1)[0][0]
     outside = [i for i, split in enumerate(splits) if split != home]
-    leaked = [i for i in outside if plain[i] and len(reached[plain[i]]) > 1]
-    yield from _share(asked, "near_duplicates_across_splits", leaked, len(outside))
+    leaked = [i for i in outside if (key := keys[i]) and len(reached[key]) > 1]
+    yield from _share(look, name, leaked, len(outside))
 
 
-def _persons(asked: _Asked, seed: int) -> Iterator[Caution]:
+def _persons(look: _Look, seed: int) -> Iterator[Caution]:
     """Texts that hold what looks like somebody's name, mail, phone or number."""
-    some = _Asked(_at_most(asked.corpus, int(_limits()["texts"]), seed), asked.called, asked.show)
+    some = replace(look, corpus=look.corpus.sample(int(_limits()["texts"]), seed))
     kinds = personal_in(some.corpus).kinds
     places = [i for i, id_ in enumerate(some.corpus.ids) if _PERSONS & set(kinds.get(id_, ()))]
     yield from _share(some, "personal_data", places, len(some.corpus))
 
 
-def _shared(asked: _Asked, name: str, keys: Sequence[str | None], splits: Sequence[str]) -> Iterator[Caution]:
-    """Texts outside train whose key occurs in another split too."""
-    where: dict[str, set[str]] = {}
-    for key, split in zip(keys, splits, strict=True):
-        if key:
-            where.setdefault(key, set()).add(split)
-    home = _home(splits)
-    outside = [i for i, split in enumerate(splits) if split != home]
-    leaked = [i for i in outside if (key := keys[i]) and len(where[key]) > 1]
-    yield from _share(asked, name, leaked, len(outside))
-
-
-def _share(asked: _Asked, name: str, places: Sequence[int], n: int, label: str = "") -> Iterator[Caution]:
+def _share(look: _Look, name: str, places: Sequence[int], n: int, label: str = "") -> Iterator[Caution]:
     if n and len(places) / n >= _limit(name):
-        ids = asked.corpus.ids
-        chosen = tuple(ids[i] for i in places[:MOST_IDS])
-        yield _caution(asked, name, len(places) / n, wilson(len(places), n), n, label, ids=chosen)
+        ids = look.corpus.ids
+        shown = tuple(ids[i] for i in places[:MOST_IDS])
+        yield _caution(look, name, len(places) / n, wilson(len(places), n), n, label, ids=shown)
 
 
-def _label(asked: _Asked, label: str, words: Words) -> Iterator[Caution]:
+def _label(look: _Look, label: str, words: Words) -> Iterator[Caution]:
     """The cheap cautions about one label."""
     least = int(_limits()["each_class"])
     word = telling_word(words, label, least)
     shown = False
     if word is not None and word.figure >= _limit("single_word"):
-        shown = asked.show or showable(word.word, words)
+        shown = look.show or showable(word.word, words)
         what = f"The word '{word.word}'" if shown else f"One word {_HIDDEN}"
         yield _caution(
-            asked, "single_word", word.figure, word.interval, word.n, label, what=what, word=word.word * shown
+            look, "single_word", word.figure, word.interval, word.n, label, what=what, word=word.word * shown
         )
     else:
         word = None
     length = telling_length(words, label, least, _limit("length"))
     if length is not None:
-        yield _length(asked, length, label, words, word, shown=shown)
-    known = asked.corpus.targets([label])[:, 0]
+        yield _length(look, length, label, words, word, shown=shown)
+    known = look.corpus.targets([label])[:, 0]
     known = known[~np.isnan(known)]
     if len(known):
         most = max(Counter(gold(known).tolist()).values())
         if most / len(known) >= _limit("imbalance"):
             share = wilson(most, len(known))
-            yield _caution(asked, "imbalance", most / len(known), share, len(known), label)
+            yield _caution(look, "imbalance", most / len(known), share, len(known), label)
 
 
 def _length(
-    asked: _Asked, found: Shortcut, label: str, words: Words, word: Shortcut | None, *, shown: bool
+    look: _Look, found: Shortcut, label: str, words: Words, word: Shortcut | None, *, shown: bool
 ) -> Caution:
     """The caution about the length, with what helps: first without a word that tells the label as well."""
     least, corpus = int(_limits()["each_class"]), words.corpus
@@ -213,7 +196,7 @@ def _length(
         elif word is not None:
             case = "both"
     figures = found.figure, found.interval, found.n
-    return _caution(asked, "length", *figures, label, what=what, word=typed, case=case)
+    return _caution(look, "length", *figures, label, what=what, word=typed, case=case)
 
 
 def _left_when_even(corpus: Corpus, label: str) -> tuple[int, int]:
@@ -227,7 +210,7 @@ def _left_when_even(corpus: Corpus, label: str) -> tuple[int, int]:
     return ones, len(known) - ones
 
 
-def _keyword(asked: _Asked, label: str, words: Words) -> Iterator[Caution]:
+def _keyword(look: _Look, label: str, words: Words) -> Iterator[Caution]:
     limits = _limits()
     found = keyword(words, label, int(limits["each_class"]), int(limits["keyword_letters"]))
     if (
@@ -235,10 +218,10 @@ def _keyword(asked: _Asked, label: str, words: Words) -> Iterator[Caution]:
         and found.figure >= _limit("keyword_label")
         and found.elsewhere <= limits["keyword_elsewhere"]
     ):
-        shown = asked.show or showable_beginning(found.word, words)
+        shown = look.show or showable_beginning(found.word, words)
         what = f"a word that begins with '{found.word}'" if shown else f"words of one beginning {_HIDDEN}"
         yield _caution(
-            asked,
+            look,
             "keyword_label",
             found.figure,
             found.interval,
@@ -249,22 +232,22 @@ def _keyword(asked: _Asked, label: str, words: Words) -> Iterator[Caution]:
         )
 
 
-def _noise(asked: _Asked, label: str, seed: int) -> Iterator[Caution]:
+def _noise(look: _Look, label: str, seed: int) -> Iterator[Caution]:
     """Annotations that a cross-validated classifier doubts (confident learning, Northcutt et al. 2021)."""
     try:
         from cleanlab.filter import find_label_issues
     except ImportError as error:
         raise MissingExtra("the search for doubtful labels", "compare") from error
-    targets = asked.corpus.targets([label])[:, 0]
+    targets = look.corpus.targets([label])[:, 0]
     places = np.flatnonzero(~np.isnan(targets))
     yes = gold(targets[places])
     if min(int(yes.sum()), int((~yes).sum())) < _limits()["each_class"]:
         return
-    texts = [asked.corpus.texts[i] for i in places]
-    authors = authors_of(asked.corpus)
+    texts = [look.corpus.texts[i] for i in places]
+    authors = authors_of(look.corpus)
     groups = fold_groups(texts, None if authors is None else [authors[i] for i in places])
     scores = cross_scores(texts, yes.astype(np.float64), groups, seed=seed)
-    if np.isnan(scores).any() or _auc(yes.astype(np.float64), scores) < _limits()["noise_auc"]:
+    if np.isnan(scores).any() or auc(yes.astype(np.float64), scores).value < _limits()["noise_auc"]:
         return
     doubted = find_label_issues(
         labels=yes.astype(np.int64),
@@ -272,20 +255,20 @@ def _noise(asked: _Asked, label: str, seed: int) -> Iterator[Caution]:
         return_indices_ranked_by="self_confidence",
         n_jobs=1,
     )
-    given = np.where(yes, scores, 1 - scores)
-    sure = [int(places[i]) for i in doubted if given[i] < _limits()["noise_score"]]
-    yield from _share(asked, "label_noise", sure, len(places), label)
+    own = np.where(yes, scores, 1 - scores)
+    sure = [int(places[i]) for i in doubted if own[i] < _limits()["noise_score"]]
+    yield from _share(look, "label_noise", sure, len(places), label)
 
 
-def _missing(asked: _Asked, label: str) -> Iterator[Caution]:
+def _missing(look: _Look, label: str) -> Iterator[Caution]:
     """Whether a label is annotated depends on a split, a group or another label."""
     from scipy.stats.contingency import association
 
-    absent = np.isnan(asked.corpus.targets([label])[:, 0])
+    absent = np.isnan(look.corpus.targets([label])[:, 0])
     if not absent.any() or absent.all():
         return
     strongest, what = 0.0, ""
-    for name, values in _sorts(asked.corpus, label):
+    for name, values in _sorts(look.corpus, label):
         kinds, codes = np.unique(values, return_inverse=True)
         # A kind for nearly each text (a free-text group) goes along with anything.
         if not 2 <= len(kinds) <= len(values) / 5:
@@ -295,8 +278,8 @@ def _missing(asked: _Asked, label: str) -> Iterator[Caution]:
         if (v := float(association(table, method="cramer"))) > strongest:
             strongest, what = v, name
     if strongest >= _limit("missing_labels"):
-        ids = tuple(asked.corpus.ids[i] for i in np.flatnonzero(absent)[:MOST_IDS])
-        yield _caution(asked, "missing_labels", strongest, None, len(absent), label, what=what, ids=ids)
+        ids = tuple(look.corpus.ids[i] for i in np.flatnonzero(absent)[:MOST_IDS])
+        yield _caution(look, "missing_labels", strongest, None, len(absent), label, what=what, ids=ids)
 
 
 def _sorts(corpus: Corpus, label: str) -> Iterator[tuple[str, list[str]]]:
@@ -318,17 +301,8 @@ def _split_of(corpus: Corpus) -> list[str] | None:
     return splits if len(set(splits)) > 1 else None
 
 
-def _home(splits: Sequence[str]) -> str:
-    """The split that models learn from: "train", or else the largest."""
-    return "train" if "train" in splits else Counter(splits).most_common(1)[0][0]
-
-
-def _auc(targets: FloatArray, scores: FloatArray) -> float:
-    return auc(targets, scores).value
-
-
 def _caution(
-    asked: _Asked,
+    look: _Look,
     name: str,
     figure: float,
     interval: Interval | None,
@@ -340,41 +314,36 @@ def _caution(
     ids: tuple[str, ...] = (),
     case: str = "",
 ) -> Caution:
-    said = {**_table()[name], **(_table()[name][case] if case else {})}
-    command = said["hidden_command"] if word == "" else said["command"]
+    entry = {**_table()[name], **(_table()[name][case] if case else {})}
+    command = entry["hidden_command"] if word == "" else entry["command"]
     words = {
         "label": label,
-        "figure": f"{figure:.2f}" if name in _RATES else _percent(figure),
+        "figure": f"{figure:.2f}" if name in _RATES else f"{100 * figure:.1f} %",
         "n": f"{n:,}",
         "what": what,
     }
     typed = {
-        "corpus": asked.called,
-        "learned": without(asked.called, _NOT_FOR_TRAIN) + _dev_cut(asked.corpus),
+        "corpus": look.typed,
+        "learned": without_options(look.typed, _NOT_FOR_TRAIN) + _dev_cut(look.corpus),
         "word": shlex.quote(word or ""),
         "label": shlex.quote(label),
     }
     return Caution(
         name,
-        asked.corpus.name,
+        look.corpus.name,
         label,
         figure,
         interval,
         n,
-        said["sentence"].format_map(words),
+        entry["sentence"].format_map(words),
         command.format_map(typed),
         ids,
     )
 
 
 def _dev_cut(corpus: Corpus) -> str:
-    """What `train` needs where a corpus has no dev split."""
-    splits = corpus.table["split"].to_list() if "split" in corpus.table.columns else []
-    return "" if "dev" in splits else " --dev-share 0.1"
-
-
-def _percent(figure: float) -> str:
-    return f"{100 * figure:.1f} %"
+    """The option that `train` needs where a corpus has no dev split."""
+    return "" if "dev" in corpus.strings("split") else " --dev-share 0.1"
 
 
 def _limit(name: str) -> float:
@@ -392,7 +361,7 @@ def _table() -> Mapping[str, Any]:
 
 
 def caution_table(cautions: Sequence[Caution]) -> pl.DataFrame:
-    """Every id behind a caution, one a row, for the run's folder."""
+    """Every id behind a caution, one per row, for the run folder."""
     rows = [(c.corpus, c.name, c.label, id_) for c in cautions for id_ in c.ids]
     return pl.DataFrame(
         rows, schema=dict.fromkeys(("corpus", "caution", "label", "id"), pl.String), orient="row"

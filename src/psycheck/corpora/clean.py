@@ -1,4 +1,4 @@
-"""Cleaning, sentences and redaction of a whole corpus, with what each step did to it."""
+"""Clean, split into sentences or redact a whole corpus, and count what each step did."""
 
 import re
 import tomllib
@@ -28,7 +28,7 @@ _NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 @dataclass(frozen=True, slots=True)
 class StepCount:
-    """What one step of cleaning did: how many texts came in and went on, how many of these it changed."""
+    """What one cleaning step did: texts before and after it, and how many it changed and dropped."""
 
     name: str
     texts_before: int
@@ -39,14 +39,14 @@ class StepCount:
 
 @dataclass(frozen=True, slots=True)
 class Redactions:
-    """What redaction found: how many of each kind, and which kinds in which text, by id; never the values."""
+    """What redaction found: the number of each kind, and the kinds by text id; never the values."""
 
     counts: Mapping[str, int]
     kinds: Mapping[str, tuple[str, ...]]
 
 
 def steps_of(names: Iterable[str] = (), preset: str | None = None) -> tuple[str, ...]:
-    """The steps of a preset and those named after it, all known, none twice."""
+    """The steps of a preset followed by those named, checked and without duplicates."""
     if preset is not None and preset not in PRESETS:
         raise BadInput(f"there is no preset '{preset}'", allowed=nearest(preset, PRESETS))
     wanted = (*(PRESETS[preset] if preset else ()), *names)
@@ -57,16 +57,18 @@ def steps_of(names: Iterable[str] = (), preset: str | None = None) -> tuple[str,
             )
     if not wanted:
         raise BadInput(
-            "no cleaning step is named", allowed=nearest("", [*STEPS, *ACCOUNT_STEPS]), do="name a preset"
+            "no cleaning step given",
+            allowed=nearest("", [*STEPS, *ACCOUNT_STEPS]),
+            do="name a step or a preset",
         )
     return tuple(dict.fromkeys(wanted))
 
 
 def cleaned(corpus: Corpus, steps: Sequence[str]) -> tuple[Corpus, tuple[StepCount, ...]]:
-    """A corpus after some steps by name, and what each did, in their order.
+    """Apply cleaning steps by name, and count what each did, in their order.
 
-    A text that a step leaves empty is dropped by it. Steps that stand together are repeated on a text until
-    it no longer changes, so that cleaning what was cleaned by a preset changes nothing.
+    A text that a step leaves empty is dropped. Consecutive steps are repeated on a text until it no longer
+    changes, so that cleaning twice with a preset changes nothing.
     """
     counts: list[StepCount] = []
     left_out = Counter(corpus.left_out)
@@ -77,9 +79,8 @@ def cleaned(corpus: Corpus, steps: Sequence[str]) -> tuple[Corpus, tuple[StepCou
             counts += done
         else:
             for name in names:
-                keep = ACCOUNT_STEPS[name](corpus)
                 before = len(corpus)
-                corpus = replace(corpus, table=corpus.table.filter(pl.Series(keep, dtype=pl.Boolean)))
+                corpus = corpus.only(ACCOUNT_STEPS[name](corpus))
                 counts.append(StepCount(name, before, len(corpus), 0, before - len(corpus)))
     for count in counts:
         if count.dropped:
@@ -88,7 +89,7 @@ def cleaned(corpus: Corpus, steps: Sequence[str]) -> tuple[Corpus, tuple[StepCou
 
 
 def into_sentences(corpus: Corpus) -> Corpus:
-    """One row for each sentence: text 17 becomes 17.1, 17.2 …, with all that is known of the whole text."""
+    """One row per sentence: text 17 becomes 17.1, 17.2 …, with the labels and groups of the whole text."""
     ids: list[str] = []
     texts: list[str] = []
     rows: list[int] = []
@@ -100,13 +101,13 @@ def into_sentences(corpus: Corpus) -> Corpus:
     table = corpus.table[rows].with_columns(
         pl.Series("id", ids, pl.String), pl.Series("text", texts, pl.String)
     )
-    note = "A text is one sentence; it carries the labels of the whole text that it comes from."
+    note = "Each text is one sentence with the labels of the text it comes from."
     notes = corpus.notes if note in corpus.notes or not corpus.labels else (*corpus.notes, note)
     return replace(corpus, table=table, notes=notes)
 
 
 def personal_in(corpus: Corpus) -> Redactions:
-    """What personal data the texts of a corpus hold, by kind and id."""
+    """The personal data in the texts of a corpus, by kind and id."""
     return _redactions(
         (name, [one.kind for one in find_personal(text)])
         for name, text in zip(corpus.ids, corpus.texts, strict=True)
@@ -114,9 +115,9 @@ def personal_in(corpus: Corpus) -> Redactions:
 
 
 def redacted(corpus: Corpus) -> tuple[Corpus, Redactions]:
-    """A corpus with placeholders for personal data, and numbers for its authors; and what was found.
+    """Put placeholders in place of personal data and numbers in place of authors; report what was found.
 
-    Authors are numbered in the order in which they appear, so that texts of one author stay together.
+    Authors are numbered in order of appearance, so that texts of one author stay together.
     """
     done = [redact(text) for text in corpus.texts]
     columns = [pl.Series("text", [one.text for one in done], pl.String)]
@@ -141,23 +142,18 @@ def personal_accounts(corpus: Corpus) -> list[bool]:
     and has no "I".
     """
     texts = corpus.texts
-    authors = corpus.table["author"].to_list() if "author" in corpus.table else [None] * len(texts)
     rows: dict[str, list[int]] = defaultdict(list)
-    for row, author in enumerate(authors):
+    for row, author in enumerate(corpus.strings("author")):
         if author is not None:
             rows[author].append(row)
     keep = [not (_promotion(text) >= 2 and not _OWN.search(text)) and not _bot(text) for text in texts]
     for author, mine in rows.items():
-        said = [texts[row] for row in mine]
-        personal = not (_account_words() & {part.lower() for part in _NAME_PARTS.findall(author)})
-        personal = personal and not any(_bot(text) for text in said)
-        if personal and len(said) >= _FEWEST_TEXTS:
-            personal = not _impersonal(said)
+        own = [texts[row] for row in mine]
+        words = {part.lower() for part in _NAME_PARTS.findall(author)}
+        personal = not words & set(_promoting()["accounts"]) and not any(_bot(text) for text in own)
+        if not personal or len(own) >= _FEWEST_TEXTS:
             for row in mine:
-                keep[row] = personal
-        elif not personal:
-            for row in mine:
-                keep[row] = False
+                keep[row] = personal and not _impersonal(own)
     return keep
 
 
@@ -216,11 +212,6 @@ def _promotion(text: str) -> int:
 def _bot(text: str) -> bool:
     low = text.lower().replace("’", "'")
     return any(phrase in low for phrase in _promoting()["bot"])
-
-
-@cache
-def _account_words() -> frozenset[str]:
-    return frozenset(_promoting()["accounts"])
 
 
 @cache

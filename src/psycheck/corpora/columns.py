@@ -1,4 +1,4 @@
-"""Which column holds what: as the user named it, or guessed from names and content and said aloud."""
+"""Assign roles to columns: as the user named them, or guessed from names and content and reported."""
 
 import re
 import tomllib
@@ -20,10 +20,10 @@ NUMBERED = ("", "none")
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What the user named; what is None or empty is guessed and said aloud in the notes of the corpus.
+    """The columns that the user named; what is None or empty is guessed, with a note in the corpus.
 
     An id of "" or "none" numbers the rows. A label is a column name, or "column=name" to rename it, or
-    "column=*" for one label a class. `positive` names the values that mean 1 where labels are names.
+    "column=*" for one label per class. `positive` lists the values that mean 1 where labels are names.
     """
 
     text: str | None = None
@@ -49,14 +49,14 @@ class Roles:
 
 
 def assign(table: Table, columns: Columns) -> Roles:
-    """Give each role its column: the named ones first, then guesses among those that are left."""
+    """Assign each role its column: the named ones first, then guesses among the others."""
     numbered = columns.id in NUMBERED and columns.id not in table.columns
     named = {"text": columns.text, "id": None if numbered else columns.id}
     named |= {"author": columns.author, "time": columns.time, "split": columns.split}
     roles = {role: _find(table, column) for role, column in named.items() if column is not None}
     labels = [_label(table, label) for label in columns.labels]
     groups = [_find(table, column) for column in columns.groups]
-    # A corpus that psycheck wrote says by itself which columns are labels and groups.
+    # A corpus that psycheck wrote marks its labels and groups in the column names.
     labels = labels or [_label(table, column) for column in table.columns if column.startswith(LABEL)]
     groups = groups or [column for column in table.columns if _marked_group(table, column)]
     taken = {*roles.values(), *groups, *(column for column, _ in labels)}
@@ -68,9 +68,9 @@ def assign(table: Table, columns: Columns) -> Roles:
     others = [c for role, c in roles.items() if role != "text"] + groups + [column for column, _ in labels]
     if roles["text"] in others:
         raise BadInput(
-            f"column '{roles['text']}' is named as the text and as something else",
+            f"column '{roles['text']}' is named as the text column and for another role",
             where=str(table.path),
-            do="name one column for each",
+            do="name a different column for each role",
         )
     if numbered:
         notes.append("The ids are row numbers from 1.")
@@ -123,17 +123,17 @@ def _find(table: Table, column: str) -> str:
         raise BadInput(
             f"column '{column}' holds {table.unread[column]}, not single values",
             where=str(table.path),
-            allowed=nearest(column, _shown(table.columns)),
+            allowed=nearest(column, showable_names(table.columns)),
         )
     raise BadInput(f"there is no column '{column}'", where=str(table.path), allowed=_nearest(column, table))
 
 
 def _nearest(column: str, table: Table) -> str:
-    return nearest(column, _shown([*table.columns, *table.unread]))
+    return nearest(column, showable_names([*table.columns, *table.unread]))
 
 
-def _shown(names: Iterable[str]) -> list[str]:
-    """Without a header the first text stands where names should: leave out what may be one."""
+def showable_names(names: Iterable[str]) -> list[str]:
+    """The names short enough to show: in a file without a header, the first text may be taken for a name."""
     return [name for name in names if shown(name)]
 
 
@@ -147,12 +147,12 @@ def _label(table: Table, label: str) -> tuple[str, str]:
 
 
 def _marked_group(table: Table, column: str) -> bool:
-    """Whether a column says that it holds a group, with names short enough to be read."""
+    """Whether a column is marked as a group, with names short enough to be read."""
     return column.startswith(GROUP) and all(len(str(cell)) <= LONGEST_GROUP for cell in table.columns[column])
 
 
 def _known(table: Table, role: str, taken: set[str]) -> list[str]:
-    """The columns that are left whose names are known for a role, the likeliest first."""
+    """The remaining columns whose names are known for a role, the likeliest first."""
     order = {name: position for position, name in enumerate(_words()[role])}
     left = [column for column in table.columns if column not in taken and column.casefold() in order]
     return sorted(left, key=lambda column: order[column.casefold()])
@@ -172,16 +172,16 @@ def _guess_text(table: Table, taken: set[str]) -> str:
     }
     if not any(lengths.values()):
         raise BadInput(
-            "no column holds texts" + " besides those that are named for something else" * bool(taken),
+            "no column holds texts" + " other than those named for another role" * bool(taken),
             where=str(table.path),
-            do="name the column of the texts: --text",
+            do="name the text column (--text)",
         )
     longest = max(lengths, key=lambda column: lengths[column])
     if not shown(longest):
         raise BadInput(
             "no column is known to hold texts, and the first row may be data, not a header",
             where=str(table.path),
-            do="add a row of column names, or name the column of the texts: --text",
+            do="add a header row, or name the text column (--text)",
         )
     return longest
 
@@ -207,9 +207,9 @@ def _number(cell: str) -> bool:
 
 
 def _guess_id(table: Table, taken: set[str], roles: dict[str, str]) -> str:
-    """Take the first known id column whose values differ in every row, else the first; say what was found.
+    """Take the first known id column without duplicates, else the first; return a note.
 
-    A column that is called like an id but repeats is taken too, so that the reader refuses it by its row.
+    A column that is named like an id but has duplicates is taken too, so that the reader reports its row.
     """
     single = [
         column
@@ -225,7 +225,7 @@ def _guess_id(table: Table, taken: set[str], roles: dict[str, str]) -> str:
 
 
 def _differ(cells: Sequence[object]) -> bool:
-    """Whether every cell holds a value and no two the same."""
+    """Whether every cell has a value and no two are the same."""
     values = {str(cell) for cell in cells if cell is not None}
     return len(values) == len(cells) and all(value.strip() for value in values)
 
@@ -252,14 +252,14 @@ def _few(cells: Sequence[object]) -> bool:
 
 
 def _lists(table: Table) -> list[str]:
-    """Say which columns would be labels by their name, but hold no single values."""
+    """Notes about columns that would be labels by their name, but do not hold single values."""
     held = [c for c, cells in table.columns.items() if any(isinstance(cell, list | dict) for cell in cells)]
     names = [column for column in (*held, *table.unread) if column.casefold() in _words()["label"]]
-    return [f"Column '{column}' holds more than one value a row, so it is no label." for column in names]
+    return [f"Column '{column}' holds several values per row, so it is not a label." for column in names]
 
 
 def _guess_labels(table: Table, taken: set[str]) -> list[str]:
-    """Columns whose name is known for labels, and those that hold nothing but 0..1, in their order."""
+    """Columns whose name is known for labels, and those with nothing but 0..1, in their order."""
     words = _words()
     out = []
     for column, cells in table.columns.items():

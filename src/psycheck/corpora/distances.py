@@ -1,4 +1,4 @@
-"""How far corpora, or the classes of one corpus, are apart: every figure with its n and interval."""
+"""Distances between corpora, or between the classes of one: every figure with its n and interval."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
-from psycheck.corpora.adversarial import tell_apart
+from psycheck.corpora.adversarial import classify_sides
 from psycheck.corpora.showable import TEXTS, showable_between
 from psycheck.corpora.vectors import map_of, tfidf_vectors
 from psycheck.corpora.vocabulary import (
@@ -39,9 +39,9 @@ SHARED = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Comparing:
-    """How a comparison is made.
+    """Settings of a comparison.
 
-    At most `texts` of each side are counted and told apart, at most `sample` encoded; both are drawn with
+    At most `texts` of each side are counted and classified, at most `sample` encoded; both are drawn with
     `seed`. `parts` are words (JSD, vocabulary, length), vectors (MMD, Wasserstein), adversarial, map (t-SNE).
     """
 
@@ -56,7 +56,7 @@ class Comparing:
     def __post_init__(self) -> None:
         for part in self.parts:
             if part not in PARTS:
-                raise BadInput(f"a comparison has no part '{part}'", allowed=nearest(part, PARTS))
+                raise BadInput(f"there is no part '{part}' of a comparison", allowed=nearest(part, PARTS))
         for name, least in (("texts", 10), ("sample", 10), ("permutations", 0), ("repeats", 1), ("words", 0)):
             if getattr(self, name) < least:
                 raise BadInput(
@@ -68,7 +68,7 @@ class Comparing:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The findings, the map (`id`, `corpus`, `x`, `y`) where one was drawn, and what a reader must know."""
+    """The findings, the map (`id`, `corpus`, `x`, `y`) if one was drawn, and notes for the reader."""
 
     findings: tuple[Finding, ...]
     tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
@@ -96,35 +96,39 @@ def compare(
 
     Vectors come from `encoder`; without one from TF–IDF reduced to 100 dimensions, fitted on all sides.
     Where the extra 'compare' is absent, the exact Wasserstein distance and the map are left out with a note.
-    `step` is told each part that is done, `steps` of them in all. Words between corpora stand in the findings
-    only if they are common property (`showable_between`), or with `show` if 5 texts of their side hold them.
+    `step` is called with the name of each finished part, `steps` times in all. The findings contain words
+    only if they are common (`showable_between`), or with `show` if 5 texts of their side have them.
     """
     how = how or Comparing()
     if len(corpora) < 2:
         raise BadInput(
-            "one corpus cannot be compared",
+            "cannot compare a single corpus",
             allowed="two corpora or more, or the classes of one",
-            do="name a second corpus, or a label with --by",
+            do="name a second corpus, or a label (--by)",
         )
     names = [corpus.name for corpus in corpora]
     for corpus in corpora:
         if names.count(corpus.name) > 1:
-            raise BadInput(f"two corpora are called '{corpus.name}'", do="write NAME=PATH")
+            raise BadInput(f"two corpora have the name '{corpus.name}'", do="rename one: NAME=PATH")
         if len(corpus) < 2:
             raise BadInput(f"corpus '{corpus.name}' has too few texts: {len(corpus)}", allowed="2 or more")
-    sides = [_side(corpus, how) for corpus in corpora]
+    sides = [
+        _Side(corpus, corpus.sample(how.texts, how.seed), corpus.sample(how.sample, how.seed))
+        for corpus in corpora
+    ]
     findings: list[Finding] = []
     notes = [
         f"{side.whole.name}: {len(part):,} of {len(side.whole):,} texts are {verb}, seed {how.seed}"
         for side in sides
         for part, verb, wanted in (
-            (side.counted, "counted and told apart", {"words", "adversarial"}),
+            (side.counted, "used for word counts and the domain classifier", {"words", "adversarial"}),
             (side.encoded, "encoded", {"vectors", "map"}),
         )
         if len(part) < len(side.whole) and wanted & set(how.parts)
     ]
     for side in sides if "words" in how.parts else ():
-        findings += _profile(side.counted)
+        where = {"audit": AUDIT, "part": "profile", "corpus": side.whole.name}
+        findings += [_finding(name, figure, where) for name, figure in profile(side.counted).items()]
     tables: dict[str, pl.DataFrame] = {}
     vectors: list[FloatArray] = []
     called = ""
@@ -165,7 +169,7 @@ def compare(
 
 
 def steps(sides: int, how: Comparing) -> int:
-    """How many parts a comparison of so many sides has."""
+    """The number of parts of a comparison with so many sides."""
     parts = set(how.parts)
     each_pair = len(parts & {"words", "vectors", "adversarial"})
     return sides * (sides - 1) // 2 * each_pair + bool(parts & {"vectors", "map"}) + ("map" in parts)
@@ -184,7 +188,7 @@ def classes_of(corpus: Corpus, by: Sequence[str]) -> list[Corpus]:
                 f"corpus '{corpus.name}' has no label or group '{name}'", allowed=nearest(name, known)
             )
     if not by or (len(by) > 1 and not set(by) <= set(corpus.labels)):
-        raise BadInput("these classes cannot be combined", allowed="one or more labels, or one group column")
+        raise BadInput("cannot combine these classes", allowed="one or more labels, or one group column")
     if by[0] not in corpus.labels:
         column = "split" if by[0] not in corpus.groups else f"group:{by[0]}"
         marks = [None if value is None else f"{by[0]} {value}" for value in corpus.table[column].to_list()]
@@ -195,7 +199,7 @@ def classes_of(corpus: Corpus, by: Sequence[str]) -> list[Corpus]:
         raise BadInput(
             f"corpus '{corpus.name}' has one class of {', '.join(by)}",
             allowed="two classes or more",
-            do="name another label with --by",
+            do="name another label (--by)",
         )
     missing = sum(mark is None for mark in marks)
     out = []
@@ -213,29 +217,11 @@ def _class_name(row: FloatArray, by: Sequence[str]) -> str | None:
     return " + ".join(name for name, value in zip(by, row, strict=True) if value >= 0.5) or "none"
 
 
-def _side(corpus: Corpus, how: Comparing) -> _Side:
-    return _Side(corpus, _drawn(corpus, how.texts, how.seed), _drawn(corpus, how.sample, how.seed))
-
-
-def _drawn(corpus: Corpus, most: int, seed: int) -> Corpus:
-    if len(corpus) <= most:
-        return corpus
-    keep = np.zeros(len(corpus), dtype=np.bool_)
-    keep[np.random.default_rng(seed).choice(len(corpus), most, replace=False)] = True
-    return corpus.only(keep)
-
-
 def _vectors(sides: list[_Side], encoder: Encoder | None, seed: int) -> tuple[str, list[FloatArray]]:
     texts = [text for side in sides for text in side.encoded.texts]
     every = tfidf_vectors(texts, seed=seed) if encoder is None else encoder.encode(texts)
     ends = np.cumsum([len(side.encoded) for side in sides])[:-1]
     return "tfidf" if encoder is None else encoder.name, np.split(every, ends)
-
-
-def _profile(corpus: Corpus) -> Iterator[Finding]:
-    where = {"audit": AUDIT, "part": "profile", "corpus": corpus.name}
-    for measure, figure in profile(corpus).items():
-        yield _finding(measure, figure, where)
 
 
 def _may_show(first: Corpus, second: Corpus) -> MayShow:
@@ -265,7 +251,7 @@ def _words(
             yield _finding("unknown_in_first", unknown_share(theirs, ours), where, sizes)
             authors = authors_of(first), authors_of(second)
             words, hidden = telling_words(ours, theirs, authors, most=how.words, may_show=may_show)
-            yield from _told("log_odds_z", words, hidden, where)
+            yield from _word_findings("log_odds_z", words, hidden, where)
 
 
 def _clouds(
@@ -282,7 +268,7 @@ def _clouds(
     test = distance.mmd_test(first, second, permutations=how.permutations, seed=how.seed)
     pair = distance.pair_mmd(first, second, bandwidth=test.bandwidth, seed=how.seed)
     sliced, between = distance.sliced_wasserstein(first, second, seed=how.seed)
-    # The jackknife takes the sides for independent; texts on both pull the estimate below 0, out of it.
+    # The jackknife assumes independent sides; texts on both pull the estimate below 0, out of the interval.
     if shared > SHARED:
         yield Finding("mmd2", test.value, n, None, where, sizes, flags=("shared_texts",))
     else:
@@ -308,32 +294,35 @@ def _adversarial(
 ) -> Iterator[Finding]:
     where = {**where, "part": "adversarial"}
     authors = authors_of(first), authors_of(second)
-    told = tell_apart(first.texts, second.texts, authors, most=how.words, may_show=may_show, seed=how.seed)
-    c = told.confusion
+    result = classify_sides(
+        first.texts, second.texts, authors, most=how.words, may_show=may_show, seed=how.seed
+    )
+    c = result.confusion
     counts = {"first": len(first), "second": len(second), "tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn}
-    for measure, value in told.values.items():
-        name, (low, high) = f"adversarial_{measure}", told.intervals[measure]
+    for measure, value in result.values.items():
+        name, (low, high) = f"adversarial_{measure}", result.intervals[measure]
         if not c.n:
             yield Finding(name, value, c.n, None, where, counts, flags=("too_few",))
         else:
             # Drawing again from what does not vary, an AUC of 1 or of 0.5 by ties alone, shows no spread.
             interval = UNKNOWN if high - low < 1e-12 else (low, high)
             yield _with_interval(name, value, c.n, interval, where, counts)
-    yield from _told("adversarial_weight", told.words, told.hidden, where)
+    yield from _word_findings("adversarial_weight", result.words, result.hidden, where)
 
 
-def _told(measure: str, words: Sequence[Telling], hidden: int, where: Mapping[str, str]) -> Iterator[Finding]:
+def _word_findings(
+    measure: str, words: Sequence[Telling], hidden: int, where: Mapping[str, str]
+) -> Iterator[Finding]:
     for one in words:
-        speaks = where["first"] if one.weight > 0 else where["second"]
         counts = {"texts_first": one.first, "texts_second": one.second}
-        place = {**where, "word": one.word, "speaks_for": speaks}
+        place = {**where, "word": one.word, "speaks_for": where["first" if one.weight > 0 else "second"]}
         yield Finding(measure, one.weight, one.first + one.second, None, place, counts)
     if hidden:
         yield Finding(f"{measure}_hidden", float(hidden), hidden + len(words), None, where)
 
 
 def _hidden_words(findings: Sequence[Finding]) -> Iterator[str]:
-    """What is said of words that may not be shown, a note a measure and pair of sides."""
+    """One note for each measure and pair of sides with words that may not be shown."""
     for finding in findings:
         if finding.measure.endswith("_hidden"):
             by = "by which a classifier tells" if "adversarial" in finding.measure else "that tell"

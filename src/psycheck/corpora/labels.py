@@ -1,4 +1,4 @@
-"""Label cells in, 0..1 out: numbers, true and false, names, and what was not annotated."""
+"""Read label cells as 0..1: numbers, true and false, names, and missing annotations."""
 
 import math
 import re
@@ -21,7 +21,7 @@ Marks = list[float | None]
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The labels of one column, which positive names it has, its values in words, and what was guessed."""
+    """The labels of one column, the positive values it has, a list of its values, and notes."""
 
     marks: dict[str, Marks]
     positive: frozenset[str]
@@ -31,7 +31,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """One distinct cell of a label column: what it says, and the first row that says it."""
+    """One distinct value of a label column, and the first row that has it."""
 
     key: str
     shown: str
@@ -66,22 +66,24 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
     if name == EVERY:
         classes = _every(table, column, distinct, values)
         return Labels(classes, matched, _listed(values), tuple(notes))
-    chosen = _chosen(values, positive)
-    if chosen is None and values:
-        chosen, note = _by_meaning(table, column, name, values, positive)
+    positives = _positive_keys(values, positive)
+    if positives is None and values:
+        positives, note = _by_meaning(table, column, name, values, positive)
         notes.extend(note)
         if matched:
-            notes.append(f"Label '{name}' holds values between 0 and 1, so none of them is made to mean 1.")
-    elif chosen is not None:
-        ones = [value for value in values if value.key in chosen]
-        zeros = [value for value in values if value.key not in chosen]
+            notes.append(
+                f"Label '{name}' holds values between 0 and 1, so positive values do not apply to it."
+            )
+    elif positives is not None:
+        ones = [value for value in values if value.key in positives]
+        zeros = [value for value in values if value.key not in positives]
         notes.append(f"Label '{name}': {_listed(ones)} is 1, {_listed(zeros)} is 0.")
     marks: dict[object, float | None] = {}
     for cell, value in distinct.items():
         if value.missing or value.unclear:
             marks[cell] = None
         else:
-            marks[cell] = value.number if chosen is None else float(value.key in chosen)
+            marks[cell] = value.number if positives is None else float(value.key in positives)
     read = {name: [marks[cell] for cell in table.columns[column]]}
     return Labels(read, matched, _listed(values), tuple(notes))
 
@@ -122,7 +124,7 @@ def _distinct(table: Table, column: str) -> dict[object, _Value]:
                 seen[cell] = value
                 continue
         raise BadInput(
-            f"the label is a {type(cell).__name__}, not one value",
+            f"the label is a {type(cell).__name__}, not a single value",
             where=table.where(index, column),
             allowed="0, 1, true, false, a number between them, a name, or nothing",
         )
@@ -130,7 +132,7 @@ def _distinct(table: Table, column: str) -> dict[object, _Value]:
 
 
 def _value(cell: object, index: int) -> _Value | None:
-    """What one cell says; None if a cell of its type says nothing."""
+    """The value of one cell; None if its type cannot be a label."""
     if cell is None:
         return _Value("", "", None, index)
     if isinstance(cell, bool):
@@ -162,7 +164,7 @@ def _key(name: str) -> str:
 
 
 def _by_key(values: Iterable[_Value]) -> list[_Value]:
-    """One value for each meaning, in the order of their keys: 1, "1" and "1.0" are the same."""
+    """One value per key, in the order of the keys: 1, "1" and "1.0" are the same."""
     first: dict[str, _Value] = {}
     for value in values:
         first.setdefault(value.key, value)
@@ -170,8 +172,8 @@ def _by_key(values: Iterable[_Value]) -> list[_Value]:
 
 
 def _listed(values: Sequence[_Value]) -> str:
-    """Name some values, but none that is so long or so rare that it may be a person's text."""
-    names = [said for value in values if (said := shown(value.shown))]
+    """List some values, but none that is so long that it may be a person's text."""
+    names = [name for value in values if (name := shown(value.shown))]
     if not values:
         return "nothing"
     if not names or len(values) > _MOST_CLASSES:
@@ -180,8 +182,8 @@ def _listed(values: Sequence[_Value]) -> str:
     return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more else "")
 
 
-def _chosen(values: Sequence[_Value], positive: Sequence[str]) -> set[str] | None:
-    """The keys that the user named as meaning 1, if this column has them and is not soft."""
+def _positive_keys(values: Sequence[_Value], positive: Sequence[str]) -> set[str] | None:
+    """The keys of the values that the user named as positive, if this column has any and is not soft."""
     if any(value.number is not None and 0 < value.number < 1 for value in values):
         return None
     named = {_key(one) for one in positive}
@@ -191,7 +193,7 @@ def _chosen(values: Sequence[_Value], positive: Sequence[str]) -> set[str] | Non
 def _by_meaning(
     table: Table, column: str, name: str, values: Sequence[_Value], positive: Sequence[str]
 ) -> tuple[set[str] | None, list[str]]:
-    """The keys that mean 1 where nobody said so; None if the column holds numbers."""
+    """The keys that mean 1 where the user named none; None if the column holds numbers."""
     names = [value for value in values if value.number is None]
     if not names:
         for value in values:
@@ -200,7 +202,7 @@ def _by_meaning(
                     f"label {value.shown} is out of range",
                     where=table.where(value.index, column),
                     allowed="0 to 1, or nothing where a text is not annotated",
-                    do=f"say which value means 1 (--positive {value.shown}), or make a label of each of them"
+                    do=f"name the value that means 1 (--positive {value.shown}), or make each value a label"
                     f" (--label '{column}={EVERY}')",
                 )
         return None, _guessed_words(name, values)
@@ -211,7 +213,7 @@ def _by_meaning(
             f"the label is {shown(odd.shown) or 'a long text'}, where other rows hold numbers",
             where=table.where(odd.index, column),
             allowed="0 to 1, or nothing where a text is not annotated",
-            do="mend the cell, or say which names mean 1: --positive NAME",
+            do="correct the cell, or name the values that mean 1 (--positive NAME)",
         )
     where = f"{table.path}, column '{column}'"
     if positive:
@@ -219,7 +221,7 @@ def _by_meaning(
             [value.shown for value in values if shown(value.shown)] if len(values) <= _MOST_CLASSES else []
         )
         raise BadInput(
-            f"none of the names that mean 1 ({', '.join(positive)}) stands in this column",
+            f"none of the positive values ({', '.join(positive)}) occurs in this column",
             where=where,
             allowed=nearest(positive[0], known[:_MOST_LISTED]),
         )
@@ -227,14 +229,14 @@ def _by_meaning(
         raise BadInput(
             f"the column holds {len(values)} different names, so it is not one label: {_listed(values)}",
             where=where,
-            do=f"make a label of each (--label '{column}={EVERY}'), or say which mean 1 (--positive NAME)",
+            do=f"make each a label (--label '{column}={EVERY}'), or name those that mean 1 (--positive NAME)",
         )
     one = _guess(values, name)
     if one is None:
         raise BadInput(
-            f"nothing says which name means 1: {_listed(values)}",
+            f"cannot tell which name means 1: {_listed(values)}",
             where=where,
-            do="say which: --positive NAME",
+            do="name it (--positive NAME)",
         )
     zero = values[1 - values.index(one)]
     return {one.key}, [
@@ -243,14 +245,14 @@ def _by_meaning(
 
 
 def _guessed_words(name: str, values: Sequence[_Value]) -> list[str]:
-    """What to say of "yes" and "no", which are numbers only by their meaning; true and false need no word."""
+    """A note about "yes" and "no" as numbers; true and false need none."""
     words = [value for value in values if value.is_word and value.key not in _words("plain")]
-    said = [f"{_listed([value])} means {value.number:.0f}" for value in words]
-    return [f"Label '{name}': guessed that {' and '.join(reversed(said))}."] if said else []
+    meanings = [f"{_listed([value])} means {value.number:.0f}" for value in words]
+    return [f"Label '{name}': guessed that {' and '.join(reversed(meanings))}."] if meanings else []
 
 
 def _guess(values: Sequence[_Value], label: str) -> _Value | None:
-    """Which of two names means 1, where one negates the other or the label, or one alone names the label."""
+    """Which of two names means 1: one negates the other, or only one of them contains the label's name."""
     if len(values) != 2:
         return None
     first, second = values
@@ -277,10 +279,10 @@ def _every(
     distinct: dict[object, _Value],
     values: Sequence[_Value],
 ) -> dict[str, Marks]:
-    """One label for each name of a column of classes; a text without a class is annotated for none."""
+    """One label per class of a column; a text without a class is not annotated."""
     if len(values) > _MOST_CLASSES or not all(shown(value.shown) for value in values):
         raise BadInput(
-            f"the column holds {len(values)} different values, or long ones, so they are no classes",
+            f"the column holds {len(values)} different values, or long ones, so they are not classes",
             where=f"{table.path}, column '{column}'",
             allowed=f"at most {_MOST_CLASSES} short names",
         )

@@ -1,14 +1,20 @@
-"""Open a corpus however it is named: a path, demo:NAME, NAME:PATH of a known one, or an entry of a plan."""
+"""Open a corpus: a path, demo:NAME, NAME:PATH of a known one, an entry of a plan, or data in memory."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
+from typing import Any, Protocol
+
+import polars as pl
 
 from psycheck.corpora.columns import Columns
 from psycheck.corpora.known.catalogue import known_corpora
 from psycheck.corpora.known.open import known_name, open_known
 from psycheck.corpora.read import read_corpus
-from psycheck.corpora.typed import as_said, options_of
+from psycheck.corpora.tables import readable_name
+from psycheck.corpora.typed import as_typed, options_of
 from psycheck.corpus import LABEL, Corpus
 from psycheck.demo.shipped_corpora import open_demo
 from psycheck.errors import BadInput, nearest
@@ -16,7 +22,7 @@ from psycheck.errors import BadInput, nearest
 
 @dataclass(frozen=True, slots=True)
 class CorpusPlan:
-    """One corpus to open: a file, a folder or `demo:NAME`, and what its columns mean."""
+    """One corpus to open: a file, a folder or `demo:NAME`, and the roles of its columns."""
 
     path: str
     name: str | None = None
@@ -25,53 +31,122 @@ class CorpusPlan:
     columns: Columns = field(default_factory=Columns)
 
 
-CorpusLike = str | Path | Corpus | CorpusPlan
+_MOST_WORDS = 5
 
 
-def open_corpus(said: CorpusLike) -> Corpus:
-    """Open a corpus by path, by "demo:NAME", by NAME:PATH if it is a known one, or as a plan describes it."""
-    if isinstance(said, Corpus):
-        return said
-    if not isinstance(said, CorpusPlan):
-        said = CorpusPlan(str(said))
-    labels, others = Columns(labels=said.columns.labels), replace(said.columns, labels=())
-    if said.path.startswith("demo:"):
-        if named := options_of(others):
+class TableLike(Protocol):
+    """A pandas DataFrame, or a Hugging Face Dataset or DatasetDict."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, key: Any, /) -> Any: ...
+
+
+CorpusLike = str | Path | Corpus | CorpusPlan | pl.DataFrame | pl.LazyFrame | Sequence[str] | TableLike
+
+
+def open_corpora(
+    sources: CorpusLike | Sequence[CorpusLike],
+    *,
+    text: str | None = None,
+    labels: str | Sequence[str] = (),
+    split: str | None = None,
+) -> list[Corpus]:
+    """Open one corpus, or each of a list; frames and texts without a name are numbered from the second on.
+
+    A list of strings is a list of texts if one of them cannot name a corpus: it has white space, no file
+    extension that is read, and no such file exists.
+    """
+    several = isinstance(sources, list | tuple) and not _are_texts(sources)
+    listed: list[Any] = list(sources) if several else [sources]  # type: ignore[arg-type]  # a list, as checked
+    opened: list[Corpus] = []
+    for source in listed:
+        corpus = open_corpus(source, text=text, labels=labels, split=split)
+        if not isinstance(source, str | PathLike | Corpus | CorpusPlan):
+            taken = {one.name for one in opened}
+            names = (corpus.name, *(f"{corpus.name}-{number}" for number in range(2, len(listed) + 2)))
+            corpus = replace(corpus, name=next(name for name in names if name not in taken))
+        opened.append(corpus)
+    return opened
+
+
+def open_corpus(
+    source: CorpusLike,
+    *,
+    text: str | None = None,
+    labels: str | Sequence[str] = (),
+    split: str | None = None,
+) -> Corpus:
+    """Open a corpus: a path, "demo:NAME", NAME:PATH of a known one, an entry of a plan, or data in memory.
+
+    Data in memory is a pandas or polars frame, a Hugging Face Dataset or DatasetDict, or a sequence of
+    strings. `text` and `labels` name columns, which are guessed otherwise; `split` keeps one split.
+    """
+    columns = Columns(text=text, labels=(labels,) if isinstance(labels, str) else tuple(labels))
+    if isinstance(source, Corpus):
+        if text is not None:
+            raise BadInput("a Corpus has its text column already", where="text", do="leave text out")
+        corpus = with_labels(source, columns.labels)
+        return corpus if split is None else corpus.part(split)
+    if isinstance(source, str) and len(source.split()) > _MOST_WORDS and not _names_a_corpus(source):
+        raise BadInput(
+            "a single string names a file, and this one looks like a text", do="pass a list of strings"
+        )
+    if isinstance(source, str | PathLike):
+        source = CorpusPlan(str(source), split=split, columns=columns)
+    elif not isinstance(source, CorpusPlan):
+        return read_corpus(source, columns, split=split)
+    plan, others = source, replace(source.columns, labels=())
+    if plan.path.startswith("demo:"):
+        if options := options_of(others):
             raise BadInput(
-                f"a demo corpus takes no {named}: its columns are known",
-                where=said.path,
+                f"a demo corpus takes no {options}: its columns are known",
+                where=plan.path,
                 allowed="--split NAME, --label NAME to take one of its labels",
             )
-        corpus = with_labels(open_demo(said.path.removeprefix("demo:"), said.split), labels.labels)
-        called = as_said(said.path, labels, said.split)
-        return replace(corpus, name=said.name or corpus.name, called=called)
-    if known := known_name(said.path):
-        corpus = with_labels(open_known(*known, said.split, others), labels.labels)
-        called = as_said(said.path, labels, said.split)
-        return replace(corpus, name=said.name or corpus.name, called=called)
-    corpus = read_corpus(said.path, said.columns, name=said.name, split=said.split, format=said.format)
-    return replace(corpus, called=as_said(said.path, said.columns, said.split))
+        corpus = open_demo(plan.path.removeprefix("demo:"), plan.split)
+    elif known := known_name(plan.path):
+        corpus = open_known(*known, plan.split, others)
+    else:
+        corpus = read_corpus(plan.path, plan.columns, name=plan.name, split=plan.split, format=plan.format)
+        return replace(corpus, called=as_typed(plan.path, plan.columns, plan.split))
+    called = as_typed(plan.path, Columns(labels=plan.columns.labels), plan.split)
+    return replace(with_labels(corpus, plan.columns.labels), name=plan.name or corpus.name, called=called)
+
+
+def _are_texts(sources: Sequence[object]) -> bool:
+    strings = [one for one in sources if isinstance(one, str)]
+    return len(strings) == len(sources) and not all(map(_names_a_corpus, strings))
+
+
+def _names_a_corpus(string: str) -> bool:
+    if not re.search(r"\s", string) or string.partition(":")[0] in ("demo", *known_corpora()):
+        return True
+    try:
+        return "\n" not in string and (readable_name(string) or Path(string).exists())
+    except OSError:  # too long for a file name
+        return False
 
 
 def corpus_plan(
-    said: str, columns: Columns, split: str | None = None, format: str | None = None
+    typed: str, columns: Columns, split: str | None = None, format: str | None = None
 ) -> CorpusPlan:
     """One corpus as named on the command line: PATH or NAME=PATH."""
-    name, equals, path = said.partition("=")
-    if equals and not Path(said).exists() and name and "/" not in name:
+    name, equals, path = typed.partition("=")
+    if equals and not Path(typed).exists() and name and "/" not in name:
         return CorpusPlan(path, name, split, format, columns)
-    return CorpusPlan(said, None, split, format, columns)
+    return CorpusPlan(typed, None, split, format, columns)
 
 
 def corpus_plans(
-    said: Sequence[str], columns: Columns, split: str | None = None, format: str | None = None
+    typed: Sequence[str], columns: Columns, split: str | None = None, format: str | None = None
 ) -> list[CorpusPlan]:
-    """Each corpus of a command line; columns are named for its files, where there are any among them.
+    """Each corpus of a command line; where there are files among them, column options apply to files alone.
 
-    Labels are named for all: a corpus whose columns are known has its labels under names of its own.
+    Labels apply to all: a corpus whose columns are known has its own label names.
     """
-    plans = [corpus_plan(one, columns, split, format) for one in said]
-    # What is neither a file nor known is told when it is opened.
+    plans = [corpus_plan(one, columns, split, format) for one in typed]
+    # What is neither a file nor known is an error when it is opened.
     ready = [plan.path.partition(":")[0] in ("demo", *known_corpora()) for plan in plans]
     if all(ready):
         return plans
@@ -79,30 +154,29 @@ def corpus_plans(
     return [replace(plan, columns=bare) if known else plan for plan, known in zip(plans, ready, strict=True)]
 
 
-def corpus_path(said: CorpusPlan) -> Path | None:
-    """Where a corpus is read from; None for one that is shipped."""
-    if said.path.startswith("demo:"):
+def corpus_path(plan: CorpusPlan) -> Path | None:
+    """The path a corpus is read from; None for a shipped one."""
+    if plan.path.startswith("demo:"):
         return None
-    known = known_name(said.path)
-    return Path(said.path if known is None else known[1]).expanduser()
+    known = known_name(plan.path)
+    return Path(plan.path if known is None else known[1]).expanduser()
 
 
 def with_labels(corpus: Corpus, wanted: Sequence[str]) -> Corpus:
-    """The corpus with the wanted labels alone; all of them where none is wanted.
+    """The corpus with the wanted labels only; with all of its labels if none is wanted.
 
-    A label is wanted as NAME, or as COLUMN=NAME as for a file: then either of the two may be its label, and
-    it is called NAME.
+    A label is given as NAME, or as COLUMN=NAME as for a file: then either may be a label of the corpus, and
+    it is renamed to NAME.
     """
     if not wanted:
         return corpus
     called: dict[str, str] = {}
-    for said in wanted:
-        column, _, name = said.partition("=")
+    for label in wanted:
+        column, _, name = label.partition("=")
         found = next((one for one in (column, name) if one in corpus.labels), None)
         if found is None:
             raise BadInput(
                 f"corpus '{corpus.name}' has no label '{name or column}'",
-                where="--label",
                 allowed=nearest(name or column, corpus.labels),
             )
         called[found] = name or column

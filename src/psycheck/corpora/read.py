@@ -1,28 +1,32 @@
-"""Read a corpus from a file or a folder, or say in one error what is wrong with it and where."""
+"""Read a corpus from a file or a folder, or raise one error that says what is wrong and where."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from psycheck.corpora.columns import LONGEST_GROUP, Columns, Roles, assign, split_name
+from psycheck.corpora.columns import LONGEST_GROUP, Columns, Roles, assign, showable_names, split_name
+from psycheck.corpora.frames import table_of
 from psycheck.corpora.labels import EVERY, read_label, shown
 from psycheck.corpora.tables import Table, read_table, stem
 from psycheck.corpus import GROUP, Corpus
-from psycheck.errors import BadInput
+from psycheck.errors import BadInput, counted
 
 __all__ = ["Columns", "read_corpus"]
 
 EMPTY = "empty text"
 _GUESS_ALL = Columns()
 _MOST_SPLITS = 50
-_OTHER_IDS = "mend it, name another id column (--id COLUMN), or number the rows (--id none)"
+_MOST_NAMED = 20
+_OTHER_IDS = "correct it, name another id column (--id COLUMN), or number the rows (--id none)"
 
 
 def read_corpus(
-    path: str | Path,
+    source: Any,
     columns: Columns = _GUESS_ALL,
     *,
     name: str | None = None,
@@ -31,15 +35,16 @@ def read_corpus(
 ) -> Corpus:
     """Read CSV, TSV, JSON lines (each also .gz or .zst), Parquet, or a folder saved by Hugging Face datasets.
 
-    `split` keeps the texts of one split; `format` overrides what the file's name says.
+    `source` is a path, or what `frames.table_of` takes: a pandas or polars frame, a Hugging Face dataset or a
+    sequence of strings. `split` keeps one split; `format` overrides the extension of the file name.
     """
-    path = Path(path)
-    table = read_table(path, format)
+    is_path = isinstance(source, str | PathLike)
+    table = read_table(Path(source), format) if is_path else table_of(source)
     roles = assign(table, columns)
     labels, label_notes = _labels(table, roles, columns.positive)
     splits, split_notes = _splits(table, roles.plain.get("split"))
     corpus = Corpus.of(
-        name or stem(path),
+        name or stem(table.path),
         _texts(table, roles.text),
         ids=_ids(table, roles.id),
         labels=labels,
@@ -50,25 +55,50 @@ def read_corpus(
     )
     if split is not None:
         corpus = corpus.part(split_name(split))
-    blank = corpus.table["text"].str.strip_chars() == ""
-    if blank.all():
+    corpus = without_blank(corpus)
+    if not len(corpus):
         raise BadInput(
-            "every text is empty", where=f"{path}, column '{roles.text}'", do="name another column: --text"
+            "every text is empty",
+            where=f"{table.path}, column '{roles.text}'",
+            do="name another text column (--text)",
         )
-    left_out = {EMPTY: int(blank.sum())} if blank.any() else {}
-    notes = (*table.notes, *roles.notes, *label_notes, *split_notes)
-    return replace(corpus, table=corpus.table.filter(~blank), left_out=left_out, notes=notes)
+    return replace(corpus, notes=(*table.notes, *roles.notes, *label_notes, *split_notes))
+
+
+def without_blank(corpus: Corpus) -> Corpus:
+    """The corpus without its blank texts, which are counted."""
+    return corpus.only((corpus.table["text"].str.strip_chars() != "").to_list(), EMPTY)
+
+
+def unread_columns(path: str | Path, columns: Columns) -> tuple[str, ...]:
+    """The columns of a file that the corpus read from it does not hold, in their order."""
+    table = read_table(Path(path))
+    roles = assign(table, columns)
+    taken = {roles.text, roles.id, *roles.plain.values(), *roles.groups, *(name for name, _ in roles.labels)}
+    return tuple(name for name in (*table.columns, *table.unread) if name not in taken)
+
+
+def unread_note(columns: Sequence[str]) -> str:
+    """Report which columns of a file are not written again, and how to keep them."""
+    names = [f"'{name}'" for name in showable_names(columns)[:_MOST_NAMED]]
+    if others := len(columns) - len(names):
+        names.append(counted(others, "other") if names else "with long names")
+    verb = "is" if len(columns) == 1 else "are"
+    return (
+        f"{counted(len(columns), 'column')} of the file {verb} not read, and not written: {', '.join(names)}"
+        " (keep a column with --label or --group)"
+    )
 
 
 def _texts(table: Table, column: str) -> list[str]:
-    """The texts; one that is absent is as good as empty."""
+    """The texts; a missing one counts as empty."""
     out = []
     for index, cell in enumerate(table.columns[column]):
         if cell is not None and not isinstance(cell, str):
             raise BadInput(
-                f"the text column holds a value of type {type(cell).__name__}, not a text",
+                f"the text column holds a value of type {type(cell).__name__}, not a string",
                 where=table.where(index, column),
-                do="name the column of the texts: --text",
+                do="name the text column (--text)",
             )
         out.append(cell or "")
     return out
@@ -81,14 +111,14 @@ def _ids(table: Table, column: str | None) -> list[str] | None:
     for index, cell in enumerate(_cells(table, column)):
         if cell is None:
             raise BadInput(
-                "the id is empty", where=table.where(index, column), allowed="one id a text", do=_OTHER_IDS
+                "the id is empty", where=table.where(index, column), allowed="one id per text", do=_OTHER_IDS
             )
         if cell in first:
             raise BadInput(
-                f"id {shown(cell) or f'of {len(cell)} characters'} stands twice: "
+                f"id {shown(cell) or f'of {len(cell)} characters'} occurs twice: "
                 f"in {_row(table, first[cell])} and in {_row(table, index)}",
                 where=table.where(index, column),
-                allowed="one id a text",
+                allowed="one id per text",
                 do=_OTHER_IDS,
             )
         first[cell] = index
@@ -113,7 +143,7 @@ def _labels(
                 raise BadInput(
                     f"two labels are called '{label}'",
                     where=str(table.path),
-                    do="rename one of them: --label column=name"
+                    do="rename one of them (--label COLUMN=NAME)"
                     if name != EVERY
                     else "rename the other label",
                 )
@@ -123,10 +153,10 @@ def _labels(
         held.append(f"column '{column}' holds {read.holds}")
     if unused:
         raise BadInput(
-            f"no label column holds {', '.join(map(repr, sorted(unused)))}, which was to mean 1",
+            f"positive value not found in any label column: {', '.join(map(repr, sorted(unused)))}",
             where=str(table.path),
             allowed="; ".join(held) or "a corpus with a label column",
-            do="name values as they stand in the file; corpora that differ each have their own in a plan",
+            do="write values as in the file (--positive); a plan file can set them for each corpus",
         )
     return out, notes
 
@@ -153,9 +183,9 @@ def _groups(table: Table, column: str) -> list[str | None]:
     for index, cell in enumerate(cells):
         if cell is not None and len(cell) > LONGEST_GROUP:
             raise BadInput(
-                f"the group has a name of more than {LONGEST_GROUP} characters",
+                f"the group name is longer than {LONGEST_GROUP} characters",
                 where=table.where(index, column),
-                do="name a column that holds short names of groups",
+                do="name a group column with short names",
             )
     return cells
 
@@ -183,7 +213,7 @@ def _string(table: Table, column: str, index: int, cell: object) -> str | None:
     if isinstance(cell, datetime | date | time):
         return cell.isoformat()
     raise BadInput(
-        f"the cell holds a {type(cell).__name__}, not one value",
+        f"the cell holds a {type(cell).__name__}, not a single value",
         where=table.where(index, column),
         do="name a column that holds single values",
     )

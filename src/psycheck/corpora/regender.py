@@ -1,12 +1,12 @@
-"""A corpus with its texts in the other gender, in none, or in both."""
+"""Rewrite the texts of a corpus in the other gender, in neither, or in both."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from string import punctuation, whitespace
 from types import MappingProxyType
 from typing import Final, Literal, get_args
 
+import numpy as np
 import polars as pl
 
 from psycheck.corpus import Corpus
@@ -46,7 +46,7 @@ def regendered(corpus: Corpus, to: str = "swapped", scope: Scope = PRONOUNS_ONLY
     texts, ids = corpus.texts, corpus.ids
     if to == "augmented":
         _refuse_augmented(corpus)
-    said: dict[int, str] = {}
+    edits: dict[int, str] = {}
     undecided: list[int] = []
     emptied: list[int] = []
     for row, text in enumerate(texts):
@@ -56,39 +56,33 @@ def regendered(corpus: Corpus, to: str = "swapped", scope: Scope = PRONOUNS_ONLY
         elif edited.text != text and not edited.text.strip(punctuation + whitespace):
             emptied.append(row)
         elif edited.text != text:
-            said[row] = edited.text
+            edits[row] = edited.text
     if emptied and len(emptied) == len(texts):
         raise BadInput(
-            f"no text of corpus '{corpus.name}' is left when gendered words are taken out",
-            allowed="texts with other words, too",
+            f"no text of corpus '{corpus.name}' is left without its gendered words",
+            allowed="texts with other words",
         )
     if to == "augmented":
-        table = pl.concat([corpus.table, counterparts(corpus.table, said)])
+        done = replace(corpus, table=pl.concat([corpus.table, counterparts(corpus.table, edits)]))
+        if emptied:
+            counts_before = done.left_out.get(EMPTIED, 0)
+            done = replace(done, left_out={**done.left_out, EMPTIED: counts_before + len(emptied)})
     else:
-        gone = set(emptied)
-        kept = [row not in gone for row in range(len(texts))]
-        written = pl.Series("text", [said.get(row, text) for row, text in enumerate(texts)], pl.String)
-        table = corpus.table.with_columns(written).filter(pl.Series(kept, dtype=pl.Boolean))
+        written = pl.Series("text", [edits.get(row, text) for row, text in enumerate(texts)], pl.String)
+        done = replace(corpus, table=corpus.table.with_columns(written))
+        done = done.only(~np.isin(np.arange(len(texts)), emptied), EMPTIED)
     counts = {
         "before": len(texts),
-        "after": len(table),
-        "changed": len(said),
-        "unchanged": len(texts) - len(said) - len(undecided) - len(emptied),
+        "after": len(done),
+        "changed": len(edits),
+        "unchanged": len(texts) - len(edits) - len(undecided) - len(emptied),
         "undecided": len(undecided),
         "emptied": len(emptied),
-        "named_besides": sum(names_besides(texts[row], scope) for row in said),
+        "named_besides": sum(names_besides(texts[row], scope) for row in edits),
     }
-    note = f"{corpus.name}: {len(said)} of {len(texts)} texts {to} by gender ({'+'.join(scope.words)})"
-    left_out = Counter(corpus.left_out)
-    if emptied:
-        left_out[EMPTIED] += len(emptied)
+    note = f"{corpus.name}: {len(edits)} of {len(texts)} texts {to} by gender ({'+'.join(scope.words)})"
     return Regendered(
-        replace(
-            corpus,
-            table=table,
-            left_out=MappingProxyType(dict(left_out)),
-            notes=(*corpus.notes, note),
-        ),
+        replace(done, notes=(*corpus.notes, note)),
         MappingProxyType(counts),
         tuple(ids[row] for row in undecided),
         tuple(ids[row] for row in emptied),
@@ -96,15 +90,14 @@ def regendered(corpus: Corpus, to: str = "swapped", scope: Scope = PRONOUNS_ONLY
 
 
 def _refuse_augmented(corpus: Corpus) -> None:
-    """Refuse to add counterparts to a corpus that holds them: their ids would stand twice."""
+    """Refuse to add counterparts to a corpus that has them already: their ids would repeat."""
     ids = set(corpus.ids)
     held = sum(one + SWAPPED in ids for one in ids)
     if held:
         raise BadInput(
-            f"corpus '{corpus.name}' holds swapped counterparts already: {counted(held, 'id')} "
-            f"{'stands' if held == 1 else 'stand'} there with '{SWAPPED}', too",
-            allowed="a corpus that was not augmented",
-            do="augment the corpus that this one was made from",
+            f"corpus '{corpus.name}' already has swapped counterparts: {counted(held, 'id')} + '{SWAPPED}'",
+            allowed="a corpus that is not augmented",
+            do="augment the original corpus",
         )
 
 
@@ -116,9 +109,9 @@ def _edit(to: str, scope: Scope) -> Edit:
     return neutralise(scope, "they" if to == "neutral" else "remove")
 
 
-def counterparts(table: pl.DataFrame, said: Mapping[int, str], mark: str = SWAPPED) -> pl.DataFrame:
-    """Rows of a table with other texts, and a mark after their ids."""
-    return table[list(said)].with_columns(
+def counterparts(table: pl.DataFrame, texts: Mapping[int, str], mark: str = SWAPPED) -> pl.DataFrame:
+    """Rows of a table by position, with new texts and a mark after their ids."""
+    return table[list(texts)].with_columns(
         pl.concat_str(pl.col("id"), pl.lit(mark)).alias("id"),
-        pl.Series("text", list(said.values()), pl.String),
+        pl.Series("text", list(texts.values()), pl.String),
     )

@@ -1,4 +1,4 @@
-"""Whether a word of a corpus can stand in a report in which no text was asked for."""
+"""Whether a word of a corpus may appear in a report that shows no texts."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence

@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from psycheck.corpus import GROUP, Corpus
 from psycheck.errors import BadInput, nearest
@@ -24,52 +26,52 @@ def split_corpus(
     stratify: Sequence[str] | None = None,
     seed: int = 0,
 ) -> Corpus:
-    """Give every text a split; `shares` says how large each should be ({"train": 5, "dev": 1, "test": 4}).
+    """Give every text a split; `shares` are the relative sizes ({"train": 5, "dev": 1, "test": 4}).
 
-    `by` names what no two splits may share: "author", or the name of a group; texts joined through any of
-    them stay together, and one whose author or group is not known stands for itself. Units are dealt out so
-    that the labels of `stratify` (all, where None) keep their shares; the result does not depend on the order
-    of the texts. With "time" in `by` the splits follow each other in time, in the order of `shares`: a unit
-    goes where most of its texts are, and its other texts, which would break the order, have no split.
+    `by` names what no two splits may share: "author", or the name of a group. Texts linked by any of them
+    form a unit; a text without a known author or group is a unit of its own. Units are assigned so that the
+    labels of `stratify` (None: all) keep their shares, whatever the order of the texts. With "time" in `by`
+    the splits follow each other in time, in the order of `shares`: a unit goes where most of its texts are,
+    and its other texts have no split.
     """
     total = _total(shares)
     names = list(shares)
     part = np.array([shares[name] / total for name in names])
     units = _units(corpus, [name for name in by if name != TIME])
     if TIME in by:
-        chosen = _in_time(corpus, units, part)
+        places = _in_time(corpus, units, part)
     else:
         marks = _marks(corpus, corpus.labels if stratify is None else stratify)
-        chosen = _dealt(units, marks, part, _order(corpus, units, seed))
-    split = [names[k] if k >= 0 else None for k in chosen.tolist()]
+        places = _assigned(units, marks, part, _order(corpus, units, seed))
+    split = [names[k] if k >= 0 else None for k in places.tolist()]
     return replace(corpus, table=corpus.table.with_columns(pl.Series("split", split, dtype=pl.String)))
 
 
 def _total(shares: Mapping[str, float]) -> float:
     if len(shares) < 2 or not all(0 < share < math.inf for share in shares.values()):
         raise BadInput(
-            "these are no shares of splits", allowed="two splits or more, each with a share above 0"
+            "the shares of the splits are not usable", allowed="two splits or more, each with a share above 0"
         )
     return sum(shares.values())
 
 
+def linked(n: int, pairs: Sequence[tuple[int, int]]) -> IntArray:
+    """The group of each of `n` things, (n,): a pair puts two of them, and all linked to either, into one."""
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    links = csr_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(n, n))
+    groups: IntArray = connected_components(links, directed=False)[1].astype(np.int64)
+    return groups
+
+
 def _units(corpus: Corpus, by: Sequence[str]) -> IntArray:
-    """The number of the unit of each text, (n,): texts that share an author or group, or by others."""
-    parent = list(range(len(corpus)))
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
-        return i
-
+    """The number of the unit of each text, (n,): texts linked by an author or group."""
+    pairs: list[tuple[int, int]] = []
     for name in by:
         first: dict[str, int] = {}
         for i, member in enumerate(_members(corpus, name)):
             if member is not None:
-                parent[root(i)] = root(first.setdefault(member, i))
-    roots = np.array([root(i) for i in range(len(corpus))], dtype=np.int64)
-    return np.unique(roots, return_inverse=True)[1].astype(np.int64)
+                pairs.append((first.setdefault(member, i), i))
+    return linked(len(corpus), pairs)
 
 
 def _members(corpus: Corpus, name: str) -> list[str | None]:
@@ -79,20 +81,19 @@ def _members(corpus: Corpus, name: str) -> list[str | None]:
         raise BadInput(
             f"corpus '{corpus.name}' cannot be split by '{name}'",
             allowed=nearest(name, known),
-            do="name the column: --author or --group",
+            do="name the column (--author or --group)",
         )
-    members: list[str | None] = corpus.table[column].to_list()
-    return members
+    return corpus.strings(column)
 
 
 def _marks(corpus: Corpus, labels: Sequence[str]) -> FloatArray:
-    """What is kept in share, (n, 1 + 2k): each text, and for each label what is annotated 1 and 0."""
+    """What is balanced, (n, 1 + 2k): each text, and for each label what is annotated 1 and 0."""
     target = corpus.targets(labels)
     return np.column_stack([np.ones(len(corpus)), np.nan_to_num(target), np.nan_to_num(1 - target)])
 
 
 def _order(corpus: Corpus, units: IntArray, seed: int) -> list[str]:
-    """A draw for each unit by its lowest text id, so that neither the order of texts nor a salt matters."""
+    """A random key for each unit, made of the seed and its lowest text id."""
     lowest: dict[int, str] = {}
     for unit, id_ in zip(units.tolist(), corpus.ids, strict=True):
         if unit not in lowest or id_ < lowest[unit]:
@@ -103,20 +104,20 @@ def _order(corpus: Corpus, units: IntArray, seed: int) -> list[str]:
     ]
 
 
-def _dealt(units: IntArray, marks: FloatArray, part: FloatArray, order: Sequence[str]) -> IntArray:
-    """The split of each text, (n,): units, the largest first, go where what they bring is missed most."""
+def _assigned(units: IntArray, marks: FloatArray, part: FloatArray, order: Sequence[str]) -> IntArray:
+    """The split of each text, (n,): each unit, the largest first, goes where its labels are lacking."""
     held = np.zeros((len(order), marks.shape[1]))
     np.add.at(held, units, marks)
     totals = held.sum(axis=0)
     want = np.outer(part, np.where(totals > 0, totals, 1.0))
     missing = want.copy()
-    chosen = np.zeros(len(order), dtype=np.int64)
+    split = np.zeros(len(order), dtype=np.int64)
     for unit in sorted(range(len(order)), key=lambda u: (-held[u, 0], order[u])):
-        # What is missed counts in relation to what a split should hold, so that a small one is not starved.
+        # Relative to the size a split should have, so that a small split gets its share.
         need = (missing / want) @ (held[unit] / np.maximum(totals, 1.0))
-        chosen[unit] = int(np.argmax(need))
-        missing[chosen[unit]] -= held[unit]
-    return chosen[units]
+        split[unit] = int(np.argmax(need))
+        missing[split[unit]] -= held[unit]
+    return split[units]
 
 
 def _in_time(corpus: Corpus, units: IntArray, part: FloatArray) -> IntArray:
@@ -125,7 +126,7 @@ def _in_time(corpus: Corpus, units: IntArray, part: FloatArray) -> IntArray:
         raise BadInput(
             f"corpus '{corpus.name}' cannot be split by time",
             allowed="a time for every text",
-            do="name the column: --time",
+            do="name the column (--time)",
         )
     times = corpus.table[TIME].to_list()
     order = sorted(range(len(times)), key=lambda i: (times[i], corpus.ids[i]))
@@ -133,7 +134,7 @@ def _in_time(corpus: Corpus, units: IntArray, part: FloatArray) -> IntArray:
     place = np.searchsorted(np.cumsum(part), np.arange(len(times)) / max(1, len(times)), side="right")
     window[order] = np.minimum(place, len(part) - 1)
     for earlier, later in pairwise(order):
-        if times[earlier] == times[later]:  # one moment is never cut
+        if times[earlier] == times[later]:  # texts of the same time stay together
             window[later] = window[earlier]
     counts = np.zeros((int(units.max(initial=-1)) + 1, len(part)))
     np.add.at(counts, (units, window), 1)

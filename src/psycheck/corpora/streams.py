@@ -1,9 +1,16 @@
 """The bytes of a text file: decompressed, checked and cut into lines with bounded memory."""
 
 import gzip
+import json
+import tomllib
 import zlib
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
+from typing import Any, BinaryIO
+
+from zstandard import ZstdDecompressor, ZstdError
 
 from psycheck.errors import BadInput
 
@@ -11,40 +18,27 @@ LONGEST = 64 * 2**20
 """The longest row that is read, in bytes."""
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+OBJECT_PER_LINE = 'one JSON object per line, such as {"text": "…", "label": 1}'
+DAMAGED = (gzip.BadGzipFile, zlib.error, ZstdError)
 
 _CHUNK = 256 * 1024
-# A zstd block of 4 bytes can stand for 128 KiB, so that this much input gives 16 MiB at most.
+# A zstd block of 4 bytes can expand to 128 KiB: this much input gives 16 MiB at most.
 _ZSTD_INPUT = 512
-_MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
+MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 _BOM = b"\xef\xbb\xbf"
-_OTHER_TYPES = (
-    (b"PAR1", "a Parquet file", "name it .parquet"),
-    (b"ARROW1", "an Arrow file", "save it as Parquet or CSV"),
-    (_MAGIC["gzip"], "compressed with gzip", "add .gz to its name"),
-    (_MAGIC["zstd"], "compressed with zstd", "add .zst to its name"),
-    (b"BZh", "compressed with bzip2", "compress it with gzip or zstd, or not at all"),
-    (b"\xfd7zXZ", "compressed with xz", "compress it with gzip or zstd, or not at all"),
-    (b"PK\x03\x04", "a zip archive or an Excel workbook", "unpack it, or save the sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save the sheet as CSV"),
-    (b"%PDF", "a PDF", "save the texts as CSV"),
-    (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
-    (b"\x80\x04", "a pickle", "save it as Parquet or CSV"),
-    (b"\xff\xfe", "encoded in UTF-16", "save it as UTF-8"),
-    (b"\xfe\xff", "encoded in UTF-16", "save it as UTF-8"),
-)
 _MARKUP = (b"<!doctype", b"<html", b"<?xml")
 
 
 def place(path: Path, row: int, line: int | None = None, column: str | None = None) -> str:
-    """Say where something stands; rows count from 1, row 0 is the header, the line is said if it differs."""
-    said = f"{path}, " + (f"row {row}" if row else "header")
+    """The place of a row or cell: rows count from 1, row 0 is the header; the line is added if it differs."""
+    where = f"{path}, " + (f"row {row}" if row else "header")
     if line is not None and line != row:
-        said += f" (line {line})"
-    return said + (f", column '{column}'" if column is not None else "")
+        where += f" (line {line})"
+    return where + (f", column '{column}'" if column is not None else "")
 
 
 class Lines:
-    """The decoded lines of a file, which knows where it stands so that an error can say so.
+    """The decoded lines of a file, with the current row and line for error messages.
 
     The reader sets `row` to the row it is reading and calls `next_row` when that row is complete; a row may
     span several lines.
@@ -59,16 +53,16 @@ class Lines:
         self._offset = 0
 
     def next_row(self) -> None:
-        """Go on to the next row."""
+        """Begin the next row."""
         self.row += 1
         self._row_bytes = 0
 
     def same_row(self) -> None:
-        """Forget what was read of this row: it was a blank line."""
+        """Begin this row again: the line was blank."""
         self._row_bytes = 0
 
     def where(self) -> str:
-        """The row and line that is being read."""
+        """The row and line being read."""
         return place(self.path, self.row, self.line)
 
     def __iter__(self) -> Iterator[str]:
@@ -109,7 +103,7 @@ class Lines:
     def _nul(self, byte: int) -> BadInput:
         self.line += 1
         return BadInput(
-            f"there is a NUL byte at byte {byte:,}: the row is damaged, or this is no text file",
+            f"there is a NUL byte at byte {byte:,}: the row is damaged, or this is not a text file",
             where=self.where(),
             allowed="CSV, TSV or JSON lines in UTF-8",
         )
@@ -120,6 +114,45 @@ class Lines:
             where=self.where(),
             do="check that the file has line breaks and that every quote is closed",
         )
+
+
+def json_values(lines: Lines, *, nested: bool = False) -> Iterator[Any]:
+    """The JSON value of each line that is not blank; top-level strings are checked, or `nested` ones too."""
+    for line in lines:
+        if not line.strip():
+            lines.same_row()
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            what = "nested too deeply"
+            if isinstance(error, json.JSONDecodeError):
+                what = f"{error.msg}, character {error.colno}"
+            if lines.row == 1 and line.lstrip().startswith("["):
+                what = "it begins a JSON array that spans several lines"
+            raise BadInput(
+                f"the line is not valid JSON ({what})", where=lines.where(), allowed=OBJECT_PER_LINE
+            ) from None
+        if "\\u" in line:
+            flat = isinstance(value, dict) and not nested
+            strings = (
+                [part for pair in value.items() for part in pair if isinstance(part, str)] if flat else value
+            )
+            refuse_half_characters(strings, lines.where())
+        yield value
+        lines.next_row()
+
+
+def refuse_half_characters(value: object, where: str) -> None:
+    """Refuse a JSON value with an escaped half of a surrogate pair, which cannot be stored."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BadInput(
+            "an escape stands for half a character (a lone surrogate such as \\ud83d)",
+            where=where,
+            do="write the whole pair, or the character itself in UTF-8",
+        ) from None
 
 
 def _joined_ends(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -134,76 +167,70 @@ def _joined_ends(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _checked(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Refuse what is known to be of another type before any of it is read as text."""
-    first = True
-    for chunk in chunks:
-        if first:
-            _refuse_other_types(path, chunk)
-            first = False
-        yield chunk
-
-
-def _refuse_other_types(path: Path, head: bytes) -> None:
-    for magic, what, do in _OTHER_TYPES:
-        if head.startswith(magic):
-            raise BadInput(f"the content of this file is {what}", where=str(path), do=do)
+    """Refuse content that is known to be of another type before any of it is read as text."""
+    head = next(chunks, b"")
+    for kind in _other_types():
+        if any(head.startswith(bytes.fromhex(magic)) for magic in kind["magic"]):
+            raise BadInput(f"the content of this file is {kind['what']}", where=str(path), do=kind["do"])
     if head.lstrip()[:9].lower().startswith(_MARKUP):
         raise BadInput(
             "this is a web page or an XML file", where=str(path), do="download the data file itself"
         )
+    yield head
+    yield from chunks
+
+
+@cache
+def _other_types() -> list[dict[str, Any]]:
+    text = files("psycheck.corpora").joinpath("streams.toml").read_text("utf-8")
+    kinds: list[dict[str, Any]] = tomllib.loads(text)["other"]
+    return kinds
 
 
 def _chunks(path: Path, compression: str | None) -> Iterator[bytes]:
-    """The decompressed bytes in pieces of bounded size, none of them empty."""
+    """The decompressed bytes in pieces of bounded size."""
     try:
         with path.open("rb") as file:
             head = file.read(4)
             file.seek(0)
-            if compression is None or not head:
-                while chunk := file.read(_CHUNK):
-                    yield chunk
-                return
-            if not head.startswith(_MAGIC[compression]):
+            if compression and head and not head.startswith(MAGIC[compression]):
                 raise BadInput(
                     f"this file is named as if compressed with {compression}, but it is not",
                     where=str(path),
-                    do=f"take '{path.suffix}' off its name",
+                    do=f"remove '{path.suffix}' from its name",
                 )
-            if compression == "gzip":
-                with gzip.GzipFile(fileobj=file) as unzipped:
-                    while chunk := unzipped.read(_CHUNK):
-                        yield chunk
-            else:
-                yield from _unzstd(path, iter(lambda: file.read(_ZSTD_INPUT), b""))
+            yield from decompressed(file, compression if head else None, step=_ZSTD_INPUT)
     except EOFError:
-        raise BadInput("the compressed file is cut off", where=str(path), do="copy it again") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise BadInput(
-            f"the compressed file is damaged ({error})", where=str(path), do="copy it again"
-        ) from None
-    except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror})", where=str(path)) from None
-
-
-def _unzstd(path: Path, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Decompress one or more zstd frames; unlike zstandard's own reader this notices a missing end."""
-    from zstandard import ZstdDecompressor, ZstdError
-
-    frame = ZstdDecompressor().decompressobj()
-    try:
-        for piece in pieces:
-            rest = piece
-            while rest:
-                if frame.eof:
-                    frame = ZstdDecompressor().decompressobj()
-                if chunk := frame.decompress(rest):
-                    yield chunk
-                rest = frame.unused_data
-    except ZstdError as error:
+        raise BadInput("the compressed file is truncated", where=str(path), do="copy it again") from None
+    except DAMAGED as error:
         raise BadInput(
             f"the compressed file is damaged or needs a window of more than 128 MiB ({error})",
             where=str(path),
             do="copy it again, or compress it without --long",
         ) from None
+    except OSError as error:
+        raise BadInput(f"the file cannot be read ({error.strerror})", where=str(path)) from None
+
+
+def decompressed(
+    file: BinaryIO, compression: str | None, *, step: int, window: int = 0, chunk: int = _CHUNK
+) -> Iterator[bytes]:
+    """The bytes of an open file in pieces of bounded size, none empty; EOFError if the end is missing.
+
+    Of a zstd file `step` bytes are read at a time; unlike zstandard's own reader this notices a missing end.
+    """
+    if compression != "zstd":
+        source = gzip.GzipFile(fileobj=file) if compression == "gzip" else file
+        while piece := source.read(chunk):
+            yield piece
+        return
+    frame = ZstdDecompressor(max_window_size=window).decompressobj()
+    while rest := file.read(step):
+        while rest:
+            if frame.eof:
+                frame = ZstdDecompressor(max_window_size=window).decompressobj()
+            if piece := frame.decompress(rest):
+                yield piece
+            rest = frame.unused_data
     if not frame.eof:
         raise EOFError

@@ -1,23 +1,16 @@
 """Files in, columns out: CSV, TSV, JSON lines, Parquet and saved dataset folders as one kind of table."""
 
 import csv
-import json
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from psycheck.corpora.streams import COMPRESSIONS, LONGEST, Lines, place
+from psycheck.corpora.streams import COMPRESSIONS, LONGEST, OBJECT_PER_LINE, Lines, json_values, place
 from psycheck.errors import BadInput, counted, nearest, neighbours
 
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-}
+FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 NAMES = ("csv", "dataset", "jsonl", "parquet", "tsv")
 _MOST_COLUMNS = 4_000
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -25,10 +18,10 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a file holds, as read: columns of equal length, and where each row stands in the file.
+    """What a file or an object in memory holds: columns of equal length, and the line of each row.
 
-    `unread` names the columns that hold no single values (lists, records, bytes) and what they hold;
-    `splits` names the parts of a dataset folder and their lengths.
+    `unread` names the columns that do not hold single values and what they hold (lists, records, bytes);
+    `splits` names the parts of a dataset and their lengths.
     """
 
     path: Path
@@ -42,7 +35,7 @@ class Table:
         return len(next(iter(self.columns.values()), ()))
 
     def where(self, index: int, column: str | None = None) -> str:
-        """Say where the row at a position (from 0) stands in the file."""
+        """The place of a row, by its position from 0, for an error message."""
         path, row = self.path, index + 1
         for split, length in self.splits:
             if row <= length:
@@ -53,11 +46,11 @@ class Table:
 
 
 def read_table(path: Path, format: str | None = None) -> Table:
-    """Read a whole file or dataset folder, or raise one error that says where it is wrong."""
+    """Read a whole file or dataset folder, or raise one error that names the place."""
     try:
         table = _read(path, format)
     except OSError as error:
-        raise BadInput(f"it cannot be read ({error.strerror})", where=str(path)) from None
+        raise BadInput(f"the file cannot be read ({error.strerror})", where=str(path)) from None
     if not table.columns:
         held = ", ".join(sorted(set(table.unread.values()))) or "nothing"
         raise BadInput(f"no column holds single values (they hold {held})", where=str(path))
@@ -90,11 +83,11 @@ def _format_of(path: Path, format: str | None) -> tuple[str, str | None]:
         raise BadInput(f"there is no format '{format}'", where=str(path), allowed=nearest(format, NAMES))
     if not path.exists():
         folder = path.parent
-        beside = [p.name for p in folder.iterdir() if not p.name.startswith(".")] if folder.is_dir() else []
+        siblings = [p.name for p in folder.iterdir() if not p.name.startswith(".")] if folder.is_dir() else []
         raise BadInput(
             "the file does not exist" if folder.is_dir() else "the folder of this file does not exist",
             where=str(path),
-            allowed=neighbours(path.name, beside),
+            allowed=neighbours(path.name, siblings),
         )
     if path.is_dir():
         if format not in (None, "dataset"):
@@ -102,25 +95,36 @@ def _format_of(path: Path, format: str | None) -> tuple[str, str | None]:
         return "dataset", None
     if not path.is_file():
         raise BadInput("this is neither a file nor a folder", where=str(path))
-    suffix = path.suffix.lower()
-    compression = COMPRESSIONS.get(suffix)
-    if compression:
-        suffix = path.with_suffix("").suffix.lower()
+    suffix, compression = _suffixes(path)
     kind = format or FORMATS.get(suffix)
-    allowed = "CSV, TSV, JSON lines (.jsonl, .ndjson; each also .gz or .zst), Parquet, a saved dataset folder"
     if kind is None:
-        what = "JSON files are" if suffix == ".json" else f"files that end in '{suffix or path.name}' are"
-        do = (
-            "write one JSON object a line and name it .jsonl"
-            if suffix == ".json"
-            else "say what it is: --format"
+        json_file = suffix == ".json"
+        what = "JSON files are" if json_file else f"files that end in '{suffix or path.name}' are"
+        raise BadInput(
+            f"{what} not read",
+            where=str(path),
+            allowed="CSV, TSV, JSON lines (.jsonl, .ndjson; each also .gz or .zst), Parquet, a saved dataset",
+            do="write one JSON object per line and name it .jsonl"
+            if json_file
+            else "name its format (--format)",
         )
-        raise BadInput(f"{what} not read", where=str(path), allowed=allowed, do=do)
     if kind == "dataset":
         raise BadInput("this is a file, not a saved dataset folder", where=str(path), do="name the folder")
     if kind == "parquet" and compression:
-        raise BadInput("Parquet is compressed inside", where=str(path), do=f"unpack the {path.suffix} first")
+        what = "Parquet files are already compressed"
+        raise BadInput(what, where=str(path), do=f"decompress the {path.suffix} file first")
     return kind, compression
+
+
+def readable_name(name: str) -> bool:
+    """Whether a file name has an extension that is read."""
+    return _suffixes(Path(name))[0] in FORMATS
+
+
+def _suffixes(path: Path) -> tuple[str, str | None]:
+    """The extension that tells the format, and the compression that another one behind it tells."""
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    return (path.with_suffix("") if compression else path).suffix.lower(), compression
 
 
 def _read_separated(path: Path, compression: str | None, kind: str) -> Table:
@@ -129,7 +133,7 @@ def _read_separated(path: Path, compression: str | None, kind: str) -> Table:
     try:
         return _read_rows(Lines(path, compression, row=0), "\t", quoted=True)
     except BadInput as error:
-        # Many TSV files quote nothing, and a text that begins with a quotation mark is then no quoted field.
+        # Many TSV files quote nothing: a text that begins with a quotation mark is then not a quoted field.
         try:
             table = _read_rows(Lines(path, compression, row=0), "\t", quoted=False)
         except BadInput:
@@ -139,7 +143,7 @@ def _read_separated(path: Path, compression: str | None, kind: str) -> Table:
 
 
 def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
-    """Read as RFC 4180 says: a quoted field may hold delimiters, line breaks and doubled quotes."""
+    """Read by RFC 4180: a quoted field may contain delimiters, line breaks and doubled quotes."""
     limit = csv.field_size_limit(LONGEST)
     try:
         reader = csv.reader(
@@ -159,7 +163,7 @@ def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
                 raise BadInput(
                     f"the row has {counted(len(row), 'field')}, the header has {len(names)}",
                     where=place(lines.path, lines.row, start),
-                    do="quote texts that hold delimiters or line breaks, and double the quotes inside",
+                    do="quote texts that contain delimiters or line breaks, and double the quotes inside",
                 )
             else:
                 rows.append(row)
@@ -169,7 +173,7 @@ def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
     except csv.Error as error:
         unclosed = "end of data" in str(error)
         raise BadInput(
-            "a quote is opened but never closed" if unclosed else "something follows a closing quote",
+            "a quote is never closed" if unclosed else "a closing quote is followed by other characters",
             where=place(lines.path, lines.row, start),
             do="double the quotes inside a quoted field, and close it before the next delimiter",
         ) from None
@@ -182,20 +186,20 @@ def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
 
 
 def _header(row: list[str], lines: Lines) -> list[str]:
-    """The names of the columns; one without a name is called by its position."""
+    """The column names; a column without one is named after its position."""
     names = [name.strip() or f"column_{i}" for i, name in enumerate(row, start=1)]
     if row[0].lstrip().startswith(("{", "[")):
         raise BadInput(
-            "this looks like JSON, not like separated fields", where=str(lines.path), do="name it .jsonl"
+            "this looks like JSON, not like CSV or TSV", where=str(lines.path), do="name it .jsonl"
         )
     if any(_like_text(name) for name in names) and any(_like_number(name) for name in names):
         raise BadInput(
             "the first row looks like data, not like a header",
             where=lines.where(),
-            do="add a row of column names",
+            do="add a header row",
         )
     if len(names) == 1 and not _like_text(names[0]):
-        for mark, spoken in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
+        for mark, spoken in ((";", "semicolons"), ("\t", "tabs"), ("|", "pipes"), (",", "commas")):
             if mark in names[0]:
                 raise BadInput(
                     f"the fields are separated by {spoken}",
@@ -205,8 +209,8 @@ def _header(row: list[str], lines: Lines) -> list[str]:
                 )
     for i, name in enumerate(names):
         if name in names[:i]:
-            said = f"column name '{name}'" if not _like_text(name) else "a column name"
-            raise BadInput(f"{said} stands twice in the header", where=lines.where(), do="rename one of them")
+            what = f"column name '{name}'" if not _like_text(name) else "a column name"
+            raise BadInput(f"{what} occurs twice in the header", where=lines.where(), do="rename one of them")
     _bound_columns(len(names), lines)
     return names
 
@@ -215,58 +219,20 @@ def _read_json_lines(lines: Lines) -> Table:
     rows: list[dict[str, object]] = []
     names: dict[str, None] = {}
     starts = array("q")
-    for line in lines:
-        if not line.strip():
-            lines.same_row()
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            if not rows and line.lstrip().startswith("["):
-                raise _no_object(lines, "a JSON array over several lines") from None
-            said = (
-                f"{error.msg}, character {error.colno}"
-                if isinstance(error, json.JSONDecodeError)
-                else "too deep"
-            )
-            raise BadInput(
-                f"the line is not valid JSON ({said})",
-                where=lines.where(),
-                allowed="one JSON object a line",
-            ) from None
+    for row in json_values(lines):
         if not isinstance(row, dict):
-            raise _no_object(lines, f"JSON of type {type(row).__name__}")
-        if "\\u" in line:
-            _refuse_half_characters(row, lines)
+            raise BadInput(
+                f"the line is JSON of type {type(row).__name__}, not an object",
+                where=lines.where(),
+                allowed=OBJECT_PER_LINE,
+            )
         rows.append(row)
         starts.append(lines.line)
         names.update(dict.fromkeys(row))
         _bound_columns(len(names), lines)
-        lines.next_row()
     if not rows:
         raise BadInput("the file is empty", where=str(lines.path), do="name a file that holds texts")
     return Table(lines.path, {name: [row.get(name) for row in rows] for name in names}, starts)
-
-
-def _no_object(lines: Lines, found: str) -> BadInput:
-    return BadInput(
-        f"the line is {found}, not an object",
-        where=lines.where(),
-        allowed='one JSON object a line, such as {"text": "…", "label": 1}',
-    )
-
-
-def _refuse_half_characters(row: dict[str, object], lines: Lines) -> None:
-    """JSON can escape half of a surrogate pair, which is no character and cannot be stored."""
-    for name, value in row.items():
-        try:
-            (name + value if isinstance(value, str) else name).encode()
-        except UnicodeEncodeError:
-            raise BadInput(
-                "an escape stands for half a character (a lone surrogate such as \\ud83d)",
-                where=lines.where(),
-                do="write the whole pair, or the character itself in UTF-8",
-            ) from None
 
 
 def _bound_columns(count: int, lines: Lines) -> None:

@@ -202,9 +202,9 @@ def shown(
     out: list[Telling] = []
     hidden = 0
     for sign, fair in ((1, enough[0]), (-1, enough[1])):
-        seen = told = 0
+        seen = kept = 0
         for at in np.argsort(-sign * weights, kind="stable"):
-            if sign * weights[at] <= 0 or told >= most:
+            if sign * weights[at] <= 0 or kept >= most:
                 break
             term = first.terms[at]
             if fair[at] < FEWEST or _DIGIT.search(term):
@@ -212,7 +212,7 @@ def shown(
             seen += 1
             if may_show(term, columns.indices[columns.indptr[at] : columns.indptr[at + 1]].tolist()):
                 out.append(Telling(term, float(weights[at]), int(held[0][at]), int(held[1][at])))
-                told += 1
+                kept += 1
             else:
                 hidden += seen <= most
     return out, hidden

@@ -2,35 +2,37 @@
 
 import csv
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import polars as pl
+from zstandard import ZstdCompressor
 
 from psycheck.corpora.columns import LONGEST_GROUP, Columns, assign
 from psycheck.corpora.tables import Table
 from psycheck.corpus import GROUP, LABEL, PLAIN, Corpus
 from psycheck.errors import BadInput, StoreFailure, refusal
 
-WRITTEN = (".csv", ".jsonl", ".parquet")
+WRITTEN = (".csv", ".jsonl", ".jsonl.zst", ".parquet")
 
 
 def write_corpus(corpus: Corpus, path: str | Path) -> Columns:
-    """Write a corpus as CSV, JSON lines or Parquet, by its name, whole or not at all.
+    """Write a corpus as CSV, JSON lines (also compressed with zstd) or Parquet, by the file's extension.
 
-    `read_corpus` reads an equal corpus back, without being told the columns: where their names alone would
-    not say so, labels and groups are called `label:NAME` and `group:NAME`. What is returned names them too.
-    Only a group with names of more than 80 characters, which reading leaves out, is in the file for nothing.
+    The file is written whole or not at all. `read_corpus` reads an equal corpus back without options: where
+    the names alone would not do, labels and groups are called `label:NAME` and `group:NAME`; the returned
+    columns name them. Only a group with names of more than 80 characters is not read back.
     """
     path = Path(path)
-    refuse_kind(path)
+    kind = refuse_kind(path)
     table, columns = _named(corpus)
     _refuse_unreadable(table, columns, path)
     part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            _write(table, part, path.suffix)
+            _write(table, part, kind)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
@@ -43,10 +45,12 @@ def write_corpus(corpus: Corpus, path: str | Path) -> Columns:
     return columns
 
 
-def refuse_kind(path: Path) -> None:
-    """Refuse a file of a kind that is not written; a verb asks before it begins."""
-    if path.suffix not in WRITTEN:
-        raise BadInput(f"cannot write '{path.suffix}' files", where=str(path), allowed=", ".join(WRITTEN))
+def refuse_kind(path: Path) -> str:
+    """The extension that tells the format to write; an error for any other, before a verb begins its work."""
+    for kind in WRITTEN:
+        if path.name.endswith(kind):
+            return kind
+    raise BadInput(f"cannot write '{path.suffix}' files", where=str(path), allowed=", ".join(WRITTEN))
 
 
 def guessed_alike(corpus: Corpus, columns: Columns) -> bool:
@@ -56,7 +60,7 @@ def guessed_alike(corpus: Corpus, columns: Columns) -> bool:
 
 
 def _guessed(table: pl.DataFrame, columns: Columns) -> bool:
-    """Whether reading finds these columns in a table by itself, as it stands and as a CSV file holds it."""
+    """Whether reading finds these columns in a table by itself, with its types and as a CSV file."""
     held: dict[str, list[object]] = {name: table[name].to_list() for name in table.columns}
     as_csv: dict[str, list[object]] = {
         name: ["" if cell is None else str(cell) for cell in cells] for name, cells in held.items()
@@ -108,7 +112,7 @@ def _short(names: pl.Series) -> bool:
 
 
 def _refuse_unreadable(table: pl.DataFrame, columns: Columns, path: Path) -> None:
-    """Refuse what reading would leave out or refuse: blank ids and texts, and ids that repeat."""
+    """Refuse what reading would drop or refuse: blank ids and texts, and duplicate ids."""
     for role, column in (("text", columns.text), ("id", columns.id)):
         blank = int((table[column or role].str.strip_chars() == "").sum())
         if blank:
@@ -122,25 +126,28 @@ def _refuse_unreadable(table: pl.DataFrame, columns: Columns, path: Path) -> Non
         raise BadInput(
             f"{repeated} of the ids repeat another",
             where=str(path),
-            allowed="one id a text",
-            do="give each text an id of its own",
+            allowed="one id per text",
+            do="give each text its own id",
         )
 
 
 def _write(table: pl.DataFrame, part: Path, kind: str) -> None:
     if kind == ".parquet":
         table.write_parquet(part)
-        return
-    with part.open("w", encoding="utf-8", newline="") as file:
-        if kind == ".csv":
+    elif kind == ".jsonl.zst":
+        with TemporaryFile(dir=part.parent) as plain, part.open("wb") as packed:
+            plain.writelines(line.encode() for line in _json_lines(table))
+            plain.seek(0)
+            ZstdCompressor(level=10).copy_stream(plain, packed)
+    else:
+        with part.open("w", encoding="utf-8", newline="") as file:
+            if kind == ".jsonl":
+                file.writelines(_json_lines(table))
+                return
             writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
             writer.writerow(table.columns)
-            writer.writerows(_cells(table.iter_rows()))
-        else:
-            for row in table.iter_rows(named=True):
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            writer.writerows(["" if cell is None else cell for cell in row] for row in table.iter_rows())
 
 
-def _cells(rows: Iterable[tuple[object, ...]]) -> Iterator[list[object]]:
-    for row in rows:
-        yield ["" if cell is None else cell for cell in row]
+def _json_lines(table: pl.DataFrame) -> Iterator[str]:
+    return (json.dumps(row, ensure_ascii=False) + "\n" for row in table.iter_rows(named=True))

@@ -19,7 +19,7 @@ _SPEAKS_OF_SYMPTOMS = ("present", "uncertain", "negated", "past", "recovered")
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """A writer, a speaker or a patient, and the state that causes what is told."""
+    """A writer, a speaker or a patient, and the state that causes what they write."""
 
     id: str
     gender: str
@@ -163,61 +163,61 @@ def _say(draft: Draft, phrases: Sequence[str], times: int) -> list[str]:
 
 
 def _in_order(draft: Draft, phrases: Sequence[str], times: int) -> list[str]:
-    """Some of the phrases, told in the order of the bank from its first on, questions last."""
-    chosen = {phrases[0], *(draft.one_of(phrases[1:]) for _ in range(times - 1))}
-    ordered = sorted((phrase for phrase in phrases if phrase in chosen), key=lambda said: said.endswith("?"))
+    """Some of the phrases, in the order of the bank, beginning with the first, questions last."""
+    picked = {phrases[0], *(draft.one_of(phrases[1:]) for _ in range(times - 1))}
+    ordered = sorted((phrase for phrase in phrases if phrase in picked), key=lambda one: one.endswith("?"))
     return [draft.say([phrase]) for phrase in ordered]
 
 
 def _present_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
     book, rng = bank("forum"), draft.rng
-    told = _say(draft, book["present"]["sentence"], 4 + int(rng.random() * 3))
+    sentences = _say(draft, book["present"]["sentence"], 4 + int(rng.random() * 3))
     if author.anxious and rng.random() < 0.7:
-        told.insert(1, draft.say(book["worry"]["sentence"]))
+        sentences.insert(1, draft.say(book["worry"]["sentence"]))
     aside = _say(draft, book["life"]["context"], int(rng.random() * 3))
     if rng.random() < 0.15:
         draft.status = "negated"
         aside.append(draft.say(book["present"]["soften"]))
         draft.status = kind
-    return [told[:2], aside, told[2:]]
+    return [sentences[:2], aside, sentences[2:]]
 
 
 def _hedged_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
-    """Uncertain, negated and past symptoms, told beside what the post is otherwise about."""
+    """Uncertain, negated and past symptoms, beside what the post is otherwise about."""
     book, rng = bank("forum"), draft.rng
-    told = _say(draft, book[kind]["sentence"], 2 + int(rng.random() * 2))
-    beside = book[kind].get("about") or book[kind].get("now") or book["life"]["context"]
-    return [_say(draft, beside, 1), told, _say(draft, book["life"]["context"], 1 + int(rng.random() * 2))]
+    sentences = _say(draft, book[kind]["sentence"], 2 + int(rng.random() * 2))
+    other = book[kind].get("about") or book[kind].get("now") or book["life"]["context"]
+    return [_say(draft, other, 1), sentences, _say(draft, book["life"]["context"], 1 + int(rng.random() * 2))]
 
 
 def _recovered_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
     book, rng = bank("forum")["recovered"], draft.rng
-    told = _say(draft, book["sentence"], 2 + int(rng.random() * 2))
-    return [told, [draft.say(book["turn"])], _say(draft, book["now"], 1 + int(rng.random() * 2))]
+    sentences = _say(draft, book["sentence"], 2 + int(rng.random() * 2))
+    return [sentences, [draft.say(book["turn"])], _say(draft, book["now"], 1 + int(rng.random() * 2))]
 
 
 def _other_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
     book, rng = bank("forum")["other"], draft.rng
-    told = _say(draft, book["sentence"], 2 + int(rng.random() * 3))
-    return [[draft.say(book["lead"]), *told], _say(draft, book["tried"], 1 + int(rng.random() * 2))]
+    sentences = _say(draft, book["sentence"], 2 + int(rng.random() * 3))
+    return [[draft.say(book["lead"]), *sentences], _say(draft, book["tried"], 1 + int(rng.random() * 2))]
 
 
 def _topic_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
     book, matter = bank("forum")["topic"], pick(draft.rng, ("film", "lecture", "campaign"))
     draft.fixed["theme"] = draft.fill("{name}")
-    told = _in_order(draft, book[matter], 5)
+    sentences = _in_order(draft, book[matter], 5)
     draft.fixed["topic_close"] = draft.fill(pick(draft.rng, book[f"{matter}_close"]))
-    return [told[:2], told[2:]]
+    return [sentences[:2], sentences[2:]]
 
 
 def _everyday_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
     """Good news, complaints, hyperbole, worry and faint signs, around one everyday topic."""
     rng, book, everyday = draft.rng, bank("forum"), bank("everyday")
-    told = _in_order(draft, everyday[draft.topic]["forum"], 3 + int(rng.random() * 3))
+    sentences = _in_order(draft, everyday[draft.topic]["forum"], 3 + int(rng.random() * 3))
     extra = {"hyperbole": everyday["hyperbole"]["forum"]}.get(kind) or book.get(kind, {}).get("sentence")
     if extra:
-        told[1:1] = _say(draft, extra, 1 + (kind == "worry") + int(rng.random() * 1.5))
-    return [told[:2], told[2:]]
+        sentences[1:1] = _say(draft, extra, 1 + (kind == "worry") + int(rng.random() * 1.5))
+    return [sentences[:2], sentences[2:]]
 
 
 _BODIES: Mapping[str, Callable[[Draft, Author, str], list[list[str]]]] = {
@@ -259,9 +259,9 @@ def _note(draft: Draft, author: Author, kind: str) -> str:
     draft.fixed["ill_cap"] = draft.fixed["ill"][0].upper() + draft.fixed["ill"][1:]
     draft.fixed["ago_note"] = draft.fill(pick(rng, draft.parts["ago_note"]))
     draft.fixed["ago_note_low"] = draft.fixed["ago_note"][0].lower() + draft.fixed["ago_note"][1:]
-    told = kind in book["history"]
-    complaint = [draft.say(book["complaint"][kind if told else "everyday"])]
-    history = _say(draft, book["history"][kind if told else sort], 2 + int(rng.random() * 3))
+    symptomatic = kind in book["history"]
+    complaint = [draft.say(book["complaint"][kind if symptomatic else "everyday"])]
+    history = _say(draft, book["history"][kind if symptomatic else sort], 2 + int(rng.random() * 3))
     if kind == "faint":
         history.append(draft.say(["{They} answers briefly and looks away.", "{They} has missed two visits."]))
     if kind == "present" and author.anxious and rng.random() < 0.7:
@@ -270,12 +270,12 @@ def _note(draft: Draft, author: Author, kind: str) -> str:
     if rng.random() < 0.2:
         history.append(draft.say(book["history"]["remote"]))
     mental = _say(draft, book["mental"]["any"], 1 + int(rng.random() * 2))
-    if not told:
+    if not symptomatic:
         draft.skip = frozenset(("sleep", "energy"))  # an illness of the body may have touched these
     if rng.random() < 0.55:
         mental += _say(draft, ["{denied}"], 1 + int(rng.random() * 2))
     plan = [draft.say(book["plan"]["present" if kind == "present" and rng.random() < 0.6 else "any"])]
-    if not told:
+    if not symptomatic:
         plan.append(draft.say(book["physical"][sort]))
     headings = book["headings"]["sets"][int(rng.random() * len(book["headings"]["sets"]))]
     lines = [draft.say(book["intro"]["any"])]

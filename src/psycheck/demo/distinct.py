@@ -1,18 +1,18 @@
-"""Keeps a generated corpus from holding nearly the same text in two splits."""
+"""Keep near-duplicates of a generated text out of other splits."""
 
 from math import ceil
 
 from psycheck.text.words import shingles
 
-# A little below what `near_duplicates` finds, so that it finds none.
-LIKE = 0.75
+# A little below the threshold of `near_duplicates`, so that it finds none.
+THRESHOLD = 0.75
 
 
-class Unlike:
-    """Texts by split, and which of their rarer word pairs stand in which.
+class NearDuplicateIndex:
+    """Texts by split, indexed by their rarer word pairs.
 
-    Two sets that overlap by `LIKE` share one of the first few of their members, in any order that both are
-    sorted by (prefix filtering); the longest come first here, because long pairs are rare.
+    Two sets that overlap by `THRESHOLD` share one of the first few of their members, in any common order
+    (prefix filtering); the longest come first here, because long pairs are rare.
     """
 
     def __init__(self) -> None:
@@ -24,12 +24,12 @@ class Unlike:
         own = shingles(text)
         near = {i for word in _first(own) for i in self._with.get(word, ())}
         return not any(
-            split != where and len(own & other) >= LIKE * len(own | other)
+            split != where and len(own & other) >= THRESHOLD * len(own | other)
             for other, where in map(self._texts.__getitem__, near)
         )
 
     def add(self, text: str, split: str) -> None:
-        """Remember a text."""
+        """Add a text to the index."""
         own = shingles(text)
         for word in _first(own):
             self._with.setdefault(word, []).append(len(self._texts))
@@ -38,4 +38,4 @@ class Unlike:
 
 def _first(own: set[str]) -> list[str]:
     ordered = sorted(own, key=lambda word: (-len(word), word))
-    return ordered[: len(own) - ceil(LIKE * len(own)) + 1]
+    return ordered[: len(own) - ceil(THRESHOLD * len(own)) + 1]

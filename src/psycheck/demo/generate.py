@@ -1,4 +1,4 @@
-"""The seeded generator of the demo corpora; `python -m psycheck.demo.generate OUTDIR` writes them anew."""
+"""The seeded generator of the demo corpora; `python -m psycheck.demo.generate OUTDIR` writes them again."""
 
 import json
 import sys
@@ -12,7 +12,8 @@ import zstandard
 
 from psycheck.corpus import Corpus
 from psycheck.demo.compose import WORDS, Author, Written, compose
-from psycheck.demo.distinct import Unlike
+from psycheck.demo.distinct import NearDuplicateIndex
+from psycheck.demo.wording import bank
 from psycheck.errors import BadInput, nearest
 
 SHIPPED_N = {"tweets": 1_200, "forum": 800, "interviews": 1_200, "notes": 600}
@@ -25,8 +26,8 @@ NOISE = 0.04
 _TEXTS_EACH = {"tweets": 4, "forum": 2, "interviews": 6, "notes": 2}
 _SPLITS = ("train", "train", "test", "train", "dev", "train", "train", "test", "train", "dev")
 _LEVEL = 19
-# In a larger corpus the phrases come round again, and only copies are kept out.
-_UNLIKE = 5_000
+# In a larger corpus the phrases repeat, and only exact copies are avoided.
+_CHECKED = 5_000
 _TRIES = 200
 _LONG = 50
 _COLUMNS = ("id", "text", "author", "time", "split", "depression", "anxiety")
@@ -43,7 +44,7 @@ def generate(domain: str, n: int, seed: int, *, association: float = 0.0) -> Cor
 
 
 def rows(domain: str, n: int, seed: int, *, association: float = 0.0) -> list[dict[str, Any]]:
-    """The texts and all that is known about them, in the order of their time."""
+    """The texts with their labels and groups, in order of time."""
     if domain not in SHIPPED_N:
         raise BadInput(f"there is no demo domain '{domain}'", allowed=nearest(domain, SHIPPED_N))
     if n < 1:
@@ -51,8 +52,8 @@ def rows(domain: str, n: int, seed: int, *, association: float = 0.0) -> list[di
     if not -1 <= association <= 1:
         raise BadInput(f"association {association} is out of range", allowed="-1 to 1")
     written: list[dict[str, Any]] = []
-    # Texts of many sentences never come near each other.
-    seen, others = set[str](), Unlike() if WORDS[domain][0] < _LONG else None
+    # Long texts are never near-duplicates.
+    seen, others = set[str](), NearDuplicateIndex() if WORDS[domain][0] < _LONG else None
     authors = _authors(domain, max(1, round(n / _TEXTS_EACH[domain])), seed, association)
     for author, texts in zip(authors, _counts(len(authors), n), strict=True):
         rng = Random(f"{seed}/{domain}/{author.id}")
@@ -66,7 +67,7 @@ def rows(domain: str, n: int, seed: int, *, association: float = 0.0) -> list[di
 
 
 def corpus_of(domain: str, written: list[dict[str, Any]]) -> Corpus:
-    """Make a corpus of rows as they are generated and shipped."""
+    """Make a corpus from generated or shipped rows."""
     column = {name: [row[name] for row in written] for name in (*_COLUMNS, *_GROUPS)}
     return Corpus.of(
         domain,
@@ -81,7 +82,7 @@ def corpus_of(domain: str, written: list[dict[str, Any]]) -> Corpus:
 
 
 def packed(domain: str) -> bytes:
-    """The bytes of a shipped file: one JSON object a line, compressed."""
+    """The bytes of a shipped file: one JSON object per line, compressed."""
     lines = (json.dumps(row, ensure_ascii=False) for row in rows(domain, SHIPPED_N[domain], SHIPPED_SEED))
     return zstandard.ZstdCompressor(level=_LEVEL).compress("".join(f"{line}\n" for line in lines).encode())
 
@@ -93,7 +94,7 @@ def unpacked(content: bytes) -> list[dict[str, Any]]:
 
 
 def _authors(domain: str, count: int, seed: int, association: float) -> list[Author]:
-    """People by quota of state and gender, which are independent unless an association is asked for."""
+    """Authors by quota of state and gender, which are independent unless `association` is set."""
     rng = Random(f"{seed}/{domain}/authors")
     depressed = round(DEPRESSED[domain] * count)
     cells: list[tuple[bool, str]] = []
@@ -112,18 +113,8 @@ def _authors(domain: str, count: int, seed: int, association: float) -> list[Aut
 def _style(rng: Random) -> dict[str, float]:
     """Habits of writing, which do not depend on the state."""
     return {
-        "lower": _habit(rng, 0.95, 0.6, 0.2),
-        "short": _habit(rng, 0.7, 0.3, 0.0),
-        "stretch": _habit(rng, 0.5, 0.2, 0.0),
-        "bare": _habit(rng, 0.8, 0.2, 0.0),
-        "emoji": _habit(rng, 0.7, 0.3, 0.05),
-        "tag": _habit(rng, 0.6, 0.25, 0.05),
-        "filler": _habit(rng, 0.1, 0.05, 0.02),
+        habit: shares[int(rng.random() * len(shares))] for habit, shares in bank("mixture")["style"].items()
     }
-
-
-def _habit(rng: Random, *shares: float) -> float:
-    return shares[int(rng.random() * len(shares))]
 
 
 def _counts(authors: int, n: int) -> list[int]:
@@ -135,18 +126,20 @@ def _counts(authors: int, n: int) -> list[int]:
     return counts
 
 
-def _unseen(domain: str, author: Author, rng: Random, seen: set[str], others: Unlike | None) -> Written:
-    """A text that nobody has written yet, and nobody in another split nearly so."""
+def _unseen(
+    domain: str, author: Author, rng: Random, seen: set[str], others: NearDuplicateIndex | None
+) -> Written:
+    """A new text that is not a near-duplicate of a text in another split."""
     for tries in count():
         written = compose(domain, author, rng)
         if written.text in seen:
             continue
-        if others is None or len(seen) >= _UNLIKE or tries >= _TRIES:
+        if others is None or len(seen) >= _CHECKED or tries >= _TRIES:
             break
         if others.admits(written.text, author.split):
             break
     seen.add(written.text)
-    if others is not None and len(seen) < _UNLIKE:
+    if others is not None and len(seen) < _CHECKED:
         others.add(written.text, author.split)
     return written
 
@@ -162,9 +155,9 @@ def _clock(domain: str, author: Author, day: datetime, rng: Random) -> str:
 
 
 def _row(domain: str, author: Author, written: Written, time: str, rng: Random) -> dict[str, Any]:
-    told = list(dict.fromkeys(written.mentions))
-    status = told[0][1] if told else None
-    symptoms = [symptom for symptom, how in told if how == status]
+    mentions = list(dict.fromkeys(written.mentions))
+    status = mentions[0][1] if mentions else None
+    symptoms = [symptom for symptom, how in mentions if how == status]
     return {
         "text": written.text,
         "author": author.id,
@@ -177,7 +170,7 @@ def _row(domain: str, author: Author, written: Written, time: str, rng: Random) 
         "source": domain,
         "symptom": ",".join(dict.fromkeys(symptoms)) or None,
         "status": status,
-        "mentions": " ".join(f"{symptom}:{how}" for symptom, how in told) or None,
+        "mentions": " ".join(f"{symptom}:{how}" for symptom, how in mentions) or None,
     }
 
 

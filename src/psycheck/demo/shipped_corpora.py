@@ -1,4 +1,4 @@
-"""The demo corpora that are shipped: synthetic texts of four domains, compressed beside the code."""
+"""The shipped demo corpora: synthetic texts of four domains, compressed."""
 
 from dataclasses import replace
 from importlib.resources import files

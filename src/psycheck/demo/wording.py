@@ -86,11 +86,11 @@ def retell(phrase: str, gender: str) -> str:
 
 @dataclass
 class Draft:
-    """A text while it is written: who it is about, and what has been said so far.
+    """A text while it is written: who it is about, and which phrases it has used.
 
-    `mentions` gathers (symptom, status) in the order in which they are told; `status` is how the symptoms of
-    this text are told when the phrase itself does not decide. `person` is the gender of {who}, or of the
-    patient in a note; `kin` that of the relative in a note; symptoms in `skip` stay untold.
+    `mentions` collects (symptom, status) in the order of the text; `status` applies to the symptoms of this
+    text unless the phrase itself decides. `person` is the gender of {who}, or of the
+    patient in a note; `kin` that of the relative in a note; symptoms in `skip` are not mentioned.
     """
 
     rng: Random
@@ -103,7 +103,7 @@ class Draft:
     fixed: dict[str, str] = field(default_factory=dict)
     mentions: list[tuple[str, str]] = field(default_factory=list)
     _queue: list[str] = field(default_factory=list)
-    _said: set[str] = field(default_factory=set)
+    _used: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         they, them, their, themself = _PRONOUNS[self.person]
@@ -113,8 +113,8 @@ class Draft:
 
     def one_of(self, phrases: Sequence[str]) -> str:
         """A phrase that this text has not used yet, where there is one."""
-        phrase = pick(self.rng, [phrase for phrase in phrases if phrase not in self._said] or phrases)
-        self._said.add(phrase)
+        phrase = pick(self.rng, [phrase for phrase in phrases if phrase not in self._used] or phrases)
+        self._used.add(phrase)
         return phrase
 
     def say(self, phrases: Sequence[str]) -> str:
@@ -195,13 +195,13 @@ class Draft:
             raise KeyError(f"{name} tells of the writer alone")
         if name in ("vp_kin", "vp_case"):
             return inflect(retell(verb, self.kin if name == "vp_kin" else "person"), "third")
-        told = retell(verb, self.person)
+        verb = retell(verb, self.person)
         if name == "was_vp":
-            return inflect(told, "past_plural" if plural else "past")
+            return inflect(verb, "past_plural" if plural else "past")
         if name == "present_who":
-            return "{who} " + inflect(told, "third")
+            return "{who} " + inflect(verb, "third")
         alone = name in ("vp_who", "vp_figure")
-        return inflect(told, "plural" if plural and not alone else "third")
+        return inflect(verb, "plural" if plural and not alone else "third")
 
     def _worry(self, name: str) -> str:
         phrases = bank("anxiety")

@@ -16,7 +16,7 @@ from psycheck.audits.performance import Performance
 from psycheck.audits.suite import Suite, read_suite
 from psycheck.audits.summary import across_corpora
 from psycheck.corpora.cautions import cheap_cautions
-from psycheck.corpora.open import CorpusLike, corpus_plan, corpus_plans, open_corpus
+from psycheck.corpora.open import CorpusLike, corpus_plan, corpus_plans, open_corpora, open_corpus
 from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted
@@ -55,6 +55,9 @@ def audit(
     model: ModelLike | Sequence[ModelLike],
     corpora: CorpusLike | Sequence[CorpusLike],
     *,
+    text: str | None = None,
+    labels: str | Sequence[str] = (),
+    split: str | None = None,
     out: str | Path | None = None,
     store: str | Path | None = None,
     gates: Sequence[str] = (),
@@ -63,15 +66,16 @@ def audit(
 ) -> Run:
     """Audit one or several models on one or several corpora, and write the run's folder where `out` is given.
 
-    A model is a spec ("hf:DIR"), a Model, or a function from texts to scores; a corpus is a path, "demo:NAME"
-    or a Corpus. `settings` are those of `psycheck.verbs.plan.Settings`: suites, threshold, variants, fit …
+    A model is a spec ("hf:DIR"), a Model, or a function from texts to scores; a corpus is a path,
+    "demo:NAME", a Corpus, a pandas or polars frame, a Hugging Face dataset or a list of texts. `text` and
+    `labels` name columns, which are guessed otherwise; `split` keeps one split of every corpus.
+    `settings` are those of `psycheck.verbs.plan.Settings`: suites, threshold, variants, fit …
     """
     models: list[Any] = list(model) if isinstance(model, list | tuple) else [model]
-    wanted: list[Any] = list(corpora) if isinstance(corpora, list | tuple) else [corpora]
     chosen = settings_of(_known_settings(settings), "audit()")
     chosen = replace(chosen, gates=tuple(parse_gate(text) for text in gates))
     opened_models = [open_model(one) for one in models]
-    opened_corpora = [open_corpus(one) for one in wanted]
+    opened_corpora = open_corpora(corpora, text=text, labels=labels, split=split)
     return run_line(opened_models, opened_corpora, chosen, _path(out), _path(store), progress)
 
 

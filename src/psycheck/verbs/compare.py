@@ -1,4 +1,4 @@
-"""The comparison as a run: open, compare or warn, write down."""
+"""Compare corpora as a run: open them, compare or warn, and write the results."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -36,18 +36,18 @@ def compare_corpora(
 ) -> Run:
     """Compare corpora, or the classes of one (`by`), and look for leaks and shortcuts (`warn`).
 
-    `encoder` is "minilm", "hf:FOLDER", "tfidf" or an Encoder; None takes MiniLM where it is installed, else
-    TF–IDF. One corpus without `by` can only be warned of. With `show_texts` a caution names its word whatever
-    it is, and so do the words between corpora that 5 texts of a side hold.
+    `encoder` is "minilm", "hf:FOLDER", "tfidf" or an Encoder; None is MiniLM if installed, else TF–IDF. One
+    corpus without `by` needs `warn`. With `show_texts` cautions name their word whatever it is, and words
+    that set corpora apart are shown if 5 texts of a side have them.
     """
     how = how or Comparing()
-    opened = [open_corpus(said) for said in corpora]
+    opened = [open_corpus(source) for source in corpora]
     if by and len(opened) != 1:
-        raise BadInput(f"{len(opened)} corpora cannot be cut into classes", allowed="--by with one corpus")
+        raise BadInput(f"cannot split {len(opened)} corpora into classes", allowed="--by with one corpus")
     sides = classes_of(opened[0], by) if by else opened
     if len(sides) < 2 and not warn:
         raise BadInput(
-            "there is nothing to compare with",
+            "nothing to compare with",
             allowed="two corpora or more, one with --by LABEL, or --warn",
             do="psycheck compare FIRST SECOND",
         )
@@ -62,8 +62,8 @@ def compare_corpora(
     found, used = Comparison(()), None
     if len(sides) > 1:
         if {"vectors", "map"} & set(how.parts):
-            used, said_of_it = encoder_of(encoder)
-            notes += said_of_it
+            used, encoder_notes = encoder_of(encoder)
+            notes += encoder_notes
         found = compare(sides, used, how, step, show=show_texts)
         notes += [f"{counted(n, 'text')} in no class: {why}" for why, n in sides[0].left_out.items() if by]
     tables = dict(found.tables)
@@ -72,7 +72,7 @@ def compare_corpora(
     run = Run(
         plan={
             "verb": "compare",
-            "corpora": [_corpus_said(side) for side in sides],
+            "corpora": [_corpus_entry(side) for side in sides],
             "by": list(by),
             "encoder": used.name if used else TFIDF,
             "warn": warn,
@@ -92,7 +92,7 @@ def compare_corpora(
 
 
 def counting(progress: Progress, name: str, total: int) -> Callable[[str], None]:
-    """What is called with each part of long work when it is done, and tells how far that is."""
+    """A function to call with each finished part of long work, which reports the progress."""
     started, done = monotonic(), count(1)
 
     def step(part: str) -> None:
@@ -102,7 +102,7 @@ def counting(progress: Progress, name: str, total: int) -> Callable[[str], None]
 
 
 def encoder_of(wanted: str | Encoder | None) -> tuple[Encoder | None, list[str]]:
-    """The encoder, None for TF–IDF, and a note where the default had to give way."""
+    """The encoder (None: TF–IDF), and a note if the default is not installed."""
     if wanted == TFIDF:
         return None, []
     if wanted is not None:
@@ -114,9 +114,9 @@ def encoder_of(wanted: str | Encoder | None) -> tuple[Encoder | None, list[str]]
 
 
 def notes_of(corpora: Sequence[Corpus]) -> list[str]:
-    """What was guessed about each corpus, and which of its rows were left out."""
-    said = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
-    return said + [
+    """What was guessed about each corpus, and how many of its rows were left out."""
+    notes = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
+    return notes + [
         f"{c.name}: {counted(n, 'row')} left out ({why})" for c in corpora for why, n in c.left_out.items()
     ]
 
@@ -126,7 +126,7 @@ def compared_with(corpora: Sequence[Corpus], encoder: Encoder | None) -> dict[st
     return environment_of([encoder] if encoder is not None else [], corpora, libraries=_LIBRARIES)
 
 
-def _corpus_said(corpus: Corpus) -> dict[str, Any]:
+def _corpus_entry(corpus: Corpus) -> dict[str, Any]:
     return {
         "name": corpus.name,
         "texts": len(corpus),

@@ -1,4 +1,4 @@
-"""Curating as a run: read the dumps once, write the corpus and its funnel."""
+"""Curate a corpus as a run: read the dumps once, write the corpus and its funnel."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ import polars as pl
 from psycheck.corpora.curate.gather import Curated, curate
 from psycheck.corpora.curate.settings import Curating
 from psycheck.corpora.curate.spill import Progress, dumps_of
-from psycheck.corpora.write import write_corpus
+from psycheck.corpora.write import refuse_kind, write_corpus
 from psycheck.errors import BadInput, StoreFailure
 from psycheck.finding import Finding
 from psycheck.run import Run
@@ -24,9 +24,8 @@ from psycheck.runs.folder import writing
 from psycheck.runs.pages import save
 
 CORPUS = "corpus.jsonl.zst"
-WRITTEN = (".parquet", ".jsonl.zst", ".jsonl", ".csv")
 RUN = ("findings.jsonl", "findings.jsonl.part", "findings.csv", "report.html", "run.json", "shown.jsonl")
-"""What a run writes into its folder beside the corpus."""
+"""The files that a run writes into its folder besides the corpus."""
 SALT_BYTES = 32
 _WORK = ".curating-"
 _LIBRARIES = ("zstandard", "rensa", "empath")
@@ -44,15 +43,14 @@ def curate_dumps(
 ) -> Run:
     """Make a corpus from dumps, and write it with its funnel into the folder `out`, whole or not at all.
 
-    `corpus` is the file of the corpus (default: corpus.jsonl.zst in `out`; the ending says the format).
-    Authors are hashed with a secret: the content of the file `salt`, which is made where it is not there, or
-    one that is thrown away, so that nobody, the maker included, can join the authors to names.
+    `corpus` is the file of the corpus (default: corpus.jsonl.zst in `out`; the extension sets the format).
+    Authors are hashed with a secret: the content of the file `salt`, which is created if it does not exist,
+    or a random one that is thrown away, so that nobody can link the authors to names.
     """
     how = how or Curating()
     folder = Path(out)
     target = Path(corpus) if corpus is not None else folder / CORPUS
-    if not target.name.endswith(WRITTEN):
-        raise BadInput(f"cannot write '{target.suffix}' files", where=str(target), allowed=", ".join(WRITTEN))
+    refuse_kind(target)
     own = (path for path in (salt, how.nrc) if path is not None)
     _refuse_overwriting([Path(path) for path in (*dumps, *own)], target, folder)
     secret = _salt(Path(salt)) if salt is not None else token_bytes(SALT_BYTES)
@@ -68,30 +66,11 @@ def curate_dumps(
             folder=folder,
         )
         with _writing(folder):
-            # Without findings.jsonl the folder is no whole run, whatever stands in it.
+            # A folder without findings.jsonl is not a complete run, whatever else it holds.
             (folder / "findings.jsonl").unlink(missing_ok=True)
-            _write(made, target, work)
+            write_corpus(made.corpus, target)
         save(run, folder)
     return run
-
-
-def _write(made: Curated, target: Path, work: Path) -> None:
-    """Write the corpus beside its place and rename it, so that it is whole or not there."""
-    if target.suffix != ".zst":
-        write_corpus(made.corpus, target)
-        return
-    from zstandard import ZstdCompressor
-
-    plain = work / "corpus.jsonl"
-    write_corpus(made.corpus, plain)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
-    try:
-        with plain.open("rb") as source, part.open("wb") as packed:
-            ZstdCompressor(level=10).copy_stream(source, packed)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _findings(made: Curated, how: Curating) -> Iterator[Finding]:
@@ -114,39 +93,37 @@ def _notes(made: Curated, how: Curating, *, salted: bool) -> Iterator[str]:
         places = made.tally.places.get(why, [])
         at = f" ({', '.join(places[:5])}{' …' if count > 5 else ''})" if places else ""
         yield f"left out: {count:,} ({why}){at}"
-    secret = "the secret that was given" if salted else "a secret that was thrown away"
-    yield f"authors' names are in no file; what stands for them was made with {secret}"
-    yield "ids and texts lead back to posts that are public: keep the corpus as you would keep names"
+    secret = "the secret in the salt file" if salted else "a secret that was thrown away"
+    yield f"no file contains authors' names; their hashes were made with {secret}"
+    yield "ids and texts lead back to public posts: protect the corpus as you would protect names"
     if "nrc" in how.rank:
-        yield "ranked by the NRC lexicon, which is for research only"
+        yield "ranked by the NRC lexicon, which is for research use only"
     if not how.controls:
-        yield "without --controls no post is annotated 0: a classifier has nothing to tell them from"
+        yield "without --controls no post is annotated 0: a classifier has no negative class"
 
 
 def _plan(dumps: Sequence[str | Path], how: Curating, target: Path, *, salted: bool) -> dict[str, Any]:
-    said = asdict(how)
-    said["split"] = dict(how.split)
-    said["nrc"] = None if how.nrc is None else how.nrc.name
+    settings = {**asdict(how), "split": dict(how.split), "nrc": None if how.nrc is None else how.nrc.name}
     names = [path.name for path in dumps_of(dumps)]
-    return {"verb": "curate", "dumps": names, "corpus": target.name, "salted": salted, **said}
+    return {"verb": "curate", "dumps": names, "corpus": target.name, "salted": salted, **settings}
 
 
 def _refuse_overwriting(inputs: Iterable[Path], target: Path, folder: Path) -> None:
-    """Refuse a run that would write over what it reads, or over its own corpus, whatever the path's name."""
+    """Refuse a run that would overwrite its inputs or its own corpus, whatever the paths are called."""
     run = [folder / name for name in RUN]
     for source in inputs:
         for written in (target, target.with_name(target.name + ".part"), *run):
             if _same(source, written):
                 raise BadInput(
-                    "the run would write over one of its inputs",
+                    "the run would overwrite one of its inputs",
                     where=str(source) if source == written else f"{source}, which is {written}",
-                    allowed="a --corpus that is no dump, --salt or --nrc, and an --out without them",
+                    allowed="a --corpus and an --out that hold no dump, --salt or --nrc file",
                     do="name another file with --corpus, or another folder with --out",
                 )
     for written in run:
         if _same(target, written):
             raise BadInput(
-                "the corpus would be written over by the run's own files",
+                "the run's own files would overwrite the corpus",
                 where=str(target),
                 allowed=f"any name in {folder} but {', '.join(RUN)}",
                 do="name another file with --corpus",
@@ -154,7 +131,7 @@ def _refuse_overwriting(inputs: Iterable[Path], target: Path, folder: Path) -> N
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, by links of either kind too; it need not be there yet."""
+    """Whether two paths lead to the same file, also by links; it need not exist yet."""
     try:
         return one.resolve() == other.resolve() or one.samefile(other)
     except (OSError, RuntimeError):
@@ -162,7 +139,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _salt(path: Path) -> bytes:
-    """The secret of a file; a new one is readable by its owner alone."""
+    """The secret in a file; a new file is readable by its owner only."""
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -173,7 +150,7 @@ def _salt(path: Path) -> bytes:
         raise BadInput(
             f"the secret cannot be read ({type(error).__name__})",
             where=str(path),
-            allowed=f"a file of {2 * SALT_BYTES} hexadecimal digits, or one that is not there yet",
+            allowed=f"a file of {2 * SALT_BYTES} hexadecimal digits, or one that does not exist yet",
         ) from error
     if not 16 <= len(secret) <= 64:
         raise BadInput(
@@ -184,7 +161,7 @@ def _salt(path: Path) -> bytes:
 
 @contextmanager
 def _work_folder(folder: Path) -> Iterator[Path]:
-    """A folder for what is put aside, gone at the end; one that a killed process left is taken away first."""
+    """A folder for intermediate files, removed at the end, as is one that a killed process left."""
     with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for left in folder.glob(f"{_WORK}*"):
@@ -200,7 +177,7 @@ def _work_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
-    """Turn the system's refusals into one clear error; unlike an audit, nothing is kept for the next time."""
+    """Turn system errors into one clear error; unlike in an audit, nothing is kept for the next time."""
     try:
         with writing(folder):
             yield
@@ -209,7 +186,7 @@ def _writing(folder: Path) -> Iterator[None]:
             error.what,
             where=error.where,
             allowed=error.allowed,
-            do="free space or name another folder with --out; the dumps are read anew",
+            do="free space or name another folder (--out); the dumps are read again",
         ) from error
 
 

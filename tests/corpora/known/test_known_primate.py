@@ -32,10 +32,10 @@ def test_answers_are_labels_and_what_was_not_asked_is_not_annotated(tmp_path: Pa
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ({"post_text": "hidden"}, "no list of posts"),
+        ({"post_text": "hidden"}, "not a list of posts"),
         ([{"post_title": "hidden"}], "post 1"),
         ([{"post_text": "hidden"}], "no list of annotations"),
-        ([{"post_text": "hidden", "annotations": [["hidden"]]}], "annotation 1 is no pair"),
+        ([{"post_text": "hidden", "annotations": [["hidden"]]}], "annotation 1 is not a pair"),
         ([{"post_text": "hidden", "annotations": [["Feeling-down", "hidden"]]}], "with yes or no"),
     ],
 )

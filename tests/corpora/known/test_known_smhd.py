@@ -45,11 +45,11 @@ def test_posts_may_be_strings_or_objects(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("user", "said"),
     [
-        ({"id": 1, "label": ["control"]}, "no user with a list of posts"),
+        ({"id": 1, "label": ["control"]}, "not a user with a list of posts"),
         ({"label": ["control"], "posts": []}, "no id"),
         ({"id": 1, "posts": [[1, "hidden"]]}, "no list of labels"),
-        ({"id": 1, "label": ["hidden"], "posts": []}, "no condition of SMHD"),
-        ({"id": 1, "label": ["ocd"], "posts": [[1, "hidden"], ["hidden"]]}, "post 2 is no pair"),
+        ({"id": 1, "label": ["hidden"], "posts": []}, "not conditions of SMHD"),
+        ({"id": 1, "label": ["ocd"], "posts": [[1, "hidden"], ["hidden"]]}, "post 2 is not a pair"),
     ],
 )
 def test_a_user_of_another_shape_is_named_by_row(tmp_path: Path, user: object, said: str) -> None:

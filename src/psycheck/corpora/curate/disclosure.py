@@ -51,7 +51,9 @@ def disclosed(text: str) -> frozenset[str]:
         return frozenset()
     plain = _QUOTED_LINE.sub(" ", text.replace("’", "'").replace("‘", "'").replace("&amp;", "&"))
     plain = _QUOTATION.sub(_unquoted, plain)
-    return frozenset(name for sentence, asked in _sentences(plain) for name in _in_sentence(sentence, asked))
+    return frozenset(
+        name for sentence, question in _sentences(plain) for name in _in_sentence(sentence, question)
+    )
 
 
 def _unquoted(found: re.Match[str]) -> str:
@@ -68,23 +70,23 @@ def _sentences(text: str) -> Iterator[tuple[str, bool]]:
     for end in [*_SENTENCE.finditer(text), None]:
         stop = len(text) if end is None else end.start()
         sentence = " ".join(text[start:stop].split())
-        asked = end is not None and "?" in end[0]
+        question = end is not None and "?" in end[0]
         # A post without full stops is one sentence: only what is around a stem is looked at, in bounded time.
         low, at = sentence.lower(), 0
         while (at := min((k for stem in stems if (k := low.find(stem, at)) >= 0), default=-1)) >= 0:
-            yield sentence[max(0, at - _AROUND) : at + _AROUND], asked
+            yield sentence[max(0, at - _AROUND) : at + _AROUND], question
             at += _AROUND // 2 if len(sentence) > _AROUND else len(sentence)
         start = stop if end is None else end.end()
 
 
-def _in_sentence(sentence: str, asked: bool) -> Iterator[str]:
+def _in_sentence(sentence: str, question: bool) -> Iterator[str]:
     patterns = _patterns()
     if patterns["anywhere"].search(sentence):
         return
     for anchor in patterns["anchors"]:
         for found in anchor.finditer(sentence):
             left_out_person = anchor.pattern.startswith("^")
-            if left_out_person and (asked or re.search(r"\byou(?:r|'re)?\b", sentence, re.I)):
+            if left_out_person and (question or re.search(r"\byou(?:r|'re)?\b", sentence, re.I)):
                 continue
             if patterns["before"].search(_clause_before(sentence, found.start())):
                 continue

@@ -2,19 +2,18 @@
 
 Fields as in the Pushshift dumps: `id`, `author`, `subreddit`, `created_utc`, and `body` of a comment or
 `title` and `selftext` of a post. The time is in seconds; milliseconds and ISO dates are read too. A line that
-cannot be used is counted with its number and never stops the work; a file that is cut off or damaged does.
+cannot be used is counted with its number and never stops the work; a truncated or damaged file does.
 """
 
-import gzip
 import json
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from psycheck.corpora.streams import COMPRESSIONS, DAMAGED, MAGIC, decompressed
 from psycheck.errors import BadInput
 
 LONGEST = 8 * 2**20
@@ -33,12 +32,11 @@ _MILLISECONDS = range(10**12, 10**13)  # 13 digits: 2001 to 2286
 _CHUNK = 2**20
 # A zstd block of 4 bytes can stand for 128 KiB, so that this much input gives 128 MiB at most.
 _ZSTD_INPUT = 4096
-_MAGIC = {".zst": b"\x28\xb5\x2f\xfd", ".gz": b"\x1f\x8b"}
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One post or comment, as it stands in a dump."""
+    """One post or comment of a dump."""
 
     id: str
     author: str
@@ -50,7 +48,7 @@ class Post:
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the lines of all dumps: how many there are, and why some are no posts, with places.
+    """Counts of the lines of all dumps, and of those that are not posts by reason, with places.
 
     `read` counts the bytes of the files as they lie on the disk, for progress.
     """
@@ -70,7 +68,7 @@ class Tally:
 
 
 def posts_of(path: Path, tally: Tally, skip: Callable[[bytes], bool] | None = None) -> Iterator[Post]:
-    """The posts of one dump, in order; what is no post is counted in `tally`.
+    """The posts of one dump, in order; lines that are not posts are counted in `tally`.
 
     A line for which `skip` is true is not even parsed; `skip` counts what it passes over.
     """
@@ -127,11 +125,11 @@ def lines_of(path: Path, tally: Tally) -> Iterator[bytes | None]:
                 rest.append(last)
     except EOFError:
         raise BadInput(
-            f"the dump is cut off after {done:,} whole lines",
+            f"the dump is truncated after {done:,} whole lines",
             where=f"{path}, line {done + 1}",
             do="copy it again and compare its size or checksum with the source's; nothing was written",
         ) from None
-    except _damage() as error:
+    except DAMAGED as error:
         raise BadInput(
             f"the dump is damaged after {done:,} whole lines ({error})",
             where=f"{path}, line {done + 1}",
@@ -146,7 +144,7 @@ def lines_of(path: Path, tally: Tally) -> Iterator[bytes | None]:
 
 
 def check_dump(path: Path) -> None:
-    """Refuse what is no readable file, or is compressed otherwise than its name says, before any work."""
+    """Refuse an unreadable file, or one whose compression does not match its extension, before any work."""
     try:
         with path.open("rb") as file:
             head = file.read(4)
@@ -158,10 +156,10 @@ def check_dump(path: Path) -> None:
         ) from None
     if not head:
         raise BadInput("the dump is empty", where=str(path))
-    for suffix, magic in _MAGIC.items():
-        if (path.suffix == suffix) != head.startswith(magic):
+    for suffix, compression in COMPRESSIONS.items():
+        if (path.suffix == suffix) != head.startswith(MAGIC[compression]):
             named = f"named '{suffix}', but is not" if path.suffix == suffix else f"of the kind '{suffix}'"
-            change = "take the ending off" if path.suffix == suffix else f"add '{suffix}' to"
+            change = "remove the extension from" if path.suffix == suffix else f"add '{suffix}' to"
             raise BadInput(f"the dump is {named}", where=str(path), do=f"{change} its name")
 
 
@@ -171,9 +169,9 @@ def _faulty(tally: Tally, why: str, path: Path, number: int) -> None:
     if tally.in_a_row == HOPELESS:
         found = ", ".join(f"{why} {tally.left_out[why]:,}" for why in _FAULTS if tally.left_out[why])
         raise BadInput(
-            f"{HOPELESS:,} lines in a row are no posts ({found})",
+            f"{HOPELESS:,} lines in a row are not posts ({found})",
             where=f"{path}, lines {number - HOPELESS + 1} to {number}",
-            allowed="a JSON object a line, UTF-8, with id, author, subreddit, body or selftext, and"
+            allowed="one JSON object per line, UTF-8, with id, author, subreddit, body or selftext, and"
             " created_utc in seconds or milliseconds, or as an ISO date",
             do="check that this is a dump of posts or comments",
         )
@@ -182,7 +180,7 @@ def _faulty(tally: Tally, why: str, path: Path, number: int) -> None:
 def _post(raw: Any, line: int) -> Post | str:
     """A post from a line's object, or why it is none: a field is missing or of the wrong type."""
     try:
-        id_, author, subreddit, said = raw["id"], raw["author"], raw["subreddit"], raw["created_utc"]
+        id_, author, subreddit, created = raw["id"], raw["author"], raw["subreddit"], raw["created_utc"]
         body = raw.get("body")
     except (KeyError, TypeError, AttributeError):
         return NO_FIELD
@@ -202,75 +200,41 @@ def _post(raw: Any, line: int) -> Post | str:
             body = ""
     if not (isinstance(id_, str) and id_ and isinstance(body, str)):
         return NO_FIELD
-    if not (isinstance(author, str) and isinstance(subreddit, str)) or said is None:
+    if not (isinstance(author, str) and isinstance(subreddit, str)) or created is None:
         return NO_FIELD
-    time = said if type(said) is int and 0 <= said <= _LAST_SECOND else _seconds(said)
+    time = created if type(created) is int and 0 <= created <= _LAST_SECOND else _seconds(created)
     if time is None:
         return ODD_TIME
     return Post(id_ if id_.startswith(kind) else kind + id_, author, subreddit, time, body, line)
 
 
-def _seconds(said: Any) -> int | None:
-    """The time in seconds of what is no plain number of them, or None where it is no time."""
-    if isinstance(said, bool) or not isinstance(said, int | float | str):
+def _seconds(created: Any) -> int | None:
+    """The seconds of a time in another form; None if it is not a time."""
+    if isinstance(created, bool) or not isinstance(created, int | float | str):
         return None
     try:
-        time = int(said)
+        time = int(created)
     except (ValueError, OverflowError):
-        time = _iso_seconds(said)
+        time = _iso_seconds(created)
     if time in _MILLISECONDS:
         time //= 1000
     return time if 0 <= time <= _LAST_SECOND else None
 
 
-def _iso_seconds(said: int | float | str) -> int:
+def _iso_seconds(created: int | float | str) -> int:
     """The seconds of an ISO date, in UTC where it names no zone; -1 where it is none."""
     try:
-        when = datetime.fromisoformat(str(said).strip())
+        when = datetime.fromisoformat(str(created).strip())
         return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
     except (ValueError, OverflowError):
         return -1
 
 
 def _chunks(path: Path, tally: Tally) -> Iterator[bytes]:
-    """The decompressed bytes in pieces of bounded size; EOFError where the end is missing."""
+    """The decompressed bytes in pieces of bounded size; EOFError if the end is missing."""
     before = tally.read
     with path.open("rb") as file:
-        for chunk in _unpacked(path.suffix, file):
+        compression = COMPRESSIONS.get(path.suffix)
+        for chunk in decompressed(file, compression, step=_ZSTD_INPUT, window=WINDOW, chunk=_CHUNK):
             tally.read = before + file.tell()
             yield chunk
-
-
-def _unpacked(suffix: str, file: BinaryIO) -> Iterator[bytes]:
-    if suffix == ".zst":
-        yield from _unzstd(iter(lambda: file.read(_ZSTD_INPUT), b""))
-    elif suffix == ".gz":
-        with gzip.GzipFile(fileobj=file) as unzipped:
-            while chunk := unzipped.read(_CHUNK):
-                yield chunk
-    else:
-        while chunk := file.read(_CHUNK):
-            yield chunk
-
-
-def _unzstd(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Decompress zstd frames of any window; unlike zstandard's own reader this notices a missing end."""
-    from zstandard import ZstdDecompressor
-
-    frame = ZstdDecompressor(max_window_size=WINDOW).decompressobj()
-    for piece in pieces:
-        rest = piece
-        while rest:
-            if frame.eof:
-                frame = ZstdDecompressor(max_window_size=WINDOW).decompressobj()
-            if chunk := frame.decompress(rest):
-                yield chunk
-            rest = frame.unused_data
-    if not frame.eof:
-        raise EOFError
-
-
-def _damage() -> tuple[type[Exception], ...]:
-    from zstandard import ZstdError
-
-    return (ZstdError, zlib.error, gzip.BadGzipFile)

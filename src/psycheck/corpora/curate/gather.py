@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +14,6 @@ import polars as pl
 
 from psycheck.corpora.curate.authors import Resolved, resolve
 from psycheck.corpora.curate.dumps import SHOWN, Tally, check_dump
-from psycheck.corpora.curate.funnel import BOTH, CONTROL, DISCLOSING, Step
 from psycheck.corpora.curate.rank import Score, joined, rankings
 from psycheck.corpora.curate.settings import Curating
 from psycheck.corpora.curate.spill import Progress, bits, dumps_of, salted, spill
@@ -23,12 +22,45 @@ from psycheck.corpora.near import near_places
 from psycheck.corpora.split import split_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra
+from psycheck.finding import Finding
 from psycheck.text.clean import STEPS, settle
 
 CLEANING = ("html", "removed", "markdown-links", "users")
 """What is done to each text that is kept (PsySym, App. B); names of users in it are dropped."""
 
+DISCLOSING, CONTROL, BOTH = "disclosing", "control", "both"
+"""The authors that a step is about."""
+
 _SPARE = 1.25  # so many times the posts that are wanted are searched for near-duplicates at first
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The posts and authors that one step left, and ids or places of what it removed."""
+
+    name: str
+    side: str
+    posts: int
+    authors: int
+    before: int
+    counts: Mapping[str, int] = field(default_factory=dict)
+    examples: tuple[str, ...] = ()
+
+    def finding(self) -> Finding:
+        """The step as a finding: `value` is the number of posts left, `n` the number before it."""
+        return Finding(
+            "funnel",
+            float(self.posts),
+            self.before,
+            where={"step": self.name, "side": self.side},
+            counts={
+                "posts": self.posts,
+                "authors": self.authors,
+                "removed": self.before - self.posts,
+                **self.counts,
+            },
+            examples=self.examples,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +101,11 @@ def curate(
         say("posts put aside", found.posts["read"], found.posts["read"], monotonic() - started)
         if not found.posts["read"]:
             raise BadInput(
-                "the dumps hold no usable post", where=", ".join(map(str, paths)), do=_why_none(tally)
+                "the dumps contain no usable post", where=", ".join(map(str, paths)), do=_why_none(tally)
             )
         if not found.authors["disclosing"]:
             raise BadInput(
-                f"none of {found.authors['subreddits']:,} authors writes that they were diagnosed",
+                f"none of {found.authors['subreddits']:,} authors reports a diagnosis",
                 where=f"{found.posts['subreddits']:,} posts; conditions: {', '.join(how.conditions)}",
                 do="name other dumps, conditions or subreddits",
             )
@@ -85,7 +117,7 @@ def curate(
                 where="; ".join(
                     f"{step.name}: {step.posts:,} posts" for step in steps if step.side != CONTROL
                 ),
-                do="lower --min-words or --min-posts, or name more dumps",
+                do="lower --min-words or --min-posts, or add dumps",
             )
         if how.controls:
             _controls(store, how, found, steps)
@@ -164,9 +196,9 @@ def _step(
 ) -> int:
     """Write down what a step has left in the store."""
     posts, authors = store.count(side)
-    said = DISCLOSING if side == DISCLOSING_SIDE else CONTROL
-    before = next(step.posts for step in reversed(steps) if step.side == said)
-    steps.append(Step(name, said, posts, authors, before, counts, examples))
+    whose = DISCLOSING if side == DISCLOSING_SIDE else CONTROL
+    before = next(step.posts for step in reversed(steps) if step.side == whose)
+    steps.append(Step(name, whose, posts, authors, before, counts, examples))
     return posts
 
 

@@ -69,11 +69,11 @@ def _empath() -> Counter[str]:
 
 
 def _nrc(path: Path | None) -> Counter[str]:
-    """The words of the emotions, from the lexicon's own file: word, emotion and 0 or 1, set apart by tabs."""
+    """The words of the emotions, from the lexicon's own file: word, emotion and 0 or 1, separated by tabs."""
     if path is None:
         raise BadInput(
             "ranking by NRC needs the file of the lexicon",
-            allowed="NRC-Emotion-Lexicon-Wordlevel: word, emotion, 0 or 1, set apart by tabs",
+            allowed="NRC-Emotion-Lexicon-Wordlevel: word, emotion, 0 or 1, separated by tabs",
             do="ask the National Research Council Canada for it (research use only); then --nrc FILE",
         )
     weights: Counter[str] = Counter()
@@ -87,9 +87,9 @@ def _nrc(path: Path | None) -> Counter[str]:
         raise BadInput(f"the NRC lexicon cannot be read ({type(error).__name__})", where=str(path)) from error
     if not weights:
         raise BadInput(
-            "the NRC lexicon holds no word of an emotion that is looked for",
+            "the NRC lexicon has no word of the emotions used",
             where=str(path),
-            allowed=f"lines of word, emotion ({', '.join(sorted(emotions))} …), 0 or 1, set apart by tabs",
+            allowed=f"lines of word, emotion ({', '.join(sorted(emotions))} …), 0 or 1, separated by tabs",
         )
     return weights
 

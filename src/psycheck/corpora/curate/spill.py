@@ -1,4 +1,4 @@
-"""The one pass over the dumps: what may be needed of each post is put aside by author.
+"""The one pass over the dumps: what may be needed of each post is stored by author.
 
 Who discloses, and who never posts where, is known only at the end. So the posts are put into files by their
 author's draw, a seeded number of the name: all posts of an author lie in one file, later each file is
@@ -39,10 +39,10 @@ _EVERY = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One post as it is put aside; its text only where it may get into the corpus, unread until asked for.
+    """One post as it is stored; its text only where it may get into the corpus, parsed on demand.
 
     `draw` stands for the author inside, `who` outside (salted); `named` has a bit for each condition that the
-    post discloses; `inside` says whether it stands in the subreddits that were asked for, `listed` in those
+    post discloses; `inside` says whether it is in the requested subreddits, `listed` in those
     that control authors avoid.
     """
 
@@ -130,7 +130,7 @@ def mask(names: Sequence[str]) -> int:
 
 
 def salted(name: str, salt: bytes) -> str:
-    """What stands for a name outside: a keyed hash that cannot be undone without the salt."""
+    """The public hash of a name, which cannot be undone without the salt."""
     return blake2b(name.encode("utf-8", "replace"), key=salt, digest_size=10).hexdigest()
 
 
@@ -208,10 +208,10 @@ def _encoded(lines: list[str]) -> bytes:
 
 
 def dumps_of(paths: Sequence[str | Path]) -> list[Path]:
-    """The dumps in the order of their names, so that the order in which they are given does not matter."""
+    """The dumps in the order of their names, so that the order of the arguments does not matter."""
     found = sorted(
         {Path(path).resolve(): Path(path) for path in paths}.values(), key=lambda p: (p.name, str(p))
     )
     if not found:
-        raise BadInput("no dump is named", do="psycheck curate DUMP… --out FOLDER")
+        raise BadInput("no dump given", do="psycheck curate DUMP… --out FOLDER")
     return found

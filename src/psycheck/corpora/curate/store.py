@@ -26,10 +26,10 @@ def opened_store(path: Path) -> Iterator["Posts"]:
         yield Posts(connection)
     except sqlite3.OperationalError as error:
         raise StoreFailure(
-            f"posts cannot be put aside ({error})",
+            f"the posts cannot be stored ({error})",
             where=str(path.parent),
             allowed="a folder with free space that you may write to",
-            do="free space or name another folder with --out",
+            do="free space or name another folder (--out)",
         ) from error
     finally:
         connection.close()
@@ -71,8 +71,8 @@ class Posts:
 
     def count(self, side: int) -> tuple[int, int]:
         """How many posts of how many authors there are on a side."""
-        asked = "SELECT count(*), count(DISTINCT draw) FROM posts WHERE side = ?"
-        posts, authors = self._rows.execute(asked, (side,)).fetchone()
+        query = "SELECT count(*), count(DISTINCT draw) FROM posts WHERE side = ?"
+        posts, authors = self._rows.execute(query, (side,)).fetchone()
         return int(posts), int(authors)
 
     def drop_terms(self) -> None:
@@ -97,8 +97,8 @@ class Posts:
 
     def by_pick(self, side: int, most: int) -> list[str]:
         """The ids of at most so many posts in the order of the draw of posts."""
-        asked = "SELECT id FROM posts WHERE side = ? ORDER BY pick, id LIMIT ?"
-        return [id_ for (id_,) in self._rows.execute(asked, (side, most))]
+        query = "SELECT id FROM posts WHERE side = ? ORDER BY pick, id LIMIT ?"
+        return [id_ for (id_,) in self._rows.execute(query, (side, most))]
 
     def texts(self, side: int) -> Iterator[tuple[str, str]]:
         """The ids and texts of a side, one after the other."""
@@ -122,8 +122,8 @@ class Posts:
     def oldest_first(self, ids: Iterable[str]) -> list[str]:
         """Those of these ids that are there, by the time of their posts."""
         self._want(ids)
-        asked = "SELECT id FROM posts WHERE id IN (SELECT id FROM wanted) ORDER BY time, id"
-        return [id_ for (id_,) in self._rows.execute(asked)]
+        query = "SELECT id FROM posts WHERE id IN (SELECT id FROM wanted) ORDER BY time, id"
+        return [id_ for (id_,) in self._rows.execute(query)]
 
     def rows(self) -> Iterator[Row]:
         """All posts in the order of their draw, one after the other."""

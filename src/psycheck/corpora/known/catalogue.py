@@ -1,9 +1,9 @@
-"""What is known about each corpus: licence, citation, where to apply, and how its format is known."""
+"""The catalogue of known corpora: licence, citation, where to apply, and how each format was verified."""
 
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -19,8 +19,8 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]+(?:[-_. ][A-Za-z0-9]+)*")
 class Known:
     """One entry of the catalogue.
 
-    `text` says what one text is; `files` are what the release holds and the loader needs; `against` says what
-    the format was checked against, and `assumed` what could not be checked.
+    `text` says what one text is; `files` lists what the release holds and the loader needs; `against` says
+    what the format was checked against, and `assumed` what could not be checked.
     """
 
     name: str
@@ -35,11 +35,11 @@ class Known:
     files: tuple[str, ...]
     verified: bool
     against: str
-    assumed: str
+    assumed: str = ""
 
     @property
     def line(self) -> str:
-        """Everything that a listing has room for."""
+        """The entry in one line, for listings."""
         return (
             f"{self.title}: {self.text}. Licence: {self.licence}. Get it: {self.apply}. Cite: {self.citation}"
         )
@@ -52,13 +52,13 @@ def known_corpora() -> Mapping[str, Known]:
     return MappingProxyType({name: _known(name, entry, raw) for name, entry in raw.items()})
 
 
-def known_name(said: str) -> tuple[str, str] | None:
-    """The name and the path in `NAME:PATH`; None if it is a path, even one with a colon in it.
+def known_name(source: str) -> tuple[str, str] | None:
+    """The name and the path in `NAME:PATH`; None for a path, even one with a colon in it.
 
-    What looks like NAME:PATH and is neither is refused with the names that are known; one letter is a drive.
+    An unknown NAME is an error that lists the known ones; a single letter is a drive.
     """
-    name, colon, path = said.partition(":")
-    if not colon or Path(said).exists():
+    name, colon, path = source.partition(":")
+    if not colon or Path(source).exists():
         return None
     if name in known_corpora():
         if not path:
@@ -71,26 +71,33 @@ def known_name(said: str) -> tuple[str, str] | None:
     if _NAME.fullmatch(name):
         raise BadInput(
             f"there is no known corpus '{name}', and no file of this name",
-            where=said,
+            where=source,
             allowed=nearest(name.lower(), [*known_corpora(), "demo"]),
         )
     return None
 
 
-def relative_to(home: Path, said: str) -> str:
-    """A path, or NAME:PATH, as it is named in a file that lies in `home`."""
-    known = None if (home / said).exists() else known_name(said)
-    return str(home / said) if known is None else f"{known[0]}:{home / Path(known[1]).expanduser()}"
+def relative_to(home: Path, source: str) -> str:
+    """A path, or NAME:PATH, as a file in the folder `home` names it."""
+    known = None if (home / source).exists() else known_name(source)
+    return str(home / source) if known is None else f"{known[0]}:{home / Path(known[1]).expanduser()}"
 
 
 def _known(name: str, entry: Mapping[str, Any], raw: Mapping[str, Any]) -> Known:
-    """One entry; what it leaves out is as in the entry that `like` names."""
-    told = {**raw.get(entry.get("like", ""), {}), **entry, "name": name}
-    return Known(**{f.name: _value(told.get(f.name, "")) for f in fields(Known)})
+    """One entry; what it leaves out is taken from the entry that `like` names."""
+    whole = {**raw.get(entry.get("like", ""), {}), **entry, "name": name}
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in whole.items()
+        if key not in ("like", "table")
+    }
+    return Known(**values)
 
 
-def _value(said: Any) -> Any:
-    return tuple(said) if isinstance(said, list) else said
+def table_layout(name: str) -> Mapping[str, Any]:
+    """Which files and columns of a corpus hold what, where it is a plain table; empty otherwise."""
+    layout: Mapping[str, Any] = _catalogue()[name].get("table", {})
+    return layout
 
 
 @cache

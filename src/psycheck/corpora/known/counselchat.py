@@ -1,15 +1,16 @@
 """counselchat: questions to counsellors with the topics under which they were asked.
 
-`20200325_counsel_chat.csv` and `counselchat-data.csv` have one row an answer: `questionID`, `questionTitle`,
-`questionText`, `topic` (or `topics`, parted by commas), the answer, and in the older one `split`. A text is
-one question, its title and its words, with the topics of all its rows; it is 1 for depression or anxiety if
-they are among them, and not annotated if it has no topic. A table with `text`, `depression`, `anxiety` and
-`topics` (`counselchat.csv`) is read too.
+`20200325_counsel_chat.csv` and `counselchat-data.csv` have one row per answer: `questionID`,
+`questionTitle`, `questionText`, `topic` (or `topics`, separated by commas), the answer, and in the older one
+`split`. A text is one question, its title and its words, with the topics of all its rows; it is 1 for
+depression or anxiety if they are among them, and not annotated if it has no topic. A table with `text`,
+`depression`, `anxiety` and `topics` (`counselchat.csv`) is read too.
 """
 
 from collections import defaultdict
 
 from psycheck.corpora.columns import split_name
+from psycheck.corpora.known import tabular
 from psycheck.corpora.known.release import Item, Loaded, Release, Sheet, joined
 
 _FILES = ("counselchat-data.csv", "*counsel_chat.csv", "counselchat.csv")
@@ -19,15 +20,15 @@ LABELS = ("depression", "anxiety")
 def load(release: Release) -> Loaded:
     """One text for each question."""
     sheet = release.table(release.file(*_FILES))
-    return Loaded(_questions(sheet) if sheet.find("questionText") else _rows(sheet))
+    return Loaded(_questions(sheet)) if sheet.find("questionText") else tabular.load(release)
 
 
 def _questions(sheet: Sheet) -> list[Item]:
     numbers, titles = sheet.keys("questionID"), sheet.words("questionTitle")
     texts, splits = sheet.words("questionText"), sheet.words("split")
     topics: dict[str, set[str]] = defaultdict(set)
-    for number, said in zip(numbers, sheet.words("topics", "topic"), strict=True):
-        topics[number] |= {topic.strip().casefold() for topic in (said or "").split(",") if topic.strip()}
+    for number, listed in zip(numbers, sheet.words("topics", "topic"), strict=True):
+        topics[number] |= {topic.strip().casefold() for topic in (listed or "").split(",") if topic.strip()}
     first = {number: row for row, number in reversed(list(enumerate(numbers)))}
     return [
         Item(
@@ -37,12 +38,4 @@ def _questions(sheet: Sheet) -> list[Item]:
             split=split_name(splits[row] or "") or None,
         )
         for number, row in sorted(first.items(), key=lambda pair: pair[1])
-    ]
-
-
-def _rows(sheet: Sheet) -> list[Item]:
-    marks = {label: sheet.marks(label) for label in LABELS}
-    return [
-        Item(str(row + 1), text, {label: marks[label][row] for label in LABELS})
-        for row, text in enumerate(sheet.texts("text"))
     ]

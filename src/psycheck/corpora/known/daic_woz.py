@@ -41,7 +41,7 @@ def utterances(release: Release) -> Loaded:
 
 
 def interviews(release: Release) -> Loaded:
-    """One text for each interview: all that the participant says, one utterance a line."""
+    """One text for each interview: all that the participant says, one utterance per line."""
     return _loaded(release, whole=True)
 
 
@@ -56,8 +56,8 @@ def _loaded(release: Release, whole: bool) -> Loaded:
     items: list[Item] = []
     for number in sorted(paths.keys() & sessions.keys()):
         session = sessions[number]
-        said = list(_said(release, paths[number], left_out))
-        texts = [(number, "\n".join(text for _, text in said))] if whole else said
+        spoken = list(_utterances(release, paths[number], left_out))
+        texts = [(number, "\n".join(text for _, text in spoken))] if whole else spoken
         items += [
             Item(
                 number if whole else f"{number}-{row}",
@@ -103,14 +103,14 @@ def _sessions(release: Release) -> tuple[dict[str, _Session], int]:
     return sessions, disagreeing
 
 
-def _number(said: str) -> float | None:
+def _number(word: str) -> float | None:
     try:
-        return float(said)
+        return float(word)
     except ValueError:
         return None
 
 
-def _said(release: Release, path: Path, left_out: Counter[str]) -> Iterator[tuple[str, str]]:
+def _utterances(release: Release, path: Path, left_out: Counter[str]) -> Iterator[tuple[str, str]]:
     """The row and the words of each utterance of the participant."""
     sheet = release.table(path, "speaker", "value", format="tsv")
     for row, (speaker, words) in enumerate(

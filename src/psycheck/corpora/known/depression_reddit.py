@@ -8,10 +8,9 @@ IMHI benchmark is one table with `text`, `depression` (or `label`) and `split`, 
 
 from pathlib import Path
 
-from psycheck.corpora.columns import split_name
+from psycheck.corpora.known import tabular
 from psycheck.corpora.known.release import Item, Loaded, Release
 
-_TABLES = ("depression_reddit.csv", "depression_reddit.jsonl", "depression_reddit.parquet")
 _FOLDERS = {"reddit_depression": 1.0, "reddit_non_depression": 0.0}
 
 
@@ -21,27 +20,7 @@ def load(release: Release) -> Loaded:
         for start in ("", "Data_Collector"):
             if all((release.path / start / name).is_dir() for name in _FOLDERS):
                 return Loaded(_files(release, release.path / start))
-    return Loaded(_rows(release, release.file(*_TABLES)))
-
-
-def _rows(release: Release, path: Path) -> list[Item]:
-    sheet = release.table(path, "text")
-    rows = zip(
-        sheet.words("id"),
-        sheet.texts("text"),
-        sheet.marks("depression", "label"),
-        sheet.words("split"),
-        strict=True,
-    )
-    return [
-        Item(
-            number or str(row),
-            text,
-            {"depression": mark},
-            split=None if part is None else split_name(part),
-        )
-        for row, (number, text, mark, part) in enumerate(rows, start=1)
-    ]
+    return tabular.load(release)
 
 
 def _files(release: Release, home: Path) -> list[Item]:

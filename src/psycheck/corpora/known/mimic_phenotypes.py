@@ -41,8 +41,8 @@ def load(release: Release) -> Loaded:
     if absent := len(shares) - len(items):
         left_out["annotated note that NOTEEVENTS.csv does not have"] = absent
     soft = sum(0 < share < 1 for share in shares.values())
-    told = (f"Annotators differ on {counted(soft, 'note')}; the label is their share.",) if soft else ()
-    return Loaded(items, {why: n for why, n in left_out.items() if n}, told)
+    remarks = (f"Annotators differ on {counted(soft, 'note')}; the label is their share.",) if soft else ()
+    return Loaded(items, {why: n for why, n in left_out.items() if n}, remarks)
 
 
 def _shares(release: Release, path: Path) -> tuple[dict[str, float], Counter[str]]:
@@ -68,8 +68,8 @@ def _shares(release: Release, path: Path) -> tuple[dict[str, float], Counter[str
 def _genders(release: Release, path: Path) -> dict[str, str | None]:
     sheet = release.table(path, "SUBJECT_ID", "GENDER")
     return {
-        patient: gender(said)
-        for patient, said in zip(sheet.keys("SUBJECT_ID"), sheet.words("GENDER"), strict=True)
+        patient: gender(word)
+        for patient, word in zip(sheet.keys("SUBJECT_ID"), sheet.words("GENDER"), strict=True)
     }
 
 

@@ -1,6 +1,6 @@
 """PHM2017 (DECK's TWPHMDEPR): tweets that name one of six diseases, annotated by whose health they tell of.
 
-`PHM2017.txt` has no header and three fields parted by tabs: tweet id, disease keyword, and 0 non-health, 1
+`PHM2017.txt` has no header and three fields separated by tabs: tweet id, disease keyword, and 0 non-health, 1
 awareness, 2 other-mention or 3 self-mention. Tweets are released as ids: their texts are in a table that the
 user fetched, with the columns `id` (or `tweet_id`) and `text`, or in a fourth field. DECK 4.2 takes the
 tweets "labeled as depressed" and equally many of the other five diseases without saying which kinds of
@@ -30,8 +30,8 @@ def load(release: Release) -> Loaded:
     texts = _texts(release) if any(text is None for *_, text in tweets) else {}
     left_out: Counter[str] = Counter()
     mentions: dict[str, list[Item]] = defaultdict(list)
-    for number, disease, mention, given in tweets:
-        text = given if given is not None else texts.get(number)
+    for number, disease, mention, own in tweets:
+        text = own if own is not None else texts.get(number)
         if mention not in _PERSONAL:
             left_out["no personal mention"] += 1
         elif text is None or not text.strip():
@@ -70,7 +70,7 @@ def _tweets(release: Release, path: Path) -> Iterator[_Tweet]:
             lines.same_row()
             continue
         if len(fields) not in (3, 4) or fields[2] not in _MENTIONS or not fields[0]:
-            raise release.wrong("the line is not id, disease, 0 to 3, parted by tabs", lines.where())
+            raise release.wrong("expected id, disease and 0 to 3, separated by tabs", lines.where())
         yield fields[0], fields[1].lower(), _MENTIONS[fields[2]], fields[3] if len(fields) == 4 else None
         lines.next_row()
 

@@ -29,7 +29,7 @@ def load(release: Release) -> Loaded:
     path = release.file("primate_dataset.json", "primate*.json")
     posts = release.json(path)
     if not isinstance(posts, list):
-        raise release.wrong("the file is no list of posts", str(path))
+        raise release.wrong("the file is not a list of posts", str(path))
     items = []
     for number, post in enumerate(posts, start=1):
         where = f"{path}, post {number}"
@@ -41,16 +41,16 @@ def load(release: Release) -> Loaded:
     return Loaded(items)
 
 
-def _labels(release: Release, said: Any, where: str) -> dict[str, float | None]:
+def _labels(release: Release, annotations: Any, where: str) -> dict[str, float | None]:
     labels: dict[str, float | None] = dict.fromkeys(_QUESTIONS.values())
-    if not isinstance(said, list):
+    if not isinstance(annotations, list):
         raise release.wrong("the post has no list of annotations", where)
-    for place, pair in enumerate(said, start=1):
+    for place, pair in enumerate(annotations, start=1):
         if not isinstance(pair, list) or len(pair) != 2:
-            raise release.wrong(f"annotation {place} is no pair of a question and an answer", where)
+            raise release.wrong(f"annotation {place} is not a pair of a question and an answer", where)
         question, answer = (str(part).strip().casefold() for part in pair)
         label = next((name for start, name in _QUESTIONS.items() if question.startswith(start)), None)
         if label is None or answer not in _ANSWERS:
-            raise release.wrong(f"annotation {place} is no question of the PHQ-9 with yes or no", where)
+            raise release.wrong(f"annotation {place} is not a question of the PHQ-9 with yes or no", where)
         labels[label] = _ANSWERS[answer]
     return labels

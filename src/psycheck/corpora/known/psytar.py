@@ -29,7 +29,7 @@ def load(release: Release) -> Loaded:
     """One text for each review, with its writer's gender."""
     sheet = release.table(_file(release, "Sample", "psytar_posts.csv"))
     numbers = sheet.keys("drug_id", "post_id")
-    genders = [gender(said) for said in sheet.words("gender")]
+    genders = [gender(word) for word in sheet.words("gender")]
     if sheet.find("text"):
         marks = {label: sheet.marks(label) for label in _DISORDERS}
         texts = sheet.texts("text")
@@ -42,7 +42,7 @@ def load(release: Release) -> Loaded:
             strict=True,
         )
         texts = [joined(*both) for both in parts]
-        labels = [told_for(said) for said in sheet.words(sheet.column("disorder"))]
+        labels = [disorders_in(word) for word in sheet.words(sheet.column("disorder"))]
     rows = zip(numbers, texts, labels, genders, strict=True)
     return Loaded([Item(*row[:3], groups={"gender": row[3], "drug": row[0].split(".")[0]}) for row in rows])
 
@@ -52,7 +52,7 @@ def load_sentences(release: Release) -> Loaded:
     sheet = release.table(_file(release, "Sentence_Labeling", "psytar_sentences.csv"), *KINDS)
     reviews = sheet.keys("drug_id", "post_id")
     places = sheet.words("sentence_index")
-    marks = {kind: [_marked(said) for said in sheet.words(kind)] for kind in KINDS}
+    marks = {kind: [_marked(word) for word in sheet.words(kind)] for kind in KINDS}
     texts = sheet.texts("sentences", "text")
     return Loaded(
         [
@@ -68,16 +68,16 @@ def load_sentences(release: Release) -> Loaded:
     )
 
 
-def told_for(said: str | None) -> dict[str, float | None]:
+def disorders_in(word: str | None) -> dict[str, float | None]:
     """Which disorders a writer names as what the drug was taken for; not annotated where nothing is named."""
     return {
-        label: None if said is None else float(pattern.search(said) is not None)
+        label: None if word is None else float(pattern.search(word) is not None)
         for label, pattern in _DISORDERS.items()
     }
 
 
-def _marked(said: str | None) -> float:
-    return float(said is not None and said not in _NO)
+def _marked(word: str | None) -> float:
+    return float(word is not None and word not in _NO)
 
 
 def _file(release: Release, sheet: str, other: str) -> Path:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from psycheck.corpora.known.catalogue import Known
-from psycheck.corpora.streams import COMPRESSIONS, Lines
+from psycheck.corpora.streams import COMPRESSIONS, Lines, json_values, refuse_half_characters
 from psycheck.corpora.tables import Table, read_table
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
@@ -54,7 +54,7 @@ class Release:
     def files(self, *patterns: str) -> list[Path]:
         """The files that match one of the patterns, in the folder or, if there is none, below it, sorted.
 
-        Case does not count, - and _ are the same, and .gz or .zst may follow. Hidden files are no files.
+        Case does not count, - and _ are the same, and .gz or .zst may follow. Hidden files are skipped.
         """
         if self.path.is_file():
             return [self.path] if _matches(self.path, patterns) else []
@@ -90,9 +90,8 @@ class Release:
             value = json.loads(content.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-            raise self.wrong(f"the file is no valid JSON ({type(error).__name__})", f"{path}{at}") from None
-        if b"\\u" in content:
-            self._refuse_halves(value, str(path))
+            raise self.wrong(f"the file is not valid JSON ({type(error).__name__})", f"{path}{at}") from None
+        refuse_half_characters(value, str(path))
         return value
 
     def content(self, path: Path) -> bytes:
@@ -105,28 +104,13 @@ class Release:
         raise self.wrong(f"the file is larger than {_LARGEST // 2**30} GiB", str(path))
 
     def json_lines(self, path: Path) -> Iterator[tuple[str, Any]]:
-        """The values of a file with one JSON value a line, each with where it stands."""
+        """The values of a file with one JSON value per line, each with its place."""
         lines = Lines(path, COMPRESSIONS.get(path.suffix.lower()), row=1)
-        for line in lines:
-            if not line.strip():
-                lines.same_row()
-                continue
-            try:
-                value = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                kind = type(error).__name__
-                raise self.wrong(f"the line is no valid JSON ({kind})", lines.where()) from None
-            if "\\u" in line:
-                self._refuse_halves(value, lines.where())
-            yield lines.where(), value
-            lines.next_row()
-
-    def _refuse_halves(self, value: Any, where: str) -> None:
-        """Refuse an escaped half of a surrogate pair, which is no character and cannot be stored."""
         try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise self.wrong("an escape stands for half a character (a lone surrogate)", where) from None
+            for value in json_values(lines, nested=True):
+                yield lines.where(), value
+        except BadInput as error:
+            raise self.wrong(error.what, error.where) from None
 
     def missing(self, name: str) -> BadInput:
         """Say which file is not there and where to get it."""
@@ -196,7 +180,9 @@ class Sheet:
             except ValueError:
                 mark = -1.0
             if mark is not None and not 0 <= mark <= 1:
-                raise self.release.wrong("the mark is no number from 0 to 1", self.table.where(index, column))
+                raise self.release.wrong(
+                    "the label must be a number from 0 to 1", self.table.where(index, column)
+                )
             out.append(mark)
         return out
 
@@ -219,9 +205,9 @@ def gather(name: str, loaded: Loaded) -> Corpus:
     return replace(corpus, left_out=dict(loaded.left_out), notes=loaded.notes)
 
 
-def gender(said: str | None) -> str | None:
+def gender(word: str | None) -> str | None:
     """A gender as the corpora of psycheck write it; None where it is not known."""
-    return None if said is None else GENDERS.get(said.strip().casefold())
+    return None if word is None else GENDERS.get(word.strip().casefold())
 
 
 def joined(*parts: str | None) -> str:
@@ -260,5 +246,5 @@ def _word(cell: object) -> str | None:
     """A cell as a string; a cell of lists or records has none."""
     if cell is None or isinstance(cell, list | dict):
         return None
-    said = str(cell).strip()
-    return said or None
+    string = str(cell).strip()
+    return string or None

@@ -1,7 +1,7 @@
 """Shen et al. (2017), DECK's TWSELFDIAG: tweets of the month before a user says to have been diagnosed.
 
 The archive holds `labeled/positive` and `labeled/negative`, each with `data/tweet/ID.json` (the anchor tweet
-of a user) and `data/timeline/NAMEcreated_atNUMBER.json` (tweets, one JSON object a line, several files a
+of a user) and `data/timeline/NAMEcreated_atNUMBER.json` (tweets, one JSON object per line, several files a
 user). Its authors do not document it: the layout was checked against public programs that read it, not
 against the archive itself.
 
@@ -114,7 +114,7 @@ def _end(seeds: list[_Tweet], tweets: Mapping[str, _Tweet], label: float) -> dat
 
 def _tweet(release: Release, raw: Any, where: str) -> _Tweet:
     if not isinstance(raw, dict):
-        raise release.wrong("the line is no JSON object", where)
+        raise release.wrong("the line is not a JSON object", where)
     number = raw.get("id_str") or raw.get("id")
     text = raw.get("full_text") or raw.get("text")
     if not isinstance(number, str | int) or not isinstance(text, str):
@@ -122,7 +122,9 @@ def _tweet(release: Release, raw: Any, where: str) -> _Tweet:
     try:
         return _Tweet(str(number), text, datetime.strptime(str(raw.get("created_at")), _CREATED))
     except ValueError:
-        raise release.wrong("created_at is no time as Twitter writes it", f"{where}, 'created_at'") from None
+        raise release.wrong(
+            "created_at is not a time in Twitter's format", f"{where}, 'created_at'"
+        ) from None
 
 
 def _balanced(items: list[Item]) -> list[Item]:

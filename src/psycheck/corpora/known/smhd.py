@@ -1,13 +1,11 @@
-"""SMHD, and files of its manner: the posts of users who say to have been diagnosed, and of control users.
+"""SMHD and similar files: posts of users who report a diagnosis, and of control users.
 
-`SMHD_train.jl.gz`, `SMHD_dev.jl.gz` and `SMHD_test.jl.gz` hold one JSON object a line: `id`, `label` (a list
-of conditions, or "control") and `posts` (pairs of a time and a text), as public programs read version 1.1;
-the files themselves are given out by agreement only. A user of another set may also have `posts` of strings
-or of objects with `text` and `created_utc`.
+`SMHD_train.jl.gz`, `SMHD_dev.jl.gz` and `SMHD_test.jl.gz` hold one JSON object per line: `id`, `label` (a
+list of conditions, or "control") and `posts` (pairs of a time and a text), as public programs read version
+1.1. A user of another set may also have `posts` of strings or of objects with `text` and `created_utc`.
 
-A text is one post and has the labels of its author. A control user is 0 for all nine conditions; a user who
-tells of a diagnosis is 1 for the conditions named and not annotated for the others, because nobody said that
-these are absent.
+A text is one post with the labels of its author. A control user is 0 for all nine conditions; a user who
+reports a diagnosis is 1 for the conditions named and not annotated for the others.
 """
 
 from collections.abc import Iterator
@@ -37,7 +35,7 @@ def _posts(release: Release, user: Any, where: str, split: str | None) -> Iterat
     if isinstance(user, list) and len(user) == 1:  # as in RSDD, the older set of the same owners
         user = user[0]
     if not isinstance(user, dict) or not isinstance(user.get("posts"), list):
-        raise release.wrong("the line is no user with a list of posts", where)
+        raise release.wrong("the line is not a user with a list of posts", where)
     author = user.get("id", user.get("user_id", user.get("author")))
     if not isinstance(author, str | int):
         raise release.wrong("the user has no id", where)
@@ -45,12 +43,12 @@ def _posts(release: Release, user: Any, where: str, split: str | None) -> Iterat
     for number, post in enumerate(user["posts"], start=1):
         time, text = _post(post)
         if text is None:
-            raise release.wrong(f"post {number} is no pair of a time and a text", where)
+            raise release.wrong(f"post {number} is not a pair of a time and a text", where)
         yield Item(f"{author}-{number}", text, labels, author=str(author), time=time, split=split)
 
 
-def _labels(release: Release, said: Any, where: str) -> dict[str, float | None]:
-    named = [said] if isinstance(said, str) else said
+def _labels(release: Release, value: Any, where: str) -> dict[str, float | None]:
+    named = [value] if isinstance(value, str) else value
     if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
         raise release.wrong("the user has no list of labels", where)
     conditions = release.known.labels
@@ -58,7 +56,7 @@ def _labels(release: Release, said: Any, where: str) -> dict[str, float | None]:
         return dict.fromkeys(conditions, 0.0)
     unknown = sorted({one for one in named if one not in conditions})
     if unknown:
-        raise release.wrong(f"the user has {len(unknown)} labels that are no condition of SMHD", where)
+        raise release.wrong(f"the user has {len(unknown)} labels that are not conditions of SMHD", where)
     return {condition: 1.0 if condition in named else None for condition in conditions}
 
 
@@ -73,5 +71,5 @@ def _post(post: Any) -> tuple[str | None, str | None]:
     return None, None
 
 
-def _time(said: Any) -> str | None:
-    return str(said) if isinstance(said, str | int | float) and str(said).strip() else None
+def _time(value: Any) -> str | None:
+    return str(value) if isinstance(value, str | int | float) and str(value).strip() else None
