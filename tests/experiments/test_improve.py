@@ -119,7 +119,7 @@ def test_significance_is_adjusted_over_the_rows(done: tuple[Run, Path]) -> None:
     assert {f.where["against"] for f in of(run.findings, "chance_p")} == {"coin", "larger class"}
 
 
-def test_the_price_on_the_own_corpus_is_told(done: tuple[Run, Path]) -> None:
+def test_the_price_on_the_own_corpus_is_reported(done: tuple[Run, Path]) -> None:
     run, folder = done
     (price,) = of(run.findings, "macro_f1_change", arm="augmented", corpus="own", decision="dev")
     assert "in_distribution" in price.flags
@@ -163,7 +163,7 @@ def test_nothing_is_trained_twice(done: tuple[Run, Path]) -> None:
         say=said.append,
         **seen_and_unseen(folder),
     )
-    assert sum("trained before" in line for line in said) == 8
+    assert sum("already trained" in line for line in said) == 8
     assert again.findings == run.findings
 
 
@@ -190,9 +190,9 @@ def test_without_balance_the_recipe_stays_as_it_is(tmp_path: Path) -> None:
         ({"augment": "genders"}, "cannot augment with 'genders'"),
         (
             {"augment": "gender"},
-            "no sentences are appended here, so these settings do nothing: suite, unseen",
+            "appends no sentences; settings without effect: suite, unseen",
         ),
-        ({"swap": ["pronouns"]}, "nothing is swapped here"),
+        ({"swap": ["pronouns"]}, "swaps nothing"),
         ({"share": 0.0}, "share"),
         ({"which": "some"}, "which"),
         ({"seeds": 0}, "seeds"),
@@ -207,12 +207,12 @@ def test_a_wrong_setting_is_one_clear_line(tmp_path: Path, changes: dict[str, An
 def test_texts_without_a_gender_cannot_be_augmented_by_it(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no text of train and dev of corpus 'own' names a gender"):
         improve(RECIPE, corpus_of("own"), out=tmp_path / "out", augment="gender")
-    with pytest.raises(BadInput, match="do nothing: texts"):
+    with pytest.raises(BadInput, match="without effect: texts"):
         improve(RECIPE, corpus_of("own"), out=tmp_path / "out", augment="gender", texts=40)
 
 
 def test_a_folder_that_train_did_not_write_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no folder that train wrote"):
+    with pytest.raises(BadInput, match="was not written by psycheck train"):
         improve(tmp_path, corpus_of("own"), out=tmp_path / "out", **seen_and_unseen(tmp_path))
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from psycheck.cli.belonging import refuse
-from psycheck.cli.output import for_a_program
 
 if TYPE_CHECKING:
     from psycheck.run import Run
@@ -103,7 +102,7 @@ def curate_cli(
 
 def _print(run: "Run", corpus: Path, out: Path, as_json: bool) -> None:
     if as_json:
-        typer.echo(for_a_program(run, out, corpus=str(corpus)))
+        typer.echo(as_json(run, out, corpus=str(corpus)))
         return
     from psycheck.report.curation import curating_verdict, funnels
 

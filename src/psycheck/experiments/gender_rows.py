@@ -5,7 +5,7 @@ drawn for intervals, and McNemar's test asks whether one wording is called posit
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
@@ -16,7 +16,6 @@ from psycheck.finding import Finding
 from psycheck.measures.bootstrap import RESAMPLES, percentiles
 from psycheck.measures.classification import BoolArray, Confusion, FloatArray, macro_f1
 from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, paired_flips
-from psycheck.measures.significance import holm
 
 AUDIT = "gender"
 OWN = "its own"  # the vectors of a model that is trained whole
@@ -137,19 +136,6 @@ def pair_rows(rows: Sequence[Decided]) -> pl.DataFrame:
         )
         for row in rows
     )
-
-
-def adjusted(findings: Sequence[Finding], measure: str) -> list[Finding]:
-    """The p-values of a measure by Holm, within each seed over all learners and experiments."""
-    families: dict[str, list[Finding]] = {}
-    for finding in findings:
-        if finding.measure == measure:
-            families.setdefault(finding.where["seed"], []).append(finding)
-    return [
-        replace(f, measure=f"{measure}_holm", value=float(p), counts={**f.counts, "tests": len(family)})
-        for family in families.values()
-        for f, p in zip(family, holm([f.value for f in family]), strict=True)
-    ]
 
 
 def _confusion(marks: BoolArray, said: FloatArray) -> Confusion:

@@ -1,11 +1,12 @@
-"""The tables of the gender study, ours beside the published ones, and what they say in a sentence each."""
+"""The tables of the gender study, ours next to the published ones, and one sentence per learner."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from psycheck.finding import Finding
-from psycheck.report.studies.markdown import markdown, p_values
+from psycheck.report.studies.layout import document, p_values
 from psycheck.report.studies.papers import MARK, published
 from psycheck.report.tables import Table
 from psycheck.run import Run
@@ -34,8 +35,8 @@ def gender_tables(run: Run) -> str:
         else "Ours with the 95 % interval. That of an FNRR is of FNR(named) / FNR(other): where it reaches "
         "above 1, these texts cannot tell which gender is missed less."
     )
-    parts = [
-        "# Gender bias on its way to a classifier: ours beside the published figures",
+    intro = (
+        "# Gender bias on its way to a classifier: ours and the published figures",
         "",
         *(f"- {line}" for line in answers(findings)),
         "",
@@ -43,16 +44,13 @@ def gender_tables(run: Run) -> str:
         f"{MARK} marks a figure that the paper's own text contradicts (see the notes). FNRR is the lower by",
         "the higher false negative rate; the letter names the gender that is missed less.",
         ours,
-        "",
-    ]
-    for table in tables_of(findings):
-        parts += [f"## {table.caption}", "", *markdown(table.head, table.rows), ""]
-        parts += [table.note, ""] if table.note and table.note != ours else []
-    return "\n".join([*parts, "## Notes", "", *(f"- {note}" for note in run.notes)]) + "\n"
+    )
+    tables = [replace(table, note="") if table.note == ours else table for table in tables_of(findings)]
+    return document(intro, tables, run.notes)
 
 
 def tables_of(findings: Sequence[Finding]) -> list[Table]:
-    """The paper's tables, one a learner, then the pairs, the changes and the ids of flipped pairs."""
+    """The paper's tables, one per learner, then the pairs, the changes and the ids of flipped pairs."""
     main = [main_table(findings, learner) for learner in _learners(findings)]
     tables = [*main, pairs_table(findings), change_table(findings)]
     draws = _draws(findings)
@@ -63,7 +61,7 @@ def tables_of(findings: Sequence[Finding]) -> list[Table]:
 
 
 def answers(findings: Sequence[Finding]) -> list[str]:
-    """For each learner one sentence: what the original texts taught it, and what augmenting changed."""
+    """For each learner one sentence: what it learned from the original texts, and what augmenting changed."""
     out = []
     for learner in _learners(findings):
         before = _of(findings, "flip_rate", learner, ORIGINAL)
@@ -110,13 +108,8 @@ def pairs_table(findings: Sequence[Finding]) -> Table:
     rows: list[tuple[str, ...]] = []
     for learner in _learners(findings):
         for experiment in EXPERIMENTS:
-            flips = _of(findings, "flip_rate", learner, experiment)
-            found = {
-                measure: _of(findings, measure, learner, experiment)
-                for measure in ("mcnemar_p", "mcnemar_p_holm", "equal_opportunity_difference")
-            }
-            parity = _of(findings, "demographic_parity_difference", learner, experiment)
-            misses = _of(findings, "fnr", learner, experiment)
+            of = partial(_of, findings, learner=learner, experiment=experiment)
+            flips, misses = of("flip_rate"), of("fnr")
             rows.append(
                 (
                     learner,
@@ -127,12 +120,12 @@ def pairs_table(findings: Sequence[Finding]) -> Table:
                     _cell(flips, _hundred),
                     _counted([f.counts["only_female_positive"] for f in flips]),
                     _counted([f.counts["only_male_positive"] for f in flips]),
-                    p_values(found["mcnemar_p"]),
-                    p_values(found["mcnemar_p_holm"]),
+                    p_values(of("mcnemar_p")),
+                    p_values(of("mcnemar_p_holm")),
                     _cell([f for f in misses if f.where["group"] == "female"], _two),
                     _cell([f for f in misses if f.where["group"] == "male"], _two),
-                    _cell(found["equal_opportunity_difference"], _signed),
-                    _cell(parity, _signed),
+                    _cell(of("equal_opportunity_difference"), _signed),
+                    _cell(of("demographic_parity_difference"), _signed),
                 )
             )
     draws = _draws(findings)
@@ -149,17 +142,11 @@ def change_table(findings: Sequence[Finding]) -> Table:
     rows: list[tuple[str, ...]] = []
     for learner in _learners(findings):
         for experiment in EXPERIMENTS[1:]:
-            moved = _of(findings, "flip_rate_change", learner, experiment)
-            rows.append(
-                (
-                    learner,
-                    moved[0].where["encoder"],
-                    experiment,
-                    _cell(moved, _points),
-                    p_values(_of(findings, "flip_rate_change_p_holm", learner, experiment)),
-                    _cell(_of(findings, "macro_f1_change", learner, experiment), _points),
-                )
-            )
+            of = partial(_of, findings, learner=learner, experiment=experiment)
+            moved = of("flip_rate_change")
+            ps = p_values(of("flip_rate_change_p_holm"))
+            place = (learner, moved[0].where["encoder"], experiment)
+            rows.append((*place, _cell(moved, _points), ps, _cell(of("macro_f1_change"), _points)))
     return Table("Against training on the original texts", _CHANGES, tuple(rows), words=3)
 
 
@@ -201,7 +188,7 @@ def _vectors(findings: Sequence[Finding], learner: str) -> list[str]:
 
 
 def _of(findings: Sequence[Finding], measure: str, learner: str, experiment: str) -> list[Finding]:
-    """The findings of a measure, one a seed (the false negative rate: one a seed and gender)."""
+    """The findings of a measure, one per seed (the false negative rate: one per seed and gender)."""
     return [
         f
         for f in findings
@@ -217,7 +204,7 @@ def _bias(findings: Sequence[Finding], vectors: str) -> str:
     return ""
 
 
-def _cell(findings: Sequence[Finding], said: Callable[[float], str]) -> str:
+def _cell(findings: Sequence[Finding], written: Callable[[float], str]) -> str:
     """One draw with its interval and direction, or the mean over draws with the least and the most."""
     tested = [f for f in findings if f.tested]
     if not tested:
@@ -225,12 +212,12 @@ def _cell(findings: Sequence[Finding], said: Callable[[float], str]) -> str:
     letters = [_LETTER.get(flag, "") for f in tested for flag in f.flags if flag.startswith("favours_")]
     if len(findings) == 1:
         ends = tested[0].interval
-        between = f" ({said(ends[0])} to {said(ends[1])})" if ends and not math.isnan(ends[0]) else ""
-        return f"{said(tested[0].value)}{letters[0] if letters else ''}{between}"
+        between = f" ({written(ends[0])} to {written(ends[1])})" if ends and not math.isnan(ends[0]) else ""
+        return f"{written(tested[0].value)}{letters[0] if letters else ''}{between}"
     values = [f.value for f in tested]
     towards = ", ".join(f"{letters.count(x)}{x}" for x in _LETTER.values() if x in letters)
-    between = f"{said(min(values))} to {said(max(values))}{'; ' + towards if towards else ''}"
-    return f"{said(sum(values) / len(values))} ({between})"
+    between = f"{written(min(values))} to {written(max(values))}{'; ' + towards if towards else ''}"
+    return f"{written(sum(values) / len(values))} ({between})"
 
 
 def _turned(findings: Sequence[Finding], *, again: bool = False) -> str:
