@@ -40,6 +40,11 @@ class Training:
         texts = {ORIGINAL: self.original, SWAPPED: self.swapped, NEUTRAL: self.neutral}[experiment]
         return texts, self.marks, self.folds
 
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Both wordings of every test text."""
+        return list(zip(self.as_female, self.as_male, strict=True))
+
     def every_text(self) -> Iterator[str]:
         """All wordings that need a vector."""
         for texts in (self.original, self.swapped, self.neutral, self.as_female, self.as_male):
