@@ -157,10 +157,3 @@ def test_the_verb_prints_the_tables(tmp_path: Path) -> None:
     assert f"report: {tmp_path / 's' / 'report.html'}" in result.output
     plan = open_run(tmp_path / "s").plan
     assert (plan["parts"], plan["sample"], plan["seed"]) == (["words"], 15, 3)
-
-
-@pytest.mark.parametrize(("option", "value"), [("--part", "words"), ("--sample", "20"), ("--seed", "1")])
-def test_an_option_of_another_study_is_refused(tmp_path: Path, option: str, value: str) -> None:
-    result = CliRunner().invoke(app, ["study", "deck", "demo:tweets", "demo:notes", option, value])
-    assert isinstance(result.exception, BadInput)
-    assert f"study deck takes no {option}" in str(result.exception)
