@@ -94,7 +94,8 @@ class Setting:
 class ArmResult:
     """One trained arm: its scores on every test and whatever else was measured.
 
-    `passed` says for each suite and check which texts passed; `augmented` counts what augmenting did.
+    `passed` says for each suite and check which texts passed; `augmented` counts what augmenting did to its
+    texts. On a plain arm, `checks` are the ids that the other arms of its seed learn from.
     """
 
     arm: str
@@ -104,44 +105,8 @@ class ArmResult:
     findings: tuple[Finding, ...]
     passed: Mapping[tuple[str, str], dict[str, bool]]
     augmented: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class SeedResult:
-    """The arms of one seed, the checks learned from, and findings about the augmented texts."""
-
-    arms: tuple[ArmResult, ...]
     checks: tuple[str, ...] | None = None
-    findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """A setting and the arms trained in it, seed by seed."""
-
-    setting: Setting
-    seeds: tuple[SeedResult, ...]
-
-    @property
-    def arms(self) -> list[ArmResult]:
-        """All arms in the order of training."""
-        return [arm for seed in self.seeds for arm in seed.arms]
-
-    @property
-    def rows(self) -> list[Scored]:
-        """The scores of all arms on all tests."""
-        return [row for arm in self.arms for row in arm.rows]
-
-    @property
-    def checks(self) -> dict[str, list[str]]:
-        """The checks learned from, by seed."""
-        return {str(s.arms[0].seed): list(s.checks) for s in self.seeds if s.checks is not None}
-
-    @property
-    def notes(self) -> list[str]:
-        """The notes of all seeds."""
-        return [note for seed in self.seeds for note in seed.notes]
 
 
 def setting_of(
@@ -195,14 +160,14 @@ def setting_of(
 
 def sentence_arms(
     setting: Setting, recipe: Recipe, ways: Ways | None, folder: Path | None = None
-) -> SeedResult:
+) -> list[ArmResult]:
     """Train and measure the plain model (that of `folder`, if any) and those that learn from its checks.
 
     Without `ways` only the plain model is trained.
     """
     plain = measured_arm(setting, trained_arm(setting, setting.corpus, recipe, PLAIN, folder), PLAIN)
     if ways is None:
-        return SeedResult((plain,))
+        return [plain]
     suite, *_ = setting.suites
     checks = suite.checks
     if ways.which == "below_mean":
@@ -211,13 +176,13 @@ def sentence_arms(
     ids = tuple(check.id for check in checks)
     if not ids:
         setting.say(f"seed {recipe.seed}: all checks have the same pass rate, so none is below the mean")
-        return SeedResult((plain,), ids)
+        return [replace(plain, checks=ids)]
     setting.say(f"seed {recipe.seed}: checks to learn from: {', '.join(ids)}")
     additions = additions_of(checks)
     notes = _one_sided(additions, recipe.seed) if ways.agreeing else []
     for note in notes:
         setting.say(note)
-    results = [plain]
+    results = [replace(plain, checks=ids, notes=tuple(notes))]
     weighted = recipe.with_(class_weights=recipe.class_weights or ways.balance)
     sources: dict[str, Source] = {BETTER: "checks", CONTROL: "random"}
     for arm in ways.arms(recipe)[1:]:
@@ -237,7 +202,7 @@ def sentence_arms(
         trained = trained_arm(setting, corpus, weighted, arm)
         result = measured_arm(setting, trained, arm, ids if arm == BETTER else ())
         results.append(replace(result, augmented=counts))
-    return SeedResult(tuple(results), ids, notes=tuple(notes))
+    return results
 
 
 def _in(rate: Finding, suite: Suite) -> bool:
@@ -313,9 +278,9 @@ def measured_arm(setting: Setting, trained: Trained, arm: str, learned: Sequence
     return ArmResult(arm, seed, model, rows, tuple(findings), passed)
 
 
-def findings_of(experiment: Experiment, resamples: int = RESAMPLES) -> list[Finding]:
+def findings_of(setting: Setting, arms: Sequence[ArmResult], resamples: int = RESAMPLES) -> list[Finding]:
     """Figures of every arm, what changed against plain, and whether it could be chance."""
-    rows = experiment.rows
+    rows = [row for arm in arms for row in arm.rows]
     out = [f for row in rows for f in figures(row, resamples=resamples)]
     plain = {(row.corpus, row.seed): row for row in rows if row.arm == PLAIN}
     for decision in DECISIONS:
@@ -325,18 +290,18 @@ def findings_of(experiment: Experiment, resamples: int = RESAMPLES) -> list[Find
                 out.append(against(row, plain[row.corpus, row.seed], decision))
     for measure in ("mcnemar_p", "chance_p"):
         out += holm_families(out, measure, FAMILY)
-    for arm in dict.fromkeys(row.arm for row in rows if row.arm != PLAIN):
-        for test in experiment.setting.tests:
-            mine = [row for row in rows if row.arm == arm and row.corpus == test.name]
+    for name in dict.fromkeys(row.arm for row in rows if row.arm != PLAIN):
+        for test in setting.tests:
+            mine = [row for row in rows if row.arm == name and row.corpus == test.name]
             out += differences([(plain[row.corpus, row.seed], row) for row in mine], resamples=resamples)
-    out += experiment.seeds[0].findings  # further seeds augment the same texts
-    rates = [f for arm in experiment.arms for f in arm.findings]
-    passed = {
-        (arm.arm, str(arm.seed), *check): texts
-        for arm in experiment.arms
-        for check, texts in arm.passed.items()
-    }
+    rates = [f for arm in arms for f in arm.findings]
+    passed = {(arm.arm, str(arm.seed), *key): texts for arm in arms for key, texts in arm.passed.items()}
     return [*out, *rates, *rate_changes(rates, passed)]
+
+
+def checks_by_seed(arms: Sequence[ArmResult]) -> dict[str, list[str]]:
+    """The ids of the checks learned from, by seed."""
+    return {str(arm.seed): list(arm.checks) for arm in arms if arm.checks is not None}
 
 
 def named(recipe: Recipe) -> str:

@@ -5,7 +5,6 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.holm import holm_families
@@ -17,10 +16,11 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.experiments.arms import (
     SAMPLE,
-    Experiment,
+    ArmResult,
     Say,
     Setting,
     Ways,
+    checks_by_seed,
     findings_of,
     named,
     quiet,
@@ -72,8 +72,9 @@ def study_deck(
     folder = Path(out)
     remembered = Path(store) if store else folder / "scores.sqlite"
     ways = Ways(suite=suite, unseen="", which="below_mean", share=1.0, balance=False, control=False)
-    done: list[Experiment] = []
+    findings: list[Finding] = []
     rates: list[Finding] = []
+    done: dict[str, list[ArmResult]] = {}
     for recipe in recipes:
         for corpus in opened:
             setting = setting_of(
@@ -88,20 +89,36 @@ def study_deck(
                 progress=progress,
                 say=say,
             )
-            recipes_by_seed = [with_seed(recipe, recipe.seed + number) for number in range(seeds)]
-            results = [sentence_arms(setting, one, ways if retrain else None) for one in recipes_by_seed]
-            rates += _check_rates(setting, results[0].arms[0].model, whole, named(recipe), texts)
-            done.append(Experiment(setting, tuple(results)))
-    findings = [f for one in done for f in findings_of(one, resamples)]
-    findings += between_models([row for one in done for row in one.rows])
+            arms: list[ArmResult] = []
+            for number in range(seeds):
+                seeded = with_seed(recipe, recipe.seed + number)
+                arms += sentence_arms(setting, seeded, ways if retrain else None)
+            rates += _check_rates(setting, arms[0].model, whole, named(recipe), texts)
+            findings += findings_of(setting, arms, resamples)
+            done[f"{corpus.name}, {named(recipe)}"] = arms
+    every_arm = [arm for arms in done.values() for arm in arms]
+    findings += between_models([row for arm in every_arm for row in arm.rows])
     findings += [*rates, *across_corpora(rates)]
+    plan = {
+        "verb": "study deck",
+        "models": [{"name": named(recipe), "labels": [setting.label]} for recipe in recipes],
+        "corpora": [
+            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
+            for c in opened
+        ],
+        "suites": [{"name": whole.name, "title": whole.title, "checks": len(whole.checks)}],
+        "threshold": 0.5,
+        "recipes": [recipe.as_dict() for recipe in recipes],
+        "seeds": seeds,
+        "chosen": {name: checks_by_seed(arms) for name, arms in done.items()},
+    }
     run = Run(
-        plan=_plan(opened, recipes, whole, seeds, done),
-        environment=environment_of([arm.model for one in done for arm in one.arms], opened, [whole]),
+        plan=plan,
+        environment=environment_of([arm.model for arm in every_arm], opened, [whole]),
         findings=tuple(findings),
         notes=(
             "the published figures are of other corpora and models than ours",
-            *(note for one in done for note in one.notes),
+            *(note for arm in every_arm for note in arm.notes),
         ),
         folder=folder,
     )
@@ -155,21 +172,3 @@ def _check_rates(setting: Setting, plain: Model, suite: Suite, model_name: str, 
         for f in found
         if f.measure in ("pass_rate", "pass_rate_mean")
     ]
-
-
-def _plan(
-    corpora: Sequence[Corpus], recipes: Sequence[Recipe], suite: Suite, seeds: int, done: Sequence[Experiment]
-) -> dict[str, Any]:
-    return {
-        "verb": "study deck",
-        "models": [{"name": named(recipe), "labels": [done[0].setting.label]} for recipe in recipes],
-        "corpora": [
-            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
-            for c in corpora
-        ],
-        "suites": [{"name": suite.name, "title": suite.title, "checks": len(suite.checks)}],
-        "threshold": 0.5,
-        "recipes": [recipe.as_dict() for recipe in recipes],
-        "seeds": seeds,
-        "chosen": {f"{one.setting.corpus.name}, {one.rows[0].model}": one.checks for one in done},
-    }

@@ -12,7 +12,7 @@ import polars as pl
 
 from psycheck.audits.fairness import Fairness
 from psycheck.corpus import Corpus
-from psycheck.experiments.arms import BETTER, CONTROL, SeedResult, Setting, measured_arm, trained_arm
+from psycheck.experiments.arms import BETTER, CONTROL, ArmResult, Setting, measured_arm, trained_arm
 from psycheck.experiments.changes import PLAIN
 from psycheck.experiments.rows import Scored
 from psycheck.finding import Finding
@@ -32,9 +32,18 @@ HEADLINES = ("flip_rate", "score_shift", "fnr", "fnr_ratio")
 
 
 def gender_arms(
-    setting: Setting, recipe: Recipe, control: bool, folder: Path | None = None, scope: Scope = PRONOUNS
-) -> SeedResult:
-    """Train and measure the plain model (that of `folder`, if any), the augmented one and the control."""
+    setting: Setting,
+    recipe: Recipe,
+    control: bool,
+    folder: Path | None = None,
+    scope: Scope = PRONOUNS,
+    *,
+    first: bool = True,
+) -> list[ArmResult]:
+    """Train and measure the plain model (that of `folder`, if any), the augmented one and the control.
+
+    The `first` seed also counts the undecided texts; they are the same for all seeds.
+    """
     split = _with_dev(setting.corpus, recipe)  # raises an error before training if nothing can be swapped
     data = {
         arm: with_swapped(split, scope, control=arm == CONTROL) for arm in (BETTER, *([CONTROL] * control))
@@ -50,7 +59,7 @@ def gender_arms(
             setting.say(f"seed {recipe.seed}, {arm}: {added}")
         trained = trained_arm(setting, corpus, recipe, arm, folder if arm == PLAIN else None)
         result = measured_arm(setting, trained, arm)
-        findings: list[Finding] = []
+        findings = [_undecided(setting, data[BETTER])] if first and arm == PLAIN else []
         for test, row in zip(setting.tests, result.rows, strict=True):
             half, dev = _judged(setting, test, result.model, (0.5, row.threshold), scope)
             findings += [_placed(f, row, HALF) for f in half.findings]
@@ -61,7 +70,7 @@ def gender_arms(
             if arm != PLAIN:
                 findings.append(_change(flips[PLAIN, test.name], flips[arm, test.name], row))
         results.append(replace(result, findings=tuple(findings), augmented=counts))
-    return SeedResult(tuple(results), findings=(_undecided(setting, data[BETTER]),))
+    return results
 
 
 def _undecided(setting: Setting, made: Augmented) -> Finding:

@@ -12,10 +12,11 @@ from psycheck.experiments.arms import (
     BETTER,
     CONTROL,
     SAMPLE,
-    Experiment,
+    ArmResult,
     Say,
     Setting,
     Ways,
+    checks_by_seed,
     findings_of,
     quiet,
     sentence_arms,
@@ -29,15 +30,13 @@ from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
-from psycheck.text.gender.edits import Scope, scope_of
+from psycheck.text.gender.edits import scope_of
 from psycheck.train.card import RECORD, read_record
 from psycheck.train.fit import opened
 from psycheck.train.recipe import Recipe, used, with_seed
 
 AUDIT = "improve"
 DECK, GENDER = "deck", "gender"
-GENDER_ARMS = (PLAIN, BETTER, CONTROL)
-UNDECIDED_BY_ID = " (by id: undecided_rate in findings.jsonl)"
 
 
 def improve(
@@ -100,28 +99,36 @@ def improve(
     )
     if folder is not None:
         _same_texts(folder, setting)
-    arms = ways.arms(recipe) if augment == DECK else GENDER_ARMS[: 2 + ways.control]
-    say(_ahead(setting, arms, seeds, trained=folder is not None))
-    results = []
+    names = ways.arms(recipe) if augment == DECK else (PLAIN, BETTER, CONTROL)[: 2 + ways.control]
+    say(_ahead(setting, names, seeds, trained=folder is not None))
+    arms: list[ArmResult] = []
     for number in range(seeds):
         seeded, known = with_seed(recipe, recipe.seed + number), folder if number == 0 else None
         if augment == GENDER:
-            results.append(gender_arms(setting, seeded, ways.control, known, scope))
+            arms += gender_arms(setting, seeded, ways.control, known, scope, first=number == 0)
         else:
-            results.append(sentence_arms(setting, seeded, ways, known))
-    done = Experiment(setting, tuple(results))
-    if augment == DECK and not any(done.checks.values()):
+            arms += sentence_arms(setting, seeded, ways, known)
+    checks = checks_by_seed(arms)
+    if augment == DECK and not any(checks.values()):
         raise BadInput(
             f"no DIR check of '{setting.suites[0].name}' is below the mean: all have the same pass rate",
             do="learn from all of them: --which all",
         )
+    counts = {f"{arm.arm}-{arm.seed}": dict(arm.augmented) for arm in arms if arm.augmented}
+    plan = _plan(setting, arms, recipe, seeds) | {"ways": asdict(ways), "chosen": checks, "augmented": counts}
+    if augment == GENDER:
+        plan |= {"swap": list(scope.words), "swap_person": scope.person}
+        notes = _gender_notes(arms, counts)
+    else:
+        tried = f"sentences were tried on {len(setting.probe)} texts of dev"
+        notes = [f"{tried}; checks that training used are marked 'trained_on'"]
     run = Run(
-        plan={"augment": augment, **_swapping(augment, scope), **_plan(done, recipe, ways, seeds)},
+        plan={"augment": augment, **plan},
         environment=environment_of(
-            [arm.model for arm in done.arms], [setting.corpus, *setting.tests[1:]], setting.suites
+            [arm.model for arm in arms], [setting.corpus, *setting.tests[1:]], setting.suites
         ),
-        findings=tuple(findings_of(done, resamples)),
-        notes=(*_notes(done, augment), *done.notes),
+        findings=tuple(findings_of(setting, arms, resamples)),
+        notes=(*notes, *(note for arm in arms for note in arm.notes)),
         folder=setting.out,
     )
     save(run, setting.out)
@@ -179,41 +186,23 @@ def _same_texts(folder: Path, setting: Setting) -> None:
         )
 
 
-def _notes(done: Experiment, augment: str) -> list[str]:
-    if augment == DECK:
-        return [
-            f"sentences were tried on {len(done.setting.probe)} texts of dev; "
-            "checks that training used are marked 'trained_on'"
-        ]
-    added = [
-        f"{name}: {c['added']} texts added to the {c['texts']} of train and dev; {c['undecided']} undecided "
-        f"texts were not swapped{UNDECIDED_BY_ID if c['undecided'] else ''}{_unswapped(c['named_besides'])}"
-        for name, c in _augmented(done).items()
-    ]
-    # The page of the swapped pairs has no column for them.
-    thresholds = [f"{arm.arm}-{arm.seed} {arm.rows[0].threshold:.3f}" for arm in done.arms]
-    return [*added, f"thresholds chosen on dev: {', '.join(thresholds)}"]
+def _gender_notes(arms: Sequence[ArmResult], counts: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """How many texts were added, and the thresholds, for which the page of pairs has no column."""
+    out = []
+    for name, c in counts.items():
+        note = f"{name}: {c['added']} texts added to the {c['texts']} of train and dev; "
+        note += f"{c['undecided']} undecided texts were not swapped"
+        note += " (by id: undecided_rate in findings.jsonl)" if c["undecided"] else ""
+        if c["named_besides"]:
+            note += f"; {c['named_besides']} of them also name a gender by a noun or title, which is not "
+            note += "swapped (--swap nouns,titles)"
+        out.append(note)
+    thresholds = [f"{arm.arm}-{arm.seed} {arm.rows[0].threshold:.3f}" for arm in arms]
+    return [*out, f"thresholds chosen on dev: {', '.join(thresholds)}"]
 
 
-def _augmented(done: Experiment) -> dict[str, dict[str, int]]:
-    return {f"{arm.arm}-{arm.seed}": dict(arm.augmented) for arm in done.arms if arm.augmented}
-
-
-def _unswapped(texts: int) -> str:
-    """How many texts still name a gender after swapping, and which option swaps those words too."""
-    if not texts:
-        return ""
-    return (
-        f"; {texts} of them also name a gender by a noun or title, which is not swapped (--swap nouns,titles)"
-    )
-
-
-def _swapping(augment: str, scope: Scope) -> dict[str, Any]:
-    return {"swap": list(scope.words), "swap_person": scope.person} if augment == GENDER else {}
-
-
-def _plan(done: Experiment, recipe: Recipe, ways: Ways, seeds: int) -> dict[str, Any]:
-    setting, models = done.setting, [arm.model for arm in done.arms]
+def _plan(setting: Setting, arms: Sequence[ArmResult], recipe: Recipe, seeds: int) -> dict[str, Any]:
+    models = [arm.model for arm in arms]
     return {
         "verb": "improve",
         "models": [{"name": model.name, "labels": list(model.labels)} for model in models],
@@ -225,9 +214,6 @@ def _plan(done: Experiment, recipe: Recipe, ways: Ways, seeds: int) -> dict[str,
         "trained_on": {model.name: [setting.corpus.name] for model in models},
         "threshold": 0.5,
         "recipe": used(recipe),
-        "ways": asdict(ways),
         "seeds": seeds,
         "sentences_tried_on": len(setting.probe) if setting.suites else 0,
-        "chosen": done.checks,
-        "augmented": _augmented(done),
     }
