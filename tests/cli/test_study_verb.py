@@ -36,7 +36,7 @@ def test_mistakes_are_one_clear_line_each(tmp_path: Path) -> None:
     for rows, line in (
         (
             [("I slept badly on day {}.", i % 2) for i in range(20)],
-            "error: no text speaks of one gender: 20 no",
+            "error: no text names exactly one gender: 20 no",
         ),
         ([(SHE, 1), (HE, 1)] * 10, "error: one class only: 20 of 20 gendered texts are positive"),
         (

@@ -59,7 +59,7 @@ def test_the_distances_are_those_worked_out_by_hand() -> None:
     assert inside.value == 0
     (accuracy,) = of(run.findings, "adversarial_accuracy")
     assert accuracy.value == 1
-    assert any("Table 2 is without far: it has no labels" in note for note in run.notes)
+    assert any("Table 2 omits far: it has no labels" in note for note in run.notes)
 
 
 def test_two_labels_make_four_classes_and_small_ones_are_left_out() -> None:
@@ -134,7 +134,7 @@ def test_nothing_to_compare_is_said(corpora: list[Corpus], parts: tuple[str, ...
 
 
 def test_two_corpora_of_one_name_are_refused() -> None:
-    with pytest.raises(BadInput, match="names of their own"):
+    with pytest.raises(BadInput, match="same name"):
         study_corpora([near(), near()], encoder="tfidf")
 
 

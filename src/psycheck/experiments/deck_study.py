@@ -68,7 +68,7 @@ def study_deck(
     """
     opened = [open_corpus(one) for one in corpora]
     _check(opened, recipes, seeds)
-    whole = read_suite(suite)
+    all_checks = read_suite(suite)
     folder = Path(out)
     remembered = Path(store) if store else folder / "scores.sqlite"
     ways = Ways(suite=suite, unseen="", which="below_mean", share=1.0, balance=False, control=False)
@@ -81,7 +81,7 @@ def study_deck(
                 corpus,
                 [one for one in opened if one.name != corpus.name],
                 recipe,
-                [dir_checks(whole)],
+                [dir_checks(all_checks)],
                 folder,
                 audit=AUDIT,
                 texts=texts,
@@ -93,7 +93,7 @@ def study_deck(
             for number in range(seeds):
                 seeded = with_seed(recipe, recipe.seed + number)
                 arms += sentence_arms(setting, seeded, ways if retrain else None)
-            rates += _check_rates(setting, arms[0].model, whole, named(recipe), texts)
+            rates += _check_rates(setting, arms[0].model, all_checks, named(recipe), texts)
             findings += findings_of(setting, arms, resamples)
             done[f"{corpus.name}, {named(recipe)}"] = arms
     every_arm = [arm for arms in done.values() for arm in arms]
@@ -106,7 +106,7 @@ def study_deck(
             {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
             for c in opened
         ],
-        "suites": [{"name": whole.name, "title": whole.title, "checks": len(whole.checks)}],
+        "suites": [{"name": all_checks.name, "title": all_checks.title, "checks": len(all_checks.checks)}],
         "threshold": 0.5,
         "recipes": [recipe.as_dict() for recipe in recipes],
         "seeds": seeds,
@@ -114,7 +114,7 @@ def study_deck(
     }
     run = Run(
         plan=plan,
-        environment=environment_of([arm.model for arm in every_arm], opened, [whole]),
+        environment=environment_of([arm.model for arm in every_arm], opened, [all_checks]),
         findings=tuple(findings),
         notes=(
             "the published figures are of other corpora and models than ours",

@@ -1,4 +1,4 @@
-"""Texts that speak of one gender, each with its swapped and its neutral wording; which train, which test."""
+"""Texts about one gender with their swapped and neutral wordings, and the draw of train and test."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ CELLS = ("female positive", "female negative", "male positive", "male negative")
 
 @dataclass(frozen=True, slots=True)
 class Gendered:
-    """The texts of a corpus that can be swapped whole, row by row.
+    """The texts of a corpus that can be swapped completely, row by row.
 
-    `female` says how the text speaks of the person, `marks` what it is annotated as, both (n,); `owners` are
+    `female` is true for texts about a woman, `marks` for texts annotated 1, both (n,); `owners` are
     the authors, or the ids where nobody is known; `parts` the splits. `left_out` counts the others by reason,
     `undecided` holds the ids of those whose gendered words could not all be decided. `besides` counts the
     texts in which nouns or titles that are not edited name a gender, too.
@@ -53,7 +53,7 @@ class Gendered:
         return out
 
     def wordings(self, rows: IntArray) -> tuple[list[str], list[str]]:
-        """The texts of rows as they speak of a woman, and as they speak of a man."""
+        """The texts of rows worded about a woman, and worded about a man."""
         both = [(self.texts[i], self.swapped[i]) for i in rows]
         sides = [pair if self.female[i] else pair[::-1] for pair, i in zip(both, rows, strict=True)]
         return [side[0] for side in sides], [side[1] for side in sides]
@@ -63,7 +63,7 @@ class Gendered:
 class Cut:
     """Rows to train on and rows to test on.
 
-    `shared` test rows fell out because their author trains, `beyond` because fewer pairs were asked for.
+    `shared` test rows were dropped because their author is in train, `beyond` because of --pairs.
     """
 
     train: IntArray
@@ -73,9 +73,9 @@ class Cut:
 
 
 def label_of(corpus: Corpus, wanted: str | None = None) -> str:
-    """The label that is studied: the wanted one, the only one, or depression."""
+    """The label to study: the wanted one, the only one, or depression."""
     if wanted is not None:
-        corpus.targets([wanted])  # says which labels there are where this one is not
+        corpus.targets([wanted])  # raises an error that lists the labels where this one is missing
         return wanted
     if not corpus.labels:
         raise BadInput(
@@ -93,9 +93,9 @@ def label_of(corpus: Corpus, wanted: str | None = None) -> str:
 
 
 def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") -> Gendered:
-    """Take the annotated texts of one gender that can be swapped and neutralised whole, each wording once.
+    """Select the annotated texts of one gender that can be swapped and neutralised completely, each once.
 
-    Where a word stays undecided the pair would be half swapped, so the text is left out and named by id.
+    With an undecided word the pair would be half swapped, so the text is left out and listed by id.
     A text whose swapped wording is another text of the corpus is the same text twice.
     """
     swapping, neutralising = swap(scope), neutralise(scope, how)
@@ -154,7 +154,7 @@ def cut(texts: Gendered, *, balance: Balance = "both", each: int | None = None, 
     if balance not in get_args(Balance):
         raise BadInput(f"balance = '{balance}'", allowed=", ".join(get_args(Balance)))
     if each is not None and each < FOLDS:
-        raise BadInput(f"each = {each}", allowed=f"{FOLDS} or more: one a fold")
+        raise BadInput(f"each = {each}", allowed=f"{FOLDS} or more: one per fold")
     _check_texts(texts)
     split = "test" in texts.parts
     is_test = np.array([part == "test" for part in texts.parts], bool)
@@ -204,8 +204,8 @@ def _drawn(
         usable = [wanted] * len(members)
     elif each is not None:
         usable = [min(size, each) for size in usable]
-    chosen = [rows[:size] for rows, size in zip(members, usable, strict=True)]
-    train = np.sort(np.concatenate(chosen)).astype(np.intp)
+    drawn = [rows[:size] for rows, size in zip(members, usable, strict=True)]
+    train = np.sort(np.concatenate(drawn)).astype(np.intp)
     marks = texts.marks[train]
     if min(int(marks.sum()), int((~marks).sum())) < FOLDS:
         raise BadInput(
@@ -221,7 +221,7 @@ def _check_texts(texts: Gendered) -> None:
     if not len(texts):
         reasons = ", ".join(f"{n} {why}" for why, n in texts.left_out.items()) or "it is empty"
         raise BadInput(
-            f"no text speaks of one gender: {reasons}",
+            f"no text names exactly one gender: {reasons}",
             where=place,
             allowed="texts in the third person with he or she",
             do="swap more than pronouns (--swap nouns,titles,names) or bring another corpus",

@@ -2,7 +2,7 @@
 
 Texts are drawn with replacement within each gold class, so every resample has the classes of the corpus.
 Draws are seeded and go through small blocks: 1,000 resamples of 100,000 texts take seconds and few megabytes.
-The interval speaks of texts at this balance of classes, not of a population where the balance is other.
+The interval covers other texts at this balance of classes, not populations with another balance.
 A resample in which a measure is undefined is left out; where none is defined the interval is NaN.
 """
 
@@ -141,8 +141,8 @@ def label_intervals(
     for rows in _blocks(resamples, n):
         sums = np.asarray(events @ _weights(random, rows, n).T).T
         hamming.append(sums[:, -2] / sums[:, -1])
-        found, there, said = sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k : 3 * k]
-        of_label = _divided(2 * found, np.where(there > 0, there + said, 0.0))
+        found, annotated, predicted_1 = sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k : 3 * k]
+        of_label = _divided(2 * found, np.where(annotated > 0, annotated + predicted_1, 0.0))
         defined = ~np.isnan(of_label)
         f1.append(
             _divided(np.where(defined, of_label, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))

@@ -1,9 +1,10 @@
 """The tables of the gender study, ours next to the published ones, and one sentence per learner."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from statistics import fmean
 
 from psycheck.finding import Finding
 from psycheck.report.studies.layout import document, p_values
@@ -71,8 +72,8 @@ def answers(findings: Sequence[Finding]) -> list[str]:
         if before and after:
             out.append(
                 f"{learner}: swapping the gender turns {_turned(before)} when trained on the original texts, "
-                f"{_turned(after, again=True)} when augmented; FNRR {_cell(ratio[0], _two)} and "
-                f"{_cell(ratio[1], _two)}; macro-F1 {_cell(cost, _points)} points"
+                f"{_turned(after, again=True)} when augmented; FNRR {_cell(ratio[0])} and "
+                f"{_cell(ratio[1])}; macro-F1 {_cell(cost, '+.1f', 100)} points"
             )
     return out
 
@@ -97,7 +98,7 @@ def main_table(findings: Sequence[Finding], learner: str) -> Table:
         cells = ["ours", vectors, _bias(findings, vectors)]
         for experiment in EXPERIMENTS:
             for measure in ("fnr_ratio", "macro_f1"):
-                cells.append(_cell(_of(findings, measure, learner, experiment), _two))
+                cells.append(_cell(_of(findings, measure, learner, experiment)))
         rows.append(tuple(cells))
     title = f"Table {PUBLISHED[learner][-1]}: {learner}" if paper else f"{learner} (not in the paper)"
     return Table(title, tuple(head), tuple(rows), words=2)
@@ -117,15 +118,15 @@ def pairs_table(findings: Sequence[Finding]) -> Table:
                     experiment,
                     _counted([f.n for f in flips]),
                     _counted([f.counts["flipped"] for f in flips]),
-                    _cell(flips, _hundred),
+                    _cell(flips, ".1f", 100),
                     _counted([f.counts["only_female_positive"] for f in flips]),
                     _counted([f.counts["only_male_positive"] for f in flips]),
                     p_values(of("mcnemar_p")),
                     p_values(of("mcnemar_p_holm")),
-                    _cell([f for f in misses if f.where["group"] == "female"], _two),
-                    _cell([f for f in misses if f.where["group"] == "male"], _two),
-                    _cell(of("equal_opportunity_difference"), _signed),
-                    _cell(of("demographic_parity_difference"), _signed),
+                    _cell([f for f in misses if f.where["group"] == "female"]),
+                    _cell([f for f in misses if f.where["group"] == "male"]),
+                    _cell(of("equal_opportunity_difference"), "+.2f"),
+                    _cell(of("demographic_parity_difference"), "+.2f"),
                 )
             )
     draws = _draws(findings)
@@ -146,7 +147,7 @@ def change_table(findings: Sequence[Finding]) -> Table:
             moved = of("flip_rate_change")
             ps = p_values(of("flip_rate_change_p_holm"))
             place = (learner, moved[0].where["encoder"], experiment)
-            rows.append((*place, _cell(moved, _points), ps, _cell(of("macro_f1_change"), _points)))
+            rows.append((*place, _cell(moved, "+.1f", 100), ps, _cell(of("macro_f1_change"), "+.1f", 100)))
     return Table("Against training on the original texts", _CHANGES, tuple(rows), words=3)
 
 
@@ -200,34 +201,39 @@ def _bias(findings: Sequence[Finding], vectors: str) -> str:
     """Direct Bias of the vectors with its direction and interval, where it was measured."""
     for f in findings:
         if f.measure == "direct_bias" and f.where["encoder"] == vectors and f.interval:
-            return f"{_two(f.value)} {f.where['direction']} ({_two(f.interval[0])} to {_two(f.interval[1])})"
+            low, high = map(_number, f.interval)
+            return f"{_number(f.value)} {f.where['direction']} ({low} to {high})"
     return ""
 
 
-def _cell(findings: Sequence[Finding], written: Callable[[float], str]) -> str:
+def _cell(findings: Sequence[Finding], spec: str = ".2f", scale: float = 1) -> str:
     """One draw with its interval and direction, or the mean over draws with the least and the most."""
     tested = [f for f in findings if f.tested]
     if not tested:
         return "–"
+    write = partial(_number, spec=spec, scale=scale)
     letters = [_LETTER.get(flag, "") for f in tested for flag in f.flags if flag.startswith("favours_")]
     if len(findings) == 1:
         ends = tested[0].interval
-        between = f" ({written(ends[0])} to {written(ends[1])})" if ends and not math.isnan(ends[0]) else ""
-        return f"{written(tested[0].value)}{letters[0] if letters else ''}{between}"
+        between = f" ({write(ends[0])} to {write(ends[1])})" if ends and not math.isnan(ends[0]) else ""
+        return f"{write(tested[0].value)}{letters[0] if letters else ''}{between}"
     values = [f.value for f in tested]
     towards = ", ".join(f"{letters.count(x)}{x}" for x in _LETTER.values() if x in letters)
-    between = f"{written(min(values))} to {written(max(values))}{'; ' + towards if towards else ''}"
-    return f"{written(sum(values) / len(values))} ({between})"
+    between = f"{write(min(values))} to {write(max(values))}{'; ' + towards if towards else ''}"
+    return f"{write(fmean(values))} ({between})"
 
 
 def _turned(findings: Sequence[Finding], *, again: bool = False) -> str:
-    """How many decisions turn; several draws share test texts, so they are never added up."""
-    if len(findings) == 1:
-        return f"{findings[0].counts['flipped']} of {findings[0].n} decisions, {_cell(findings, _percent)},"
+    """How many decisions flip; several draws share test texts, so they are never added up."""
     shares = [f.value for f in findings]
-    ends = f"{_hundred(min(shares))} to {_hundred(max(shares))}"
-    mean = _percent(sum(shares) / len(shares))
-    return f"{mean} ({ends})" if again else f"{mean} of the decisions ({ends} over {len(shares)} draws)"
+    ends = min(shares), max(shares)
+    if len(findings) == 1:
+        ends = findings[0].interval or ends
+    low, mean, high = (_number(share, ".1f", 100) for share in (ends[0], fmean(shares), ends[1]))
+    if len(findings) == 1:
+        return f"{findings[0].counts['flipped']} of {findings[0].n} decisions, {mean} % ({low} to {high}),"
+    over = "" if again else f" over {len(shares)} draws"
+    return f"{mean} %{'' if again else ' of the decisions'} ({low} to {high}{over})"
 
 
 def _draws(findings: Sequence[Finding]) -> int:
@@ -242,21 +248,5 @@ def _counted(values: Sequence[int]) -> str:
     return ", ".join(map(str, values)) if len(set(values)) > 1 else str(values[0])
 
 
-def _two(value: float) -> str:
-    return f"{value:.2f}"
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
-
-
-def _hundred(value: float) -> str:
-    return f"{100 * value:.1f}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
-
-
-def _points(value: float) -> str:
-    return f"{100 * value:+.1f}".replace("-", "−")
+def _number(value: float, spec: str = ".2f", scale: float = 1) -> str:
+    return f"{scale * value:{spec}}".replace("-", "−")
