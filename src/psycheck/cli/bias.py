@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from psycheck.cli.output import as_json
+from psycheck.cli.output import run_as_json
 
 if TYPE_CHECKING:
     from psycheck.run import Run
@@ -59,7 +59,7 @@ def bias_cli(
         how=Biasing(**{key: value for key, value in given.items() if value is not None}),
     )
     if json_:
-        typer.echo(as_json(run, out))
+        typer.echo(run_as_json(run, out))
     else:
         _print(run, out)
 

@@ -7,7 +7,7 @@ import typer
 
 from psycheck.cli import options as opt
 from psycheck.cli.belonging import refuse
-from psycheck.cli.output import as_json
+from psycheck.cli.output import run_as_json
 
 if TYPE_CHECKING:
     from psycheck.run import Run
@@ -92,7 +92,7 @@ def compare_cli(
             progress=line,
         )
     if json_:
-        typer.echo(as_json(run, out))
+        typer.echo(run_as_json(run, out))
     else:
         _print(run, out)
 

@@ -102,7 +102,7 @@ def curate_cli(
 
 def _print(run: "Run", corpus: Path, out: Path, as_json: bool) -> None:
     if as_json:
-        typer.echo(as_json(run, out, corpus=str(corpus)))
+        typer.echo(run_as_json(run, out, corpus=str(corpus)))
         return
     from psycheck.report.curation import curating_verdict, funnels
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from psycheck.run import Run
 
 
-def as_json(run: "Run", out: Path, **more: str) -> str:
+def run_as_json(run: "Run", out: Path, **more: str) -> str:
     """The report's path, the findings and the notes of a run as JSON, after `more` keys of the verb."""
     content = {
         **more,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.corpus import Corpus
 from psycheck.experiments.arms import Say, named, training_folder
@@ -126,7 +127,7 @@ def _searched(
     experiment: str,
     seed: int,
     sides: Sequence[Features],
-) -> FloatArray:
+) -> NDArray[np.float32]:
     """The chosen point, its score and convergence, then both decisions and equal vectors of every pair."""
     texts, marks, folds = training.of(experiment)
     rest = json.dumps(

@@ -14,8 +14,9 @@ Row = tuple[str, ...]
 _F1, _F1_DEV, _AUC = ("f1", HALF, ""), ("f1", DEV, ""), ("auc", "ranking", "")
 _AT_HOME = (("accuracy", HALF, ""), _F1, ("macro_f1", HALF, ""), _AUC)
 _MATRIX = ("accuracy", "F1", "macro-F1", "AUC", "F1, dev threshold", "p, coin", "p, larger class")
-_RETRAINED = ("F1 without", "F1 with", "p", "F1 without, dev threshold", "F1 with, dev threshold")
-_RETRAINED += ("AUC without", "AUC with")
+_RETRAINED = (
+    "F1 without", "F1 with", "p", "F1 without, dev threshold", "F1 with, dev threshold", "AUC without", "AUC with",
+)  # fmt: skip
 _PLACE = ("whose", "trained on", "tested on", "model")
 
 
@@ -64,12 +65,12 @@ def matrix_table(findings: Sequence[Finding]) -> Table:
     """Train × model × test: accuracy and AUC at home, F1 everywhere, and whether it beats chance."""
     cells: dict[Row, dict[str, str]] = {}
     for row in published("deck-table-4"):
-        key = ("published", row["trained_on"], row["tested_on"], row["model"])
-        cells.setdefault(key, {})[row["measure"]] = marked(row)
-    rows = []
-    for key, printed in cells.items():
+        place: Row = ("published", row["trained_on"], row["tested_on"], row["model"])
+        cells.setdefault(place, {})[row["measure"]] = marked(row)
+    rows: list[Row] = []
+    for place, printed in cells.items():
         auc = f"hard {printed['hard_auc']}" if "hard_auc" in printed else ""
-        rows.append((*key, printed.get("accuracy", ""), printed["f1"], "", auc))
+        rows.append((*place, printed.get("accuracy", ""), printed["f1"], "", auc))
     for place, mine in _places(findings, "plain").items():
         figures = [_mean(mine, key) for key in (*_AT_HOME, _F1_DEV)]
         ps = [p_values(_of(mine, ("chance_p_holm", HALF, who))) for who in ("coin", "larger class")]
@@ -100,7 +101,7 @@ def retraining_table(findings: Sequence[Finding]) -> Table:
     rows: list[Row] = []
     for row in published("deck-table-6"):
         p = f"<{row['p_below']}" if row["p_below"] else ""
-        place = ("published", row["trained_on"], row["tested_on"], row["model"])
+        place: Row = ("published", row["trained_on"], row["tested_on"], row["model"])
         rows.append((*place, marked(row, "plain_f1"), row["augmented_f1"], p))
     after = _places(findings, "augmented")
     for place, plain in _places(findings, "plain").items():

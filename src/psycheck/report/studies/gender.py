@@ -71,8 +71,8 @@ def answers(findings: Sequence[Finding]) -> list[str]:
         cost = _of(findings, "macro_f1_change", learner, AUGMENTED)
         if before and after:
             out.append(
-                f"{learner}: swapping the gender turns {_turned(before)} when trained on the original texts, "
-                f"{_turned(after, again=True)} when augmented; FNRR {_cell(ratio[0])} and "
+                f"{learner}: swapping the gender flips {_flips(before)} when trained on the original texts, "
+                f"{_flips(after, again=True)} when augmented; FNRR {_cell(ratio[0])} and "
                 f"{_cell(ratio[1])}; macro-F1 {_cell(cost, '+.1f', 100)} points"
             )
     return out
@@ -223,7 +223,7 @@ def _cell(findings: Sequence[Finding], spec: str = ".2f", scale: float = 1) -> s
     return f"{write(fmean(values))} ({between})"
 
 
-def _turned(findings: Sequence[Finding], *, again: bool = False) -> str:
+def _flips(findings: Sequence[Finding], *, again: bool = False) -> str:
     """How many decisions flip; several draws share test texts, so they are never added up."""
     shares = [f.value for f in findings]
     ends = min(shares), max(shares)
