@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from psycheck.cli.belonging import refuse
+from psycheck.cli.output import run_as_json
 
 if TYPE_CHECKING:
     from psycheck.run import Run

@@ -15,7 +15,8 @@ _F1, _F1_DEV, _AUC = ("f1", HALF, ""), ("f1", DEV, ""), ("auc", "ranking", "")
 _AT_HOME = (("accuracy", HALF, ""), _F1, ("macro_f1", HALF, ""), _AUC)
 _MATRIX = ("accuracy", "F1", "macro-F1", "AUC", "F1, dev threshold", "p, coin", "p, larger class")
 _RETRAINED = (
-    "F1 without", "F1 with", "p", "F1 without, dev threshold", "F1 with, dev threshold", "AUC without", "AUC with",
+    "F1 without", "F1 with", "p", "F1 without, dev threshold", "F1 with, dev threshold",
+    "AUC without", "AUC with",
 )  # fmt: skip
 _PLACE = ("whose", "trained on", "tested on", "model")
 
