@@ -163,7 +163,7 @@ def test_wrong_input_is_one_clear_line() -> None:
     assert len(cut(few, balance="class").train) == 24
     with pytest.raises(BadInput, match="each = 1"):
         cut(few, each=1)
-    with pytest.raises(BadInput, match=r"or ask for no more \(--each 6\)$"):
+    with pytest.raises(BadInput, match=r"or draw fewer \(--each 6\)$"):
         cut(few, balance="class", each=50)
 
 

@@ -7,10 +7,11 @@ measured on the same tests.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +30,7 @@ from psycheck.models.open import open_model
 from psycheck.report.studies.improve import TRAINED_ON
 from psycheck.scoring.engine import Progress, silent
 from psycheck.train.augment import Addition, Source, augmented, reader_of
-from psycheck.train.fit import Trained, train
+from psycheck.train.fit import train
 from psycheck.train.parts import Parts, held_out, parts_of
 from psycheck.train.recipe import Recipe
 from psycheck.train.threshold import best_threshold
@@ -104,7 +105,7 @@ class ArmResult:
     rows: tuple[Scored, ...]
     findings: tuple[Finding, ...]
     passed: Mapping[tuple[str, str], dict[str, bool]]
-    augmented: Mapping[str, int] = field(default_factory=dict)
+    augmented: Mapping[str, int]
     checks: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
 
@@ -165,14 +166,14 @@ def sentence_arms(
 
     Without `ways` only the plain model is trained.
     """
-    plain = measured_arm(setting, trained_arm(setting, setting.corpus, recipe, PLAIN, folder), PLAIN)
+    plain = run_arm(setting, setting.corpus, recipe, PLAIN, folder=folder)
     if ways is None:
         return [plain]
     suite, *_ = setting.suites
     checks = suite.checks
     if ways.which == "below_mean":
-        below = {f.where["check"] for f in plain.findings if _in(f, suite) and "below_dir_mean" in f.flags}
-        checks = tuple(check for check in checks if check.id in below)
+        below = {(f.where["suite"], f.where["check"]) for f in plain.findings if "below_dir_mean" in f.flags}
+        checks = tuple(check for check in checks if (suite.name, check.id) in below)
     ids = tuple(check.id for check in checks)
     if not ids:
         setting.say(f"seed {recipe.seed}: all checks have the same pass rate, so none is below the mean")
@@ -199,14 +200,9 @@ def sentence_arms(
                 seed=recipe.seed,
             )
             corpus, counts = data.corpus, dict(data.counts)
-        trained = trained_arm(setting, corpus, weighted, arm)
-        result = measured_arm(setting, trained, arm, ids if arm == BETTER else ())
-        results.append(replace(result, augmented=counts))
+        learned = ids if arm == BETTER else ()
+        results.append(run_arm(setting, corpus, weighted, arm, counts, learned=learned))
     return results
-
-
-def _in(rate: Finding, suite: Suite) -> bool:
-    return rate.where["suite"] == suite.name
 
 
 def _one_sided(additions: Sequence[Addition], seed: int) -> list[str]:
@@ -228,12 +224,23 @@ def training_folder(root: Path, name: str, recipe: Recipe, *corpora: Corpus) -> 
     return root / "models" / f"{name}-{blake2b(content.encode(), digest_size=4).hexdigest()}"
 
 
-def trained_arm(
-    setting: Setting, corpus: Corpus, recipe: Recipe, arm: str, folder: Path | None = None
-) -> Trained:
-    """Train an arm, unless the same recipe was already trained on the same texts."""
-    place = folder or training_folder(setting.out, f"{corpus.name}-{arm}-{recipe.seed}", recipe, corpus)
-    name = f"{corpus.name}, {named(recipe)}, seed {recipe.seed}, {arm}"
+def run_arm(
+    setting: Setting,
+    corpus: Corpus,
+    recipe: Recipe,
+    arm: str,
+    augmented: Mapping[str, int] = MappingProxyType({}),
+    *,
+    learned: Sequence[str] = (),
+    folder: Path | None = None,
+) -> ArmResult:
+    """Train an arm, unless it already is, score dev and all tests, and try all sentences.
+
+    A finished training of the same recipe on the same texts is reused. Checks in `learned` are flagged.
+    """
+    seed, label = recipe.seed, setting.label
+    place = folder or training_folder(setting.out, f"{corpus.name}-{arm}-{seed}", recipe, corpus)
+    name = f"{corpus.name}, {named(recipe)}, seed {seed}, {arm}"
     started = monotonic()
 
     def progress(done: int, total: int) -> None:
@@ -244,12 +251,6 @@ def trained_arm(
     setting.say(
         f"{name}: " + ("already trained" if trained.reused else f"trained in {trained.seconds:.0f} s")
     )
-    return trained
-
-
-def measured_arm(setting: Setting, trained: Trained, arm: str, learned: Sequence[str] = ()) -> ArmResult:
-    """Score dev and all tests, and try all sentences; checks in `learned` are flagged."""
-    seed, label = trained.recipe.seed, setting.label
     model = open_model(trained.spec, name=f"{arm}-{seed}")
     on_dev, *on_tests = scored(model, [setting.dev, *setting.tests], label, setting.store, setting.progress)
     threshold = best_threshold(setting.dev.targets([label])[:, 0], on_dev)
@@ -257,7 +258,7 @@ def measured_arm(setting: Setting, trained: Trained, arm: str, learned: Sequence
         Scored(
             audit=setting.audit,
             arm=arm,
-            model=named(trained.recipe),
+            model=named(recipe),
             trained_on=setting.corpus.name,
             corpus=test.name,
             label=label,
@@ -269,13 +270,18 @@ def measured_arm(setting: Setting, trained: Trained, arm: str, learned: Sequence
         for test, scores in zip(setting.tests, on_tests, strict=True)
     )
     rates, passed = sentence_cases(model, setting.probe, setting.suites, setting.store, setting.progress)
-    place = {"audit": setting.audit, "arm": arm, "seed": str(seed)}
-    findings = []
-    for rate in rates:
-        used = _in(rate, setting.suites[0]) and rate.where["check"] in learned
-        flags = (*rate.flags, TRAINED_ON) if used else rate.flags
-        findings.append(replace(rate, measure=RATE, where={**rate.where, **place}, flags=flags, examples=()))
-    return ArmResult(arm, seed, model, rows, tuple(findings), passed)
+    used = {(setting.suites[0].name, check) for check in learned}
+    findings = tuple(
+        replace(
+            rate,
+            measure=RATE,
+            where={**rate.where, "audit": setting.audit, "arm": arm, "seed": str(seed)},
+            flags=(*rate.flags, *[TRAINED_ON] * ((rate.where["suite"], rate.where["check"]) in used)),
+            examples=(),
+        )
+        for rate in rates
+    )
+    return ArmResult(arm, seed, model, rows, findings, passed, augmented)
 
 
 def findings_of(setting: Setting, arms: Sequence[ArmResult], resamples: int = RESAMPLES) -> list[Finding]:

@@ -12,7 +12,7 @@ import polars as pl
 
 from psycheck.audits.fairness import Fairness
 from psycheck.corpus import Corpus
-from psycheck.experiments.arms import BETTER, CONTROL, ArmResult, Setting, measured_arm, trained_arm
+from psycheck.experiments.arms import BETTER, CONTROL, ArmResult, Setting, run_arm
 from psycheck.experiments.changes import PLAIN
 from psycheck.experiments.rows import Scored
 from psycheck.finding import Finding
@@ -57,8 +57,7 @@ def gender_arms(
             what = "repeated" if arm == CONTROL else "swapped"
             added = f"{counts['added']} {what} texts added to the {counts['texts']} of train and dev"
             setting.say(f"seed {recipe.seed}, {arm}: {added}")
-        trained = trained_arm(setting, corpus, recipe, arm, folder if arm == PLAIN else None)
-        result = measured_arm(setting, trained, arm)
+        result = run_arm(setting, corpus, recipe, arm, counts, folder=folder if arm == PLAIN else None)
         findings = [_undecided(setting, data[BETTER])] if first and arm == PLAIN else []
         for test, row in zip(setting.tests, result.rows, strict=True):
             half, dev = _judged(setting, test, result.model, (0.5, row.threshold), scope)
@@ -69,7 +68,7 @@ def gender_arms(
             flips[arm, test.name] = _flipped(half.tables["pairs"], setting.label)
             if arm != PLAIN:
                 findings.append(_change(flips[PLAIN, test.name], flips[arm, test.name], row))
-        results.append(replace(result, findings=tuple(findings), augmented=counts))
+        results.append(replace(result, findings=tuple(findings)))
     return results
 
 

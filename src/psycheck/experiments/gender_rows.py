@@ -13,7 +13,7 @@ import polars as pl
 
 from psycheck.experiments.gender_texts import FEMALE, MALE
 from psycheck.finding import Finding
-from psycheck.measures.bootstrap import RESAMPLES, percentiles
+from psycheck.measures.bootstrap import RESAMPLES, f1_of_counts, percentiles
 from psycheck.measures.classification import BoolArray, Confusion, FloatArray, macro_f1
 from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, paired_flips
 
@@ -161,7 +161,6 @@ def _drawn_f1(
     out = []
     for tp, fp in zip(*sums, strict=True):
         fn, tn = 2 * int(marks.sum()) - tp, 2 * int((~marks).sum()) - fp
-        of_one: FloatArray = 2 * tp / (2 * tp + fp + fn)
-        of_zero: FloatArray = 2 * tn / (2 * tn + fp + fn)
+        of_one, of_zero = f1_of_counts(tp, fp, fn, tn)
         out.append((of_one + of_zero) / 2)
     return out

@@ -47,6 +47,11 @@ class Gendered:
         return len(self.texts)
 
     @property
+    def place(self) -> str:
+        """Where an error is: the corpus and the label."""
+        return f"corpus '{self.corpus}', label '{self.label}'"
+
+    @property
     def cells(self) -> IntArray:
         """Which of `CELLS` each text is in, (n,)."""
         out: IntArray = 2 * (~self.female).astype(np.intp) + (~self.marks).astype(np.intp)
@@ -81,15 +86,15 @@ def label_of(corpus: Corpus, wanted: str | None = None) -> str:
         raise BadInput(
             f"corpus '{corpus.name}' has no label", do="name the column of the annotation: --label COLUMN"
         )
-    if len(corpus.labels) == 1 or "depression" not in corpus.labels:
-        if len(corpus.labels) > 1:
-            raise BadInput(
-                f"corpus '{corpus.name}' has {len(corpus.labels)} labels",
-                allowed=", ".join(corpus.labels),
-                do="name one: --label COLUMN",
-            )
+    if len(corpus.labels) == 1:
         return corpus.labels[0]
-    return "depression"
+    if "depression" in corpus.labels:
+        return "depression"
+    raise BadInput(
+        f"corpus '{corpus.name}' has {len(corpus.labels)} labels",
+        allowed=", ".join(corpus.labels),
+        do="name one: --label COLUMN",
+    )
 
 
 def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") -> Gendered:
@@ -146,10 +151,10 @@ def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") 
 def cut(texts: Gendered, *, balance: Balance = "both", each: int | None = None, seed: int = 0) -> Cut:
     """Draw the training rows by seed; the rest, or the test split where there is one, is the test.
 
-    With `balance` "both" there are `each` rows of every class and gender (the paper's 90), with "class" twice
-    as many of every class whatever the gender, with "none" as they come. Without `each`, as many as there
-    are, of which half are kept for the test where the corpus has no test split. An author who trains does
-    not test.
+    With `balance` "both", draw `each` rows of every class and gender (the paper: 90), with "class" twice as
+    many of every class regardless of gender, with "none" at most `each` of every class and gender. Without
+    `each`, draw as many as possible; half are kept for the test where the corpus has no test split. Test
+    rows of authors in train are dropped.
     """
     if balance not in get_args(Balance):
         raise BadInput(f"balance = '{balance}'", allowed=", ".join(get_args(Balance)))
@@ -161,17 +166,15 @@ def cut(texts: Gendered, *, balance: Balance = "both", each: int | None = None, 
     pool = np.flatnonzero(~is_test)
     train = _drawn(texts, pool, balance, each, seed, half=not split)
     learned = {texts.owners[i] for i in train}
-    taken = np.zeros(len(texts), bool)
-    taken[train] = True
-    rest = np.flatnonzero(is_test if split else ~taken)
+    rest = np.flatnonzero(is_test) if split else np.setdiff1d(np.arange(len(texts)), train)
     test = np.array([i for i in rest if texts.owners[i] not in learned], np.intp)
     positive = int(texts.marks[test].sum())
     if not 0 < positive < len(test):
         raise BadInput(
-            f"{len(test)} texts are left to test on, {positive} of them positive",
-            where=f"corpus '{texts.corpus}', label '{texts.label}'",
+            f"{len(test)} texts remain for the test, {positive} of them positive",
+            where=texts.place,
             allowed="texts of both classes",
-            do="train on fewer (--each), or bring a corpus with a test split",
+            do="train on fewer (--each), or use a corpus with a test split",
         )
     return Cut(train, test, len(rest) - len(test))
 
@@ -179,7 +182,7 @@ def cut(texts: Gendered, *, balance: Balance = "both", each: int | None = None, 
 def _drawn(
     texts: Gendered, pool: IntArray, balance: Balance, each: int | None, seed: int, *, half: bool
 ) -> IntArray:
-    """Rows of the pool, sorted, `wanted` of each group that is balanced."""
+    """Training rows from the pool, sorted: equally many of each balanced group."""
     random = np.random.default_rng(seed)
     cells = texts.cells[pool]
     groups = {"both": cells, "class": cells % 2, "none": cells}[balance]
@@ -193,13 +196,13 @@ def _drawn(
             name = CELLS[least] if balance == "both" else ("positive", "negative")[least]
             kept = " (half of them are kept for the test)" if half else ""
             each_most = most // (2 if balance == "class" else 1)
-            ways = [f"ask for no more (--each {each_most})"] * (each is not None and each_most >= FOLDS)
+            ways = [f"draw fewer (--each {each_most})"] * (each is not None and each_most >= FOLDS)
             ways += ["balance less (--balance class)"] * (balance == "both")
             raise BadInput(
                 f"too few texts to train on: {len(members[least])} are {name}{kept}",
-                where=f"corpus '{texts.corpus}', label '{texts.label}'",
-                allowed=f"{FOLDS} or more to draw, and no fewer than --each asks for",
-                do=", or ".join(["bring more such texts", *ways]),
+                where=texts.place,
+                allowed=f"{FOLDS} or more, and at least --each",
+                do=", or ".join(["add such texts", *ways]),
             )
         usable = [wanted] * len(members)
     elif each is not None:
@@ -210,27 +213,26 @@ def _drawn(
     if min(int(marks.sum()), int((~marks).sum())) < FOLDS:
         raise BadInput(
             f"too few texts to train on: {int(marks.sum())} positive, {int((~marks).sum())} negative",
-            where=f"corpus '{texts.corpus}', label '{texts.label}'",
+            where=texts.place,
             allowed=f"{FOLDS} or more of each class",
         )
     return train
 
 
 def _check_texts(texts: Gendered) -> None:
-    place = f"corpus '{texts.corpus}', label '{texts.label}'"
     if not len(texts):
         reasons = ", ".join(f"{n} {why}" for why, n in texts.left_out.items()) or "it is empty"
         raise BadInput(
             f"no text names exactly one gender: {reasons}",
-            where=place,
+            where=texts.place,
             allowed="texts in the third person with he or she",
-            do="swap more than pronouns (--swap nouns,titles,names) or bring another corpus",
+            do="swap more than pronouns (--swap nouns,titles,names) or use another corpus",
         )
     positive = int(texts.marks.sum())
     if positive in (0, len(texts)):
         raise BadInput(
             f"one class only: {positive} of {len(texts)} gendered texts are positive",
-            where=place,
+            where=texts.place,
             allowed="texts of both classes",
         )
 

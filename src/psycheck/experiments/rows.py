@@ -11,7 +11,13 @@ import numpy as np
 from scipy import stats
 
 from psycheck.finding import Finding
-from psycheck.measures.bootstrap import RESAMPLES, confusion_intervals, percentiles, score_intervals
+from psycheck.measures.bootstrap import (
+    RESAMPLES,
+    confusion_intervals,
+    f1_of_counts,
+    percentiles,
+    score_intervals,
+)
 from psycheck.measures.classification import (
     BoolArray,
     FloatArray,
@@ -207,7 +213,5 @@ def _drawn(one: Scored, name: str, decision: str, weights: FloatArray) -> FloatA
         weights @ (known & cell).astype(np.float64)
         for cell in (yes & positive, ~yes & positive, yes & ~positive, ~yes & ~positive)
     )
-    with np.errstate(invalid="ignore", divide="ignore"):
-        of_one: FloatArray = 2 * tp / (2 * tp + fp + fn)
-        of_zero: FloatArray = 2 * tn / (2 * tn + fp + fn)
+    of_one, of_zero = f1_of_counts(tp, fp, fn, tn)
     return of_one if name == "f1" else (of_one + of_zero) / 2

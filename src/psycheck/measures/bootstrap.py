@@ -33,9 +33,9 @@ def confusion_intervals(c: Confusion, *, resamples: int = RESAMPLES, seed: int =
     tp = random.binomial(p, c.tp / p if p else 0.0, resamples).astype(np.float64)
     fp = random.binomial(n, c.fp / n if n else 0.0, resamples).astype(np.float64)
     fn, tn = p - tp, n - fp
-    undefined, whole = np.zeros(resamples), np.full(resamples, float(c.n))
-    f1_one = _divided(2 * tp, 2 * tp + fp + fn if p else undefined)
-    f1_zero = _divided(2 * tn, 2 * tn + fp + fn if n else undefined)
+    undefined, whole = np.full(resamples, np.nan), np.full(resamples, float(c.n))
+    f1_one, f1_zero = f1_of_counts(tp, fp, fn, tn)
+    f1_one, f1_zero = f1_one if p else undefined, f1_zero if n else undefined
     drawn = {
         "accuracy": _divided(tp + tn, whole),
         "precision": _divided(tp, tp + fp),
@@ -151,6 +151,13 @@ def label_intervals(
         "hamming": percentiles(np.concatenate(hamming)),
         "macro_f1_across_labels": percentiles(np.concatenate(f1)),
     }
+
+
+def f1_of_counts(
+    tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """F1 of class 1 and of class 0 for each row of counts; NaN where undefined."""
+    return _divided(2 * tp, 2 * tp + fp + fn), _divided(2 * tn, 2 * tn + fp + fn)
 
 
 def percentiles(values: FloatArray) -> Interval:
