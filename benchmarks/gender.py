@@ -10,6 +10,7 @@ with figures only, never a text. `--vectors vectors:FILE` adds static vectors to
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -20,7 +21,6 @@ from psycheck.corpus import Corpus
 from psycheck.demo.generate import generate
 from psycheck.experiments.gender_study import study_gender
 from psycheck.report.studies.gender import answers, tables_of
-from psycheck.report.studies.markdown import markdown
 from psycheck.run import Run
 from psycheck.text.gender.edits import Scope
 from psycheck.train.recipe import preset
@@ -69,8 +69,9 @@ def section(title: str, run: Run, *, paper: bool) -> list[str]:
         "",
     ]
     for table in tables_of(run.findings):
-        rows = [row for row in table.rows if paper or row[0] != "published"]
-        lines += [f"### {table.caption}", "", *markdown(table.head, rows), ""]
+        rows = tuple(row for row in table.rows if paper or row[0] != "published")
+        shown = replace(table, rows=rows, note="")
+        lines.append(shown.to_markdown(f"### {table.caption}"))
     return [*lines, "### Notes", "", *(f"- {note}" for note in run.notes), ""]
 
 

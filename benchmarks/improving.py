@@ -11,7 +11,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -24,7 +24,7 @@ from psycheck.audits.suite import read_suite, shipped_suites
 from psycheck.corpora.open import open_corpus
 from psycheck.corpus import Corpus
 from psycheck.experiments.asking import additions_of, dir_checks, sample, scored, sentence_rates
-from psycheck.experiments.rows import Scored, against, by_place, differences
+from psycheck.experiments.rows import Scored, against, differences
 from psycheck.finding import Finding
 from psycheck.measures.classification import auc, confusion, f1, macro_f1
 from psycheck.measures.intervals import wilson
@@ -222,6 +222,14 @@ def rows_of(results: Results, home: list[Corpus]) -> list[Scored]:
         for (arm, trained_on, seed), row in found.items()
         for name, given in row["scores"].items()
     ]
+
+
+def by_place(rows: Iterable[Scored]) -> dict[tuple[str, str, str, str], list[Scored]]:
+    """The seeds of each arm, model, training corpus and test."""
+    out: dict[tuple[str, str, str, str], list[Scored]] = {}
+    for one in rows:
+        out.setdefault((one.arm, one.model, one.trained_on, one.corpus), []).append(one)
+    return out
 
 
 def figure_tables(rows: list[Scored]) -> list[str]:

@@ -150,7 +150,7 @@ def test_nouns_are_swapped_in_training_and_in_the_pairs(tmp_path: Path) -> None:
     assert (run.plan["swap"], run.plan["augmented"]["augmented-0"]["added"]) == (["pronouns", "nouns"], 60)
     pairs = of(run.findings, "flip_rate", arm="augmented", corpus="own")
     assert {(f.n, f.where["swap"]) for f in pairs} == {(20, "pronouns+nouns")}
-    with pytest.raises(BadInput, match="nothing is swapped here"):
+    with pytest.raises(BadInput, match="swaps nothing"):
         improve(RECIPE, own, out=tmp_path / "d", swap=["nouns"])
 
 

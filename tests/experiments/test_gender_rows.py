@@ -7,8 +7,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from found import one
-from psycheck.experiments.gender_rows import Decided, adjusted, changes, figures, pair_rows
-from psycheck.finding import Finding
+from psycheck.experiments.gender_rows import Decided, changes, figures, pair_rows
 
 MARKS = np.array([1, 1, 1, 1, 1, 0, 0, 0, 0, 0], bool)
 AS_FEMALE = np.array([1, 1, 1, 1, 0, 0, 0, 0, 1, 1], bool)
@@ -124,12 +123,3 @@ def test_a_change_is_measured_on_the_same_pairs() -> None:
 def test_nothing_changes_against_itself() -> None:
     gain = one(changes(decided(), decided(), resamples=50), "macro_f1_change")
     assert (gain.value, gain.interval) == (0, (0, 0))
-
-
-def test_holm_counts_all_learners_of_a_seed() -> None:
-    rows = [
-        Finding("mcnemar_p", p, 10, None, {"seed": seed})
-        for p, seed in ((0.01, "0"), (0.04, "0"), (0.04, "1"))
-    ]
-    assert [f.value for f in adjusted(rows, "mcnemar_p")] == pytest.approx([0.02, 0.04, 0.04])
-    assert [f.counts["tests"] for f in adjusted(rows, "mcnemar_p")] == [2, 2, 1]

@@ -193,10 +193,10 @@ def test_ours_stand_beside_the_published_figures(tmp_path: Path) -> None:
     assert "| published | Clinical-BERT | 0.04 M | 0.81 F | 0.64 | 0.61 M | 0.66 |" in table
     assert "| ours | some words |" in table
     assert {f.where["seed"] for f in run.findings if f.measure == "macro_f1"} == {"0", "1"}
-    # Two draws share test texts: their shares are meaned, and the brackets hold the least and the most.
+    # Two draws share test texts: their shares are averaged, and the brackets hold the least and the most.
     shares = [100 * one(run, "flip_rate", "original", seed=seed).value for seed in ("0", "1")]
     ends = f"{min(shares):.1f} to {max(shares):.1f}"
-    assert f"turns {sum(shares) / 2:.1f} % of the decisions ({ends} over 2 draws) when trained on" in page
+    assert f"flips {sum(shares) / 2:.1f} % of the decisions ({ends} over 2 draws) when trained on" in page
     assert "| %, mean of 2 draws (least to most) |" in page
     assert f"| {sum(shares) / 2:.1f} ({ends}) |" in page
     assert "95 %)" not in page.split("## The pairs")[1]

@@ -149,7 +149,7 @@ def test_fewer_pairs_keep_the_rare_class() -> None:
 
 def test_wrong_input_is_one_clear_line() -> None:
     none = Corpus.of("posts", ["I am tired.", "I am fine."], labels={"low": [1, 0]})
-    with pytest.raises(BadInput, match="no text speaks of one gender: 2 no gendered word"):
+    with pytest.raises(BadInput, match="no text names exactly one gender: 2 no gendered word"):
         cut(read(none))
     with pytest.raises(BadInput, match="--swap nouns,titles,names"):
         cut(read(none))
@@ -163,7 +163,7 @@ def test_wrong_input_is_one_clear_line() -> None:
     assert len(cut(few, balance="class").train) == 24
     with pytest.raises(BadInput, match="each = 1"):
         cut(few, each=1)
-    with pytest.raises(BadInput, match=r"or ask for no more \(--each 6\)$"):
+    with pytest.raises(BadInput, match=r"or draw fewer \(--each 6\)$"):
         cut(few, balance="class", each=50)
 
 

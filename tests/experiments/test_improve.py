@@ -119,7 +119,7 @@ def test_significance_is_adjusted_over_the_rows(done: tuple[Run, Path]) -> None:
     assert {f.where["against"] for f in of(run.findings, "chance_p")} == {"coin", "larger class"}
 
 
-def test_the_price_on_the_own_corpus_is_told(done: tuple[Run, Path]) -> None:
+def test_the_price_on_the_own_corpus_is_reported(done: tuple[Run, Path]) -> None:
     run, folder = done
     (price,) = of(run.findings, "macro_f1_change", arm="augmented", corpus="own", decision="dev")
     assert "in_distribution" in price.flags
@@ -150,7 +150,7 @@ def test_the_folder_holds_a_run_that_opens_again_and_a_table(done: tuple[Run, Pa
 
 def test_nothing_is_trained_twice(done: tuple[Run, Path]) -> None:
     run, folder = done
-    said: list[str] = []
+    lines: list[str] = []
     again = improve(
         folder / "plain",
         corpus_of("own"),
@@ -160,11 +160,83 @@ def test_nothing_is_trained_twice(done: tuple[Run, Path]) -> None:
         texts=12,
         resamples=50,
         which="below_mean",
-        say=said.append,
+        say=lines.append,
         **seen_and_unseen(folder),
     )
-    assert sum("trained before" in line for line in said) == 8
+    assert sum("already trained" in line for line in lines) == 8
     assert again.findings == run.findings
+
+
+def test_the_work_ahead_is_announced_and_every_training_reported(tmp_path: Path) -> None:
+    lines: list[str] = []
+    own, other = corpus_of("own"), corpus_of("other", 60)
+    improve(
+        RECIPE,
+        own,
+        [other],
+        out=tmp_path / "out",
+        seeds=2,
+        texts=4,
+        resamples=20,
+        say=lines.append,
+        **seen_and_unseen(tmp_path),
+    )
+    # Half of the 80 texts are train, a quarter each dev and test; of the other corpus only test is scored.
+    tests = [int((c.table["split"] == "test").sum()) for c in (own, other)]
+    assert lines[0] == (
+        "8 trainings ahead: plain, balanced, augmented, control; 2 seeds; 40 texts of train and 20 of dev; "
+        f"test texts per model: own (20), other ({tests[1]})"
+    )
+    assert tests[0] == 20
+    names = [
+        f"own, tfidf+lr, seed {s}, {arm}"
+        for s in (0, 1)
+        for arm in ("plain", "balanced", "augmented", "control")
+    ]
+    assert [line for line in lines if line.endswith("training …")] == [
+        f"{name}: training …" for name in names
+    ]
+    assert [line.split(": trained in")[0] for line in lines if ": trained in" in line] == names
+
+
+def test_a_model_that_is_trained_already_is_not_counted_as_ahead(done: tuple[Run, Path]) -> None:
+    _, folder = done
+    lines: list[str] = []
+    improve(
+        folder / "plain",
+        corpus_of("own"),
+        out=folder / "few",
+        texts=4,
+        resamples=20,
+        balance=False,
+        control=False,
+        say=lines.append,
+        **seen_and_unseen(folder),
+    )
+    assert lines[0].startswith("1 training ahead: plain, augmented; 1 seed;")
+
+
+def test_steps_of_a_training_reach_the_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[tuple[str, int, int]] = []
+
+    def stepping(corpus: Corpus, recipe: Recipe, folder: Path, *, progress: Any) -> Any:
+        progress(1, 3)
+        return train(corpus, recipe, folder)
+
+    monkeypatch.setattr("psycheck.experiments.arms.train", stepping)
+    improve(
+        RECIPE,
+        corpus_of("own"),
+        out=tmp_path / "out",
+        texts=4,
+        resamples=20,
+        balance=False,
+        control=False,
+        progress=lambda name, done, total, _: heard.append((name, done, total)),
+        **seen_and_unseen(tmp_path),
+    )
+    steps = [(f"own, tfidf+lr, seed 0, {arm}: training", 1, 3) for arm in ("plain", "augmented")]
+    assert [one for one in heard if one[0].endswith("training")] == steps
 
 
 def test_without_balance_the_recipe_stays_as_it_is(tmp_path: Path) -> None:
@@ -190,9 +262,9 @@ def test_without_balance_the_recipe_stays_as_it_is(tmp_path: Path) -> None:
         ({"augment": "genders"}, "cannot augment with 'genders'"),
         (
             {"augment": "gender"},
-            "no sentences are appended here, so these settings do nothing: suite, unseen",
+            "appends no sentences; settings without effect: suite, unseen",
         ),
-        ({"swap": ["pronouns"]}, "nothing is swapped here"),
+        ({"swap": ["pronouns"]}, "swaps nothing"),
         ({"share": 0.0}, "share"),
         ({"which": "some"}, "which"),
         ({"seeds": 0}, "seeds"),
@@ -207,12 +279,12 @@ def test_a_wrong_setting_is_one_clear_line(tmp_path: Path, changes: dict[str, An
 def test_texts_without_a_gender_cannot_be_augmented_by_it(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no text of train and dev of corpus 'own' names a gender"):
         improve(RECIPE, corpus_of("own"), out=tmp_path / "out", augment="gender")
-    with pytest.raises(BadInput, match="do nothing: texts"):
+    with pytest.raises(BadInput, match="without effect: texts"):
         improve(RECIPE, corpus_of("own"), out=tmp_path / "out", augment="gender", texts=40)
 
 
 def test_a_folder_that_train_did_not_write_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no folder that train wrote"):
+    with pytest.raises(BadInput, match="was not written by psycheck train"):
         improve(tmp_path, corpus_of("own"), out=tmp_path / "out", **seen_and_unseen(tmp_path))
 
 

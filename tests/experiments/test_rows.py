@@ -6,14 +6,11 @@ from scipy import stats
 from sklearn.metrics import f1_score, roc_auc_score
 
 from psycheck.experiments.rows import (
-    DECISIONS,
     Scored,
     against,
     against_chance,
-    by_place,
     differences,
     figures,
-    holm_adjusted,
 )
 from psycheck.finding import Finding
 
@@ -71,16 +68,6 @@ def test_mcnemar_counts_who_was_right_alone() -> None:
     assert (found.where["arm"], found.where["versus"]) == ("augmented", "plain")
 
 
-def test_holm_adjusts_within_a_decision() -> None:
-    rows = [
-        Finding("mcnemar_p", p, 10, None, {"decision": decision, "versus": "plain"})
-        for decision, p in (("0.5", 0.01), ("0.5", 0.04), ("dev", 0.03))
-    ]
-    adjusted = holm_adjusted(rows, "mcnemar_p")
-    assert [f.value for f in adjusted] == pytest.approx([0.02, 0.04, 0.03])
-    assert {f.measure for f in adjusted} == {"mcnemar_p_holm"}
-
-
 def test_a_change_is_the_mean_over_seeds_of_the_difference() -> None:
     plain = [scored(), scored([0.9, 0.2, 0.2, 0.7, 0.4, 0.3, 0.2, 0.1])]
     better = [scored([0.9, 0.6, 0.8, 0.2, 0.4, 0.3, 0.2, 0.1], arm="augmented"), scored(arm="augmented")]
@@ -109,9 +96,3 @@ def test_equal_models_have_no_change_and_no_interval_around_it() -> None:
     for found in differences([(scored(), scored(arm="augmented"))], resamples=50):
         assert found.value == 0
         assert found.interval == (0.0, 0.0)
-
-
-def test_seeds_of_a_place_stand_together() -> None:
-    rows = [scored(), scored(), scored(arm="augmented")]
-    assert [len(group) for group in by_place(rows).values()] == [2, 1]
-    assert DECISIONS == ("0.5", "dev")

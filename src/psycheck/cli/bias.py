@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from psycheck.cli.output import for_a_program, lined
+from psycheck.cli.output import run_as_json
 
 if TYPE_CHECKING:
     from psycheck.run import Run
@@ -59,7 +59,7 @@ def bias_cli(
         how=Biasing(**{key: value for key, value in given.items() if value is not None}),
     )
     if json_:
-        typer.echo(for_a_program(run, out))
+        typer.echo(run_as_json(run, out))
     else:
         _print(run, out)
 
@@ -77,7 +77,7 @@ def _print(run: "Run", out: Path) -> None:
 
     for note in run.notes:
         typer.echo(f"note: {note}", err=True)
-    typer.echo(lined(bias_table(run.findings)))
+    typer.echo(bias_table(run.findings).to_console())
     for finding in run.findings:
         if finding.measure == "direct_bias":
             typer.echo(f"{finding.where['list']}: carried most by {', '.join(finding.examples)}")

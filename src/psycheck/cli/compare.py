@@ -7,7 +7,7 @@ import typer
 
 from psycheck.cli import options as opt
 from psycheck.cli.belonging import refuse
-from psycheck.cli.output import for_a_program, lined
+from psycheck.cli.output import run_as_json
 
 if TYPE_CHECKING:
     from psycheck.run import Run
@@ -92,7 +92,7 @@ def compare_cli(
             progress=line,
         )
     if json_:
-        typer.echo(for_a_program(run, out))
+        typer.echo(run_as_json(run, out))
     else:
         _print(run, out)
 
@@ -115,7 +115,7 @@ def _print(run: "Run", out: Path) -> None:
     for note in run.notes:
         typer.echo(f"note: {note}", err=True)
     for table in matrices(run.findings):
-        typer.echo(lined(table) + "\n")
+        typer.echo(table.to_console() + "\n")
     for finding in run.findings:
         if finding.measure == "caution":
             typer.echo(f"caution: {finding.where['corpus']}: {finding.where['sentence']}")

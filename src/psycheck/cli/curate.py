@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from psycheck.cli.belonging import refuse
-from psycheck.cli.output import for_a_program
+from psycheck.cli.output import run_as_json
 
 if TYPE_CHECKING:
     from psycheck.run import Run
@@ -103,7 +103,7 @@ def curate_cli(
 
 def _print(run: "Run", corpus: Path, out: Path, as_json: bool) -> None:
     if as_json:
-        typer.echo(for_a_program(run, out, corpus=str(corpus)))
+        typer.echo(run_as_json(run, out, corpus=str(corpus)))
         return
     from psycheck.report.curation import curating_verdict, funnels
 

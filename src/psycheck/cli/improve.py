@@ -1,5 +1,6 @@
-"""`psycheck improve`: retrain on what failed, and prove it out of distribution."""
+"""`psycheck improve`: retrain on what failed, and test it out of distribution."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,49 +9,52 @@ import typer
 from psycheck.cli import options as opt
 from psycheck.cli.belonging import given, refuse
 
-SENTENCES = ("suite", "unseen", "which", "share", "agreeing", "balance", "texts")
+SENTENCES = ("suite", "unseen", "which", "share", "agreeing", "balance", "texts")  # of --augment deck
 
 
 def improve_cli(
     ctx: typer.Context,
     model: Annotated[
-        str, typer.Argument(help="A folder that train wrote from CORPUS, or a named recipe (ls recipes).")
+        str,
+        typer.Argument(help="Model folder that train wrote from CORPUS, or a recipe (psycheck ls recipes)."),
     ],
     corpora: Annotated[
         list[str],
         typer.Argument(
-            metavar="CORPUS…", help="The corpus to learn from (train, dev, test), then others to prove it on."
+            metavar="CORPUS…", help="Corpus to learn from (train, dev, test), then corpora to test on."
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the run and its models.")] = Path(
-        "runs/improve"
-    ),
-    suite: Annotated[str, typer.Option(help="Suite whose DIR checks are learned from.")] = "deck",
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Output folder: report, tables, findings, models.")
+    ] = Path("runs/improve"),
+    suite: Annotated[str, typer.Option(help="Suite whose DIR checks to learn from.")] = "deck",
     unseen: Annotated[
-        str, typer.Option(help="Suite of other sentences for the same symptoms; '' for none.")
+        str, typer.Option(help="Suite with other sentences for the same symptoms; '' for none.")
     ] = "deck-unseen",
     which: Annotated[
-        str, typer.Option(help="all DIR checks, or below_mean: those that fail more than the mean.")
+        str,
+        typer.Option(help="Learn from all DIR checks, or below_mean: those that pass less than the mean."),
     ] = "all",
     share: Annotated[float, typer.Option(help="Share of the agreeing texts that get a sentence.")] = 0.5,
     agreeing: Annotated[
-        bool, typer.Option("--agreeing/--all-texts", help="Presence to 1 and absence to 0, or any to any.")
+        bool,
+        typer.Option("--agreeing/--all-texts", help="Append presence to 1 and absence to 0, or any to any."),
     ] = True,
     balance: Annotated[
         bool,
-        typer.Option("--balance/--no-balance", help="Retrain with both classes weighed alike."),
+        typer.Option("--balance/--no-balance", help="Retrain with equal weight for both classes."),
     ] = True,
     control: Annotated[
         bool,
-        typer.Option("--control/--no-control", help="Also train on random sentences as long."),
+        typer.Option("--control/--no-control", help="Also train on random sentences of equal length."),
     ] = True,
     augment: Annotated[
-        str, typer.Option(help="deck: sentences of checks; gender: texts with their gender swapped.")
+        str, typer.Option(help="deck: append sentences of checks; gender: add gender-swapped texts.")
     ] = "deck",
     swap: opt.Swap = None,
     swap_person: opt.SwapPerson = None,
     seeds: Annotated[int, typer.Option(metavar="N", help="Train every arm with N seeds.")] = 1,
-    texts: Annotated[int, typer.Option(help="Texts of dev that sentences are tried on.")] = 40,
+    texts: Annotated[int, typer.Option(help="Number of dev texts to try sentences on.")] = 40,
     text: opt.Text = None,
     id_: opt.Id = None,
     labels: opt.Labels = None,
@@ -59,7 +63,7 @@ def improve_cli(
     split_column: opt.SplitColumn = None,
     store: opt.Store = None,
 ) -> None:
-    """Retrain on the checks that failed, and measure both models on corpora that they never saw."""
+    """Retrain on the checks that failed, and test all models on corpora they never saw."""
     from psycheck.cli.progress import ProgressLine
     from psycheck.corpora.open import corpus_plans
     from psycheck.experiments.improve import improve
@@ -81,15 +85,7 @@ def improve_cli(
 
         learned = () if augment == "gender" else (read_suite(suite).checks[0].label,)
         start = preset(model, labels=learned)
-    ways: dict[str, Any] = {
-        "suite": suite,
-        "unseen": unseen,
-        "which": which,
-        "share": share,
-        "agreeing": agreeing,
-        "balance": balance,
-        "control": control,
-    }
+    changes = {name: ctx.params[name] for name in (*SENTENCES, "control") if given(ctx, name)}
     with ProgressLine() as line:
         run = improve(
             start,
@@ -100,11 +96,10 @@ def improve_cli(
             swap=swap,
             swap_person=swap_person,
             seeds=seeds,
-            texts=texts if given(ctx, "texts") else None,
             store=store,
             progress=line,
-            say=lambda words: typer.echo(words, err=True),
-            **{way: value for way, value in ways.items() if given(ctx, way)},
+            say=partial(typer.echo, err=True),
+            **changes,
         )
     typer.echo(improve_table(run.findings))
     typer.echo(f"report: {out / 'report.html'}")

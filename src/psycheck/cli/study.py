@@ -1,51 +1,51 @@
-"""`psycheck study`: a paper's tables, ours beside the published ones."""
+"""`psycheck study`: a paper's whole design on your corpora, its tables next to the published ones."""
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from psycheck.cli import options as opt
-from psycheck.cli import study_gender as gender
 from psycheck.cli.belonging import refuse
 
 if TYPE_CHECKING:
-    from psycheck.corpora.open import CorpusPlan
+    from psycheck.train.recipe import Recipe
 
-STUDIES = ("deck", "gender", "corpora")
-TRAINING = ("preset", "epochs", "max_length")
-# Which study takes an option; those that are not here belong to all of them.
-TAKEN_BY = {
-    ("texts", "retrain", "store"): ("deck",),
-    ("starts", "seeds", *TRAINING): ("deck", "gender"),
-    ("learners", "balance", "each", "pairs", "neutral", "swap", "swap_person", "direct_bias"): ("gender",),
-    ("encoder",): ("gender", "corpora"),
-    ("parts", "sample", "seed"): ("corpora",),
-}
+app = typer.Typer(
+    help="Run a paper's design on your corpora, and print its tables next to the published ones.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+TO_STDERR = partial(typer.echo, err=True)
+OUT = Path("runs/study")
+
+Out = Annotated[Path, typer.Option("--out", "-o", help="Output folder: tables, report, findings, models.")]
+Starts = Annotated[
+    list[str] | None,
+    typer.Option("--start", help="What to train: minilm, a folder, tfidf+lr …; repeatable."),
+]
+Preset = Annotated[str, typer.Option(help="Recipe of the trainings (psycheck ls recipes).")]
+Seeds = Annotated[int, typer.Option(metavar="N", help="Train each model with N seeds.")]
+Epochs = Annotated[float | None, typer.Option(help="Epochs, instead of the recipe's.")]
+MaxLength = Annotated[int | None, typer.Option(help="Window in tokens, instead of the recipe's.")]
+Encoder = Annotated[
+    str, typer.Option(help="Vectors: minilm, hf:FOLDER, vectors:FILE, or tfidf (of the texts themselves).")
+]
 
 
-def study_cli(
-    ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="Which study: deck, gender or corpora.")],
+@app.command("deck")
+def deck_cli(
     corpora: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="CORPUS…",
-            help="deck: two or more with train, dev and test; gender: one; corpora: one or more.",
-        ),
+        list[str], typer.Argument(metavar="CORPUS…", help="Two or more, each with train, dev and test.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the study and its models.")] = Path(
-        "runs/study"
-    ),
-    starts: Annotated[
-        list[str] | None,
-        typer.Option("--start", help="What to train: minilm, a folder, tfidf+lr …; repeatable."),
-    ] = None,
-    preset: Annotated[str, typer.Option(help="The recipe for all of them (psycheck ls recipes).")] = "fast",
-    seeds: Annotated[int, typer.Option(metavar="N", help="Train each with N seeds.")] = 1,
-    epochs: Annotated[float | None, typer.Option(help="Instead of the recipe's.")] = None,
-    max_length: Annotated[int | None, typer.Option(help="Window in tokens, instead of the recipe's.")] = None,
-    texts: Annotated[int, typer.Option(help="Texts that checks are tried on.")] = 40,
+    out: Out = OUT,
+    starts: Starts = None,
+    preset: Preset = "fast",
+    seeds: Seeds = 1,
+    epochs: Epochs = None,
+    max_length: MaxLength = None,
+    texts: Annotated[int, typer.Option(help="Number of texts to try checks on.")] = 40,
     retrain: Annotated[
         bool, typer.Option("--retrain/--no-retrain", help="Also retrain on failed checks (Table 6).")
     ] = True,
@@ -56,67 +56,15 @@ def study_cli(
     author: opt.Author = None,
     split_column: opt.SplitColumn = None,
     store: opt.Store = None,
-    encoder: gender.Encoder = "minilm",
-    learners: gender.Learners = None,
-    balance: gender.Balance = "both",
-    each: gender.Each = None,
-    pairs: gender.Pairs = None,
-    neutral: gender.Neutral = "they",
-    swap: opt.Swap = None,
-    swap_person: opt.SwapPerson = None,
-    direct_bias: gender.DirectBias = True,
-    parts: Annotated[
-        list[str] | None,
-        typer.Option("--part", help="corpora: words, vectors, adversarial, map; repeatable (default: all)."),
-    ] = None,
-    sample: Annotated[int | None, typer.Option(help="corpora: texts a side that are encoded (500).")] = None,
-    seed: Annotated[int | None, typer.Option(help="corpora: seed of samples and permutations.")] = None,
 ) -> None:
-    """Run a study's whole design on your corpora, and print each table beside the published one."""
+    """DECK: train on each corpus, test on all of them, try the checks, retrain on those that fail."""
     from psycheck.cli.progress import ProgressLine
     from psycheck.corpora.open import corpus_plans
-    from psycheck.errors import BadInput, nearest
     from psycheck.experiments.deck_study import study_deck
     from psycheck.report.studies.deck import deck_tables
-    from psycheck.train.recipe import preset as recipe_named
 
-    if name not in STUDIES:
-        raise BadInput(f"there is no study '{name}'", allowed=nearest(name, STUDIES))
-    for options, studies in TAKEN_BY.items():
-        if name not in studies:
-            refuse(ctx, options, f"study {name}", f"with study {' or '.join(studies)}")
-    if name == "gender" and not starts:
-        refuse(ctx, TRAINING, "study gender without --start", "with --start, for what is trained besides")
-    if name == "gender" and encoder == "tfidf" and direct_bias:
-        refuse(ctx, ("direct_bias",), "study gender --encoder tfidf", "with vectors that know the words")
-    columns = opt.columns_of(
-        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
-    )
-    if name == "corpora":
-        how = {"parts": tuple(parts) if parts else None, "sample": sample, "seed": seed}
-        _corpora(corpus_plans(corpora, columns), out, encoder, how)
-        return
-    given: dict[str, Any] = {"epochs": epochs, "max_length": max_length}
-    changed = {key: value for key, value in given.items() if value is not None}
-    recipe = recipe_named(preset, labels=("depression",), **changed)
-    if name == "gender":
-        gender.carry_out(
-            corpora,
-            columns,
-            [recipe.with_(start=start) for start in starts or []],
-            out=out,
-            seeds=seeds,
-            encoder=encoder,
-            learners=learners,
-            balance=balance,
-            each=each,
-            pairs=pairs,
-            neutral=neutral,
-            swap=swap,
-            swap_person=swap_person,
-            direct_bias=direct_bias,
-        )
-        return
+    columns = opt.columns_of(text, id_, labels, positive, author, split_column=split_column)
+    recipe = _recipe(preset, epochs, max_length)
     with ProgressLine() as line:
         run = study_deck(
             corpus_plans(corpora, columns),
@@ -127,22 +75,124 @@ def study_cli(
             retrain=retrain,
             store=store,
             progress=line,
-            say=lambda words: typer.echo(words, err=True),
+            say=TO_STDERR,
         )
     typer.echo(deck_tables(run.findings))
     typer.echo(f"report: {out / 'report.html'}")
 
 
-def _corpora(plans: "list[CorpusPlan]", out: Path, encoder: str, how: "dict[str, Any]") -> None:
-    """Carry out the study of distances and print its tables."""
+@app.command("gender")
+def gender_cli(
+    ctx: typer.Context,
+    corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Texts in the third person.")],
+    out: Out = OUT,
+    encoder: Encoder = "minilm",
+    learners: Annotated[
+        list[str] | None,
+        typer.Option("--learner", help="svm, forest, mlp, logistic; repeatable (default: all)."),
+    ] = None,
+    starts: Starts = None,
+    preset: Preset = "fast",
+    seeds: Seeds = 1,
+    epochs: Epochs = None,
+    max_length: MaxLength = None,
+    balance: Annotated[
+        Literal["both", "class", "none"],
+        typer.Option(help="Balance the training texts by class and gender, by class, or not at all."),
+    ] = "both",
+    each: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Training texts of each class and gender (the paper: 90)."),
+    ] = None,
+    pairs: Annotated[int | None, typer.Option(metavar="N", help="At most N test pairs.")] = None,
+    neutral: Annotated[
+        Literal["they", "remove"], typer.Option(help="Neutral texts say they, or drop the gendered words.")
+    ] = "they",
+    swap: opt.Swap = None,
+    swap_person: opt.SwapPerson = None,
+    direct_bias: Annotated[
+        bool, typer.Option("--direct-bias/--no-direct-bias", help="Also measure Direct Bias of the vectors.")
+    ] = True,
+    text: opt.Text = None,
+    id_: opt.Id = None,
+    labels: opt.Labels = None,
+    positive: opt.Positive = None,
+    author: opt.Author = None,
+    split_column: opt.SplitColumn = None,
+) -> None:
+    """Gender bias: train on original, swapped, neutralised and augmented texts, and compare decisions."""
     from psycheck.cli.progress import ProgressLine
-    from psycheck.corpora.distances import Comparing
+    from psycheck.corpora.open import corpus_plan
+    from psycheck.experiments.gender_study import study_gender
+    from psycheck.report.studies.gender import gender_tables
+    from psycheck.text.gender.edits import scope_of
+
+    if not starts:
+        refuse(ctx, ("preset", "epochs", "max_length"), "study gender without --start", "with --start")
+    if encoder == "tfidf" and direct_bias:
+        refuse(ctx, ("direct_bias",), "study gender --encoder tfidf", "with an encoder that has word vectors")
+    columns = opt.columns_of(text, id_, labels, positive, author, split_column=split_column)
+    recipe = _recipe(preset, epochs, max_length)
+    with ProgressLine() as line:
+        run = study_gender(
+            corpus_plan(corpus, columns),
+            out=out,
+            encoder=encoder,
+            names=learners,
+            recipes=[recipe.with_(start=start) for start in starts or []],
+            scope=scope_of(swap or (), swap_person or "all"),
+            how=neutral,
+            balance=balance,
+            each=each,
+            pairs=pairs,
+            seeds=seeds,
+            direct_bias=direct_bias,
+            progress=line,
+            say=TO_STDERR,
+        )
+    typer.echo(gender_tables(run))
+    typer.echo(f"report: {out / 'report.html'}")
+
+
+@app.command("corpora")
+def corpora_cli(
+    corpora: Annotated[
+        list[str], typer.Argument(metavar="CORPUS…", help="One or more; one compares only its classes.")
+    ],
+    out: Out = OUT,
+    encoder: Encoder = "minilm",
+    parts: Annotated[
+        list[str] | None,
+        typer.Option("--part", help="words, vectors, adversarial, map; repeatable (default: all)."),
+    ] = None,
+    sample: Annotated[int, typer.Option(help="Number of texts to encode per corpus or class.")] = 500,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    text: opt.Text = None,
+    id_: opt.Id = None,
+    labels: opt.Labels = None,
+    positive: opt.Positive = None,
+    author: opt.Author = None,
+    split_column: opt.SplitColumn = None,
+) -> None:
+    """DECK Table 3, ANGST Tables 2 and 8: how far corpora and their classes are apart."""
+    from psycheck.cli.progress import ProgressLine
+    from psycheck.corpora.distances import PARTS, Comparing
+    from psycheck.corpora.open import corpus_plans
     from psycheck.experiments.corpora_study import study_corpora
     from psycheck.report.studies.corpora import corpora_tables
 
-    comparing = Comparing(**{key: value for key, value in how.items() if value is not None})
+    columns = opt.columns_of(text, id_, labels, positive, author, split_column=split_column)
+    how = Comparing(parts=tuple(parts or PARTS), sample=sample, seed=seed)
     with ProgressLine() as line:
-        run = study_corpora(plans, out=out, encoder=encoder, how=comparing, progress=line)
+        run = study_corpora(corpus_plans(corpora, columns), out=out, encoder=encoder, how=how, progress=line)
     typer.echo(corpora_tables(run))
     typer.echo(f"tables: {out / 'study.md'}")
     typer.echo(f"report: {out / 'report.html'}")
+
+
+def _recipe(preset: str, epochs: float | None, max_length: int | None) -> "Recipe":
+    from psycheck.train.recipe import preset as recipe_named
+
+    changes = {"epochs": epochs, "max_length": max_length}
+    overrides = {name: value for name, value in changes.items() if value is not None}
+    return recipe_named(preset, labels=("depression",), **overrides)

@@ -1,32 +1,37 @@
-"""The arms of one study: the plain model, one that learned from the checks it failed, and a control.
+"""The arms of one experiment: the plain model, one that learned from the checks it failed, and a control.
 
-All arms of a seed have as many texts and the same recipe, but that those after the plain model may weigh both
-classes alike; then that is tried by itself too. Each is measured on the same tests.
+All arms of a seed have the same number of texts and the same recipe, except that those after the plain model
+may weight both classes equally; in that case an arm with equal weights alone is trained too. Every arm is
+measured on the same tests.
 """
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
+from time import monotonic
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
+from psycheck.audits.holm import holm_families
 from psycheck.audits.suite import Suite
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.experiments.asking import additions_of, sample, scored, sentence_cases
-from psycheck.experiments.changes import PLAIN, RATE, Passed
-from psycheck.experiments.rows import Scored
+from psycheck.experiments.changes import PLAIN, RATE, rate_changes
+from psycheck.experiments.rows import DECISIONS, FAMILY, Scored, against, against_chance, differences, figures
 from psycheck.finding import Finding
+from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.model import Model
 from psycheck.models.open import open_model
 from psycheck.report.studies.improve import TRAINED_ON
 from psycheck.scoring.engine import Progress, silent
 from psycheck.train.augment import Addition, Source, augmented, reader_of
-from psycheck.train.fit import Trained, train
-from psycheck.train.parts import Part, held_out, parts_of
+from psycheck.train.fit import train
+from psycheck.train.parts import Parts, held_out, parts_of
 from psycheck.train.recipe import Recipe
 from psycheck.train.threshold import best_threshold
 
@@ -37,14 +42,18 @@ SAMPLE = 40
 Say = Callable[[str], None]
 
 
+def quiet(_: str) -> None:
+    """Report nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ways:
     """How texts are augmented: which DIR checks, what share of texts, agreeing with the annotation or not.
 
     The paper's way is `which` "below_mean", `share` 1 and no `balance`. The defaults give both classes
-    sentences, leave half of the texts as they are and weigh both classes alike, which did best on corpora
+    sentences, leave half of the texts as they are and weight both classes equally, which did best on corpora
     that training never saw (docs/benchmarks/improving.md).
-    `control` also trains on random neutral sentences of the same lengths, to tell what length alone does.
+    `control` also trains on random neutral sentences of the same lengths, to show what length alone does.
     """
 
     suite: str = "deck"
@@ -55,59 +64,75 @@ class Ways:
     balance: bool = True
     control: bool = True
 
+    def arms(self, recipe: Recipe) -> list[str]:
+        """The names of the arms that a recipe is trained in, in order."""
+        balanced = self.balance and not recipe.class_weights
+        return [PLAIN, *[BALANCED] * balanced, BETTER, *[CONTROL] * self.control]
+
 
 @dataclass(frozen=True, slots=True)
-class Arms:
-    """What all arms share, and what was measured so far.
+class Setting:
+    """What all arms share.
 
-    `tests` begins with the corpus's own; sentences are tried on `asked`, some texts of dev. `rows` and
-    `rates` grow with every arm, and so do the outcomes behind the rates, `passed`; `chosen` holds the checks
-    learned from, `counts` what was appended.
+    `tests` begins with the corpus's own test split; sentences are tried on `probe`, some texts of dev.
     """
 
     audit: str
     corpus: Corpus
     label: str
-    tests: list[Corpus]
+    parts: Parts
+    tests: tuple[Corpus, ...]
     dev: Corpus
-    asked: Corpus
-    suites: list[Suite]
+    probe: Corpus
+    suites: tuple[Suite, ...]
     out: Path
     store: Path
     progress: Progress = silent
-    say: Say = lambda _: None
-    rows: list[Scored] = field(default_factory=list)
-    rates: list[Finding] = field(default_factory=list)
-    passed: Passed = field(default_factory=dict)
-    models: list[Model] = field(default_factory=list)
-    chosen: dict[str, list[str]] = field(default_factory=dict)
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    say: Say = quiet
 
 
-def arms_of(
+@dataclass(frozen=True, slots=True)
+class ArmResult:
+    """One trained arm: its scores on every test and whatever else was measured.
+
+    `passed` says for each suite and check which texts passed; `augmented` counts what augmenting did to its
+    texts. On a plain arm, `checks` are the ids that the other arms of its seed learn from.
+    """
+
+    arm: str
+    seed: int
+    model: Model
+    rows: tuple[Scored, ...]
+    findings: tuple[Finding, ...]
+    passed: Mapping[tuple[str, str], dict[str, bool]]
+    augmented: Mapping[str, int]
+    checks: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def setting_of(
     corpus: Corpus,
     others: Sequence[Corpus],
     recipe: Recipe,
-    suites: list[Suite],
+    suites: Sequence[Suite],
     out: Path,
     *,
     audit: str,
     texts: int = SAMPLE,
     store: Path | None = None,
     progress: Progress = silent,
-    say: Say = lambda _: None,
-) -> Arms:
+    say: Say = quiet,
+) -> Setting:
     """Check everything before anything is trained: the test split, the label, the names.
 
-    The label is that of the first suite; without suites the first that is learned.
+    The label is that of the first suite; without suites it is the first label that is learned.
     """
     test = held_out(corpus)
     if test is None:
         raise BadInput(
             f"corpus '{corpus.name}' has no test split",
             allowed="a split column with train, dev and test",
-            do="without texts that training never saw, nothing can be proved",
+            do="add a test split: an improvement is only proved on texts that training never saw",
         )
     parts = parts_of(corpus, recipe)
     label = suites[0].checks[0].label if suites else parts.labels[0]
@@ -119,125 +144,172 @@ def arms_of(
     names = [corpus.name, *(one.name for one in others)]
     if len(set(names)) < len(names):
         raise BadInput("two corpora have the same name", do="write NAME=PATH")
-    tests = [test, *(held_out(one) or one for one in others)]
+    tests = (test, *(held_out(one) or one for one in others))
     for one in tests:
-        one.targets([label])  # says which labels there are where this one is not
-    dev = _corpus_of(parts.dev, parts.labels, f"{corpus.name} dev")
-    asked = sample(dev, texts, seed=0)
-    return Arms(
-        audit, corpus, label, tests, dev, asked, suites, out, store or out / "scores.sqlite", progress, say
+        one.targets([label])  # raises an error that lists the labels where this one is missing
+    marks: dict[str, Any] = {
+        name: [None if np.isnan(mark) else float(mark) for mark in column]
+        for name, column in zip(parts.labels, parts.dev.targets.T, strict=True)
+    }
+    dev = Corpus.of(f"{corpus.name} dev", parts.dev.texts, labels=marks)
+    probe = sample(dev, texts, seed=0)
+    remembered = store or out / "scores.sqlite"
+    return Setting(
+        audit, corpus, label, parts, tests, dev, probe, tuple(suites), out, remembered, progress, say
     )
 
 
-def one_seed(arms: Arms, recipe: Recipe, ways: Ways | None, folder: Path | None = None) -> None:
-    """Train and measure the plain model (that of `folder`, if given) and those that learn from its checks.
+def sentence_arms(
+    setting: Setting, recipe: Recipe, ways: Ways | None, folder: Path | None = None
+) -> list[ArmResult]:
+    """Train and measure the plain model (that of `folder`, if any) and those that learn from its checks.
 
-    Without `ways` there is the plain model alone.
+    Without `ways` only the plain model is trained.
     """
-    plain = trained_arm(arms, arms.corpus, recipe, PLAIN, folder)
-    rates = measured_arm(arms, plain, PLAIN)
+    plain = run_arm(setting, setting.corpus, recipe, PLAIN, folder=folder)
     if ways is None:
-        return
-    ids = _chosen(arms, rates, ways)
-    arms.chosen[str(recipe.seed)] = ids
+        return [plain]
+    suite, *_ = setting.suites
+    checks = suite.checks
+    if ways.which == "below_mean":
+        below = {(f.where["suite"], f.where["check"]) for f in plain.findings if "below_dir_mean" in f.flags}
+        checks = tuple(check for check in checks if (suite.name, check.id) in below)
+    ids = tuple(check.id for check in checks)
     if not ids:
-        arms.say(f"seed {recipe.seed}: all checks pass alike, so none is below the mean to learn from")
-        return
-    arms.say(f"seed {recipe.seed}: checks to learn from: {', '.join(ids)}")
-    additions = additions_of([check for check in arms.suites[0].checks if check.id in ids])
-    _warn_of_one_side(arms, additions, ways, recipe)
-    if ways.balance and not recipe.class_weights:
-        recipe = recipe.with_(class_weights=True)
-        measured_arm(arms, trained_arm(arms, arms.corpus, recipe, BALANCED), BALANCED)
-    kinds: list[tuple[str, Source]] = [(BETTER, "checks")]
-    kinds += [(CONTROL, "random")] if ways.control else []
-    read = reader_of(recipe)
-    for arm, source in kinds:
-        data = augmented(
-            arms.corpus,
-            additions,
-            arms.label,
-            share=ways.share,
-            agreeing=ways.agreeing,
-            sentences=source,
-            read=read,
-            seed=recipe.seed,
-        )
-        arms.counts[f"{arm}-{recipe.seed}"] = dict(data.counts)
-        measured_arm(arms, trained_arm(arms, data.corpus, recipe, arm), arm, ids if arm == BETTER else ())
-
-
-def _warn_of_one_side(arms: Arms, additions: Sequence[Addition], ways: Ways, recipe: Recipe) -> None:
-    """Where one class alone gets sentences, having one gives the class away, whatever it says."""
-    sides = {addition.presence for addition in additions}
-    if ways.agreeing and len(sides) == 1:
-        side, mark = ("presence", 1) if sides.pop() else ("absence", 0)
-        note = (
-            f"seed {recipe.seed}: all checks to learn from speak of {side}, so only texts annotated {mark} "
-            "get a sentence: the model may learn that any sentence at the end means that class (improve "
-            "--which all gives both classes sentences)"
-        )
-        arms.notes.append(note)
-        arms.say(note)
-
-
-def _chosen(arms: Arms, rates: Sequence[Finding], ways: Ways) -> list[str]:
-    """The checks to learn from; none where all pass alike and so none is below the mean."""
-    suite = arms.suites[0]
-    if ways.which == "all":
-        return [check.id for check in suite.checks]
-    return [f.where["check"] for f in rates if f.where["suite"] == suite.name and "below_dir_mean" in f.flags]
-
-
-def trained_arm(arms: Arms, corpus: Corpus, recipe: Recipe, arm: str, folder: Path | None = None) -> Trained:
-    """Train, unless the same recipe was trained on the same texts before."""
-    said = json.dumps(recipe.as_dict(), sort_keys=True) + corpus.fingerprint()
-    key = blake2b(said.encode(), digest_size=4).hexdigest()
-    place = folder or arms.out / "models" / f"{corpus.name}-{arm}-{recipe.seed}-{key}"
-    trained = train(corpus, recipe, place)
-    how = "trained before" if trained.reused else f"trained in {trained.seconds:.0f} s"
-    arms.say(f"{corpus.name}, {named(recipe)}, seed {recipe.seed}, {arm}: {how}")
-    return trained
-
-
-def measured_arm(arms: Arms, trained: Trained, arm: str, learned: Sequence[str] = ()) -> list[Finding]:
-    """Score dev and all tests, and try all sentences; checks that were learned from are marked."""
-    seed = trained.recipe.seed
-    model = open_model(trained.spec, name=f"{arm}-{seed}")
-    arms.models.append(model)
-    on_dev, *on_tests = scored(model, [arms.dev, *arms.tests], arms.label, arms.store, arms.progress)
-    threshold = best_threshold(arms.dev.targets([arms.label])[:, 0], on_dev)
-    for test, scores in zip(arms.tests, on_tests, strict=True):
-        arms.rows.append(
-            Scored(
-                audit=arms.audit,
-                arm=arm,
-                model=named(trained.recipe),
-                trained_on=arms.corpus.name,
-                corpus=test.name,
-                label=arms.label,
-                seed=seed,
-                threshold=threshold,
-                targets=test.targets([arms.label])[:, 0],
-                scores=scores,
+        setting.say(f"seed {recipe.seed}: all checks have the same pass rate, so none is below the mean")
+        return [replace(plain, checks=ids)]
+    setting.say(f"seed {recipe.seed}: checks to learn from: {', '.join(ids)}")
+    additions = additions_of(checks)
+    notes = _one_sided(additions, recipe.seed) if ways.agreeing else []
+    for note in notes:
+        setting.say(note)
+    results = [replace(plain, checks=ids, notes=tuple(notes))]
+    weighted = recipe.with_(class_weights=recipe.class_weights or ways.balance)
+    sources: dict[str, Source] = {BETTER: "checks", CONTROL: "random"}
+    for arm in ways.arms(recipe)[1:]:
+        corpus, counts = setting.corpus, dict[str, int]()
+        if arm in sources:
+            data = augmented(
+                setting.corpus,
+                additions,
+                setting.label,
+                share=ways.share,
+                agreeing=ways.agreeing,
+                sentences=sources[arm],
+                read=reader_of(weighted),
+                seed=recipe.seed,
             )
+            corpus, counts = data.corpus, dict(data.counts)
+        learned = ids if arm == BETTER else ()
+        results.append(run_arm(setting, corpus, weighted, arm, counts, learned=learned))
+    return results
+
+
+def _one_sided(additions: Sequence[Addition], seed: int) -> list[str]:
+    """A warning where only one class gets sentences: then any sentence gives the class away."""
+    sides = {addition.presence for addition in additions}
+    if len(sides) > 1:
+        return []
+    side, mark = ("presence", 1) if sides.pop() else ("absence", 0)
+    return [
+        f"seed {seed}: all checks to learn from are about {side}, so only texts annotated {mark} get a "
+        "sentence: the model may learn that any sentence at the end means that class (improve --which all "
+        "gives both classes sentences)"
+    ]
+
+
+def training_folder(root: Path, name: str, recipe: Recipe, *corpora: Corpus) -> Path:
+    """Where a training is kept: equal recipes on equal texts have the same folder."""
+    content = json.dumps(recipe.as_dict(), sort_keys=True) + "".join(one.fingerprint() for one in corpora)
+    return root / "models" / f"{name}-{blake2b(content.encode(), digest_size=4).hexdigest()}"
+
+
+def run_arm(
+    setting: Setting,
+    corpus: Corpus,
+    recipe: Recipe,
+    arm: str,
+    augmented: Mapping[str, int] = MappingProxyType({}),
+    *,
+    learned: Sequence[str] = (),
+    folder: Path | None = None,
+) -> ArmResult:
+    """Train an arm, unless it already is, score dev and all tests, and try all sentences.
+
+    A finished training of the same recipe on the same texts is reused. Checks in `learned` are flagged.
+    """
+    seed, label = recipe.seed, setting.label
+    place = folder or training_folder(setting.out, f"{corpus.name}-{arm}-{seed}", recipe, corpus)
+    name = f"{corpus.name}, {named(recipe)}, seed {seed}, {arm}"
+    started = monotonic()
+
+    def progress(done: int, total: int) -> None:
+        setting.progress(f"{name}: training", done, total, monotonic() - started)
+
+    setting.say(f"{name}: training …")
+    trained = train(corpus, recipe, place, progress=progress)
+    setting.say(
+        f"{name}: " + ("already trained" if trained.reused else f"trained in {trained.seconds:.0f} s")
+    )
+    model = open_model(trained.spec, name=f"{arm}-{seed}")
+    on_dev, *on_tests = scored(model, [setting.dev, *setting.tests], label, setting.store, setting.progress)
+    threshold = best_threshold(setting.dev.targets([label])[:, 0], on_dev)
+    rows = tuple(
+        Scored(
+            audit=setting.audit,
+            arm=arm,
+            model=named(recipe),
+            trained_on=setting.corpus.name,
+            corpus=test.name,
+            label=label,
+            seed=seed,
+            threshold=threshold,
+            targets=test.targets([label])[:, 0],
+            scores=scores,
         )
-    rates, passed = sentence_cases(model, arms.asked, arms.suites, arms.store, arms.progress)
-    arms.passed.update({(arm, str(seed), *place): judged for place, judged in passed.items()})
-    for rate in rates:
-        used = rate.where["suite"] == arms.suites[0].name and rate.where["check"] in learned
-        flags = (*rate.flags, TRAINED_ON) if used else rate.flags
-        where = {**rate.where, "audit": arms.audit, "arm": arm, "seed": str(seed)}
-        arms.rates.append(replace(rate, measure=RATE, where=where, flags=flags, examples=()))
-    return rates
+        for test, scores in zip(setting.tests, on_tests, strict=True)
+    )
+    rates, passed = sentence_cases(model, setting.probe, setting.suites, setting.store, setting.progress)
+    used = {(setting.suites[0].name, check) for check in learned}
+    findings = tuple(
+        replace(
+            rate,
+            measure=RATE,
+            where={**rate.where, "audit": setting.audit, "arm": arm, "seed": str(seed)},
+            flags=(*rate.flags, *[TRAINED_ON] * ((rate.where["suite"], rate.where["check"]) in used)),
+            examples=(),
+        )
+        for rate in rates
+    )
+    return ArmResult(arm, seed, model, rows, findings, passed, augmented)
+
+
+def findings_of(setting: Setting, arms: Sequence[ArmResult], resamples: int = RESAMPLES) -> list[Finding]:
+    """Figures of every arm, what changed against plain, and whether it could be chance."""
+    rows = [row for arm in arms for row in arm.rows]
+    out = [f for row in rows for f in figures(row, resamples=resamples)]
+    plain = {(row.corpus, row.seed): row for row in rows if row.arm == PLAIN}
+    for decision in DECISIONS:
+        for row in rows:
+            out += against_chance(row, decision)
+            if row.arm != PLAIN:
+                out.append(against(row, plain[row.corpus, row.seed], decision))
+    for measure in ("mcnemar_p", "chance_p"):
+        out += holm_families(out, measure, FAMILY)
+    for name in dict.fromkeys(row.arm for row in rows if row.arm != PLAIN):
+        for test in setting.tests:
+            mine = [row for row in rows if row.arm == name and row.corpus == test.name]
+            out += differences([(plain[row.corpus, row.seed], row) for row in mine], resamples=resamples)
+    rates = [f for arm in arms for f in arm.findings]
+    passed = {(arm.arm, str(arm.seed), *key): texts for arm in arms for key, texts in arm.passed.items()}
+    return [*out, *rates, *rate_changes(rates, passed)]
+
+
+def checks_by_seed(arms: Sequence[ArmResult]) -> dict[str, list[str]]:
+    """The ids of the checks learned from, by seed."""
+    return {str(arm.seed): list(arm.checks) for arm in arms if arm.checks is not None}
 
 
 def named(recipe: Recipe) -> str:
     """A short name for what is trained."""
     return Path(recipe.start).name or recipe.start
-
-
-def _corpus_of(part: Part, labels: Sequence[str], name: str) -> Corpus:
-    columns: dict[str, Any] = dict(zip(labels, part.targets.T, strict=True))
-    marks = {k: [None if np.isnan(mark) else float(mark) for mark in column] for k, column in columns.items()}
-    return Corpus.of(name, part.texts, labels=marks)

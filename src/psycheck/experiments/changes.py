@@ -15,7 +15,7 @@ def rate_changes(rates: Sequence[Finding], passed: Passed) -> list[Finding]:
 
     A case is one text with one check and seed, as both arms judged it: `counts` has passed and n before and
     after, and the `texts` that the cases are of. A check that training used is marked, and left out of the
-    figures of its symptom: those speak of sentences that the model has not seen.
+    figures of its symptom, which only cover sentences that the model has not seen.
     """
     tried = [f for f in rates if f.measure == RATE]
     out: list[Finding] = []
@@ -42,9 +42,9 @@ def rate_changes(rates: Sequence[Finding], passed: Passed) -> list[Finding]:
 def _change(rates: Sequence[Finding], passed: Passed, arm: str, by: str) -> list[Finding]:
     """The change over the cases that both arms judged, with the paired interval of its checks and seeds.
 
-    Each check and seed has one pair a text, and Newcombe's interval for pairs. All speak of the same texts,
-    so pooling them gives no more texts: the ends are the means of their ends, weighed by their cases. (The
-    deviation of a mean is at most the mean of the deviations, however they go together.)
+    Each check and seed has one pair per text, and Newcombe's interval for pairs. All use the same texts,
+    so pooling them gives no more texts: the ends are the means of their ends, weighted by their cases. (The
+    deviation of a mean is at most the mean of the deviations, whatever their correlation.)
     """
     after = [f for f in rates if f.where["arm"] == arm]
     pairs: list[list[tuple[str, bool, bool]]] = []

@@ -1,4 +1,4 @@
-"""How far corpora and their classes are apart, as DECK Table 3 and ANGST Tables 2 and 8 ask it."""
+"""How far corpora and their classes are apart: DECK Table 3, ANGST Tables 2 and 8."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -19,7 +19,7 @@ from psycheck.verbs.compare import compared_with, counting, encoder_of, notes_of
 # Which parts of a comparison the tables ask for; the map is for the eye.
 BETWEEN = ("vectors", "adversarial", "map")
 WITHIN = ("words", "vectors")
-_MOST_TOGETHER = 2  # labels whose combinations are classes, as in ANGST; of more, each is taken by itself
+_MOST_TOGETHER = 2  # labels whose combinations are classes, as in ANGST; more labels are taken one by one
 _FEWEST = 10
 
 
@@ -36,14 +36,14 @@ def study_corpora(
     Two labels make up to four classes ("depression", "anxiety", both, none); one label, or each of more than
     two, makes two. `encoder` is as for `compare_corpora`; DECK took sentence embeddings of its own models,
     ANGST those of RoBERTa. Of `how.parts`, corpora are compared by vectors, adversarial and map, classes by
-    words and vectors. The folder gets `report.html` and `study.md`, each table beside the published one.
+    words and vectors. The folder gets `report.html` and `study.md`, each table next to the published one.
     """
     how = how or Comparing()
-    opened = [open_corpus(said) for said in corpora]
+    opened = [open_corpus(corpus) for corpus in corpora]
     names = [corpus.name for corpus in opened]
     if not opened or len(set(names)) < len(names):
         raise BadInput(
-            "corpora need names of their own" if opened else "no corpus is named",
+            "two corpora have the same name" if opened else "no corpus given",
             allowed="one corpus or more",
             do="write NAME=PATH",
         )
@@ -52,13 +52,13 @@ def study_corpora(
     notes = notes_of(opened)
     cut: list[tuple[str, list[Corpus]]] = []
     for corpus in opened if within.parts else ():
-        together, said = _classes(corpus)
+        together, left_out = _classes(corpus)
         cut += [(corpus.name, classes) for classes in together]
-        notes += said
+        notes += left_out
     across = len(opened) > 1 and bool(between.parts)
     if not across and not cut:
         raise BadInput(
-            "there is nothing to compare",
+            "nothing to compare",
             where=", ".join(names),
             allowed=f"two corpora or more ({', '.join(BETWEEN)}), or a label with two classes of {_FEWEST}"
             f" texts ({', '.join(WITHIN)})",
@@ -66,8 +66,8 @@ def study_corpora(
         )
     used: Encoder | None = None
     if "vectors" in how.parts or (across and "map" in between.parts):
-        used, said = encoder_of(encoder)
-        notes += said
+        used, about = encoder_of(encoder)
+        notes += about
     total = steps(len(opened), between) * across + sum(steps(len(s), within) for _, s in cut)
     step = counting(progress, "study corpora", total)
     findings: list[Finding] = []
@@ -101,7 +101,7 @@ def study_corpora(
 
 
 def _placed(finding: Finding, corpus: str, level: str) -> Finding:
-    """A finding that says which corpus its classes belong to."""
+    """A finding with its study, its level and the corpus of its classes."""
     where = {**finding.where, "audit": "study", "study": "corpora", "level": level}
     return replace(finding, where={**where, "corpus": corpus} if corpus else where)
 
@@ -115,16 +115,16 @@ def _classes(corpus: Corpus) -> tuple[list[list[Corpus]], list[str]]:
         try:
             classes = classes_of(corpus, by)
         except BadInput as error:
-            notes.append(f"Table 2 is without {corpus.name}, {', '.join(by)}: {error.what}")
+            notes.append(f"Table 2 omits {corpus.name}, {', '.join(by)}: {error.what}")
             continue
         large = [one for one in classes if len(one) >= _FEWEST]
         notes += [
-            f"Table 2 is without {corpus.name}, '{one.name}': fewer than {_FEWEST} texts"
+            f"Table 2 omits {corpus.name}, '{one.name}': fewer than {_FEWEST} texts"
             for one in classes
             if len(one) < _FEWEST
         ]
         if len(large) > 1:
             out.append(large)
     if not corpus.labels:
-        notes.append(f"Table 2 is without {corpus.name}: it has no labels")
+        notes.append(f"Table 2 omits {corpus.name}: it has no labels")
     return out, notes

@@ -1,26 +1,38 @@
-"""The whole design of DECK on corpora of the user: train × model × test, checks, retraining, tables."""
+"""The whole design of DECK on the user's corpora: train × model × test, checks, retraining, tables."""
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from psycheck.audits.behaviour import Behaviour
+from psycheck.audits.holm import holm_families
 from psycheck.audits.suite import Suite, read_suite
 from psycheck.audits.summary import across_corpora
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.experiments.arm_findings import findings_of
-from psycheck.experiments.arms import SAMPLE, Arms, Say, Ways, arms_of, named, one_seed
+from psycheck.experiments.arms import (
+    SAMPLE,
+    ArmResult,
+    Say,
+    Setting,
+    Ways,
+    checks_by_seed,
+    findings_of,
+    named,
+    quiet,
+    sentence_arms,
+    setting_of,
+)
 from psycheck.experiments.asking import dir_checks, sample
 from psycheck.experiments.changes import PLAIN
-from psycheck.experiments.rows import DECISIONS, Scored, against, holm_adjusted
+from psycheck.experiments.rows import DECISIONS, FAMILY, Scored, against
 from psycheck.finding import Finding
 from psycheck.measures.bootstrap import RESAMPLES
-from psycheck.model import Windowed
+from psycheck.model import Model, Windowed
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
@@ -44,31 +56,32 @@ def study_deck(
     store: str | Path | None = None,
     resamples: int = RESAMPLES,
     progress: Progress = silent,
-    say: Say = lambda _: None,
+    say: Say = quiet,
 ) -> Run:
     """Train every recipe on every corpus with every seed, and measure each on the test split of all corpora.
 
-    As in the paper, checks below the DIR mean are appended to all agreeing texts (section 6.3) and the models
-    are trained again; `retrain` off leaves that out. Checks are tried on `texts` texts: those of dev to
-    choose by, those of test for the tables, one sentence a text as the paper's counts suggest. The folder
-    gets `study.md`, each table beside the published one. What was trained or scored once is not done again.
+    As in the paper, the sentences of checks below the DIR mean are appended to all agreeing texts (section
+    6.3) and the models are trained again, unless `retrain` is off. Checks are tried on `texts` texts: those
+    of dev to choose by, those of test for the tables, with one sentence per text as the paper's counts
+    suggest. The folder gets `study.md`, each table next to the published one. Finished trainings and scores
+    are reused.
     """
     opened = [open_corpus(one) for one in corpora]
     _check(opened, recipes, seeds)
-    whole = read_suite(suite)
+    all_checks = read_suite(suite)
     folder = Path(out)
     remembered = Path(store) if store else folder / "scores.sqlite"
     ways = Ways(suite=suite, unseen="", which="below_mean", share=1.0, balance=False, control=False)
-    done: list[Arms] = []
+    findings: list[Finding] = []
     rates: list[Finding] = []
+    done: dict[str, list[ArmResult]] = {}
     for recipe in recipes:
         for corpus in opened:
-            others = [one for one in opened if one.name != corpus.name]
-            arms = arms_of(
+            setting = setting_of(
                 corpus,
-                others,
+                [one for one in opened if one.name != corpus.name],
                 recipe,
-                [dir_checks(whole)],
+                [dir_checks(all_checks)],
                 folder,
                 audit=AUDIT,
                 texts=texts,
@@ -76,20 +89,36 @@ def study_deck(
                 progress=progress,
                 say=say,
             )
+            arms: list[ArmResult] = []
             for number in range(seeds):
-                one_seed(arms, with_seed(recipe, recipe.seed + number), ways if retrain else None)
-            rates += _check_rates(arms, whole, named(recipe), texts)
-            done.append(arms)
-    findings = [f for arms in done for f in findings_of(arms, resamples)]
-    findings += between_models([row for arms in done for row in arms.rows])
+                seeded = with_seed(recipe, recipe.seed + number)
+                arms += sentence_arms(setting, seeded, ways if retrain else None)
+            rates += _check_rates(setting, arms[0].model, all_checks, named(recipe), texts)
+            findings += findings_of(setting, arms, resamples)
+            done[f"{corpus.name}, {named(recipe)}"] = arms
+    every_arm = [arm for arms in done.values() for arm in arms]
+    findings += between_models([row for arm in every_arm for row in arm.rows])
     findings += [*rates, *across_corpora(rates)]
+    plan = {
+        "verb": "study deck",
+        "models": [{"name": named(recipe), "labels": [setting.label]} for recipe in recipes],
+        "corpora": [
+            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
+            for c in opened
+        ],
+        "suites": [{"name": all_checks.name, "title": all_checks.title, "checks": len(all_checks.checks)}],
+        "threshold": 0.5,
+        "recipes": [recipe.as_dict() for recipe in recipes],
+        "seeds": seeds,
+        "chosen": {name: checks_by_seed(arms) for name, arms in done.items()},
+    }
     run = Run(
-        plan=_plan(opened, recipes, whole, seeds, done),
-        environment=environment_of([m for arms in done for m in arms.models], opened, [whole]),
+        plan=plan,
+        environment=environment_of([arm.model for arm in every_arm], opened, [all_checks]),
         findings=tuple(findings),
         notes=(
-            "ours stand beside the published figures; corpora and models are not the paper's",
-            *(n for a in done for n in a.notes),
+            "the published figures are of other corpora and models than ours",
+            *(note for arm in every_arm for note in arm.notes),
         ),
         folder=folder,
     )
@@ -109,7 +138,7 @@ def between_models(rows: Sequence[Scored]) -> list[Finding]:
         for one, other in combinations(group, 2)
         for decision in DECISIONS
     ]
-    return [*out, *holm_adjusted(out, "mcnemar_p")]
+    return [*out, *holm_families(out, "mcnemar_p", FAMILY)]
 
 
 def _check(corpora: Sequence[Corpus], recipes: Sequence[Recipe], seeds: int) -> None:
@@ -117,7 +146,7 @@ def _check(corpora: Sequence[Corpus], recipes: Sequence[Recipe], seeds: int) -> 
         raise BadInput(
             f"the study has {len(corpora)} corpus",
             allowed="two or more",
-            do="name another corpus: without one nothing is out of distribution",
+            do="name another corpus to test out of distribution",
         )
     if not recipes:
         raise BadInput("the study has no model to train", do="name a start: --start minilm")
@@ -128,47 +157,18 @@ def _check(corpora: Sequence[Corpus], recipes: Sequence[Recipe], seeds: int) -> 
         raise BadInput(f"seeds = {seeds}", allowed="1 or more")
 
 
-def _check_rates(arms: Arms, suite: Suite, model_name: str, texts: int) -> list[Finding]:
+def _check_rates(setting: Setting, plain: Model, suite: Suite, model_name: str, texts: int) -> list[Finding]:
     """All checks of the suite on texts of the own test split, with the first plain model (Table 2)."""
-    plain = next(model for model in arms.models if model.name.startswith(f"{PLAIN}-"))
-    asked = sample(arms.tests[0], texts, seed=0)
+    probe = sample(setting.tests[0], texts, seed=0)
     audit = Behaviour(suite, variants="one")
     sentences = [s for check in suite.checks for s in check.sentences]
-    fitted, _ = fit_texts(asked, [plain.read] if isinstance(plain, Windowed) else [], sentences)
-    with closing(Store(arms.store)) as store:
+    fitted, _ = fit_texts(probe, [plain.read] if isinstance(plain, Windowed) else [], sentences)
+    with closing(Store(setting.store)) as store:
         view = RememberedScores(store, plain, plain.labels)
-        score_once([(plain, view)], store, [(1.0, audit.ask(fitted))], arms.progress)
+        score_once([(plain, view)], store, [(1.0, audit.ask(fitted))], setting.progress)
         found = audit.judge(fitted, view).findings
-    wanted = ("pass_rate", "pass_rate_mean")
     return [
-        Finding(
-            f.measure,
-            f.value,
-            f.n,
-            f.interval,
-            {**f.where, "model": model_name},
-            f.counts,
-            (),
-            f.flags,
-        )
+        replace(f, where={**f.where, "model": model_name}, examples=())
         for f in found
-        if f.measure in wanted
+        if f.measure in ("pass_rate", "pass_rate_mean")
     ]
-
-
-def _plan(
-    corpora: Sequence[Corpus], recipes: Sequence[Recipe], suite: Suite, seeds: int, done: Sequence[Arms]
-) -> dict[str, Any]:
-    return {
-        "verb": "study deck",
-        "models": [{"name": named(recipe), "labels": [done[0].label]} for recipe in recipes],
-        "corpora": [
-            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
-            for c in corpora
-        ],
-        "suites": [{"name": suite.name, "title": suite.title, "checks": len(suite.checks)}],
-        "threshold": 0.5,
-        "recipes": [recipe.as_dict() for recipe in recipes],
-        "seeds": seeds,
-        "chosen": {f"{a.corpus.name}, {a.rows[0].model}": a.chosen for a in done},
-    }

@@ -12,7 +12,7 @@ import polars as pl
 
 from psycheck.audits.fairness import Fairness
 from psycheck.corpus import Corpus
-from psycheck.experiments.arms import BETTER, CONTROL, Arms, measured_arm, trained_arm
+from psycheck.experiments.arms import BETTER, CONTROL, ArmResult, Setting, run_arm
 from psycheck.experiments.changes import PLAIN
 from psycheck.experiments.rows import Scored
 from psycheck.finding import Finding
@@ -31,49 +31,57 @@ SPLIT = "split"
 HEADLINES = ("flip_rate", "score_shift", "fnr", "fnr_ratio")
 
 
-def one_gender_seed(
-    arms: Arms, recipe: Recipe, control: bool, folder: Path | None = None, scope: Scope = PRONOUNS
-) -> None:
-    """Train and measure the plain model (that of `folder`, if given), the augmented one and the control."""
-    split = _with_dev(arms.corpus, recipe)  # what cannot be swapped is said before anything is trained
+def gender_arms(
+    setting: Setting,
+    recipe: Recipe,
+    control: bool,
+    folder: Path | None = None,
+    scope: Scope = PRONOUNS,
+    *,
+    first: bool = True,
+) -> list[ArmResult]:
+    """Train and measure the plain model (that of `folder`, if any), the augmented one and the control.
+
+    The `first` seed also counts the undecided texts; they are the same for all seeds.
+    """
+    split = _with_dev(setting.corpus, recipe)  # raises an error before training if nothing can be swapped
     data = {
         arm: with_swapped(split, scope, control=arm == CONTROL) for arm in (BETTER, *([CONTROL] * control))
     }
-    if not arms.counts:  # further seeds learn from the same texts
-        arms.rates.append(_undecided(arms, data[BETTER]))
+    results = []
     flips: dict[tuple[str, str], dict[str, bool]] = {}
     for arm in (PLAIN, *data):
-        corpus = arms.corpus
+        corpus, counts = setting.corpus, dict[str, int]()
         if arm != PLAIN:
-            corpus, counts = data[arm].corpus, data[arm].counts
-            arms.counts[f"{arm}-{recipe.seed}"] = dict(counts)
+            corpus, counts = data[arm].corpus, dict(data[arm].counts)
             what = "repeated" if arm == CONTROL else "swapped"
-            beside = f"beside the {counts['texts']} of train and dev"
-            arms.say(f"seed {recipe.seed}, {arm}: {counts['added']} {what} texts {beside}")
-        measured_arm(arms, trained_arm(arms, corpus, recipe, arm, folder if arm == PLAIN else None), arm)
-        rows = {row.corpus: row for row in arms.rows if (row.arm, row.seed) == (arm, recipe.seed)}
-        for test in arms.tests:
-            row = rows[test.name]
-            half, dev = _judged(arms, test, arms.models[-1], (0.5, row.threshold), scope)
-            arms.rates.extend(_placed(f, row, HALF) for f in half.findings)
-            arms.rates.extend(
-                _placed(f, row, DEV, audit=arms.audit) for f in dev.findings if f.measure in HEADLINES
-            )
-            flips[arm, test.name] = _flipped(half.tables["pairs"], arms.label)
+            added = f"{counts['added']} {what} texts added to the {counts['texts']} of train and dev"
+            setting.say(f"seed {recipe.seed}, {arm}: {added}")
+        result = run_arm(setting, corpus, recipe, arm, counts, folder=folder if arm == PLAIN else None)
+        findings = [_undecided(setting, data[BETTER])] if first and arm == PLAIN else []
+        for test, row in zip(setting.tests, result.rows, strict=True):
+            half, dev = _judged(setting, test, result.model, (0.5, row.threshold), scope)
+            findings += [_placed(f, row, HALF) for f in half.findings]
+            findings += [
+                _placed(f, row, DEV, audit=setting.audit) for f in dev.findings if f.measure in HEADLINES
+            ]
+            flips[arm, test.name] = _flipped(half.tables["pairs"], setting.label)
             if arm != PLAIN:
-                arms.rates.append(_change(flips[PLAIN, test.name], flips[arm, test.name], arms, row))
+                findings.append(_change(flips[PLAIN, test.name], flips[arm, test.name], row))
+        results.append(replace(result, findings=tuple(findings)))
+    return results
 
 
-def _undecided(arms: Arms, made: Augmented) -> Finding:
-    """Texts of train and dev without a counterpart, as a word's swap cannot be decided: all of them by id."""
+def _undecided(setting: Setting, made: Augmented) -> Finding:
+    """The texts of train and dev without a counterpart, as a word's swap cannot be decided: all ids."""
     share = Rate(made.counts["undecided"], made.counts["texts"])
-    where = {"audit": arms.audit, "corpus": arms.corpus.name, "unit": "train and dev"}
+    where = {"audit": setting.audit, "corpus": setting.corpus.name, "unit": "train and dev"}
     counts = {"undecided": share.count}
     return Finding("undecided_rate", share.value, share.n, share.interval, where, counts, made.undecided)
 
 
 def _with_dev(corpus: Corpus, recipe: Recipe) -> Corpus:
-    """The corpus with the dev split written down that training would cut, so that no pair is cut in two."""
+    """The corpus with the dev split that training would cut made explicit, so that no pair is split."""
     splits = corpus.table[SPLIT]
     if any((splits == name).any() for name in DEV_NAMES):
         return corpus
@@ -85,21 +93,20 @@ def _with_dev(corpus: Corpus, recipe: Recipe) -> Corpus:
 
 
 def _judged(
-    arms: Arms, test: Corpus, model: Model, thresholds: tuple[float, float], scope: Scope
+    setting: Setting, test: Corpus, model: Model, thresholds: tuple[float, float], scope: Scope
 ) -> list[Judgement]:
     """Score a test and its counterparts once, and judge them at each threshold."""
     audits = [Fairness(threshold, scope) for threshold in thresholds]
-    with closing(Store(arms.store)) as store:
+    with closing(Store(setting.store)) as store:
         view = RememberedScores(store, model, model.labels)
-        score_once([(model, view)], store, [(1.0, audits[0].ask(test))], arms.progress)
+        score_once([(model, view)], store, [(1.0, audits[0].ask(test))], setting.progress)
         return [audit.judge(test, view) for audit in audits]
 
 
 def _placed(finding: Finding, row: Scored, decision: str, **more: str) -> Finding:
     """A finding of the audit with the arm, seed and decision that it belongs to."""
-    told = {"arm": row.arm, "seed": str(row.seed), "trained_on": row.trained_on, "decision": decision}
-    flag = "in_distribution" if row.own else "out_of_distribution"
-    return replace(finding, where={**finding.where, **told, **more}, flags=(*finding.flags, flag))
+    place = {"arm": row.arm, "seed": str(row.seed), "trained_on": row.trained_on, "decision": decision}
+    return replace(finding, where={**finding.where, **place, **more}, flags=(*finding.flags, row.flag))
 
 
 def _flipped(pairs: pl.DataFrame, label: str) -> dict[str, bool]:
@@ -110,21 +117,14 @@ def _flipped(pairs: pl.DataFrame, label: str) -> dict[str, bool]:
     return {id_: outcome == "failed" for id_, outcome in mine.select("id", "outcome").iter_rows()}
 
 
-def _change(before: dict[str, bool], after: dict[str, bool], arms: Arms, row: Scored) -> Finding:
+def _change(before: dict[str, bool], after: dict[str, bool], row: Scored) -> Finding:
     """How far the share of flipped pairs moved against plain, on the pairs that both judged."""
     shared = [id_ for id_ in before if id_ in after]
-    found = paired_difference([after[i] for i in shared], [before[i] for i in shared])
-    counts = {
-        "flipped_before": sum(before[i] for i in shared),
-        "flipped": sum(after[i] for i in shared),
-    }
-    known = not np.isnan(found.value)
-    return Finding(
-        "flip_rate_change",
-        found.value,
-        len(shared),
-        found.interval if known else None,
-        {**row.where(HALF), "versus": PLAIN},
-        counts,
-        flags=("in_distribution" if row.own else "out_of_distribution", *(() if known else ("not_tested",))),
-    )
+    old, new = [before[id_] for id_ in shared], [after[id_] for id_ in shared]
+    found = paired_difference(new, old)
+    counts = {"flipped_before": sum(old), "flipped": sum(new)}
+    where = {**row.where(HALF), "versus": PLAIN}
+    measured = ("flip_rate_change", found.value, len(shared))
+    if np.isnan(found.value):
+        return Finding(*measured, None, where, counts, flags=(row.flag, "not_tested"))
+    return Finding(*measured, found.interval, where, counts, flags=(row.flag,))

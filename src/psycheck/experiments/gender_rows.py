@@ -1,11 +1,11 @@
-"""What one classifier decides of pairs, the same text as of a woman and as of a man, and what follows.
+"""Decisions of one classifier on pairs, the same text about a woman and about a man, and their figures.
 
 Both wordings of a text share its annotation, so every figure is of pairs: their number is n, whole pairs are
 drawn for intervals, and McNemar's test asks whether one wording is called positive more often.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
@@ -13,21 +13,19 @@ import polars as pl
 
 from psycheck.experiments.gender_texts import FEMALE, MALE
 from psycheck.finding import Finding
-from psycheck.measures.bootstrap import RESAMPLES, percentiles
+from psycheck.measures.bootstrap import RESAMPLES, f1_of_counts, percentiles
 from psycheck.measures.classification import BoolArray, Confusion, FloatArray, macro_f1
 from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, paired_flips
-from psycheck.measures.significance import holm
 
 AUDIT = "gender"
-OWN = "its own"  # the vectors of a model that is trained whole
+OWN = "its own"  # the vectors of a model that is trained end to end
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """One classifier on all test pairs: `marks`, `as_female` and `as_male` are (n,), one entry a pair.
+    """One classifier on all test pairs: `marks`, `as_female` and `as_male` are (n,), one entry per pair.
 
-    `unseen` counts, by reason, the pairs whose two wordings have one vector, so that nothing could tell them
-    apart.
+    `unseen` counts, by reason, the pairs whose two wordings have the same vector and so cannot differ.
     """
 
     corpus: str
@@ -49,13 +47,13 @@ class Decided:
         return out
 
     @property
-    def said(self) -> FloatArray:
+    def positives(self) -> FloatArray:
         """How many of the two wordings are called positive, (n,)."""
         out: FloatArray = self.as_female.astype(np.float64) + self.as_male
         return out
 
     def where(self, **more: str) -> dict[str, str]:
-        """What a finding about it says of itself."""
+        """The `where` of a finding about it."""
         return {
             "audit": AUDIT,
             "model": self.learner,
@@ -71,10 +69,10 @@ class Decided:
 def figures(one: Decided, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Finding]:
     """Macro-F1, FNR by gender, FNRR with its direction, flips, McNemar's p, and both differences."""
     n, where = len(one.marks), one.where()
-    table = _confusion(one.marks, one.said)
+    table = _confusion(one.marks, one.positives)
     found = macro_f1(table)
     counts = {"tp": table.tp, "fp": table.fp, "fn": table.fn, "tn": table.tn}
-    drawn = _drawn_f1(one.marks, [one.said], resamples, seed)[0]
+    drawn = _drawn_f1(one.marks, [one.positives], resamples, seed)[0]
     out = [Finding("macro_f1", found.value, n, percentiles(drawn), where, counts, flags=found.flags)]
     yes = one.marks
     missed_f, missed_m = yes & ~one.as_female, yes & ~one.as_male
@@ -111,9 +109,9 @@ def changes(one: Decided, original: Decided, *, resamples: int = RESAMPLES, seed
     n, where = len(one.marks), one.where(versus=original.experiment)
     flips = paired_difference(one.flipped, original.flipped)
     counts = {"flipped_before": int(original.flipped.sum()), "flipped": int(one.flipped.sum())}
-    before, after = _drawn_f1(one.marks, [original.said, one.said], resamples, seed)
-    gain = macro_f1(_confusion(one.marks, one.said)).value
-    gain -= macro_f1(_confusion(one.marks, original.said)).value
+    before, after = _drawn_f1(one.marks, [original.positives, one.positives], resamples, seed)
+    gain = macro_f1(_confusion(one.marks, one.positives)).value
+    gain -= macro_f1(_confusion(one.marks, original.positives)).value
     return [
         Finding("flip_rate_change", flips.value, n, flips.interval, where, counts),
         Finding("flip_rate_change_p", flips.p, n, None, where, counts),
@@ -139,44 +137,30 @@ def pair_rows(rows: Sequence[Decided]) -> pl.DataFrame:
     )
 
 
-def adjusted(findings: Sequence[Finding], measure: str) -> list[Finding]:
-    """The p-values of a measure by Holm, within each seed over all learners and experiments."""
-    families: dict[str, list[Finding]] = {}
-    for finding in findings:
-        if finding.measure == measure:
-            families.setdefault(finding.where["seed"], []).append(finding)
-    return [
-        replace(f, measure=f"{measure}_holm", value=float(p), counts={**f.counts, "tests": len(family)})
-        for family in families.values()
-        for f, p in zip(family, holm([f.value for f in family]), strict=True)
-    ]
-
-
-def _confusion(marks: BoolArray, said: FloatArray) -> Confusion:
+def _confusion(marks: BoolArray, positives: FloatArray) -> Confusion:
     """Both wordings of all pairs, as the paper counts them."""
-    positives, negatives = 2 * int(marks.sum()), 2 * int((~marks).sum())
-    tp, fp = int(said[marks].sum()), int(said[~marks].sum())
-    return Confusion(tp, fp, positives - tp, negatives - fp)
+    tp, fp = int(positives[marks].sum()), int(positives[~marks].sum())
+    return Confusion(tp, fp, 2 * int(marks.sum()) - tp, 2 * int((~marks).sum()) - fp)
 
 
-def _drawn_f1(marks: BoolArray, said: Sequence[FloatArray], resamples: int, seed: int) -> list[FloatArray]:
+def _drawn_f1(
+    marks: BoolArray, positives: Sequence[FloatArray], resamples: int, seed: int
+) -> list[FloatArray]:
     """Macro-F1 of each classifier in each draw of whole pairs within each class, each (resamples,).
 
     A pair matters only by how many of its wordings each classifier calls positive, so what is drawn is how
     many pairs of each such kind there are: multinomial, the same draws for all classifiers.
     """
     random = np.random.default_rng(seed)
-    kinds = np.stack(said, axis=1).astype(np.int64)
+    kinds = np.stack(positives, axis=1).astype(np.int64)
     sums: list[list[FloatArray]] = []
     for side in (marks, ~marks):
         values, counts = np.unique(kinds[side], axis=0, return_counts=True)
         drawn = random.multinomial(counts.sum(), counts / counts.sum(), size=resamples)
-        sums.append([(drawn @ values[:, k]).astype(np.float64) for k in range(len(said))])
-    positives, negatives = 2 * int(marks.sum()), 2 * int((~marks).sum())
+        sums.append([(drawn @ values[:, k]).astype(np.float64) for k in range(len(positives))])
     out = []
     for tp, fp in zip(*sums, strict=True):
-        fn, tn = positives - tp, negatives - fp
-        of_one: FloatArray = 2 * tp / (2 * tp + fp + fn)
-        of_zero: FloatArray = 2 * tn / (2 * tn + fp + fn)
+        fn, tn = 2 * int(marks.sum()) - tp, 2 * int((~marks).sum()) - fp
+        of_one, of_zero = f1_of_counts(tp, fp, fn, tn)
         out.append((of_one + of_zero) / 2)
     return out

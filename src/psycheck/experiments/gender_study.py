@@ -5,12 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from psycheck.audits.holm import holm_families
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, PsycheckError
-from psycheck.experiments.arms import Say
-from psycheck.experiments.gender_deciding import TFIDF, Deciding, title_of
-from psycheck.experiments.gender_rows import AUDIT, Decided, adjusted, changes, figures, pair_rows
+from psycheck.experiments.arms import Say, quiet
+from psycheck.experiments.gender_classifiers import (
+    TFIDF,
+    Classified,
+    Setting,
+    encoded,
+    finetune,
+    search_learners,
+    title_of,
+)
+from psycheck.experiments.gender_rows import AUDIT, Decided, changes, figures, pair_rows
 from psycheck.experiments.gender_texts import Balance, Cut, Gendered, How, cut, gendered_texts, label_of
 from psycheck.experiments.gender_training import fewer, training_of
 from psycheck.experiments.gender_unseen import unseen_notes
@@ -48,16 +57,16 @@ def study_gender(
     direct_bias: bool = True,
     resamples: int = RESAMPLES,
     progress: Progress = silent,
-    say: Say = lambda _: None,
+    say: Say = quiet,
 ) -> Run:
-    """Train on original, swapped, neutralised and augmented texts, and decide every test text twice.
+    """Train on original, swapped, neutralised and augmented texts, and classify every test text twice.
 
-    `names` are the learners of the grids (all unless said), on the vectors of `encoder`; "tfidf" stands for
-    TF–IDF of words, which knows nothing but the training texts. `recipes` are encoders to fine-tune besides.
-    `scope` says which words are swapped, `how` what neutral texts say; `balance` and `each` how training
-    texts are drawn, once a seed; `pairs` bounds the test; `direct_bias` measures that of the encoder, too.
-    The folder gets `study.md`, each table beside the published one, and `pairs.parquet`, every decision by
-    id. Vectors and decisions are remembered in it: the same call goes on after a kill.
+    `names` are the learners of the grids (default: all), on the vectors of `encoder`; "tfidf" stands for
+    TF–IDF of words, which knows nothing but the training texts. `recipes` are further models to fine-tune.
+    `scope` chooses the words to swap, `how` the wording of neutral texts; `balance` and `each` how training
+    texts are drawn, once per seed; `pairs` limits the test; `direct_bias` also measures that of the encoder.
+    The folder gets `study.md`, each table next to the published one, and `pairs.parquet`, every decision by
+    id. Vectors and decisions are kept in it: call again after an interruption to resume.
     """
     opened = open_corpus(corpus)
     grids = [grid(name) for name in (learners() if names is None else names)]
@@ -65,27 +74,37 @@ def study_gender(
     texts = gendered_texts(opened, label_of(opened, label), scope, how)
     cuts = [fewer(texts, cut(texts, balance=balance, each=each, seed=k), pairs, k) for k in range(seeds)]
     folder = Path(out)
-    by_words = encoder == TFIDF
-    reader = None if by_words or not grids else open_encoder(encoder)
-    study = Deciding(texts, folder, reader, progress, say)
+    reader = None if encoder == TFIDF or not grids else open_encoder(encoder)
     trainings = [training_of(texts, one, k) for k, one in enumerate(cuts)]
-    study.encode([text for t in trainings for text in t.every_text()])
+    setting = Setting(texts, folder, reader, progress, say)
+    every_text = [text for training in trainings for text in training.every_text()]
+    vectors, unknown = encoded(reader, every_text, setting.remembered, progress)
+    setting = replace(setting, vectors=vectors)
+    done: list[Classified] = []
     for number, training in enumerate(trainings):
-        for one in grids:
-            study.learn(one, training, number)
+        done += search_learners(setting, grids, training, number)
         for recipe in recipes:
-            study.finetune(
-                with_seed(recipe.with_(labels=[texts.label]), recipe.seed + number), training, number
-            )
+            seeded = with_seed(recipe.with_(labels=[texts.label]), recipe.seed + number)
+            done += finetune(setting, seeded, training, number)
+    rows = [one.row for one in done]
     run = Run(
-        plan=_plan(opened, texts, cuts, study, grids, recipes, balance, scope, how, seeds),
+        plan={
+            **_plan(opened, texts, cuts, grids, recipes),
+            "encoder": setting.vectors_name if grids else "their own vectors",
+            "balance": balance,
+            "neutral": how,
+            "scope": {key: getattr(scope, key) for key in ("nouns", "titles", "names", "person")},
+            "seeds": seeds,
+            "chosen": {one.name: one.parameters for one in done if one.parameters},
+        },
         environment=environment_of([reader] if reader is not None else [], [opened]),
-        findings=tuple(_findings(study.rows, texts, resamples)),
-        tables={"pairs": pair_rows(study.rows)},
+        findings=tuple(_findings(rows, texts, resamples)),
+        tables={"pairs": pair_rows(rows)},
         notes=(
             *_notes(opened, texts, cuts),
-            *unseen_notes(study.rows),
-            *study.notes,
+            *unseen_notes(rows),
+            *unknown,
+            *(note for one in done for note in one.notes),
             *paper_notes(),
         ),
         folder=folder,
@@ -103,7 +122,7 @@ def _findings(rows: Sequence[Decided], texts: Gendered, resamples: int) -> list[
         if row.experiment != ORIGINAL:
             out += changes(row, original[row.learner, row.seed], resamples=resamples)
     for measure in ("mcnemar_p", "fnr_mcnemar_p", "flip_rate_change_p"):
-        out += adjusted(out, measure)
+        out += holm_families(out, measure, ("seed",))
     total = len(texts) + sum(texts.left_out.values())
     where = {"audit": AUDIT, "corpus": texts.corpus, "label": texts.label}
     counts = {why.replace(" ", "_"): n for why, n in texts.left_out.items()}
@@ -113,12 +132,12 @@ def _findings(rows: Sequence[Decided], texts: Gendered, resamples: int) -> list[
 
 
 def _with_direct_bias(run: Run, encoder: Encoder, folder: Path) -> Run:
-    """The run with Direct Bias of the vectors, or with a note that says why there is none."""
+    """The run with Direct Bias of the vectors, or with a note why it is missing."""
 
     def without(why: str) -> Run:
         return replace(run, notes=(*run.notes, f"Direct Bias of {encoder.name} is missing: {why}"))
 
-    # What is trained is written down before: nothing that fails from here on may cost it.
+    # Saved first, so that a failure from here on cannot lose what was trained.
     save(without("the study ended before it was measured"), folder)
     try:
         return replace(run, findings=(*run.findings, *_direct_bias(encoder, folder / "bias")))
@@ -127,13 +146,13 @@ def _with_direct_bias(run: Run, encoder: Encoder, folder: Path) -> Run:
 
 
 def _direct_bias(encoder: Encoder, folder: Path) -> list[Finding]:
-    """Direct Bias of the depression words in the vectors, measured once a folder."""
+    """Direct Bias of the depression words in the vectors, measured once per folder."""
     from psycheck.verbs.bias import encoder_bias
 
     run = open_run(folder) if (folder / "findings.jsonl").is_file() else None
     mark = encoder.fingerprint
     known = run.environment.get("models", {}) if run else {}
-    if run is None or mark not in [said.get("fingerprint") for said in known.values()]:
+    if run is None or mark not in [one.get("fingerprint") for one in known.values()]:
         run = encoder_bias(encoder, lists=["depression"], out=folder)
     wanted = ("direct_bias", "direct_bias_p")
     return [replace(f, where={**f.where, "audit": AUDIT}) for f in run.findings if f.measure in wanted]
@@ -155,14 +174,14 @@ def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
     total = len(corpus)
     out = [
         *corpus.notes,
-        "ours stand beside the published figures; corpora and vectors are not the paper's",
-        f"{texts.corpus}: {len(texts)} of {total} texts speak of one gender and can be swapped whole",
+        "the published figures are of other corpora and vectors than ours",
+        f"{texts.corpus}: {len(texts)} of {total} texts name one gender and can be swapped completely",
     ]
     out += [f"{texts.corpus}: {n} left out ({why})" for why, n in texts.left_out.items()]
     if texts.besides:
         out.append(
-            f"{texts.corpus}: {texts.besides} of the {len(texts)} name a gender by a noun or title too, "
-            "which stays in every wording, so that a model can hold on to it (--swap nouns,titles)"
+            f"{texts.corpus}: {texts.besides} of the {len(texts)} also name a gender by noun or title, which "
+            "stays in every wording, so a model can still use it (--swap nouns,titles)"
         )
     first = cuts[0]
     out.append(f"trained on {len(first.train)} texts, tested on {len(first.test)} pairs, with each seed")
@@ -176,41 +195,21 @@ def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
 
 
 def _plan(
-    corpus: Corpus,
-    texts: Gendered,
-    cuts: Sequence[Cut],
-    study: Deciding,
-    grids: Sequence[Grid],
-    recipes: Sequence[Recipe],
-    balance: Balance,
-    scope: Scope,
-    how: How,
-    seeds: int,
+    corpus: Corpus, texts: Gendered, cuts: Sequence[Cut], grids: Sequence[Grid], recipes: Sequence[Recipe]
 ) -> dict[str, Any]:
     titles = [one.title for one in grids] + [title_of(recipe) for recipe in recipes]
+    left_out = {**corpus.left_out, **texts.left_out}
     return {
         "verb": "study gender",
         "models": [{"name": title, "labels": [texts.label]} for title in titles],
         "corpora": [
-            {
-                "name": corpus.name,
-                "texts": len(corpus),
-                "labels": [texts.label],
-                "left_out": {**corpus.left_out, **texts.left_out},
-            }
+            {"name": corpus.name, "texts": len(corpus), "labels": [texts.label], "left_out": left_out}
         ],
-        "encoder": study.vectors_name if grids else "their own vectors",
         "threshold": 0.5,
-        "balance": balance,
-        "neutral": how,
-        "scope": {key: getattr(scope, key) for key in ("nouns", "titles", "names", "person")},
-        "seeds": seeds,
         "cuts": [{"train": len(one.train), "pairs": len(one.test), "shared": one.shared} for one in cuts],
-        "grids": {one.name: {"fixed": dict(one.fixed), "tuned": _plain(one)} for one in grids},
-        "chosen": study.chosen,
+        "grids": {
+            one.name: {"fixed": dict(one.fixed), "tuned": {k: list(v) for k, v in one.tuned.items()}}
+            for one in grids
+        },
         "recipes": [recipe.as_dict() for recipe in recipes],
     }
-
-
-def _plain(one: Grid) -> dict[str, list[Any]]:
-    return {key: list(values) for key, values in one.tuned.items()}

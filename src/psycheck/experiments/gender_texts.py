@@ -1,4 +1,4 @@
-"""Texts that speak of one gender, each with its swapped and its neutral wording; which train, which test."""
+"""Texts about one gender with their swapped and neutral wordings, and the draw of train and test."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ CELLS = ("female positive", "female negative", "male positive", "male negative")
 
 @dataclass(frozen=True, slots=True)
 class Gendered:
-    """The texts of a corpus that can be swapped whole, row by row.
+    """The texts of a corpus that can be swapped completely, row by row.
 
-    `female` says how the text speaks of the person, `marks` what it is annotated as, both (n,); `owners` are
+    `female` is true for texts about a woman, `marks` for texts annotated 1, both (n,); `owners` are
     the authors, or the ids where nobody is known; `parts` the splits. `left_out` counts the others by reason,
     `undecided` holds the ids of those whose gendered words could not all be decided. `besides` counts the
     texts in which nouns or titles that are not edited name a gender, too.
@@ -47,13 +47,18 @@ class Gendered:
         return len(self.texts)
 
     @property
+    def place(self) -> str:
+        """Where an error is: the corpus and the label."""
+        return f"corpus '{self.corpus}', label '{self.label}'"
+
+    @property
     def cells(self) -> IntArray:
         """Which of `CELLS` each text is in, (n,)."""
         out: IntArray = 2 * (~self.female).astype(np.intp) + (~self.marks).astype(np.intp)
         return out
 
     def wordings(self, rows: IntArray) -> tuple[list[str], list[str]]:
-        """The texts of rows as they speak of a woman, and as they speak of a man."""
+        """The texts of rows worded about a woman, and worded about a man."""
         both = [(self.texts[i], self.swapped[i]) for i in rows]
         sides = [pair if self.female[i] else pair[::-1] for pair, i in zip(both, rows, strict=True)]
         return [side[0] for side in sides], [side[1] for side in sides]
@@ -63,7 +68,7 @@ class Gendered:
 class Cut:
     """Rows to train on and rows to test on.
 
-    `shared` test rows fell out because their author trains, `beyond` because fewer pairs were asked for.
+    `shared` test rows were dropped because their author is in train, `beyond` because of --pairs.
     """
 
     train: IntArray
@@ -73,29 +78,29 @@ class Cut:
 
 
 def label_of(corpus: Corpus, wanted: str | None = None) -> str:
-    """The label that is studied: the wanted one, the only one, or depression."""
+    """The label to study: the wanted one, the only one, or depression."""
     if wanted is not None:
-        corpus.targets([wanted])  # says which labels there are where this one is not
+        corpus.targets([wanted])  # raises an error that lists the labels where this one is missing
         return wanted
     if not corpus.labels:
         raise BadInput(
             f"corpus '{corpus.name}' has no label", do="name the column of the annotation: --label COLUMN"
         )
-    if len(corpus.labels) == 1 or "depression" not in corpus.labels:
-        if len(corpus.labels) > 1:
-            raise BadInput(
-                f"corpus '{corpus.name}' has {len(corpus.labels)} labels",
-                allowed=", ".join(corpus.labels),
-                do="name one: --label COLUMN",
-            )
+    if len(corpus.labels) == 1:
         return corpus.labels[0]
-    return "depression"
+    if "depression" in corpus.labels:
+        return "depression"
+    raise BadInput(
+        f"corpus '{corpus.name}' has {len(corpus.labels)} labels",
+        allowed=", ".join(corpus.labels),
+        do="name one: --label COLUMN",
+    )
 
 
 def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") -> Gendered:
-    """Take the annotated texts of one gender that can be swapped and neutralised whole, each wording once.
+    """Select the annotated texts of one gender that can be swapped and neutralised completely, each once.
 
-    Where a word stays undecided the pair would be half swapped, so the text is left out and named by id.
+    With an undecided word the pair would be half swapped, so the text is left out and listed by id.
     A text whose swapped wording is another text of the corpus is the same text twice.
     """
     swapping, neutralising = swap(scope), neutralise(scope, how)
@@ -146,32 +151,30 @@ def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") 
 def cut(texts: Gendered, *, balance: Balance = "both", each: int | None = None, seed: int = 0) -> Cut:
     """Draw the training rows by seed; the rest, or the test split where there is one, is the test.
 
-    With `balance` "both" there are `each` rows of every class and gender (the paper's 90), with "class" twice
-    as many of every class whatever the gender, with "none" as they come. Without `each`, as many as there
-    are, of which half are kept for the test where the corpus has no test split. An author who trains does
-    not test.
+    With `balance` "both", draw `each` rows of every class and gender (the paper: 90), with "class" twice as
+    many of every class regardless of gender, with "none" at most `each` of every class and gender. Without
+    `each`, draw as many as possible; half are kept for the test where the corpus has no test split. Test
+    rows of authors in train are dropped.
     """
     if balance not in get_args(Balance):
         raise BadInput(f"balance = '{balance}'", allowed=", ".join(get_args(Balance)))
     if each is not None and each < FOLDS:
-        raise BadInput(f"each = {each}", allowed=f"{FOLDS} or more: one a fold")
+        raise BadInput(f"each = {each}", allowed=f"{FOLDS} or more: one per fold")
     _check_texts(texts)
     split = "test" in texts.parts
     is_test = np.array([part == "test" for part in texts.parts], bool)
     pool = np.flatnonzero(~is_test)
     train = _drawn(texts, pool, balance, each, seed, half=not split)
     learned = {texts.owners[i] for i in train}
-    taken = np.zeros(len(texts), bool)
-    taken[train] = True
-    rest = np.flatnonzero(is_test if split else ~taken)
+    rest = np.flatnonzero(is_test) if split else np.setdiff1d(np.arange(len(texts)), train)
     test = np.array([i for i in rest if texts.owners[i] not in learned], np.intp)
     positive = int(texts.marks[test].sum())
     if not 0 < positive < len(test):
         raise BadInput(
-            f"{len(test)} texts are left to test on, {positive} of them positive",
-            where=f"corpus '{texts.corpus}', label '{texts.label}'",
+            f"{len(test)} texts remain for the test, {positive} of them positive",
+            where=texts.place,
             allowed="texts of both classes",
-            do="train on fewer (--each), or bring a corpus with a test split",
+            do="train on fewer (--each), or use a corpus with a test split",
         )
     return Cut(train, test, len(rest) - len(test))
 
@@ -179,7 +182,7 @@ def cut(texts: Gendered, *, balance: Balance = "both", each: int | None = None, 
 def _drawn(
     texts: Gendered, pool: IntArray, balance: Balance, each: int | None, seed: int, *, half: bool
 ) -> IntArray:
-    """Rows of the pool, sorted, `wanted` of each group that is balanced."""
+    """Training rows from the pool, sorted: equally many of each balanced group."""
     random = np.random.default_rng(seed)
     cells = texts.cells[pool]
     groups = {"both": cells, "class": cells % 2, "none": cells}[balance]
@@ -193,44 +196,43 @@ def _drawn(
             name = CELLS[least] if balance == "both" else ("positive", "negative")[least]
             kept = " (half of them are kept for the test)" if half else ""
             each_most = most // (2 if balance == "class" else 1)
-            ways = [f"ask for no more (--each {each_most})"] * (each is not None and each_most >= FOLDS)
+            ways = [f"draw fewer (--each {each_most})"] * (each is not None and each_most >= FOLDS)
             ways += ["balance less (--balance class)"] * (balance == "both")
             raise BadInput(
                 f"too few texts to train on: {len(members[least])} are {name}{kept}",
-                where=f"corpus '{texts.corpus}', label '{texts.label}'",
-                allowed=f"{FOLDS} or more to draw, and no fewer than --each asks for",
-                do=", or ".join(["bring more such texts", *ways]),
+                where=texts.place,
+                allowed=f"{FOLDS} or more, and at least --each",
+                do=", or ".join(["add such texts", *ways]),
             )
         usable = [wanted] * len(members)
     elif each is not None:
         usable = [min(size, each) for size in usable]
-    chosen = [rows[:size] for rows, size in zip(members, usable, strict=True)]
-    train = np.sort(np.concatenate(chosen)).astype(np.intp)
+    drawn = [rows[:size] for rows, size in zip(members, usable, strict=True)]
+    train = np.sort(np.concatenate(drawn)).astype(np.intp)
     marks = texts.marks[train]
     if min(int(marks.sum()), int((~marks).sum())) < FOLDS:
         raise BadInput(
             f"too few texts to train on: {int(marks.sum())} positive, {int((~marks).sum())} negative",
-            where=f"corpus '{texts.corpus}', label '{texts.label}'",
+            where=texts.place,
             allowed=f"{FOLDS} or more of each class",
         )
     return train
 
 
 def _check_texts(texts: Gendered) -> None:
-    place = f"corpus '{texts.corpus}', label '{texts.label}'"
     if not len(texts):
         reasons = ", ".join(f"{n} {why}" for why, n in texts.left_out.items()) or "it is empty"
         raise BadInput(
-            f"no text speaks of one gender: {reasons}",
-            where=place,
+            f"no text names exactly one gender: {reasons}",
+            where=texts.place,
             allowed="texts in the third person with he or she",
-            do="swap more than pronouns (--swap nouns,titles,names) or bring another corpus",
+            do="swap more than pronouns (--swap nouns,titles,names) or use another corpus",
         )
     positive = int(texts.marks.sum())
     if positive in (0, len(texts)):
         raise BadInput(
             f"one class only: {positive} of {len(texts)} gendered texts are positive",
-            where=place,
+            where=texts.place,
             allowed="texts of both classes",
         )
 

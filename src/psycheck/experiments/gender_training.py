@@ -17,10 +17,10 @@ Folds = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Training texts in three wordings with their marks and folds, and test texts as of a woman and a man.
+    """Training texts in three wordings with their marks and folds, and test texts about a woman and a man.
 
     The folds are the same for all four experiments, and the two wordings of a text are in one fold: a search
-    that trained on one and tried the other would choose what learns texts by heart.
+    that trained on one and tested on the other would choose what memorises texts.
     """
 
     original: list[str]
@@ -40,8 +40,13 @@ class Training:
         texts = {ORIGINAL: self.original, SWAPPED: self.swapped, NEUTRAL: self.neutral}[experiment]
         return texts, self.marks, self.folds
 
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Both wordings of every test text."""
+        return list(zip(self.as_female, self.as_male, strict=True))
+
     def every_text(self) -> Iterator[str]:
-        """All wordings that need a vector."""
+        """All wordings, each of which needs a vector."""
         for texts in (self.original, self.swapped, self.neutral, self.as_female, self.as_male):
             yield from texts
 
@@ -72,13 +77,13 @@ def _folds(texts: Gendered, rows: IntArray, seed: int) -> Folds:
             return folds
     raise BadInput(
         f"{len(set(owners))} authors are too few to cut {FOLDS} folds with both classes in each",
-        where=f"corpus '{texts.corpus}', label '{texts.label}'",
-        do="train on more texts, or leave the author column out if authors do not matter",
+        where=texts.place,
+        do="train on more texts, or omit the author column if authors do not matter",
     )
 
 
 def fewer(texts: Gendered, cut: Cut, pairs: int | None, seed: int) -> Cut:
-    """The cut with at most so many test pairs, drawn by seed; the rarer class gives way last."""
+    """The cut with at most `pairs` test pairs, drawn by seed; the rarer class is reduced last."""
     if pairs is None or len(cut.test) <= pairs:
         return cut
     random = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Pairs whose two wordings are one and the same to a classifier: which they are, why, and how it is said."""
+"""Pairs whose two wordings look the same to a classifier: which, why, and the notes about them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -43,7 +43,7 @@ def not_read(read: Callable[[Sequence[str]], IntArray], pairs: Sequence[Pair]) -
 
 
 def why_same(encoder: Encoder, pairs: Sequence[Pair]) -> list[str]:
-    """Why an encoder has one vector for both wordings of each of these pairs."""
+    """Why an encoder has the same vector for both wordings of each of these pairs."""
     beyond = np.zeros(len(pairs), bool)
     if isinstance(encoder, HfEncoder):
         tokenizer, window = encoder.tokenizer, encoder.max_length
@@ -52,14 +52,14 @@ def why_same(encoder: Encoder, pairs: Sequence[Pair]) -> list[str]:
     words = sorted(set[str]().union(*parted))
     vectors = np.nan_to_num(encoder.encode(words)) if words else np.zeros((0, 1))
     known = {word for word, vector in zip(words, vectors, strict=True) if vector.any()}
-    told = iter([NOT_PARTED if some & known else NOT_KNOWN for some in parted])
-    return [WINDOW if cut else next(told) for cut in beyond]
+    reasons = iter([NOT_PARTED if some & known else NOT_KNOWN for some in parted])
+    return [WINDOW if cut else next(reasons) for cut in beyond]
 
 
 def why_same_to(model: Model, pairs: Sequence[Pair]) -> list[str]:
-    """Why a trained model reads one and the same in both wordings of a pair; "" where it does not.
+    """Why a trained model reads the same in both wordings of a pair; "" where it does not.
 
-    Equal scores do not say so: a model may have learned that neither word matters.
+    Equal scores are no sign of it: a model may have learned that neither word matters.
     """
     same, why = np.zeros(len(pairs), bool), ""
     if isinstance(model, SklearnModel):

@@ -1,32 +1,42 @@
-"""Retrain a model on the checks that it failed, or on both genders, and prove it on corpora it never saw."""
+"""Retrain a model on the checks it failed, or on both genders, and test it on corpora it never saw."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 from psycheck.audits.suite import read_suite
 from psycheck.corpora.open import CorpusLike, open_corpus
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, nearest
-from psycheck.experiments.arm_findings import findings_of
-from psycheck.experiments.arms import SAMPLE, Arms, Say, Ways, arms_of, one_seed
+from psycheck.errors import BadInput, counted, nearest
+from psycheck.experiments.arms import (
+    BETTER,
+    CONTROL,
+    SAMPLE,
+    ArmResult,
+    Say,
+    Setting,
+    Ways,
+    checks_by_seed,
+    findings_of,
+    quiet,
+    sentence_arms,
+    setting_of,
+)
 from psycheck.experiments.asking import dir_checks
-from psycheck.experiments.gender_arms import one_gender_seed
+from psycheck.experiments.changes import PLAIN
+from psycheck.experiments.gender_arms import gender_arms
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
-from psycheck.text.gender.edits import Scope, scope_of
+from psycheck.text.gender.edits import scope_of
 from psycheck.train.card import RECORD, read_record
 from psycheck.train.fit import opened
-from psycheck.train.parts import parts_of
 from psycheck.train.recipe import Recipe, used, with_seed
 
 AUDIT = "improve"
 DECK, GENDER = "deck", "gender"
-UNDECIDED_BY_ID = " (by id: undecided_rate in findings.jsonl)"
 
 
 def improve(
@@ -43,37 +53,39 @@ def improve(
     store: str | Path | None = None,
     resamples: int = RESAMPLES,
     progress: Progress = silent,
-    say: Say = lambda _: None,
+    say: Say = quiet,
     **changes: Any,
 ) -> Run:
-    """Retrain with sentences of DIR checks or with swapped texts; measure both models at home and elsewhere.
+    """Retrain with sentences of DIR checks or with swapped texts; measure all models at home and elsewhere.
 
     `start` is a folder that `train` wrote from this corpus, or a recipe. Every further seed trains anew. All
     arms are measured on the test split and on the others (their test split where they have one), at 0.5, at a
     threshold chosen on dev, and by AUC; sentences are tried on `texts` texts of dev (40). `changes` are
-    fields of `Ways`: suite, unseen, which, share, agreeing, balance, control. What was trained or scored once
-    is not trained or scored again. With `augment` "gender" every text of train and dev that names a gender
-    gets a swapped counterpart, and flips and false negative rates are measured too; `swap` (pronouns) and
-    `swap_person` (all) say which words are swapped, in training and in these pairs. What belongs to the other
-    kind of augmenting is refused.
+    fields of `Ways`: suite, unseen, which, share, agreeing, balance, control. Finished trainings and scores
+    are reused. With `augment` "gender" every text of train and dev that names a gender gets a swapped
+    counterpart, and flips and false negative rates are measured too; `swap` (pronouns) and `swap_person`
+    (all) choose the words to swap, in training and in these pairs. Settings of the other kind of augmenting
+    are an error.
     """
     ways = ways_of(changes)
     if augment not in (DECK, GENDER):
         raise BadInput(f"cannot augment with '{augment}'", allowed=nearest(augment, (DECK, GENDER)))
     if augment != GENDER and (swap is not None or swap_person is not None):
-        raise BadInput("nothing is swapped here", do="--swap and --swap-person go with --augment gender")
+        raise BadInput(
+            "augment = 'deck' swaps nothing", do="use --swap and --swap-person with --augment gender"
+        )
     of_sentences = [*changes, *(["texts"] if texts is not None else [])]
     if augment == GENDER and (idle := [name for name in of_sentences if name != "control"]):
         raise BadInput(
-            f"no sentences are appended here, so these settings do nothing: {', '.join(idle)}",
+            f"augment = 'gender' appends no sentences; settings without effect: {', '.join(idle)}",
             allowed="control, swap, swap_person and seeds",
-            do="leave them out; they go with --augment deck",
+            do="remove them, or use --augment deck",
         )
     scope = scope_of(swap or (), swap_person or "all")
     if seeds < 1:
         raise BadInput(f"seeds = {seeds}", allowed="1 or more")
     folder, recipe = _start(start)
-    arms = arms_of(
+    setting = setting_of(
         open_corpus(corpus),
         [open_corpus(one) for one in others],
         recipe,
@@ -86,32 +98,56 @@ def improve(
         say=say,
     )
     if folder is not None:
-        _same_texts(folder, arms.corpus, recipe)
+        _same_texts(folder, setting)
+    names = ways.arms(recipe) if augment == DECK else (PLAIN, BETTER, CONTROL)[: 2 + ways.control]
+    say(_ahead(setting, names, seeds, trained=folder is not None))
+    arms: list[ArmResult] = []
     for number in range(seeds):
         seeded, known = with_seed(recipe, recipe.seed + number), folder if number == 0 else None
         if augment == GENDER:
-            one_gender_seed(arms, seeded, ways.control, known, scope)
+            arms += gender_arms(setting, seeded, ways.control, known, scope, first=number == 0)
         else:
-            one_seed(arms, seeded, ways, known)
-    if augment == DECK and not any(arms.chosen.values()):
+            arms += sentence_arms(setting, seeded, ways, known)
+    checks = checks_by_seed(arms)
+    if augment == DECK and not any(checks.values()):
         raise BadInput(
-            f"no DIR check of '{arms.suites[0].name}' is below the mean: all pass alike",
+            f"no DIR check of '{setting.suites[0].name}' is below the mean: all have the same pass rate",
             do="learn from all of them: --which all",
         )
-    findings = findings_of(arms, resamples)
+    counts = {f"{arm.arm}-{arm.seed}": dict(arm.augmented) for arm in arms if arm.augmented}
+    plan = _plan(setting, arms, recipe, seeds) | {"ways": asdict(ways), "chosen": checks, "augmented": counts}
+    if augment == GENDER:
+        plan |= {"swap": list(scope.words), "swap_person": scope.person}
+        notes = _gender_notes(arms, counts)
+    else:
+        tried = f"sentences were tried on {len(setting.probe)} texts of dev"
+        notes = [f"{tried}; checks that training used are marked 'trained_on'"]
     run = Run(
-        plan={"augment": augment, **_swapping(augment, scope), **_plan(arms, recipe, ways, seeds)},
-        environment=environment_of(arms.models, [arms.corpus, *arms.tests[1:]], arms.suites),
-        findings=tuple(findings),
-        notes=(*_notes(arms, augment), *arms.notes),
-        folder=arms.out,
+        plan={"augment": augment, **plan},
+        environment=environment_of(
+            [arm.model for arm in arms], [setting.corpus, *setting.tests[1:]], setting.suites
+        ),
+        findings=tuple(findings_of(setting, arms, resamples)),
+        notes=(*notes, *(note for arm in arms for note in arm.notes)),
+        folder=setting.out,
     )
-    save(run, arms.out)
+    save(run, setting.out)
     return run
 
 
+def _ahead(setting: Setting, arms: Sequence[str], seeds: int, *, trained: bool) -> str:
+    """How much work lies ahead: the trainings, their texts, and the texts to score."""
+    number = len(arms) * seeds - trained
+    tests = ", ".join(f"{test.name} ({len(test):,})" for test in setting.tests)
+    return (
+        f"{counted(number, 'training')} ahead: {', '.join(arms)}; {counted(seeds, 'seed')}; "
+        f"{counted(len(setting.parts.train), 'text')} of train and {len(setting.parts.dev):,} of dev; "
+        f"test texts per model: {tests}"
+    )
+
+
 def ways_of(changes: Mapping[str, Any]) -> Ways:
-    """The ways with some changed; what is unknown or out of range is an error."""
+    """The default ways with changes; unknown names and values out of range are errors."""
     known = {one.name for one in fields(Ways)}
     for name in changes:
         if name not in known:
@@ -131,67 +167,53 @@ def _start(start: str | Path | Recipe) -> tuple[Path | None, Recipe]:
     folder = Path(str(start).removeprefix("hf:"))
     if not (folder / RECORD).is_file():
         raise BadInput(
-            f"'{folder}' is no folder that train wrote: its recipe is not known",
+            f"'{folder}' was not written by psycheck train: it has no recipe",
             allowed=f"a folder with {RECORD}, or a named recipe",
-            do="psycheck train CORPUS --out FOLDER first; psycheck ls recipes says which have a name",
+            do="run psycheck train CORPUS --out FOLDER first, or choose a recipe (psycheck ls recipes)",
         )
     return folder, opened(folder).recipe
 
 
-def _same_texts(folder: Path, corpus: Corpus, recipe: Recipe) -> None:
+def _same_texts(folder: Path, setting: Setting) -> None:
     """Plain and augmented can be compared only if the plain model learned from these very texts."""
     learned = read_record(folder)["trained_on"]["train"]["fingerprint"]
-    if learned != parts_of(corpus, recipe).train.fingerprint():
+    if learned != setting.parts.train.fingerprint():
         raise BadInput(
-            f"the model was not trained on the train split of corpus '{corpus.name}' as it is now",
+            f"the model was not trained on the train split of corpus '{setting.corpus.name}' as it is now",
             where=str(folder),
-            allowed="the corpus that train was given, with the same columns and splits",
+            allowed="the corpus the model was trained on, with the same columns and splits",
             do="name that corpus first, or a recipe instead of the folder",
         )
 
 
-def _notes(arms: Arms, augment: str) -> list[str]:
-    if augment == DECK:
-        return [
-            f"sentences were tried on {len(arms.asked)} texts of dev; "
-            "checks that training used are marked 'trained_on'"
-        ]
-    added = [
-        f"{name}: {c['added']} texts added to the {c['texts']} of train and dev; {c['undecided']} undecided "
-        f"texts were not swapped{UNDECIDED_BY_ID if c['undecided'] else ''}" + _besides(c)
-        for name, c in arms.counts.items()
-    ]
-    # The page of the swapped pairs has no column for them.
-    cuts = {f"{row.arm}-{row.seed}": f"{row.threshold:.3f}" for row in arms.rows}
-    return [*added, f"thresholds chosen on dev: {', '.join(' '.join(one) for one in cuts.items())}"]
+def _gender_notes(arms: Sequence[ArmResult], counts: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """How many texts were added, and the thresholds, for which the page of pairs has no column."""
+    out = []
+    for name, c in counts.items():
+        note = f"{name}: {c['added']} texts added to the {c['texts']} of train and dev; "
+        note += f"{c['undecided']} undecided texts were not swapped"
+        note += " (by id: undecided_rate in findings.jsonl)" if c["undecided"] else ""
+        if c["named_besides"]:
+            note += f"; {c['named_besides']} of them also name a gender by a noun or title, which is not "
+            note += "swapped (--swap nouns,titles)"
+        out.append(note)
+    thresholds = [f"{arm.arm}-{arm.seed} {arm.rows[0].threshold:.3f}" for arm in arms]
+    return [*out, f"thresholds chosen on dev: {', '.join(thresholds)}"]
 
 
-def _besides(counts: Mapping[str, int]) -> str:
-    """What a swap left to be seen, and what would take it."""
-    besides = counts["named_besides"]
-    said = f"; {besides} of them name a gender by a noun or title, too, which stays (--swap nouns,titles)"
-    return said if besides else ""
-
-
-def _swapping(augment: str, scope: Scope) -> dict[str, Any]:
-    return {"swap": list(scope.words), "swap_person": scope.person} if augment == GENDER else {}
-
-
-def _plan(arms: Arms, recipe: Recipe, ways: Ways, seeds: int) -> dict[str, Any]:
+def _plan(setting: Setting, arms: Sequence[ArmResult], recipe: Recipe, seeds: int) -> dict[str, Any]:
+    models = [arm.model for arm in arms]
     return {
         "verb": "improve",
-        "models": [{"name": model.name, "labels": list(model.labels)} for model in arms.models],
+        "models": [{"name": model.name, "labels": list(model.labels)} for model in models],
         "corpora": [
             {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
-            for c in arms.tests
+            for c in setting.tests
         ],
-        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in arms.suites],
-        "trained_on": {model.name: [arms.corpus.name] for model in arms.models},
+        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in setting.suites],
+        "trained_on": {model.name: [setting.corpus.name] for model in models},
         "threshold": 0.5,
         "recipe": used(recipe),
-        "ways": {one.name: getattr(ways, one.name) for one in fields(ways)},
         "seeds": seeds,
-        "sentences_tried_on": len(arms.asked) if arms.suites else 0,
-        "chosen": arms.chosen,
-        "augmented": arms.counts,
+        "sentences_tried_on": len(setting.probe) if setting.suites else 0,
     }

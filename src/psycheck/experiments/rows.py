@@ -1,17 +1,23 @@
-"""What models of one study say of the same texts: figures, against chance, against each other.
+"""Scores of several models on the same texts: figures, comparisons with chance and with each other.
 
-A decision is a threshold: "0.5", or "dev" where the macro-F1 on dev is highest. What comes from the decision
-and what from the ranking is thereby kept apart: the AUC ("ranking") knows no threshold.
+A decision is a threshold: "0.5", or "dev", the one with the highest macro-F1 on dev. The AUC ("ranking")
+needs no threshold, so effects of the decision and of the ranking are kept apart.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from psycheck.finding import Finding
-from psycheck.measures.bootstrap import RESAMPLES, confusion_intervals, percentiles, score_intervals
+from psycheck.measures.bootstrap import (
+    RESAMPLES,
+    confusion_intervals,
+    f1_of_counts,
+    percentiles,
+    score_intervals,
+)
 from psycheck.measures.classification import (
     BoolArray,
     FloatArray,
@@ -24,12 +30,13 @@ from psycheck.measures.classification import (
     ranked,
     usable,
 )
-from psycheck.measures.significance import holm, mcnemar
+from psycheck.measures.significance import mcnemar
 from psycheck.report.studies.deck import DEV, HALF
 
 RANKING = "ranking"
 DECISIONS = (HALF, DEV)
 CHANGES = (("f1", HALF), ("macro_f1", HALF), ("f1", DEV), ("macro_f1", DEV), ("auc", RANKING))
+FAMILY = ("decision", "versus", "against")  # p-values equal in these are adjusted together
 MEASURES = {"f1": f1, "macro_f1": macro_f1, "accuracy": accuracy}
 _BLOCK = 2**20  # weights drawn at once
 
@@ -38,7 +45,7 @@ _BLOCK = 2**20  # weights drawn at once
 class Scored:
     """One model on one test: targets and scores (n,), NaN where unknown; `threshold` was chosen on dev.
 
-    `arm` says how it was trained ("plain", "augmented" …), `model` what it is.
+    `arm` names how it was trained ("plain", "augmented" …), `model` what was trained.
     """
 
     audit: str
@@ -57,7 +64,7 @@ class Scored:
         return self.threshold if decision == DEV else 0.5
 
     def right(self, decision: str) -> BoolArray:
-        """Which of the annotated texts are decided as annotated, (m,); no answer is not right."""
+        """Which annotated texts are classified correctly, (m,); a missing answer is not correct."""
         known = ~np.isnan(self.targets)
         with np.errstate(invalid="ignore"):
             decided = self.scores[known] >= self.at(decision)
@@ -66,11 +73,16 @@ class Scored:
 
     @property
     def own(self) -> bool:
-        """Whether the test is of the corpus that it was trained on."""
+        """True if the test belongs to the corpus that the model was trained on."""
         return self.trained_on == self.corpus
 
+    @property
+    def flag(self) -> str:
+        """The flag of findings about it."""
+        return "in_distribution" if self.own else "out_of_distribution"
+
     def where(self, decision: str) -> dict[str, str]:
-        """What a finding about it says of itself."""
+        """The `where` of a finding about it."""
         return {
             "audit": self.audit,
             "model": self.model,
@@ -85,7 +97,6 @@ class Scored:
 
 def figures(one: Scored, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Finding]:
     """F1, macro-F1 and accuracy at both decisions, AUC, and the threshold itself, each with its interval."""
-    flags = ("in_distribution",) if one.own else ("out_of_distribution",)
     n = int(usable(one.targets, one.scores).sum())
     out = []
     for decision in DECISIONS:
@@ -94,27 +105,23 @@ def figures(one: Scored, *, resamples: int = RESAMPLES, seed: int = 0) -> list[F
         counts = {"tp": table.tp, "fp": table.fp, "fn": table.fn, "tn": table.tn}
         for name, measure in MEASURES.items():
             found = measure(table)
-            interval = intervals[name] if not np.isnan(found.value) else None
-            out.append(
-                Finding(
-                    name, found.value, n, interval, one.where(decision), counts, (), (*flags, *found.flags)
-                )
-            )
+            interval = None if np.isnan(found.value) else intervals[name]
+            flags = (one.flag, *found.flags)
+            out.append(Finding(name, found.value, n, interval, one.where(decision), counts, flags=flags))
     found = auc(one.targets, one.scores)
-    interval = (
-        None
-        if np.isnan(found.value)
-        else score_intervals(one.targets, one.scores, resamples=resamples, seed=seed)["auc"]
-    )
-    out.append(Finding("auc", found.value, n, interval, one.where(RANKING), flags=(*flags, *found.flags)))
-    out.append(Finding("threshold", one.threshold, n, None, one.where(DEV), flags=flags))
+    interval = None
+    if not np.isnan(found.value):
+        interval = score_intervals(one.targets, one.scores, resamples=resamples, seed=seed)["auc"]
+    flags = (one.flag, *found.flags)
+    out.append(Finding("auc", found.value, n, interval, one.where(RANKING), flags=flags))
+    out.append(Finding("threshold", one.threshold, n, None, one.where(DEV), flags=(one.flag,)))
     return out
 
 
 def against_chance(one: Scored, decision: str) -> list[Finding]:
-    """Whether it is right more or less often than a coin (exact binomial) and than always the larger class.
+    """Compare its correct answers with a coin (exact binomial) and with always choosing the larger class.
 
-    The larger class is a decision on the same texts, so that comparison is McNemar's.
+    Always choosing the larger class decides the same texts, so that comparison is McNemar's.
     """
     right = one.right(decision)
     n = len(right)
@@ -143,32 +150,18 @@ def against(one: Scored, other: Scored, decision: str) -> Finding:
     return Finding("mcnemar_p", found.p, sum(counts.values()), None, where, counts)
 
 
-def holm_adjusted(findings: Sequence[Finding], measure: str) -> list[Finding]:
-    """The p-values of a measure, adjusted by Holm within each decision and opponent."""
-    families: dict[tuple[str, ...], list[Finding]] = {}
-    for finding in findings:
-        if finding.measure == measure:
-            key = tuple(finding.where.get(name, "") for name in ("decision", "versus", "against"))
-            families.setdefault(key, []).append(finding)
-    out = []
-    for family in families.values():
-        for finding, value in zip(family, holm([f.value for f in family]), strict=True):
-            counts = {**finding.counts, "tests": len(family)}
-            out.append(replace(finding, measure=f"{measure}_holm", value=float(value), counts=counts))
-    return out
-
-
 def differences(
     pairs: Sequence[tuple[Scored, Scored]], *, resamples: int = RESAMPLES, seed: int = 0
 ) -> list[Finding]:
-    """How far the second of each pair is above the first, meaned over pairs (seeds) on one test.
+    """How far the second of each pair is above the first, averaged over pairs (seeds) on one test.
 
     The interval draws texts within each class, the same for all models, and takes the mean over pairs in
-    each draw: it speaks of other texts, not of other seeds. `seeds` counts the pairs, of which `up` went up.
+    each draw: it covers other texts, not other seeds. `seeds` counts the pairs, of which `up` went up.
     """
     first, second = pairs[0]
     draws = _draws(first.targets, resamples, seed)
     once = np.ones((1, len(first.targets)))
+    n = int(usable(first.targets, first.scores).sum())
     out = []
     for name, decision in CHANGES:
         values = _gains(pairs, name, decision, once)
@@ -176,18 +169,10 @@ def differences(
         where = {**second.where(decision), "versus": first.arm}
         if len(pairs) > 1:
             where["seed"] = "mean"
-        up = int((values > 0).sum())
-        out.append(
-            Finding(
-                f"{name}_change",
-                float(values.mean()),
-                int(usable(first.targets, first.scores).sum()),
-                percentiles(np.concatenate(drawn)),
-                where,
-                {"seeds": len(pairs), "up": up},
-                flags=("in_distribution",) if second.own else ("out_of_distribution",),
-            )
-        )
+        counts = {"seeds": len(pairs), "up": int((values > 0).sum())}
+        interval = percentiles(np.concatenate(drawn))
+        change = float(values.mean())
+        out.append(Finding(f"{name}_change", change, n, interval, where, counts, flags=(second.flag,)))
     return out
 
 
@@ -223,20 +208,10 @@ def _drawn(one: Scored, name: str, decision: str, weights: FloatArray) -> FloatA
         return order.areas(weights[:, order.positive], weights[:, order.negative])[0]
     known = usable(one.targets, one.scores)
     with np.errstate(invalid="ignore"):
-        yes, said = gold(one.targets), one.scores >= one.at(decision)
+        yes, positive = gold(one.targets), one.scores >= one.at(decision)
     tp, fp, fn, tn = (
         weights @ (known & cell).astype(np.float64)
-        for cell in (yes & said, ~yes & said, yes & ~said, ~yes & ~said)
+        for cell in (yes & positive, ~yes & positive, yes & ~positive, ~yes & ~positive)
     )
-    with np.errstate(invalid="ignore", divide="ignore"):
-        of_one: FloatArray = 2 * tp / (2 * tp + fp + fn)
-        of_zero: FloatArray = 2 * tn / (2 * tn + fp + fn)
+    of_one, of_zero = f1_of_counts(tp, fp, fn, tn)
     return of_one if name == "f1" else (of_one + of_zero) / 2
-
-
-def by_place(rows: Iterable[Scored]) -> Mapping[tuple[str, str, str, str], list[Scored]]:
-    """The seeds of each arm, model, training corpus and test."""
-    out: dict[tuple[str, str, str, str], list[Scored]] = {}
-    for one in rows:
-        out.setdefault((one.arm, one.model, one.trained_on, one.corpus), []).append(one)
-    return out

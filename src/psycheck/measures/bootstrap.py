@@ -2,7 +2,7 @@
 
 Texts are drawn with replacement within each gold class, so every resample has the classes of the corpus.
 Draws are seeded and go through small blocks: 1,000 resamples of 100,000 texts take seconds and few megabytes.
-The interval speaks of texts at this balance of classes, not of a population where the balance is other.
+The interval covers other texts at this balance of classes, not populations with another balance.
 A resample in which a measure is undefined is left out; where none is defined the interval is NaN.
 """
 
@@ -33,9 +33,9 @@ def confusion_intervals(c: Confusion, *, resamples: int = RESAMPLES, seed: int =
     tp = random.binomial(p, c.tp / p if p else 0.0, resamples).astype(np.float64)
     fp = random.binomial(n, c.fp / n if n else 0.0, resamples).astype(np.float64)
     fn, tn = p - tp, n - fp
-    undefined, whole = np.zeros(resamples), np.full(resamples, float(c.n))
-    f1_one = _divided(2 * tp, 2 * tp + fp + fn if p else undefined)
-    f1_zero = _divided(2 * tn, 2 * tn + fp + fn if n else undefined)
+    undefined, whole = np.full(resamples, np.nan), np.full(resamples, float(c.n))
+    f1_one, f1_zero = f1_of_counts(tp, fp, fn, tn)
+    f1_one, f1_zero = f1_one if p else undefined, f1_zero if n else undefined
     drawn = {
         "accuracy": _divided(tp + tn, whole),
         "precision": _divided(tp, tp + fp),
@@ -141,8 +141,8 @@ def label_intervals(
     for rows in _blocks(resamples, n):
         sums = np.asarray(events @ _weights(random, rows, n).T).T
         hamming.append(sums[:, -2] / sums[:, -1])
-        found, there, said = sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k : 3 * k]
-        of_label = _divided(2 * found, np.where(there > 0, there + said, 0.0))
+        found, annotated, predicted_1 = sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k : 3 * k]
+        of_label = _divided(2 * found, np.where(annotated > 0, annotated + predicted_1, 0.0))
         defined = ~np.isnan(of_label)
         f1.append(
             _divided(np.where(defined, of_label, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
@@ -151,6 +151,13 @@ def label_intervals(
         "hamming": percentiles(np.concatenate(hamming)),
         "macro_f1_across_labels": percentiles(np.concatenate(f1)),
     }
+
+
+def f1_of_counts(
+    tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """F1 of class 1 and of class 0 for each row of counts; NaN where undefined."""
+    return _divided(2 * tp, 2 * tp + fp + fn), _divided(2 * tn, 2 * tn + fp + fn)
 
 
 def percentiles(values: FloatArray) -> Interval:

@@ -81,11 +81,11 @@ def mcnemar(first_right: BoolArray, second_right: BoolArray) -> McNemar:
 
 def holm(pvalues: Sequence[float] | FloatArray) -> FloatArray:
     """Holm's adjusted p-values, (n,); a NaN stays NaN and does not count as a test."""
-    given = np.asarray(pvalues, dtype=np.float64)
-    out = np.full(given.shape, np.nan)
-    there = np.flatnonzero(~np.isnan(given))
-    order = there[np.argsort(given[there], kind="stable")]
-    steps = given[order] * np.arange(len(order), 0, -1)
+    p = np.asarray(pvalues, dtype=np.float64)
+    out = np.full(p.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    steps = p[order] * np.arange(len(order), 0, -1)
     out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return out
 
@@ -185,8 +185,8 @@ def _fisher(value: float, error: float) -> Interval:
 
 
 def _numbers(values: ArrayLike) -> FloatArray:
-    given = np.asarray(values, dtype=np.float64)
-    return given[~np.isnan(given)]
+    numbers = np.asarray(values, dtype=np.float64)
+    return numbers[~np.isnan(numbers)]
 
 
 def _pairs(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:

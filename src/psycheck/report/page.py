@@ -22,7 +22,7 @@ def draw(template: str, run: Run, /, **parts: object) -> str:
         "plan": run.plan,
         "environment": run.environment,
     }
-    return _templates().get_template(f"{template}.html.j2").render({**shared, **parts})
+    return templates().get_template(f"{template}.html.j2").render({**shared, **parts})
 
 
 def beside(name: str) -> str:
@@ -31,7 +31,8 @@ def beside(name: str) -> str:
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """The templates of this folder."""
     jinja = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,

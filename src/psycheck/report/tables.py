@@ -1,10 +1,17 @@
-"""A plain table for the page."""
+"""A table that is drawn as HTML, Markdown or aligned text."""
 
+import io
 from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, plain
+from psycheck.report.page import templates
 from psycheck.report.words import name_of
+
+_UNBOUNDED = 10_000  # columns of text, more than any table has
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +23,34 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     words: int = 1
     note: str = ""
+
+    def to_html(self) -> Markup:
+        """The table as HTML, its note in a paragraph below."""
+        module: Any = templates().get_template("table.html.j2").module
+        return Markup(module.table(self))
+
+    def to_markdown(self, heading: str | None = None) -> str:
+        """A heading ("## caption" by default), the table and its note, separated by empty lines."""
+        cells = (self.head, ("---",) * len(self.head), *self.rows)
+        lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
+        parts = [heading or f"## {self.caption}", "\n".join(lines), self.note]
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+    def to_console(self) -> str:
+        """The caption and the table as text with aligned columns, without colour, lines or wrapping."""
+        from rich.console import Console
+        from rich.table import Table as Grid
+        from rich.text import Text
+
+        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for number, name in enumerate(self.head):
+            grid.add_column(Text(name), justify="left" if number < self.words else "right", no_wrap=True)
+        for row in self.rows:
+            grid.add_row(*map(Text, row))
+        console = Console(file=io.StringIO(), width=_UNBOUNDED, color_system=None)
+        with console.capture() as drawn:
+            console.print(grid)
+        return "\n".join([self.caption, *(line.rstrip() for line in drawn.get().splitlines())])
 
 
 def others(findings: list[Finding]) -> Table | None:

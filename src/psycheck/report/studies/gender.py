@@ -1,11 +1,13 @@
-"""The tables of the gender study, ours beside the published ones, and what they say in a sentence each."""
+"""The tables of the gender study, ours next to the published ones, and one sentence per learner."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from statistics import fmean
 
 from psycheck.finding import Finding
-from psycheck.report.studies.markdown import markdown, p_values
+from psycheck.report.studies.layout import document, p_values
 from psycheck.report.studies.papers import MARK, published
 from psycheck.report.tables import Table
 from psycheck.run import Run
@@ -34,8 +36,8 @@ def gender_tables(run: Run) -> str:
         else "Ours with the 95 % interval. That of an FNRR is of FNR(named) / FNR(other): where it reaches "
         "above 1, these texts cannot tell which gender is missed less."
     )
-    parts = [
-        "# Gender bias on its way to a classifier: ours beside the published figures",
+    intro = (
+        "# Gender bias on its way to a classifier: ours and the published figures",
         "",
         *(f"- {line}" for line in answers(findings)),
         "",
@@ -43,16 +45,13 @@ def gender_tables(run: Run) -> str:
         f"{MARK} marks a figure that the paper's own text contradicts (see the notes). FNRR is the lower by",
         "the higher false negative rate; the letter names the gender that is missed less.",
         ours,
-        "",
-    ]
-    for table in tables_of(findings):
-        parts += [f"## {table.caption}", "", *markdown(table.head, table.rows), ""]
-        parts += [table.note, ""] if table.note and table.note != ours else []
-    return "\n".join([*parts, "## Notes", "", *(f"- {note}" for note in run.notes)]) + "\n"
+    )
+    tables = [replace(table, note="") if table.note == ours else table for table in tables_of(findings)]
+    return document(intro, tables, run.notes)
 
 
 def tables_of(findings: Sequence[Finding]) -> list[Table]:
-    """The paper's tables, one a learner, then the pairs, the changes and the ids of flipped pairs."""
+    """The paper's tables, one per learner, then the pairs, the changes and the ids of flipped pairs."""
     main = [main_table(findings, learner) for learner in _learners(findings)]
     tables = [*main, pairs_table(findings), change_table(findings)]
     draws = _draws(findings)
@@ -63,7 +62,7 @@ def tables_of(findings: Sequence[Finding]) -> list[Table]:
 
 
 def answers(findings: Sequence[Finding]) -> list[str]:
-    """For each learner one sentence: what the original texts taught it, and what augmenting changed."""
+    """For each learner one sentence: what it learned from the original texts, and what augmenting changed."""
     out = []
     for learner in _learners(findings):
         before = _of(findings, "flip_rate", learner, ORIGINAL)
@@ -72,9 +71,9 @@ def answers(findings: Sequence[Finding]) -> list[str]:
         cost = _of(findings, "macro_f1_change", learner, AUGMENTED)
         if before and after:
             out.append(
-                f"{learner}: swapping the gender turns {_turned(before)} when trained on the original texts, "
-                f"{_turned(after, again=True)} when augmented; FNRR {_cell(ratio[0], _two)} and "
-                f"{_cell(ratio[1], _two)}; macro-F1 {_cell(cost, _points)} points"
+                f"{learner}: swapping the gender flips {_flips(before)} when trained on the original texts, "
+                f"{_flips(after, again=True)} when augmented; FNRR {_cell(ratio[0])} and "
+                f"{_cell(ratio[1])}; macro-F1 {_cell(cost, '+.1f', 100)} points"
             )
     return out
 
@@ -99,7 +98,7 @@ def main_table(findings: Sequence[Finding], learner: str) -> Table:
         cells = ["ours", vectors, _bias(findings, vectors)]
         for experiment in EXPERIMENTS:
             for measure in ("fnr_ratio", "macro_f1"):
-                cells.append(_cell(_of(findings, measure, learner, experiment), _two))
+                cells.append(_cell(_of(findings, measure, learner, experiment)))
         rows.append(tuple(cells))
     title = f"Table {PUBLISHED[learner][-1]}: {learner}" if paper else f"{learner} (not in the paper)"
     return Table(title, tuple(head), tuple(rows), words=2)
@@ -110,13 +109,8 @@ def pairs_table(findings: Sequence[Finding]) -> Table:
     rows: list[tuple[str, ...]] = []
     for learner in _learners(findings):
         for experiment in EXPERIMENTS:
-            flips = _of(findings, "flip_rate", learner, experiment)
-            found = {
-                measure: _of(findings, measure, learner, experiment)
-                for measure in ("mcnemar_p", "mcnemar_p_holm", "equal_opportunity_difference")
-            }
-            parity = _of(findings, "demographic_parity_difference", learner, experiment)
-            misses = _of(findings, "fnr", learner, experiment)
+            of = partial(_of, findings, learner=learner, experiment=experiment)
+            flips, misses = of("flip_rate"), of("fnr")
             rows.append(
                 (
                     learner,
@@ -124,15 +118,15 @@ def pairs_table(findings: Sequence[Finding]) -> Table:
                     experiment,
                     _counted([f.n for f in flips]),
                     _counted([f.counts["flipped"] for f in flips]),
-                    _cell(flips, _hundred),
+                    _cell(flips, ".1f", 100),
                     _counted([f.counts["only_female_positive"] for f in flips]),
                     _counted([f.counts["only_male_positive"] for f in flips]),
-                    p_values(found["mcnemar_p"]),
-                    p_values(found["mcnemar_p_holm"]),
-                    _cell([f for f in misses if f.where["group"] == "female"], _two),
-                    _cell([f for f in misses if f.where["group"] == "male"], _two),
-                    _cell(found["equal_opportunity_difference"], _signed),
-                    _cell(parity, _signed),
+                    p_values(of("mcnemar_p")),
+                    p_values(of("mcnemar_p_holm")),
+                    _cell([f for f in misses if f.where["group"] == "female"]),
+                    _cell([f for f in misses if f.where["group"] == "male"]),
+                    _cell(of("equal_opportunity_difference"), "+.2f"),
+                    _cell(of("demographic_parity_difference"), "+.2f"),
                 )
             )
     draws = _draws(findings)
@@ -149,17 +143,11 @@ def change_table(findings: Sequence[Finding]) -> Table:
     rows: list[tuple[str, ...]] = []
     for learner in _learners(findings):
         for experiment in EXPERIMENTS[1:]:
-            moved = _of(findings, "flip_rate_change", learner, experiment)
-            rows.append(
-                (
-                    learner,
-                    moved[0].where["encoder"],
-                    experiment,
-                    _cell(moved, _points),
-                    p_values(_of(findings, "flip_rate_change_p_holm", learner, experiment)),
-                    _cell(_of(findings, "macro_f1_change", learner, experiment), _points),
-                )
-            )
+            of = partial(_of, findings, learner=learner, experiment=experiment)
+            moved = of("flip_rate_change")
+            ps = p_values(of("flip_rate_change_p_holm"))
+            place = (learner, moved[0].where["encoder"], experiment)
+            rows.append((*place, _cell(moved, "+.1f", 100), ps, _cell(of("macro_f1_change"), "+.1f", 100)))
     return Table("Against training on the original texts", _CHANGES, tuple(rows), words=3)
 
 
@@ -201,7 +189,7 @@ def _vectors(findings: Sequence[Finding], learner: str) -> list[str]:
 
 
 def _of(findings: Sequence[Finding], measure: str, learner: str, experiment: str) -> list[Finding]:
-    """The findings of a measure, one a seed (the false negative rate: one a seed and gender)."""
+    """The findings of a measure, one per seed (the false negative rate: one per seed and gender)."""
     return [
         f
         for f in findings
@@ -213,34 +201,39 @@ def _bias(findings: Sequence[Finding], vectors: str) -> str:
     """Direct Bias of the vectors with its direction and interval, where it was measured."""
     for f in findings:
         if f.measure == "direct_bias" and f.where["encoder"] == vectors and f.interval:
-            return f"{_two(f.value)} {f.where['direction']} ({_two(f.interval[0])} to {_two(f.interval[1])})"
+            low, high = map(_number, f.interval)
+            return f"{_number(f.value)} {f.where['direction']} ({low} to {high})"
     return ""
 
 
-def _cell(findings: Sequence[Finding], said: Callable[[float], str]) -> str:
+def _cell(findings: Sequence[Finding], spec: str = ".2f", scale: float = 1) -> str:
     """One draw with its interval and direction, or the mean over draws with the least and the most."""
     tested = [f for f in findings if f.tested]
     if not tested:
         return "–"
+    write = partial(_number, spec=spec, scale=scale)
     letters = [_LETTER.get(flag, "") for f in tested for flag in f.flags if flag.startswith("favours_")]
     if len(findings) == 1:
         ends = tested[0].interval
-        between = f" ({said(ends[0])} to {said(ends[1])})" if ends and not math.isnan(ends[0]) else ""
-        return f"{said(tested[0].value)}{letters[0] if letters else ''}{between}"
+        between = f" ({write(ends[0])} to {write(ends[1])})" if ends and not math.isnan(ends[0]) else ""
+        return f"{write(tested[0].value)}{letters[0] if letters else ''}{between}"
     values = [f.value for f in tested]
     towards = ", ".join(f"{letters.count(x)}{x}" for x in _LETTER.values() if x in letters)
-    between = f"{said(min(values))} to {said(max(values))}{'; ' + towards if towards else ''}"
-    return f"{said(sum(values) / len(values))} ({between})"
+    between = f"{write(min(values))} to {write(max(values))}{'; ' + towards if towards else ''}"
+    return f"{write(fmean(values))} ({between})"
 
 
-def _turned(findings: Sequence[Finding], *, again: bool = False) -> str:
-    """How many decisions turn; several draws share test texts, so they are never added up."""
-    if len(findings) == 1:
-        return f"{findings[0].counts['flipped']} of {findings[0].n} decisions, {_cell(findings, _percent)},"
+def _flips(findings: Sequence[Finding], *, again: bool = False) -> str:
+    """How many decisions flip; several draws share test texts, so they are never added up."""
     shares = [f.value for f in findings]
-    ends = f"{_hundred(min(shares))} to {_hundred(max(shares))}"
-    mean = _percent(sum(shares) / len(shares))
-    return f"{mean} ({ends})" if again else f"{mean} of the decisions ({ends} over {len(shares)} draws)"
+    ends = min(shares), max(shares)
+    if len(findings) == 1:
+        ends = findings[0].interval or ends
+    low, mean, high = (_number(share, ".1f", 100) for share in (ends[0], fmean(shares), ends[1]))
+    if len(findings) == 1:
+        return f"{findings[0].counts['flipped']} of {findings[0].n} decisions, {mean} % ({low} to {high}),"
+    over = "" if again else f" over {len(shares)} draws"
+    return f"{mean} %{'' if again else ' of the decisions'} ({low} to {high}{over})"
 
 
 def _draws(findings: Sequence[Finding]) -> int:
@@ -255,21 +248,5 @@ def _counted(values: Sequence[int]) -> str:
     return ", ".join(map(str, values)) if len(set(values)) > 1 else str(values[0])
 
 
-def _two(value: float) -> str:
-    return f"{value:.2f}"
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
-
-
-def _hundred(value: float) -> str:
-    return f"{100 * value:.1f}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
-
-
-def _points(value: float) -> str:
-    return f"{100 * value:+.1f}".replace("-", "−")
+def _number(value: float, spec: str = ".2f", scale: float = 1) -> str:
+    return f"{scale * value:{spec}}".replace("-", "−")

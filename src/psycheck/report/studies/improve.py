@@ -1,12 +1,11 @@
-"""Before and after: the tables of `improve`, and what they say in a line for each arm."""
+"""Before and after: the tables of `improve`, and one summary line per arm."""
 
 import csv
 import io
-import math
 from collections.abc import Sequence
 
 from psycheck.finding import Finding
-from psycheck.report.studies.markdown import markdown, p_values
+from psycheck.report.studies.layout import interval_of, over_seeds, p_values
 from psycheck.report.tables import Table
 from psycheck.report.words import swapped_words
 
@@ -15,6 +14,8 @@ _PAIRED = (
     "Before and after are the same texts: the interval is that of pairs, and further seeds add no texts."
 )
 _FAIR = ("tested on", "arm", "decision", "FNR ratio", "FNR female", "FNR male", "flips", "change", "F1")
+_PLACES = {"in_distribution": "on its own corpus", "out_of_distribution": "on the others"}
+_DECISIONS = {"0.5": "macro-F1 at 0.5", "dev": "at the dev threshold", "ranking": "AUC"}
 _WHICH = ("trained on", "tested on", "arm", "decision", "threshold")
 _HEAD = (*_WHICH, "F1", "macro-F1", "change", "95 %", "p", "p Holm")
 
@@ -22,59 +23,43 @@ _HEAD = (*_WHICH, "F1", "macro-F1", "change", "95 %", "p", "p Holm")
 def improve_table(findings: Sequence[Finding]) -> str:
     """Markdown: figures before and after on each corpus, the symptoms, the checks."""
     first, *more = tables_of(findings)
-    parts = ["# Before and after", "", *markdown(first.head, first.rows), "", first.note, ""]
-    parts += [f"- {line}" for line in summary_lines(findings)] + [""]
-    for table in more:
-        parts += [f"## {table.caption}", "", *markdown(table.head, table.rows), ""]
-        parts += [table.note, ""] if table.note else []
-    return "\n".join(parts)
+    summary = [f"- {line}" for line in summary_lines(findings)]
+    parts = [first.to_markdown("# Before and after"), "\n".join([*summary, ""])]
+    return "\n".join([*parts, *(table.to_markdown() for table in more)])
 
 
 def tables_of(findings: Sequence[Finding]) -> list[Table]:
     """The tables of before and after: performance, the swapped texts, symptoms and checks of each suite."""
-
-    def table(
-        caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], words: int, note: str = ""
-    ) -> Table:
-        return Table(caption, tuple(head), tuple(tuple(row) for row in rows), words, note)
-
     note = (
-        "AUC stands in the rows “ranking”. The threshold of “dev” has the highest macro-F1 on dev (of equal "
+        "The rows “ranking” give the AUC. The threshold of “dev” has the highest macro-F1 on dev (of equal "
         "ones the nearest to 0.5). Changes are against plain; p is McNemar's."
     )
-    out = [table("Performance before and after", _HEAD, result_rows(findings), 4, note)]
+    out = [Table("Performance before and after", _HEAD, tuple(result_rows(findings)), 4, note)]
     if fair := fair_rows(findings):
         flips = next((f for f in findings if f.measure == "flip_rate"), None)
         note = "The ratio is the lower by the higher false negative rate; F, M: who is missed less."
-        out.append(table(f"The same texts with {swapped_words(flips)} swapped", _FAIR, fair, 3, note))
+        out.append(Table(f"The same texts with {swapped_words(flips)} swapped", _FAIR, tuple(fair), 3, note))
     for suite in dict.fromkeys(f.where["suite"] for f in findings if f.measure == "pass_rate_change"):
         for by in ("symptom", "check"):
             if rows := change_rows(findings, suite, by):
                 head = ("arm", by, "polarity", "before", "after", "change", "95 %", "")
-                out.append(table(f"{suite}: pass rate by {by}", head, rows, 3, _PAIRED))
+                out.append(Table(f"{suite}: pass rate by {by}", head, tuple(rows), 3, _PAIRED))
     return out
 
 
 def summary_lines(findings: Sequence[Finding]) -> list[str]:
-    """For each arm one line: what it costs on the corpus it learned from, what it brings on the others."""
+    """One line per arm: what it costs on the corpus it learned from, what it brings on the others."""
     lines = []
-    changes = [f for f in findings if f.measure in ("macro_f1_change", "auc_change")]
+    changes = [f for f in findings if f.measure in ("macro_f1_change", "auc_change") and f.tested]
     for arm in dict.fromkeys(f.where["arm"] for f in changes):
-        for flag, said in (
-            ("in_distribution", "on its own corpus"),
-            ("out_of_distribution", "on the others"),
-        ):
-            mine = [f for f in changes if f.where["arm"] == arm and flag in f.flags and f.tested]
+        for flag, place in _PLACES.items():
+            mine = [f for f in changes if f.where["arm"] == arm and flag in f.flags]
             means = []
-            for decision, name in (
-                ("0.5", "macro-F1 at 0.5"),
-                ("dev", "at the dev threshold"),
-                ("ranking", "AUC"),
-            ):
+            for decision, name in _DECISIONS.items():
                 values = [f.value for f in mine if f.where["decision"] == decision]
                 means += [f"{name} {sum(values) / len(values):+.3f}"] if values else []
             if means:
-                lines.append(f"{arm}, {said}: {', '.join(means)} against plain")
+                lines.append(f"{arm}, {place}: {', '.join(means)} against plain")
     return lines
 
 
@@ -88,7 +73,7 @@ def improve_csv(findings: Sequence[Finding]) -> str:
 
 
 def result_rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
-    """One row for each test, arm and decision; several seeds are meaned."""
+    """One row for each test, arm and decision; several seeds are averaged."""
     found: dict[tuple[str, str, str, str], dict[str, list[Finding]]] = {}
     for f in findings:
         if "trained_on" in f.where and "decision" in f.where:
@@ -100,45 +85,47 @@ def result_rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
         ranking = key[3] == "ranking"
         main = "auc" if ranking else "macro_f1"
         change = mine.get(f"{main}_change", [None])[0]
-        first = "" if ranking else _mean(mine.get("f1", []))
-        second = f"AUC {_mean(mine['auc'])}" if ranking else _mean(mine[main])
-        moved = f"{change.value:+.3f}" if change else ""
-        ends = _ends(change) if change else ""
+        figures = ("", f"AUC {over_seeds(mine[main])}")
+        if not ranking:
+            figures = (over_seeds(mine.get("f1", [])), over_seeds(mine[main]))
+        moved = (f"{change.value:+.3f}", interval_of(change)) if change else ("", "")
         ps = [p_values(mine.get(name, [])) for name in ("mcnemar_p", "mcnemar_p_holm")]
-        threshold = {"0.5": "0.500", "dev": _mean(mine.get("threshold", []))}.get(key[3], "")
-        rows.append((*key, threshold, first, second, moved, ends, *ps))
+        threshold = {"0.5": "0.500", "dev": over_seeds(mine.get("threshold", []))}.get(key[3], "")
+        rows.append((*key, threshold, *figures, *moved, *ps))
     return rows
 
 
 def fair_rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
-    """Flips, false negative rates and F1 of each test, arm and decision; several seeds are meaned."""
-    told = ("corpus", "label", "decision", "arm")
-    of_arms = [f for f in findings if "arm" in f.where and f.where.get("unit") == "pairs"]
-    met = [tuple(f.where[key] for key in told) for f in of_arms if f.measure == "fnr_ratio"]
-    # The arms of one test and decision stand beneath each other; all else keeps its order.
-    order = [list(dict.fromkeys(names)) for names in zip(*met, strict=True)]
-    keys = sorted(
-        dict.fromkeys(met), key=lambda key: [names.index(k) for names, k in zip(order, key, strict=True)]
-    )
+    """Flips, false negative rates and F1 of each test, arm and decision; several seeds are averaged."""
+
+    def place(f: Finding) -> tuple[str, ...]:
+        return tuple(f.where.get(key, "") for key in ("corpus", "label", "decision", "arm"))
+
+    pairs = [f for f in findings if "arm" in f.where and f.where.get("unit") == "pairs"]
+    places = [place(f) for f in pairs if f.measure == "fnr_ratio"]
+    # The arms of one test and decision come in consecutive rows; all else keeps its order.
+    order = [list(dict.fromkeys(names)) for names in zip(*places, strict=True)]
     rows: list[tuple[str, ...]] = []
-    for key in keys:
-        mine = [f for f in findings if tuple(f.where.get(one, "") for one in told) == key]
-        of_pairs = [f for f in of_arms if tuple(f.where.get(one, "") for one in told) == key]
+    for key in sorted(
+        set(places), key=lambda key: [names.index(k) for names, k in zip(order, key, strict=True)]
+    ):
+        corpus, label, decision, arm = key
+        of_pairs = [f for f in pairs if place(f) == key]
         ratios = [f for f in of_pairs if f.measure == "fnr_ratio"]
-        sides = "".join(side for side, who in (("F", "female"), ("M", "male")) if _favours(ratios, who))
-        fnr = {
-            who: [f for f in of_pairs if f.measure == "fnr" and f.where["group"] == who]
-            for who in ("female", "male")
-        }
-        flips = [f for f in of_pairs if f.measure == "flip_rate"]
-        number = _of_each_seed(flips)
-        moved = [f for f in mine if f.measure == "flip_rate_change"]
-        change = f"{sum(f.value for f in moved) / len(moved):+.3f}" if moved else ""
-        rates = (_mean(fnr["female"]), _mean(fnr["male"]))
-        figure = [f for f in mine if f.measure == "f1"]
-        tested = key[0] if len(order[1]) == 1 else f"{key[0]}, {key[1]}"
-        head = (tested, key[3], key[2], f"{_mean(ratios)} {sides}".rstrip())
-        rows.append((*head, *rates, number, change, _mean(figure)))
+        flags = {flag for ratio in ratios for flag in ratio.flags}
+        sides = "F" * ("favours_female" in flags) + "M" * ("favours_male" in flags)
+        rates = [
+            over_seeds([f for f in of_pairs if f.measure == "fnr" and f.where["group"] == gender])
+            for gender in ("female", "male")
+        ]
+        flips = _of_each_seed([f for f in of_pairs if f.measure == "flip_rate"])
+        mine = [f for f in findings if place(f) == key]
+        moved = [f.value for f in mine if f.measure == "flip_rate_change"]
+        change = f"{sum(moved) / len(moved):+.3f}" if moved else ""
+        tested_on = corpus if len(order[1]) == 1 else f"{corpus}, {label}"
+        ratio = f"{over_seeds(ratios)} {sides}".rstrip()
+        f1 = over_seeds([f for f in mine if f.measure == "f1"])
+        rows.append((tested_on, arm, decision, ratio, *rates, flips, change, f1))
     return rows
 
 
@@ -147,10 +134,6 @@ def _of_each_seed(flips: Sequence[Finding]) -> str:
     if len({f.n for f in flips}) > 1:
         return ", ".join(f"{f.counts['failed']} of {f.n}" for f in flips)
     return f"{', '.join(str(f.counts['failed']) for f in flips)} of {flips[0].n}" if flips else "–"
-
-
-def _favours(ratios: Sequence[Finding], who: str) -> bool:
-    return any(f"favours_{who}" in ratio.flags for ratio in ratios)
 
 
 def change_rows(findings: Sequence[Finding], suite: str, by: str) -> list[tuple[str, ...]]:
@@ -165,25 +148,6 @@ def change_rows(findings: Sequence[Finding], suite: str, by: str) -> list[tuple[
             before, after = c["passed_before"] / c["n_before"], c["passed_after"] / c["n_after"]
             marks = "learned from" if TRAINED_ON in f.flags else ""
             polarity = f.where.get("polarity", "")
-            rates = (f"{before:.2f}", f"{after:.2f}", f"{f.value:+.2f}", _ends(f), marks)
+            rates = (f"{before:.2f}", f"{after:.2f}", f"{f.value:+.2f}", interval_of(f), marks)
             rows.append((f.where["arm"], named, polarity, *rates))
     return rows
-
-
-def _mean(findings: Sequence[Finding]) -> str:
-    values = [f.value for f in findings if f.tested]
-    if not values:
-        return "–"
-    mean = sum(values) / len(values)
-    if len(values) > 1:
-        sd = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1))
-        return f"{mean:.3f} (sd {sd:.3f})"
-    ends = _ends(findings[0])
-    return f"{mean:.3f} ({ends})" if ends else f"{mean:.3f}"
-
-
-def _ends(finding: Finding) -> str:
-    if finding.interval is None:
-        return ""
-    low, high = finding.interval
-    return f"{low:+.2f} to {high:+.2f}" if low < 0 else f"{low:.2f} to {high:.2f}"

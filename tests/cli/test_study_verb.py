@@ -1,0 +1,109 @@
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from process import psycheck
+from psycheck.cli.study import app
+from psycheck.errors import BadInput
+
+SHE, HE = "She slept badly on day {}.", "He slept badly on day {}."
+
+
+def written(folder: Path, rows: list[tuple[str, int]]) -> None:
+    lines = [f"{text.format(i)},{mark}\n" for i, (text, mark) in enumerate(rows)]
+    (folder / "notes.csv").write_text("text,depression\n" + "".join(lines))
+
+
+def run_study(folder: Path, *more: str) -> tuple[int, str]:
+    done = psycheck(
+        folder, "study", "gender", "notes.csv", "--encoder", "tfidf", "--learner", "logistic", *more
+    )
+    return done.returncode, done.stderr if done.returncode else done.stdout
+
+
+def test_tables_are_printed_and_written(tmp_path: Path) -> None:
+    rows = [(text, mark) for text in (SHE, HE) for mark in (0, 1) for _ in range(12)]
+    written(tmp_path, rows)
+    code, said = run_study(tmp_path, "--each", "4", "--pairs", "20", "--out", "g")
+    assert code == 0, said
+    assert "## logistic regression (not in the paper)" in said
+    assert said.splitlines()[-1] == "report: g/report.html"
+    assert (tmp_path / "g" / "findings.jsonl").is_file()
+
+
+def test_mistakes_are_one_clear_line_each(tmp_path: Path) -> None:
+    for rows, line in (
+        (
+            [("I slept badly on day {}.", i % 2) for i in range(20)],
+            "error: no text names exactly one gender: 20 no",
+        ),
+        ([(SHE, 1), (HE, 1)] * 10, "error: one class only: 20 of 20 gendered texts are positive"),
+        (
+            [(SHE, 1), (SHE, 0), (HE, 0)] * 10 + [(HE, 1)],
+            "error: too few texts to train on: 1 are male positive",
+        ),
+    ):
+        written(tmp_path, rows)
+        code, said = run_study(tmp_path)
+        assert code == 2
+        assert said.startswith(line)
+        assert "Traceback" not in said
+        assert "slept" not in said
+
+
+@pytest.mark.parametrize(
+    ("options", "what", "allowed"),
+    [
+        ("--epochs 1", "study gender without --start takes no --epochs", "--epochs with --start"),
+        ("--preset fast", "study gender without --start takes no --preset", "--preset with --start"),
+        (
+            "--encoder tfidf --direct-bias",
+            "study gender --encoder tfidf takes no --direct-bias",
+            "--direct-bias with an encoder that has word vectors",
+        ),
+    ],
+)
+def test_options_without_effect_are_refused_even_with_their_default(
+    options: str, what: str, allowed: str
+) -> None:
+    error = CliRunner().invoke(app, ["gender", "n.csv", *options.split()]).exception
+    assert isinstance(error, BadInput)
+    assert (error.what, error.allowed) == (what, allowed)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gender n.csv --texts 40",
+        "gender n.csv --no-retrain",
+        "gender n.csv --store s",
+        "gender n.csv --seed 0",
+        "deck n.csv --balance both",
+        "deck n.csv --encoder minilm",
+        "deck n.csv --part words",
+        "deck n.csv --sample 20",
+        "deck n.csv --seed 1",
+        "corpora n.csv --seeds 1",
+    ],
+)
+def test_a_study_knows_only_its_own_options(command: str) -> None:
+    done = CliRunner().invoke(app, command.split())
+    assert done.exit_code == 2
+    assert f"No such option: {command.split()[2]}" in done.output
+
+
+def test_each_study_has_its_own_help() -> None:
+    pages = {name: CliRunner().invoke(app, [name, "--help"]).output for name in ("deck", "gender", "corpora")}
+    for option, studies in {
+        "--no-retrain": {"deck"},
+        "--learner": {"gender"},
+        "--part": {"corpora"},
+        "--seeds": {"deck", "gender"},
+        "--encoder": {"gender", "corpora"},
+        "--label": {"deck", "gender", "corpora"},
+    }.items():
+        assert {
+            name for name, page in pages.items() if f"{option} " in page or f"{option}\n" in page
+        } == studies
+    assert "deck" in CliRunner().invoke(app, []).output
