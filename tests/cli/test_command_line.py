@@ -87,7 +87,10 @@ def test_a_model_that_ends_the_program_is_a_failing_model(place: Path) -> None:
 
 def test_a_gate_that_names_nothing_known_is_told_before_scoring(place: Path) -> None:
     log = place / "sent.txt"
-    for gate, said in (("f2>=0.5", "does not have: 'f2'"), ("f1>=0.5 where corpsu=posts", "where 'corpsu'")):
+    for gate, said in (
+        ("f2>=0.5", "does not have: 'f2'"),
+        ("f1>=0.5 where corpsu=posts", "on 'corpsu'"),
+    ):
         done = psycheck(place, *AUDIT, "--gate", gate, SENT=str(log))
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert not log.exists()

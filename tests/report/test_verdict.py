@@ -68,8 +68,8 @@ def test_the_reason_is_that_of_the_texts_that_the_edit_changed() -> None:
     silent = said(generated=60, unchanged=36, unseen=0, unanswered=24)
     assert silent == "the model gave no usable answer (24 of 24 changed texts)"
     both = said(generated=60, unchanged=50, unseen=7, unanswered=3)
-    assert both == "the edit lies beyond what the model reads (7 of 10 changed texts)"
-    assert said(generated=4, unchanged=4, undecided=4) == "no edit could be decided"
+    assert both == "the model does not read as far as the edit (7 of 10 changed texts)"
+    assert said(generated=4, unchanged=4, undecided=4) == "every edit is ambiguous"
     assert said(generated=4, unchanged=4, undecided=1) == "the edit changes no text"
 
 
@@ -81,7 +81,7 @@ def test_an_untested_place_is_named_where_others_were_tested(make_run: MakeRun) 
         else f
         for f in run.findings
     )
-    assert "T9 (on tweets): the edit lies beyond what the model reads (5 of 5 changed texts)." in untested(
+    assert "T9 (on tweets): the model does not read as far as the edit (5 of 5 changed texts)." in untested(
         replace(run, findings=blind)
     )
 

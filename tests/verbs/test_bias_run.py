@@ -7,6 +7,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
+from found import uncatalogued
 from psycheck.audits.direct_bias.judge import Biasing
 from psycheck.audits.direct_bias.lists import common_words, gender, word_list
 from psycheck.cli.main import app
@@ -70,6 +71,10 @@ def test_the_planted_list_is_found_and_the_other_is_not(run: Run) -> None:
     assert abs(one(run, "weat_effect", "anxiety").value) < 0.7
     assert one(run, "rnd_p", "depression").value < 0.01
     assert planted.where["encoder"] == "ours"
+
+
+def test_its_findings_are_in_the_catalogue(run: Run) -> None:
+    assert uncatalogued(run.findings) == set()
 
 
 def test_what_is_missing_or_put_together_is_noted(run: Run) -> None:

@@ -9,9 +9,11 @@ import polars as pl
 from markupsafe import Markup
 
 from psycheck.finding import Finding
+from psycheck.measure import described
 from psycheck.report.numbers import count, decimal, plain
 from psycheck.report.page import beside, draw
 from psycheck.report.tables import Table
+from psycheck.report.words import name_of
 from psycheck.run import Run
 
 SIDE = 640
@@ -83,23 +85,17 @@ def comparison_verdict(findings: Sequence[Finding]) -> str:
         if found:
             near, far = found[0], found[-1]
             words = f"{_both(far)} are furthest apart" if len(found) > 1 else f"{_both(far)}"
-            words += f": {name_of(measure)} {said(far)}, n {count(far.n)}"
+            words += f": {name_of('measures', measure)} {said(far)}, n {count(far.n)}"
             if len(found) > 1:
                 words += f"; {_both(near)} are nearest: {said(near)}, n {count(near.n)}"
             return words + "." + warned
     return warned.strip() or "No caution was found; that a corpus is sound was not shown."
 
 
-def name_of(measure: str) -> str:
-    """The name of a measure for people."""
-    return str(_words_of()["measures"].get(measure, measure.replace("_", " ")))
-
-
 def said(finding: Finding) -> str:
     """A figure with its interval: counts whole, small values with two digits that mean something."""
-    if finding.measure in ("words", "distinct_words") or finding.measure.endswith("_hidden"):
-        return count(finding.value)
-    if not finding.tested or finding.measure.endswith("_p") or not 0 < abs(finding.value) < 0.01:
+    whole = described(finding.measure).kind in ("count", "p_value")
+    if whole or not finding.tested or not 0 < abs(finding.value) < 0.01:
         return plain(finding)
     between = f" ({finding.interval[0]:.2g} to {finding.interval[1]:.2g})" if finding.interval else ""
     return f"{finding.value:.2g}{between}".replace("-", "−")
@@ -126,7 +122,7 @@ def matrices(findings: Sequence[Finding]) -> list[Table]:
         ]
         encoder = {f.where["encoder"] for f in found.values() if "encoder" in f.where}
         by = f", vectors of {', '.join(sorted(encoder))}" if encoder else ""
-        tables.append(Table(f"{name_of(measure)}{by}", ("", *names), tuple(rows)))
+        tables.append(Table(f"{name_of('measures', measure)}{by}", ("", *names), tuple(rows)))
     return tables
 
 
@@ -165,7 +161,7 @@ def drawn_map(table: pl.DataFrame) -> str:
 
 def _pairs(findings: Sequence[Finding]) -> Table | None:
     rows = [
-        (_both(f), name_of(f.measure), said(f), count(f.n))
+        (_both(f), name_of("measures", f.measure), said(f), count(f.n))
         for f in findings
         if "first" in f.where and "word" not in f.where
     ]
@@ -183,7 +179,7 @@ def _profile(findings: Sequence[Finding]) -> Table | None:
         )
         for name in dict.fromkeys(f.where["corpus"] for f in own)
     ]
-    head = ("Corpus", *(name_of(measure) for measure in measures))
+    head = ("Corpus", *(name_of("measures", measure) for measure in measures))
     return Table("Length and vocabulary", head, tuple(rows)) if rows else None
 
 
@@ -207,7 +203,14 @@ def _words(findings: Sequence[Finding]) -> list[Table]:
                 "log_odds_z": "Words that set one corpus apart",
                 "adversarial_weight": "Words and pairs by which a classifier tells them apart",
             }[measure]
-            head = ("Word", "Speaks for", "Between", name_of(measure), "Texts, first", "Texts, second")
+            head = (
+                "Word",
+                "Speaks for",
+                "Between",
+                name_of("measures", measure),
+                "Texts, first",
+                "Texts, second",
+            )
             tables.append(Table(caption, head, tuple(rows), words=3))
     return tables
 

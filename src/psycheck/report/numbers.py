@@ -6,10 +6,9 @@ import re
 from markupsafe import Markup, escape
 
 from psycheck.finding import Finding
+from psycheck.measure import described
 from psycheck.report.words import name_of
 
-RATES = frozenset({"pass_rate", "sentence_pass_rate", "pass_rate_mean", "pass_rate_sd", "prevalence"})
-RATES |= {"flip_rate", "fnr", "fpr", "positive_rate", "undecided_rate"}
 FEW, NARROW = 100, 0.02
 _FIGURE = re.compile(r"(?:[<>]|&[lg]t;)?\d[\d.,]* %(?: \([\d.–]+\))?|\d\.\d+ \([\d.–]+\)|n \d[\d,]*")
 
@@ -59,13 +58,16 @@ def p_value(value: float) -> str:
 
 
 def plain(finding: Finding, *, prose: bool = False) -> str:
-    """Any finding as text: a rate in per cent, anything else as a decimal, with its interval."""
-    if finding.measure in RATES:
+    """Any finding as text with its interval; the catalogue tells per cents, p-values, counts and decimals."""
+    measure = described(finding.measure)
+    if measure.unit == "%":
         return rate(finding, prose=prose)
     if not finding.tested:
         return "not tested"
-    if finding.measure.endswith("_p"):
+    if measure.kind == "p_value":
         return p_value(finding.value)
+    if measure.kind == "count":
+        return count(finding.value)
     digits = 2 if prose else 3 if abs(finding.value) < 100 else 1
     value = decimal(finding.value, digits)
     if finding.interval is None or any(math.isnan(end) for end in finding.interval):

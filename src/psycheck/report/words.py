@@ -1,4 +1,4 @@
-"""How the report names what findings hold; the names themselves are in words.toml."""
+"""Display names of what findings hold; the names are in words.toml and, of measures, in measure.toml."""
 
 import re
 import tomllib
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from psycheck.finding import Finding
+from psycheck.measure import described
 
 
 @cache
@@ -17,12 +18,14 @@ def _words() -> dict[str, dict[str, Any]]:
 
 def name_of(kind: str, word: str) -> str:
     """The name of a measure, symptom, feature …, or the word itself without underscores."""
+    if kind == "measures":
+        return described(word).title
     return str(_words()[kind].get(word, word.replace("_", " ")))
 
 
 def lower_is_better(measure: str) -> bool:
-    """Whether a small value of a measure is the good one."""
-    return measure in _words()["lower_is_better"]
+    """Whether lower values of a measure are better."""
+    return described(measure).better == "lower"
 
 
 def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
