@@ -27,7 +27,7 @@ def test_every_page_has_the_shared_frame(name: str) -> None:
 def test_a_page_says_what_was_run_and_escapes_it() -> None:
     page = draw("gender", RUN, corpus="<i>", vectors="v", sentences=["s"], plot="", tables=[])
     assert "<title>psycheck study gender: &lt;i&gt;</title>" in page
-    assert '<p class="small">2026-01-01 · A label is what an annotator wrote down' in page
+    assert '<p class="small">2026-01-01 · A label is what an annotator recorded' in page
     assert "<li>&lt;b&gt;said&lt;/b&gt;</li>" in page
     assert '"corpora"' in page
 

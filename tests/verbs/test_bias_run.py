@@ -152,7 +152,7 @@ def test_without_random_words_it_runs_and_says_that_nothing_is_compared(
     assert shown.exit_code == 0, shown.output
     assert "depression: the encoder knows 0 of the random words" in shown.output
     assert (
-        "Words of depression are not compared with random words, of which the encoder knows too few: "
+        "Words of depression are not compared with random words, because the encoder knows too few of them: "
         "Direct Bias 0." in shown.output
     )
     assert "; not compared with random lists." in shown.output
@@ -182,7 +182,7 @@ def test_too_few_lists_are_said_instead_of_no_difference(vectors: Path, tmp_path
     few, side = verdict(79)
     assert few.startswith(
         "79 random lists are too few to show whether words of depression and anxiety lean on the gender "
-        "direction more than random words do: with 4 tests at least 80 are needed. Direct Bias of "
+        "direction more than random words do: 4 tests need at least 80. Direct Bias of "
     )
     assert "too few random lists to tell whether it differs from them" in side
     enough, side = verdict(80)

@@ -1,4 +1,4 @@
-"""The page of a curated corpus: the funnel, step by step, beside the papers' figures."""
+"""The page of a curated corpus: the funnel, step by step, with the papers' figures."""
 
 import tomllib
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from psycheck.run import Run
 
 _NOT_A_CAUSE = ("posts", "authors", "removed")
 _OF_ALL = ("posts", "subreddits")
-_HEAD = ("Step", "Posts left", "Authors left", "Posts taken away", "ANGST 3.1", "PsySym 3.4–3.5")
+_HEAD = ("Step", "Posts left", "Authors left", "Posts removed", "ANGST 3.1", "PsySym 3.4–3.5")
 
 
 def render_curating(run: Run) -> str:
-    """Draw the page of a curated corpus as one HTML file without a script; it computes nothing."""
+    """The page of a curated corpus as one HTML file without scripts."""
     return draw(
         "curation",
         run,
@@ -32,7 +32,7 @@ def render_curating(run: Run) -> str:
 
 
 def curating_verdict(findings: Sequence[Finding]) -> str:
-    """One sentence: how many posts of how many authors are left, of how many lines."""
+    """One sentence: how many posts by how many authors are kept, of how many lines."""
     steps = {(f.where["side"], f.where["step"]): f for f in findings if f.measure == "funnel"}
     whole, first = steps["both", "split"], steps["both", "posts"]
     controls = steps.get(("control", "sample"))
@@ -44,7 +44,7 @@ def curating_verdict(findings: Sequence[Finding]) -> str:
 
 
 def funnels(findings: Sequence[Finding]) -> list[Table]:
-    """One table for each side, the steps with what each leaves and takes away, and one for the corpus."""
+    """One table of steps per side, and one for the corpus."""
     words = _words()
     found = [f for f in findings if f.measure == "funnel"]
     tables = []
@@ -57,13 +57,13 @@ def funnels(findings: Sequence[Finding]) -> list[Table]:
 
 
 def _of_corpus(step: Finding) -> bool:
-    """Whether a step tells of the corpus as it is written, or of one of its splits."""
+    """Whether a step describes the written corpus or one of its splits."""
     return step.where["side"] == "both" and step.where["step"] not in _OF_ALL
 
 
 def _row(step: Finding) -> tuple[str, ...]:
     named = _words()["steps"][step.where["side"]].get(step.where["step"], {"name": step.where["step"]})
-    # A split takes nothing away: the others have it.
+    # A split removes nothing: the posts are in the other splits.
     part = _of_corpus(step) and step.where["step"] != "split"
     removed = "–" if part else count(step.counts["removed"])
     figures = (count(step.value), count(step.counts["authors"]), removed)
@@ -71,7 +71,7 @@ def _row(step: Finding) -> tuple[str, ...]:
     return (name, *figures, named.get("angst", "–"), named.get("psysym", "–"))
 
 
-def _reported(findings: Sequence[Finding]) -> Table | None:
+def _reported(findings: Sequence[Finding]) -> Table:
     published = _words()["authors"]
     rows = [
         (f.where["label"], count(f.value), count(published[f.where["label"]]))
@@ -79,7 +79,7 @@ def _reported(findings: Sequence[Finding]) -> Table | None:
         if f.measure == "authors_reporting"
     ]
     head = ("Condition", "Authors who report it", "PsySym, Table 8")
-    return Table("Authors by the condition that they report, before other steps", head, tuple(rows))
+    return Table("Authors by the condition they report, before the other steps", head, tuple(rows))
 
 
 def _mean(findings: Sequence[Finding]) -> Table | None:
@@ -94,8 +94,8 @@ def _mean(findings: Sequence[Finding]) -> Table | None:
         for f in findings
         if f.measure == "posts_an_author"
     ]
-    head = ("", "Posts an author, mean", "Authors", "PsySym 3.5")
-    return Table("Posts an author in the corpus", head, tuple(rows)) if rows else None
+    head = ("", "Posts per author, mean", "Authors", "PsySym 3.5")
+    return Table("Posts per author in the corpus", head, tuple(rows)) if rows else None
 
 
 def _lines(findings: Sequence[Finding]) -> Table | None:

@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
-from psycheck.report.charts import lane, mean_track, track
-from psycheck.report.numbers import count, percent, rate_digits, span
+from psycheck.report.charts import GRID, empty_lane, lane, mean_line, titled_track, track
+from psycheck.report.numbers import percent, rate_spans, span, spans
 from psycheck.report.words import name_of, why_untested
 
 Place = tuple[str, str]
@@ -27,7 +27,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A dot plot, one panel a model and corpus; a group has a name, the empty lanes beside it, rows."""
+    """A dot plot, one panel per model and corpus; a group has a name, empty lanes next to it, and rows."""
 
     name: str
     panels: tuple[str, ...]
@@ -47,7 +47,7 @@ def plots(
 
 
 def _sheets(places: list[Place]) -> Iterator[tuple[str, list[Place]]]:
-    """One plot for few places, else one for each model where it has several corpora; three panels at most."""
+    """One plot for few places, otherwise one per model if it has several corpora; at most three panels."""
     models = dict.fromkeys(model for model, _ in places)
     split = PANELS < len(places) > len(models)
     for model in models if split else ("",):
@@ -85,14 +85,9 @@ def _plot(
     return Plot(
         head,
         panels if len(called) > 1 else (),
-        tuple((name, tuple(map(_empty_lane, lines[name])), tuple(rows)) for name, rows in groups.items()),
+        tuple((name, tuple(map(empty_lane, lines[name])), tuple(rows)) for name, rows in groups.items()),
         tuple(places),
     )
-
-
-def _empty_lane(mean: Finding | None) -> Markup:
-    line = mean.value if mean is not None and mean.tested else None
-    return Markup('<span class="lane" aria-hidden="true">{}</span>').format(lane(line))
 
 
 def _group(finding: Finding) -> str:
@@ -107,23 +102,17 @@ def _group(finding: Finding) -> str:
 
 def _cell(finding: Finding | None, mean: Finding | None) -> Markup:
     if finding is None:
-        return Markup('<span class="none">not asked</span>')
+        return Markup('<span class="none">not run</span>')
     line = mean.value if mean is not None and mean.tested and finding.where.get("kind") == "DIR" else None
-    drawn = Markup('<span class="lane">{}</span>').format(track(finding, line))
+    drawn = track(finding, line)
     if not finding.tested:
-        return Markup('{}<span class="said none">not tested: {}</span>').format(drawn, why_untested(finding))
-    digits = rate_digits(finding)
-    return Markup(
-        '{}<span class="said"><span class="v">{}</span> <span class="i">{}</span> '
-        '<span class="n">n {}</span></span>'
-    ).format(drawn, percent(finding.value, digits), span(finding, digits), count(finding.n))
+        return lane(drawn, Markup("not tested: {}").format(why_untested(finding)), "said none")
+    return lane(drawn, rate_spans(finding))
 
 
 def _mean_cell(mean: Finding | None) -> Markup:
     if mean is None or not mean.tested:
         return Markup('<span class="none">–</span>')
-    checks = mean.counts.get("checks", mean.n)
-    return Markup(
-        '<span class="lane">{}</span><span class="said"><span class="v">{}</span> '
-        '<span class="i">{}</span> <span class="n">{}</span></span>'
-    ).format(mean_track(mean.value), percent(mean.value, 1), span(mean, 1), counted(checks, "check"))
+    value, checks = percent(mean.value, 1), counted(mean.counts.get("checks", mean.n), "check")
+    drawn = titled_track(f"Mean of the DIR checks: {value}", [GRID, mean_line(mean.value)])
+    return lane(drawn, spans(value, span(mean, 1), checks))

@@ -1,4 +1,4 @@
-"""How a page is drawn from its template: one HTML file with everything that it needs inside."""
+"""Pages from templates: one HTML file with everything inside."""
 
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 
 def draw(template: str, run: Run, /, **parts: object) -> str:
-    """Fill a template of this folder with what every page says of its run, and with parts of its own."""
+    """Fill a template of this folder with what every page shows of its run, and with its own parts."""
     shared = {
         "style": Markup(beside("report.css")),
         "date": run.environment.get("date", ""),
