@@ -87,56 +87,23 @@ def axis() -> Markup:
     return scale([*places, (100, "end", "100 %")])
 
 
-def reliability(bins: Sequence[tuple[float, Finding]], name: str) -> Markup:
+def reliability(bins: Sequence[tuple[float, Finding]], name: str) -> dict[str, object]:
     """Share annotated 1 against the mean score: one dot per bin, its Wilson interval, its area by n."""
     most = max((finding.n for _, finding in bins), default=1) or 1
-    words = "; ".join(f"score {score:.2f}: {plain(finding)} of {count(finding.n)}" for score, finding in bins)
-    parts = []
-    for score, finding in bins:
-        if not finding.tested:
-            continue
-        low, high = ends(finding)
-        parts.append(
-            Markup(
-                '<line class="whisker" x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>'
-                '<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"><title>{title}</title></circle>'
-            ).format(
-                x=_x(score),
-                y=_y(finding.value),
-                low=_y(low),
-                high=_y(high),
-                r=2.5 + 4 * (finding.n / most) ** 0.5,
-                title=f"score {score:.2f}: {plain(finding)} annotated 1, {counted(finding.n, 'text')}",
-            )
-        )
-    ticks = [
-        Markup(
-            '<text class="mid" x="{x:.0f}" y="{under}">{t}</text>'
-            '<text class="end" x="{left}" y="{y:.0f}">{t}</text>'
-        ).format(x=_x(t), under=SIDE + 26, left=EDGE - 6, y=_y(t) + 4, t=f"{t:g}")
-        for t in (0.0, 0.5, 1.0)
+    dots = [
+        {
+            "x": _x(score),
+            "y": _y(finding.value),
+            "whisker": [_y(end) for end in ends(finding)],
+            "r": 2.5 + 4 * (finding.n / most) ** 0.5,
+            "title": f"score {score:.2f}: {plain(finding)} annotated 1, {counted(finding.n, 'text')}",
+        }
+        for score, finding in bins
+        if finding.tested
     ]
-    return Markup(
-        '<svg class="square" viewBox="0 0 {wide} {tall}" role="img"><title>{name}</title><desc>{words}</desc>'
-        '<rect class="frame" x="{edge}" y="10" width="{side}" height="{side}"/>'
-        '<line class="ideal" x1="{edge}" y1="{foot}" x2="{right}" y2="10"/>'
-        '<text class="faint" x="{edge}" y="26" dx="8">scores too low</text>'
-        '<text class="faint end" x="{right}" y="{foot}" dx="-8" dy="-10">scores too high</text>'
-        '{ticks}{parts}<text class="mid" x="{middle}" y="{end}">mean score of the model</text></svg>'
-    ).format(
-        wide=SIDE + EDGE + 14,
-        tall=SIDE + 50,
-        name=f"Reliability, {name}",
-        words=words,
-        edge=EDGE,
-        side=SIDE,
-        foot=SIDE + 10,
-        right=SIDE + EDGE,
-        ticks=Markup().join(ticks),
-        parts=Markup().join(parts),
-        middle=EDGE + SIDE / 2,
-        end=SIDE + 44,
-    )
+    words = "; ".join(f"score {score:.2f}: {plain(finding)} of {count(finding.n)}" for score, finding in bins)
+    ticks = [(_x(t), _y(t) + 4, f"{t:g}") for t in (0.0, 0.5, 1.0)]
+    return {"name": name, "words": words, "dots": dots, "ticks": ticks, "side": SIDE, "edge": EDGE}
 
 
 def _x(value: float) -> float:

@@ -43,7 +43,12 @@ def plots(
     means: Mapping[Place, Finding],
 ) -> tuple[Plot, ...]:
     """Draw the checks in the order of `listed`; `cells` are their findings, `means` the DIR means."""
-    return tuple(_plot(head, part, called, listed, cells, means) for head, part in _sheets(places))
+    out = []
+    for head, part in _sheets(places):
+        panels = tuple((place[1] or place[0]) if head else called[place] for place in part)
+        groups = tuple(_groups(part, listed, cells, means))
+        out.append(Plot(head, panels if len(called) > 1 else (), groups, tuple(part)))
+    return tuple(out)
 
 
 def _sheets(places: list[Place]) -> Iterator[tuple[str, list[Place]]]:
@@ -56,38 +61,28 @@ def _sheets(places: list[Place]) -> Iterator[tuple[str, list[Place]]]:
             yield model, mine[start : start + PANELS]
 
 
-def _plot(
-    head: str,
+def _groups(
     places: list[Place],
-    called: Mapping[Place, str],
     listed: list[Finding],
     cells: Mapping[tuple[str, Place], Finding],
     means: Mapping[Place, Finding],
-) -> Plot:
+) -> Iterator[tuple[str, tuple[Markup, ...], tuple[Row, ...]]]:
+    """The name, empty lanes and rows of each group of checks; the DIR mean precedes the first DIR check."""
     groups: dict[str, list[Row]] = {}
     directed: set[str] = set()
     for check in listed:
-        group = _group(check)
-        if check.where.get("kind") == "DIR":
+        where, group = check.where, _group(check)
+        if where.get("kind") == "DIR":
             directed.add(group)
             if means:
                 mean_cells = tuple(_mean_cell(means.get(place)) for place in places)
                 groups.setdefault("", [Row("", "Mean of the DIR checks", "", mean_cells)])
-        row = Row(
-            check.where["check"],
-            check.where.get("polarity", "") if check.where.get("symptom") else "",
-            check.where.get("title", ""),
-            tuple(_cell(cells.get((check.where["check"], place)), means.get(place)) for place in places),
-        )
-        groups.setdefault(group, []).append(row)
-    panels = tuple((place[1] or place[0]) if head else called[place] for place in places)
-    lines = {name: [means.get(place) if name in directed else None for place in places] for name in groups}
-    return Plot(
-        head,
-        panels if len(called) > 1 else (),
-        tuple((name, tuple(map(empty_lane, lines[name])), tuple(rows)) for name, rows in groups.items()),
-        tuple(places),
-    )
+        drawn = tuple(_cell(cells.get((where["check"], place)), means.get(place)) for place in places)
+        word = where.get("polarity", "") if where.get("symptom") else ""
+        groups.setdefault(group, []).append(Row(where["check"], word, where.get("title", ""), drawn))
+    for name, rows in groups.items():
+        lines = (means.get(place) if name in directed else None for place in places)
+        yield name, tuple(map(empty_lane, lines)), tuple(rows)
 
 
 def _group(finding: Finding) -> str:

@@ -24,7 +24,7 @@ class Curve:
     """A reliability curve with its name and the note below it."""
 
     name: str
-    chart: Markup
+    chart: Mapping[str, object]
     note: str
 
 
@@ -85,25 +85,22 @@ def _of_label(
         else "Value, interval, n"
         for p in places
     )
-    full = Table(
-        "All measures",
-        ("Measure", *head),
-        tuple(
+
+    def rows(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        return tuple(
             (
-                name_of("measures", measure) + (" (lower is better)" if lower_is_better(measure) else ""),
-                *(figure(mine.get((measure, place))) for place in places),
+                name_of("measures", m)
+                + (" (lower is better)" if lower_is_better(m) and m not in HARD else ""),
+                *(figure(mine.get((m, place))) for place in places),
             )
-            for measure in measures
-        ),
-    )
+            for m in names
+        )
+
+    full = Table("All measures", ("Measure", *head), rows(measures))
     hard = Table(
         "The same figures from hard labels",
         ("Measure", *head),
-        tuple(
-            (name_of("measures", measure), *(figure(mine.get((measure, place))) for place in places))
-            for measure in HARD
-            if any(key[0] == measure for key in mine)
-        ),
+        rows([m for m in HARD if any(measure == m for measure, _ in mine)]),
         note="For comparison with the DECK paper only, which computes both from 0/1 decisions: "
         "its Brier score is 1 − accuracy. They do not measure calibration.",
     )

@@ -231,7 +231,7 @@ def _gender(run: Run) -> Sentence:
         and not f.where.get("symptom")
         and f.where.get("topic") in ("pronouns", "gender")
     ]
-    groups = groups_learned(run) or f"the comparison of groups of authors was {NOT_TESTED}"
+    groups = groups_learned(run) or f"a comparison of groups of authors was {NOT_TESTED}"
     low = weakest(swaps)
     if low is None:
         return Sentence("Gender", f"swapping he and she was {NOT_TESTED}; {groups}.", "checks", False)
