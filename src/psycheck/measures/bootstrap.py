@@ -142,8 +142,8 @@ def label_intervals(
     for rows in _blocks(resamples, n):
         sums = np.asarray(events @ _weights(random, rows, n).T).T
         hamming.append(sums[:, -2] / sums[:, -1])
-        found, there, said = sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k : 3 * k]
-        of_label = _divided(2 * found, np.where(there > 0, there + said, 0.0))
+        found, annotated, marked = sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k : 3 * k]
+        of_label = _divided(2 * found, np.where(annotated > 0, annotated + marked, 0.0))
         defined = ~np.isnan(of_label)
         f1.append(
             _divided(np.where(defined, of_label, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))

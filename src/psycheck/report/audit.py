@@ -15,12 +15,12 @@ from psycheck.report.charts import axis
 from psycheck.report.fairness import fairness
 from psycheck.report.fairness_sentences import fairness_tested
 from psycheck.report.numbers import count
-from psycheck.report.page import beside, draw
+from psycheck.report.page import draw
 from psycheck.report.performance import across, curves, length, performance
 from psycheck.report.shelf import Shelf
 from psycheck.report.tables import others
 from psycheck.report.verdict import cautions, checks_of, headlines, learned, unanswered, untested, weakest
-from psycheck.report.words import listed
+from psycheck.report.words import file_text, listed
 from psycheck.run import Run
 
 
@@ -29,7 +29,7 @@ def render(run: Run) -> str:
     shelf = Shelf(run.findings)
     drawn, bins = curves(shelf, run.findings, run.plan)
     groups = case_groups(run)
-    script = beside("report.js")
+    script = file_text("report.js")
     page = {
         "script": Markup(script),
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),

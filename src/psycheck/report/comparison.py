@@ -1,10 +1,8 @@
 """The page of a comparison: matrices of corpora, distinctive words, cautions and a map."""
 
-import tomllib
 from collections.abc import Sequence
-from functools import cache
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 from markupsafe import Markup
@@ -13,9 +11,9 @@ from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.measure import described
 from psycheck.report.numbers import count, decimal, plain
-from psycheck.report.page import beside, draw
+from psycheck.report.page import draw
 from psycheck.report.tables import Table
-from psycheck.report.words import name_of
+from psycheck.report.words import name_of, words_of
 from psycheck.run import Run
 
 SIDE = 640
@@ -71,7 +69,7 @@ def _drawn(run: Run, title: str, verdict: str, parts: Sequence[Part], papers: Se
         parts=[part for part in parts if part.matrices],
         profile=_profile(run.findings),
         words=_words(run.findings),
-        words_shown=_words_of()["shown" if run.plan.get("show_texts") else "common"],
+        words_shown=words_of("comparison")["shown" if run.plan.get("show_texts") else "common"],
         map=Markup(drawn_map(run.tables["map"])) if "map" in run.tables else None,
     )
 
@@ -107,7 +105,7 @@ def formatted(finding: Finding) -> str:
 def matrices(findings: Sequence[Finding]) -> list[Table]:
     """One table of corpora × corpora per main distance."""
     tables = []
-    for measure in _words_of()["matrices"]:
+    for measure in words_of("comparison")["matrices"]:
         found = {(f.where["first"], f.where["second"]): f for f in findings if f.measure == measure}
         if not found:
             continue
@@ -176,7 +174,7 @@ def _profile(findings: Sequence[Finding]) -> Table | None:
 
 def _words(findings: Sequence[Finding]) -> list[Table]:
     tables = []
-    for measure, caption in _words_of()["words"].items():
+    for measure, caption in words_of("comparison")["words"].items():
         rows = [
             (
                 *(f.where["word"], f.where["speaks_for"], _both(f), decimal(abs(f.value), 2)),
@@ -194,8 +192,3 @@ def _words(findings: Sequence[Finding]) -> list[Table]:
 
 def _both(finding: Finding) -> str:
     return f"{finding.where['first']} and {finding.where['second']}"
-
-
-@cache
-def _words_of() -> dict[str, Any]:
-    return tomllib.loads(beside("comparison.toml"))

@@ -1,14 +1,12 @@
 """The page of a curated corpus: the funnel, step by step, with the papers' figures."""
 
-import tomllib
 from collections.abc import Sequence
-from functools import cache
-from typing import Any
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, decimal
-from psycheck.report.page import beside, draw
+from psycheck.report.page import draw
 from psycheck.report.tables import Table
+from psycheck.report.words import words_of
 from psycheck.run import Run
 
 _NOT_A_CAUSE = ("posts", "authors", "removed")
@@ -45,7 +43,7 @@ def curating_verdict(findings: Sequence[Finding]) -> str:
 
 def funnels(findings: Sequence[Finding]) -> list[Table]:
     """One table of steps per side, and one for the corpus."""
-    words = _words()
+    words = words_of("curation")
     found = [f for f in findings if f.measure == "funnel"]
     tables = []
     for side, caption in words["sides"].items():
@@ -62,17 +60,18 @@ def _of_corpus(step: Finding) -> bool:
 
 
 def _row(step: Finding) -> tuple[str, ...]:
-    named = _words()["steps"][step.where["side"]].get(step.where["step"], {"name": step.where["step"]})
+    side, name = step.where["side"], step.where["step"]
+    words = words_of("curation")["steps"][side].get(name, {"name": name})
     # A split removes nothing: the posts are in the other splits.
-    part = _of_corpus(step) and step.where["step"] != "split"
+    part = _of_corpus(step) and name != "split"
     removed = "–" if part else count(step.counts["removed"])
     figures = (count(step.value), count(step.counts["authors"]), removed)
-    name = named["name"].format_map({what: count(n) for what, n in step.counts.items()})
-    return (name, *figures, named.get("angst", "–"), named.get("psysym", "–"))
+    title = words["name"].format_map({what: count(n) for what, n in step.counts.items()})
+    return (title, *figures, words.get("angst", "–"), words.get("psysym", "–"))
 
 
 def _reported(findings: Sequence[Finding]) -> Table:
-    published = _words()["authors"]
+    published = words_of("curation")["authors"]
     rows = [
         (f.where["label"], count(f.value), count(published[f.where["label"]]))
         for f in findings
@@ -83,7 +82,7 @@ def _reported(findings: Sequence[Finding]) -> Table:
 
 
 def _mean(findings: Sequence[Finding]) -> Table | None:
-    words = _words()
+    words = words_of("curation")
     rows = [
         (
             words["sides"][f.where["side"]],
@@ -102,8 +101,3 @@ def _lines(findings: Sequence[Finding]) -> Table | None:
     first = next(f for f in findings if f.where.get("step") == "posts")
     rows = [(why, count(n)) for why, n in sorted(first.counts.items()) if why not in _NOT_A_CAUSE]
     return Table(f"Left out of {count(first.n)} lines", ("Why", "Lines"), tuple(rows)) if rows else None
-
-
-@cache
-def _words() -> dict[str, Any]:
-    return tomllib.loads(beside("curation.toml"))

@@ -7,7 +7,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from psycheck.report.numbers import count, plain, unbroken
-from psycheck.report.words import listed, topic_of
+from psycheck.report.words import file_text, listed, topic_of
 from psycheck.run import Run
 
 HERE = Path(__file__).parent
@@ -16,18 +16,13 @@ HERE = Path(__file__).parent
 def draw(template: str, run: Run, /, **parts: object) -> str:
     """Fill a template of this folder with what every page shows of its run, and with its own parts."""
     shared = {
-        "style": Markup(beside("report.css")),
+        "style": Markup(file_text("report.css")),
         "date": run.environment.get("date", ""),
         "notes": run.notes,
         "plan": run.plan,
         "environment": run.environment,
     }
     return _templates().get_template(f"{template}.html.j2").render({**shared, **parts})
-
-
-def beside(name: str) -> str:
-    """The text of a file of this folder."""
-    return (HERE / name).read_text("utf-8")
 
 
 @cache

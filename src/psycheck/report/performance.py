@@ -86,21 +86,20 @@ def _of_label(
         for p in places
     )
 
-    def rows(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    def measure_rows(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         return tuple(
             (
-                name_of("measures", m)
-                + (" (lower is better)" if lower_is_better(m) and m not in HARD else ""),
+                name_of("measures", m) + (" (lower is better)" if lower_is_better(m) else ""),
                 *(figure(mine.get((m, place))) for place in places),
             )
             for m in names
         )
 
-    full = Table("All measures", ("Measure", *head), rows(measures))
+    full = Table("All measures", ("Measure", *head), measure_rows(measures))
     hard = Table(
         "The same figures from hard labels",
         ("Measure", *head),
-        rows([m for m in HARD if any(measure == m for measure, _ in mine)]),
+        measure_rows([m for m in HARD if any(measure == m for measure, _ in mine)]),
         note="For comparison with the DECK paper only, which computes both from 0/1 decisions: "
         "its Brier score is 1 − accuracy. They do not measure calibration.",
     )

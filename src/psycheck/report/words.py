@@ -11,16 +11,22 @@ from psycheck.finding import Finding
 from psycheck.measure import described
 
 
+def file_text(name: str) -> str:
+    """The text of a file in this folder."""
+    return Path(__file__).with_name(name).read_text("utf-8")
+
+
 @cache
-def _words() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+def words_of(name: str) -> dict[str, Any]:
+    """The words of a TOML file in this folder."""
+    return tomllib.loads(file_text(f"{name}.toml"))
 
 
 def name_of(kind: str, word: str) -> str:
     """The name of a measure, symptom, feature …, or the word itself without underscores."""
     if kind == "measures":
         return described(word).title
-    return str(_words()[kind].get(word, word.replace("_", " ")))
+    return str(words_of("words")[kind].get(word, word.replace("_", " ")))
 
 
 def lower_is_better(measure: str) -> bool:
