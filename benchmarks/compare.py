@@ -20,7 +20,7 @@ from psycheck.corpora.near import near_duplicates
 from psycheck.finding import Finding
 from psycheck.measures.distance import mmd_test, rbf
 from psycheck.model import FloatArray
-from psycheck.report.comparison import said
+from psycheck.report.comparison import formatted
 from psycheck.run import Run
 from psycheck.text.words import shingles
 from psycheck.verbs.compare import compare_corpora
@@ -37,7 +37,7 @@ READ = """## How to read it
 - MMD² of single pairs (ANGST A.2) says how unlike two texts are, within a class as well as across: all rows
   are near 0.8. The paper names no bandwidth, so its figures (0.04 to 0.08) cannot be set beside ours.
 - The exact 1-Wasserstein distance of some hundred texts in 384 dimensions is large by chance; what counts is
-  the gap. DECK's figures (6.86 to 8.27) are of other encoders; how their vectors are scaled is not said.
+  the gap. DECK's figures (6.86 to 8.27) are of other encoders; how their vectors are scaled is not reported.
 - `link`, `user` and `url` are most likely the marks by which these files hide links and names: a classifier
   knows the file by them."""
 DEPRESSION = ("depression_reddit", "depression_tweets", "counselchat")
@@ -177,7 +177,7 @@ def _sizes(run: Run) -> str:
 
 def _pairs(run: Run, measures: tuple[str, ...], title: str) -> str:
     names = dict.fromkeys((f.where["first"], f.where["second"]) for f in run.findings if "first" in f.where)
-    rows = [[*pair, *(said(_one(run, measure, *pair)) for measure in measures)] for pair in names]
+    rows = [[*pair, *(formatted(_one(run, measure, *pair)) for measure in measures)] for pair in names]
     return f"{title}:\n\n" + table(["first", "second", *measures], rows)
 
 
@@ -193,7 +193,7 @@ def _profile(run: Run) -> str:
     own = [f for f in run.findings if f.where.get("part") == "profile"]
     measures = list(dict.fromkeys(f.measure for f in own))
     rows = [
-        [name, *(said(f) for f in own if f.where["corpus"] == name)]
+        [name, *(formatted(f) for f in own if f.where["corpus"] == name)]
         for name in dict.fromkeys(f.where["corpus"] for f in own)
     ]
     return "Length and vocabulary:\n\n" + table(["", *measures], rows)

@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 
 from psycheck.finding import Finding
+from psycheck.measure import catalogue, experiment_keys
+
+TAGS = {"symptom", "polarity", "category", "scale", "item", "topic", "noise"}
 
 
 def of(findings: Iterable[Finding], measure: str, **where: str) -> list[Finding]:
@@ -14,3 +17,16 @@ def one(findings: Iterable[Finding], measure: str, **where: str) -> Finding:
     """The only such finding."""
     (found,) = of(findings, measure, **where)
     return found
+
+
+def uncatalogued(findings: Iterable[Finding]) -> set[str]:
+    """Measures that the catalogue lacks, and keys of `where` that it does not allow, as measure.key."""
+    wrong = set()
+    for finding in findings:
+        measure = catalogue().get(finding.measure)
+        if measure is None:
+            wrong.add(finding.measure)
+            continue
+        allowed = {*measure.keys, *experiment_keys(), *(TAGS if measure.tagged else ())}
+        wrong |= {f"{finding.measure}.{key}" for key in finding.where if key not in allowed}
+    return wrong

@@ -1,4 +1,4 @@
-"""One measured value, and how it is written down."""
+"""One measured value, and its file formats."""
 
 import csv
 import json
@@ -17,11 +17,11 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One measured value with its n, its interval, what it speaks of and the cases behind it.
+    """One measured value with its n, its interval, what it describes and the cases behind it.
 
-    `value` is NaN where nothing could be measured ("not tested"); it is written as null.
-    `interval` is the 95 % interval, or None where none exists (a p-value, a count).
-    `where` says which model, corpus, suite, check, kind, label, group … the value belongs to.
+    `value` is NaN if nothing could be measured ("not tested"); it is written as null.
+    `interval` is the 95 % interval, or None (a p-value, a count).
+    `where` names the model, corpus, suite, check, kind, label, group … of the value (see `measure.toml`).
     `counts` holds the ledger, `examples` the ids of the cases behind the value (failing ones first),
     `flags` short marks such as "below_dir_mean", "not_tested" or "one_class".
     """
@@ -37,7 +37,7 @@ class Finding:
 
     @property
     def tested(self) -> bool:
-        """Whether there is a value at all."""
+        """Whether there is a value."""
         return not math.isnan(self.value)
 
     def as_json(self) -> str:
@@ -73,7 +73,7 @@ def finding_of(line: str) -> Finding:
 
 
 def write_jsonl(findings: Iterable[Finding], path: Path) -> None:
-    """Write findings, one a line."""
+    """Write findings, one per line."""
     with path.open("w", encoding="utf-8") as file:
         for finding in findings:
             file.write(finding.as_json() + "\n")
@@ -88,12 +88,12 @@ def read_jsonl(path: Path) -> tuple[Finding, ...]:
             f"cannot read findings ({type(error).__name__})",
             where=str(path),
             allowed="the findings.jsonl of a finished run",
-            do="name a run folder that psycheck wrote",
+            do="pass a run folder that psycheck wrote",
         ) from error
 
 
 def write_csv(findings: Iterable[Finding], path: Path) -> None:
-    """Write findings as a flat table: one column for each key of `where` and of `counts`."""
+    """Write findings as a flat table: one column per key of `where` and of `counts`."""
     rows = list(findings)
     where = sorted({key for row in rows for key in row.where})
     counts = sorted({key for row in rows for key in row.counts})
@@ -112,7 +112,7 @@ def write_csv(findings: Iterable[Finding], path: Path) -> None:
 
 
 def _number(value: float) -> float | None:
-    """JSON knows no NaN and no infinity: both are null."""
+    """JSON has no NaN and no infinity: both become null."""
     return float(value) if math.isfinite(value) else None
 
 

@@ -92,7 +92,7 @@ def test_a_run_is_not_held_against_its_own_folder(place: Path) -> None:
     findings = (place / "runs/p/findings.jsonl").read_bytes()
     for _ in range(2):
         done = psycheck(place, "audit")
-        assert (done.returncode, "folder that it is written to" in done.stderr) == (2, True), done.stderr
+        assert (done.returncode, "are the same folder" in done.stderr) == (2, True), done.stderr
     assert (place / "runs/p/findings.jsonl").read_bytes() == findings
     assert psycheck(place, "audit", "--out", "runs/q").returncode == 0
 
@@ -126,7 +126,9 @@ def test_answers_that_are_missing_are_said_with_what_the_figures_rest_on(place: 
     words = ("audit", "python:mod:silent", "posts.csv", *FAST, "--audit", "behaviour", "--out", "runs/a")
     done = psycheck(place, *words)
     assert done.returncode == 0, done.stderr
-    said = "The model gave no usable answer to 5 of 12 annotated texts; performance rests on 7."
+    said = (
+        "The model gave no usable answer to 5 of 12 annotated texts; performance is measured on the other 7."
+    )
     assert said in done.stdout.splitlines()
     page = (place / "runs/a/report.html").read_text("utf-8")
     assert said in page

@@ -67,7 +67,7 @@ def test_the_console_speaks_of_gender_where_only_that_was_tested(place: Path) ->
     # 0.58, of 49 0.95. Among those annotated 1 five flip, which is McNemar's p of 0.06.
     assert said[1] == (
         "The decision changes in 25 % (14–40) of 40 texts when he and she are swapped; "
-        "the female wording is decided positive more: 100 % (91–100) against 75 % (60–86) of 40 texts."
+        "the female wording is decided positive more often: 100 % (91–100) against 75 % (60–86) of 40 texts."
     )
     assert said[2].startswith("gate FAILS: flip_rate<=0")
 
@@ -87,7 +87,10 @@ def test_a_model_that_ends_the_program_is_a_failing_model(place: Path) -> None:
 
 def test_a_gate_that_names_nothing_known_is_told_before_scoring(place: Path) -> None:
     log = place / "sent.txt"
-    for gate, said in (("f2>=0.5", "does not have: 'f2'"), ("f1>=0.5 where corpsu=posts", "where 'corpsu'")):
+    for gate, said in (
+        ("f2>=0.5", "does not have: 'f2'"),
+        ("f1>=0.5 where corpsu=posts", "on 'corpsu'"),
+    ):
         done = psycheck(place, *AUDIT, "--gate", gate, SENT=str(log))
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert not log.exists()

@@ -7,11 +7,10 @@ import polars as pl
 import pytest
 import typer
 from scipy.spatial.distance import jensenshannon
-from sklearn.metrics import matthews_corrcoef
 from typer.testing import CliRunner
 
 from psycheck.cli.compare import compare_cli
-from psycheck.corpora.adversarial import classify_sides, mcc
+from psycheck.corpora.adversarial import classify_sides
 from psycheck.corpora.distances import Comparing, Comparison, classes_of, compare
 from psycheck.corpora.vectors import map_of
 from psycheck.corpora.vocabulary import counted, profile, telling_words, unknown_share
@@ -19,7 +18,6 @@ from psycheck.corpus import Corpus
 from psycheck.demo.shipped_corpora import open_demo
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
-from psycheck.measures.classification import Confusion
 from psycheck.runs.folder import open_run
 from psycheck.verbs.compare import compare_corpora
 
@@ -135,13 +133,6 @@ def test_texts_of_one_author_are_never_on_both_sides_of_a_fold() -> None:
     who = [f"{i // 5}" for i in range(200)]
     apart = classify_sides(first, second, (who[:100], who[100:]))
     assert apart.values["auc"] == pytest.approx(0.5, abs=0.2)
-
-
-def test_mcc_is_scikit_learns() -> None:
-    c = Confusion(tp=30, fp=5, fn=10, tn=55)
-    truth = [1] * 40 + [0] * 60
-    said = [1] * 30 + [0] * 10 + [1] * 5 + [0] * 55
-    assert mcc(c) == pytest.approx(matthews_corrcoef(truth, said))
 
 
 def test_classes_of_one_and_of_several_labels() -> None:

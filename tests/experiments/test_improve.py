@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from found import of
+from found import of, uncatalogued
 from psycheck.cli.improve import improve_cli
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
@@ -69,6 +69,10 @@ def test_every_row_stands_at_a_half_at_the_dev_threshold_and_as_auc(done: tuple[
                         row.interval and row.interval[0] <= row.value <= row.interval[1] for row in rows
                     )
             assert len(of(run.findings, "auc", arm=arm, corpus=corpus, decision="ranking")) == 2
+
+
+def test_its_findings_are_in_the_catalogue(done: tuple[Run, Path]) -> None:
+    assert uncatalogued(done[0].findings) == set()
 
 
 def test_the_learned_checks_are_those_below_the_mean(done: tuple[Run, Path]) -> None:

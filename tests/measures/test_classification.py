@@ -145,3 +145,27 @@ def test_hamming_counts_known_marks_only() -> None:
     full, given_scores = (random.random((50, 4)) < 0.4).astype(float), random.random((50, 4))
     expected = metrics.hamming_loss(full, given_scores >= 0.5)
     assert measure.hamming(full, given_scores).value == pytest.approx(expected)
+
+
+def test_mcc_is_scikit_learns() -> None:
+    c = Confusion(tp=30, fp=5, fn=10, tn=55)
+    truth = [1] * 40 + [0] * 60
+    predicted = [1] * 30 + [0] * 10 + [1] * 5 + [0] * 55
+    assert measure.mcc(c).value == pytest.approx(metrics.matthews_corrcoef(truth, predicted))
+
+
+@pytest.mark.parametrize(
+    ("c", "flags"),
+    [
+        (Confusion(0, 0, 0, 0), ("no_texts",)),
+        (Confusion(3, 0, 1, 0), ("one_class",)),
+        (Confusion(0, 0, 2, 3), ("one_prediction",)),
+        (Confusion(2, 3, 0, 0), ("one_prediction",)),
+    ],
+)
+def test_mcc_is_unknown_where_a_class_or_a_prediction_never_occurs(
+    c: Confusion, flags: tuple[str, ...]
+) -> None:
+    found = measure.mcc(c)
+    assert np.isnan(found.value)
+    assert found.flags == flags

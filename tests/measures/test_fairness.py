@@ -212,7 +212,7 @@ def test_scores_that_do_not_move_are_no_evidence() -> None:
 
 
 def test_shapes_and_values_are_checked() -> None:
-    with pytest.raises(ValueError, match="one value a text"):
+    with pytest.raises(ValueError, match="one value per text"):
         paired_flips([1, 0], [1])
     with pytest.raises(ValueError, match="1, 0 or NaN"):
         rates_by_group([0.5], [1], ["a"])

@@ -116,7 +116,7 @@ def test_the_verdict_is_on_top_and_a_screening_score_is_no_diagnosis(make_run: M
     assert said.index("Fails most on absence of suicidal ideation: T23,") < said.index(
         "What the model learned"
     )
-    assert "A screening score is no diagnosis" in said
+    assert "A screening score is not a diagnosis" in said
     assert "negative predictive power" in said
 
 

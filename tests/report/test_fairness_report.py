@@ -63,7 +63,7 @@ def test_the_table_of_pairs_has_value_interval_n_and_both_p() -> None:
     rows = {row[0]: row[1:] for row in part.pairs.rows}
     assert "50 %" in rows["Texts whose decision changes"][0]
     assert "n 40" in rows["Texts whose decision changes"][0]
-    value, p, adjusted = rows["Demographic parity difference, female less male"]
+    value, p, adjusted = rows["Demographic parity difference, female minus male"]
     assert ">0.500<" in value
     assert (p, adjusted) == ("<0.001", "<b>&lt;0.001</b>")
     assert len(part.flipped) == 20
@@ -74,12 +74,12 @@ def test_groups_have_their_rates_and_their_comparison() -> None:
     (column,) = part.columns
     rates, compared = column.tables
     assert (column.name, column.open) == ("gender", True)
-    assert column.said == "2 groups; they differ after Holm's correction"
+    assert column.summary == "2 groups; they differ after Holm's correction"
     assert [row[0] for row in rates.rows] == ["men", "women"]
     assert rates.head == ("Gender", "False negative rate", "False positive rate", "Positive decisions")
-    assert [row[0] for row in compared.rows] == ["men less women"]
+    assert [row[0] for row in compared.rows] == ["men minus women"]
     assert part.plot is not None
-    assert [name for name, _, _ in part.plot.groups] == ["The same texts in either wording", "Gender"]
+    assert [name for name, _, _ in part.plot.groups] == ["The same texts in both wordings", "Gender"]
 
 
 def test_the_ledger_shows_where_every_text_went() -> None:
@@ -103,7 +103,7 @@ def test_the_ledger_says_where_a_noun_gives_the_gender_away() -> None:
     for scope, told in ((Scope(), True), (Scope(nouns=True, titles=True), False)):
         (part,) = fairness(Shelf(Fairness(scope=scope).judge(said, Scores(oracle)).findings))
         assert part.ledger is not None
-        assert ("1 of the pairs name a gender by a noun or title too" in part.ledger.note) is told
+        assert ("1 of the pairs also have a gendered noun or title" in part.ledger.note) is told
 
 
 def test_two_models_have_a_part_each() -> None:
@@ -133,9 +133,9 @@ def test_the_page_says_what_was_done_with_the_values_of_a_column() -> None:
     odd = Corpus.of("c", texts, labels={"depression": [0.0] * 22}, groups={"age": ages})
     (part,) = fairness(Shelf(Fairness().judge(odd, Scores(oracle)).findings))
     assert part.columns[0].tables[0].note == (
-        "Not compared: 3 texts whose group is not given (2 by a word or code such as NA). "
-        "3 texts counted under the commonest spelling of a group. "
-        "Ages are not cut into bands: more than a fifth of the values (11) are no numbers."
+        "Not compared: 3 texts without a group (2 by a word or code such as NA). "
+        "3 texts counted under the most common spelling of the group. "
+        "No age bands: more than a fifth of the values (11) are not numbers."
     )
 
 
@@ -181,7 +181,7 @@ def test_the_page_has_the_section_and_escapes_the_names_of_groups() -> None:
         (
             oracle,
             "0 % (0–9) of 40 texts change their decision when he and she are swapped",
-            "groups by gender are not told apart after Holm's correction",
+            "no difference between groups by gender after Holm's correction",
         ),
     ],
 )
@@ -202,7 +202,7 @@ def test_the_sentence_says_who_is_missed_less() -> None:
 
     run = run_of(*found(needs_she, groups=False))
     (gender,) = [s for s in learned(run) if s.subject == "Gender"]
-    assert "the female wording is missed less (false negative rate ratio 0.00 (0.00–" in gender.words
+    assert "the female wording is missed less often (false negative rate ratio 0.00 (0.00–" in gender.words
 
 
 def test_the_sentence_tells_a_shift_that_stays_below_the_threshold() -> None:

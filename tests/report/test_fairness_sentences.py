@@ -85,14 +85,14 @@ def test_where_fairness_alone_was_run_the_headline_is_its_sentence() -> None:
     # All 40 female wordings are positive; of the male ones those of days 1, 11, 21 and 31: 36 flips.
     # Annotated 1 are 20, of which days 1 and 21 are found in the male wording: 18 are missed.
     assert verdict(run_of(*judged(needs_she))) == (
-        f"{CHANGED} 90 % (77–96) of 40 texts {SWAPPED}; the male wording is missed more: "
+        f"{CHANGED} 90 % (77–96) of 40 texts {SWAPPED}; the male wording is missed more often: "
         "90 % (70–97) against 0 % (0–16) of 20 texts annotated 1."
     )
 
 
 def test_more_positive_decisions_are_said_where_nobody_is_missed_more() -> None:
     assert verdict(run_of(*judged(flips_on_she))) == (
-        f"{CHANGED} 50 % (35–65) of 40 texts {SWAPPED}; the female wording is decided positive more: "
+        f"{CHANGED} 50 % (35–65) of 40 texts {SWAPPED}; the female wording is decided positive more often: "
         "100 % (91–100) against 50 % (35–65) of 40 texts."
     )
 
@@ -131,36 +131,38 @@ def test_the_worst_is_said_first() -> None:
     # T6 fails for at least 22 %; between 77 and 96 % of the pairs flip.
     gender, of_checks = headlines(run_of(check(0.69, (0.58, 0.78)), *judged(needs_she)))
     assert gender.startswith(CHANGED)
-    assert of_checks == "Of the checks, fails most on T6 (a title): 69 % (58–78) of 77 texts pass."
+    assert of_checks == "Among the checks, fails most on T6 (a title): 69 % (58–78) of 77 texts pass."
     first, second = headlines(run_of(check(0.02, (0.0, 0.09)), *judged(flips_on_she)))
     assert first == "Fails most on T6 (a title): 2 % (0–9) of 77 texts pass."
     assert second.startswith(CHANGED)
     well = headlines(run_of(*judged(oracle), check(1.0, (0.95, 1.0))))
     assert [said.partition(" ")[0] for said in well] == ["No", "No"]
-    assert well[0].startswith("No weakness found by 1 check")
+    assert well[0].startswith("No weakness found in 1 check")
 
 
 def test_the_worst_gap_between_groups_is_said_with_points_and_n() -> None:
     said = verdict(run_of(*of_groups("men", "women", -0.3, (-0.407, -0.182))))
     assert said == (
-        "By ward, texts of men are missed more than those of women, by 30 points (18–41): "
+        "By ward, texts of men are missed more often than those of women, by 30 points (18–41): "
         "40 % (31–50) of 100 texts annotated 1."
     )
 
 
 def test_of_two_groups_the_one_that_is_missed_more_is_the_subject() -> None:
     said = verdict(run_of(*of_groups("men", "women", 0.3, (0.182, 0.407))))
-    assert "texts of women are missed more than those of men, by 30 points (18–41): 10 % (6–17)" in said
+    assert "texts of women are missed more often than those of men, by 30 points (18–41): 10 % (6–17)" in said
 
 
 def test_a_group_that_is_missed_more_comes_before_one_that_is_missed_less_and_before_decisions() -> None:
     less = of_groups("a", "the rest", 0.5, (0.4, 0.6))
     more = of_groups("b", "the rest", -0.2, (-0.3, -0.1))
     decided = of_groups("c", "the rest", 0.7, (0.6, 0.8), "demographic_parity_difference")
-    assert "texts of b are missed more than those of the rest" in verdict(run_of(*less, *more, *decided))
-    assert "texts of a are missed less than those of the rest" in verdict(run_of(*less, *decided))
+    assert "texts of b are missed more often than those of the rest" in verdict(
+        run_of(*less, *more, *decided)
+    )
+    assert "texts of a are missed less often than those of the rest" in verdict(run_of(*less, *decided))
     assert verdict(run_of(*decided)) == (
-        "By ward, texts of c are decided positive more than those of the rest, by 70 points (60–80): "
+        "By ward, texts of c are decided positive more often than those of the rest, by 70 points (60–80): "
         "40 % (31–50) of 100 texts."
     )
 
@@ -182,7 +184,7 @@ def test_a_gap_that_chance_may_give_is_not_said() -> None:
     ("text", "why"),
     [
         ("The garden is wet.", "no text has a word to swap"),
-        ("They gave her flowers.", "no swap could be decided"),
+        ("They gave her flowers.", "every swap is ambiguous"),
     ],
 )
 def test_pairs_that_were_not_tested_are_never_a_pass(text: str, why: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 from jinja2 import UndefinedError
 
 import psycheck.report.page
+from psycheck.report.gender import flips_plot
 from psycheck.report.page import draw
 from psycheck.report.tables import Table
 from psycheck.run import Run
@@ -25,26 +26,26 @@ def test_every_page_has_the_shared_frame(name: str) -> None:
 
 
 def test_a_page_says_what_was_run_and_escapes_it() -> None:
-    page = draw("gender", RUN, corpus="<i>", vectors="v", sentences=["s"], plot="", tables=[])
+    page = draw("gender", RUN, corpus="<i>", vectors="v", sentences=["s"], plot=flips_plot([]), tables=[])
     assert "<title>psycheck study gender: &lt;i&gt;</title>" in page
-    assert '<p class="small">2026-01-01 · A label is what an annotator wrote down' in page
+    assert '<p class="small">2026-01-01 · A label is what an annotator recorded' in page
     assert "<li>&lt;b&gt;said&lt;/b&gt;</li>" in page
     assert '"corpora"' in page
 
 
 def test_a_page_without_a_script_allows_none() -> None:
-    page = draw("gender", RUN, corpus="c", vectors="v", sentences=[], plot="", tables=[])
+    page = draw("gender", RUN, corpus="c", vectors="v", sentences=[], plot=flips_plot([]), tables=[])
     assert """content="default-src 'none'; style-src 'unsafe-inline'">""" in page
     assert "<script" not in page
 
 
 def test_a_part_that_is_missing_is_an_error() -> None:
     with pytest.raises(UndefinedError, match="sentences"):
-        draw("gender", RUN, corpus="c", vectors="v", plot="", tables=[])
+        draw("gender", RUN, corpus="c", vectors="v", plot=flips_plot([]), tables=[])
 
 
 def test_numbers_stand_right_of_words_and_a_note_below() -> None:
     table = Table("cap", ("what", "why", "n"), (("a", "b", "1"),), words=2, note="noted")
-    page = draw("gender", RUN, corpus="c", vectors="v", sentences=[], plot="", tables=[table])
+    page = draw("gender", RUN, corpus="c", vectors="v", sentences=[], plot=flips_plot([]), tables=[table])
     assert '<th scope="row">a</th><td>b</td><td class="num">1</td>' in page
     assert '<p class="small">noted</p>' in page

@@ -44,14 +44,14 @@ def test_few_texts_do_not_outweigh_many() -> None:
 
 def test_all_passed_is_said_as_no_weakness_found() -> None:
     said = verdict(of(check("A", 50, 50, (0.929, 1.0)), check("B", 9, 9, (0.701, 1.0))))
-    assert said == "No weakness found by 2 checks; the least certain is B: 100 % (70–100) of 9 texts pass."
+    assert said == "No weakness found in 2 checks; the least certain is B: 100 % (70–100) of 9 texts pass."
 
 
 def test_untested_checks_are_never_a_pass() -> None:
     place = {"model": "m", "corpus": "c", "check": "T6"}
     run = of(Finding("pass_rate", math.nan, 0, None, place, {"generated": 0}, flags=("not_tested",)))
     assert "not a pass" in verdict(run)
-    assert untested(run)[0] == "T6: no text fits it."
+    assert untested(run)[0] == "T6: no text matches it."
 
 
 def test_reasons_come_from_the_ledger(make_run: MakeRun) -> None:
@@ -68,8 +68,8 @@ def test_the_reason_is_that_of_the_texts_that_the_edit_changed() -> None:
     silent = said(generated=60, unchanged=36, unseen=0, unanswered=24)
     assert silent == "the model gave no usable answer (24 of 24 changed texts)"
     both = said(generated=60, unchanged=50, unseen=7, unanswered=3)
-    assert both == "the edit lies beyond what the model reads (7 of 10 changed texts)"
-    assert said(generated=4, unchanged=4, undecided=4) == "no edit could be decided"
+    assert both == "the model does not read as far as the edit (7 of 10 changed texts)"
+    assert said(generated=4, unchanged=4, undecided=4) == "every edit is ambiguous"
     assert said(generated=4, unchanged=4, undecided=1) == "the edit changes no text"
 
 
@@ -81,7 +81,7 @@ def test_an_untested_place_is_named_where_others_were_tested(make_run: MakeRun) 
         else f
         for f in run.findings
     )
-    assert "T9 (on tweets): the edit lies beyond what the model reads (5 of 5 changed texts)." in untested(
+    assert "T9 (on tweets): the model does not read as far as the edit (5 of 5 changed texts)." in untested(
         replace(run, findings=blind)
     )
 
@@ -97,12 +97,14 @@ def test_five_sentences_in_their_order(make_run: MakeRun) -> None:
     said = learned(make_run())
     assert [s.subject for s in said] == ["Pronouns", "Symptoms", "Another corpus", "Gender", "Calibration"]
     words = {s.subject: s.words for s in said}
-    assert words["Pronouns"].startswith("the weakest is T3 (I becomes they): 70 % (67–73) of 800 texts pass")
-    assert "misses most the absence of suicidal ideation (T23" in words["Symptoms"]
-    assert "6 of 13 checks lie below the mean" in words["Symptoms"]
-    assert words["Another corpus"] == "not tested in this run: there is one corpus only."
+    assert words["Pronouns"].startswith(
+        "the weakest check is T3 (I becomes they): 70 % (67–73) of 800 texts pass"
+    )
+    assert "the most missed is absence of suicidal ideation (T23" in words["Symptoms"]
+    assert "6 of 13 checks are below the mean" in words["Symptoms"]
+    assert words["Another corpus"] == "not tested in this run: it has only one corpus."
     assert "98.1 % (96.9–98.9) of 800 texts keep their decision" in words["Gender"]
-    assert "least in T1 (he becomes she)" in words["Gender"]
+    assert "least often in T1 (he becomes she)" in words["Gender"]
     assert "a comparison of groups of authors was not tested in this run" in words["Gender"]
     assert "0.06 (0.06–0.07) on average (expected calibration error, n 2,000)" in words["Calibration"]
 
@@ -116,7 +118,7 @@ def test_where_no_sentence_is_missed_nothing_is_said_to_be_missed(make_run: Make
         for f in run.findings
     )
     words = learned(replace(run, findings=perfect))[1].words
-    assert words.startswith("no sentence is missed; the least certain is the ")
+    assert words.startswith("no sentence is missed; the least certain is ")
     assert "misses" not in words
 
 
@@ -135,7 +137,7 @@ def test_of_several_models_the_one_with_the_widest_gap_between_corpora_is_named(
 
     run = of(figure("a", "x", 0.8), figure("a", "y", 0.6), figure("b", "x", 0.5), figure("b", "y", 0.4))
     assert learned(run)[2].words == (
-        "Macro F1 of one model ranges most from 0.80 (0.70–0.90) (a on x, n 50) "
+        "Macro F1 varies most within one model, from 0.80 (0.70–0.90) (a on x, n 50) "
         "to 0.60 (0.50–0.70) (a on y, n 50)."
     )
 
@@ -176,7 +178,7 @@ def test_none_of_several_equal_swaps_is_the_least() -> None:
     words = {s.subject: s.words for s in learned(tied)}["Gender"]
     assert words.startswith("100 % (70–100) of 9 texts keep their decision when he and she are swapped;")
     parted = of(_swap("T1", 50, 50, (0.929, 1.0)), _swap("T2", 8, 9, (0.565, 0.98)))
-    assert "least in T2" in {s.subject: s.words for s in learned(parted)}["Gender"]
+    assert "least often in T2" in {s.subject: s.words for s in learned(parted)}["Gender"]
 
 
 def test_one_text_is_spoken_of_as_one() -> None:

@@ -1,8 +1,6 @@
 import math
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +10,8 @@ from planted import MODELS, NEGATIVE, POSITIVE
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
+from psycheck.measure import Measure, catalogue, measure_of
 from psycheck.model import FloatArray
-from psycheck.runs import gates as gate
 from psycheck.runs.gates import Gate, check_gates, judge_gates, parse_gate
 
 FINDINGS = [
@@ -124,9 +122,9 @@ def test_no_worse_than_looks_at_both_sides_of_a_difference_and_of_a_ratio() -> N
     [
         ("pas_rate>=0.1", "does not have: 'pas_rate'"),
         ("flip_rate<=0.1", "does not have: 'flip_rate'"),
-        ("pass_rate>=0.1 where kid=DIR", "where 'kid'"),
-        ("f1>=0.1 where kind=DIR", "where 'kind'"),
-        ("f1>=0.1 where symptom=sleep", "where 'symptom'"),
+        ("pass_rate>=0.1 where kid=DIR", "condition on 'kid'"),
+        ("f1>=0.1 where kind=DIR", "condition on 'kind'"),
+        ("f1>=0.1 where symptom=sleep", "condition on 'symptom'"),
     ],
 )
 def test_what_no_chosen_audit_has_is_refused_beforehand(said: str, wrong: str) -> None:
@@ -147,14 +145,43 @@ def test_the_known_measures_and_keys_are_those_that_audits_give() -> None:
         for name, wards in (("one", ["a", "b"] * 2), ("two", ["a", "b", "c", "c"]))
     ]
     run = psycheck.audit([Twofold("first"), Twofold("second")], corpora, swap_person="main")
-    known = tomllib.loads(Path(gate.__file__).with_suffix(".toml").read_text("utf-8"))["audit"]
     tags = {"symptom", "category", "polarity", "scale", "item", "topic"}
     for finding in run.findings:
-        (owner,) = [audit for audit, parts in known.items() if finding.measure in parts["measures"]]
-        more = tags if owner == "behaviour" else set()
-        assert set(finding.where) <= {*known[owner]["keys"], *more}, finding.measure
+        measure = measure_of(finding.measure)
+        assert set(finding.where) <= {*measure.keys, *(tags if measure.tagged else ())}, finding.measure
     seen = {finding.measure for finding in run.findings}
-    assert {m for parts in known.values() for m in parts["measures"]} - seen <= {"caution"}
+    audits = {"performance", "behaviour", "fairness", "length", "across"}
+    assert {measure.name for measure in catalogue().values() if measure.section in audits} == seen - {
+        "caution"
+    }
+
+
+def test_a_measure_of_an_outside_audit_can_be_gated() -> None:
+    mine = Measure("typos", "Typos per text", better="lower", keys=("corpus",))
+    gate = Gate("typos", no_worse_than="old", where={"corpus": "a"})
+    check_gates([gate], ["performance"], more=[mine])
+    with pytest.raises(BadInput, match="'typos'"):
+        check_gates([gate], ["performance"])
+    with pytest.raises(BadInput, match="'label'"):
+        check_gates([parse_gate("typos<=2 where label=x")], [], more=[mine])
+    now = [Finding("typos", 3, 9, where={"corpus": "a"})]
+    for before, holds in ((4, True), (2, False)):
+        then = {"old": [Finding("typos", before, 9, where={"corpus": "a"})]}
+        assert judge_gates([gate], now, then, [mine])[0].holds is holds
+
+
+@pytest.mark.parametrize("measure", ["prevalence", "positive_rate"])
+def test_no_worse_than_needs_a_better_direction(measure: str) -> None:
+    with pytest.raises(BadInput, match="set a bound instead"):
+        check_gates([Gate(measure, no_worse_than="old")], ["performance", "fairness"])
+
+
+@pytest.mark.parametrize("measure", ["score_shift", "pass_rate_sd", "undecided_rate", "fnr"])
+def test_more_is_worse(measure: str) -> None:
+    then, now = [Finding(measure, 0.1, 9)], [Finding(measure, 0.2, 9)]
+    gate = Gate(measure, no_worse_than="old")
+    assert not judge_gates([gate], now, {"old": then})[0].holds
+    assert judge_gates([gate], then, {"old": now})[0].holds
 
 
 def test_more_hamming_loss_is_worse() -> None:

@@ -7,6 +7,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
+from found import uncatalogued
 from psycheck.audits.direct_bias.judge import Biasing
 from psycheck.audits.direct_bias.lists import common_words, gender, word_list
 from psycheck.cli.main import app
@@ -70,6 +71,10 @@ def test_the_planted_list_is_found_and_the_other_is_not(run: Run) -> None:
     assert abs(one(run, "weat_effect", "anxiety").value) < 0.7
     assert one(run, "rnd_p", "depression").value < 0.01
     assert planted.where["encoder"] == "ours"
+
+
+def test_its_findings_are_in_the_catalogue(run: Run) -> None:
+    assert uncatalogued(run.findings) == set()
 
 
 def test_what_is_missing_or_put_together_is_noted(run: Run) -> None:
@@ -147,7 +152,7 @@ def test_without_random_words_it_runs_and_says_that_nothing_is_compared(
     assert shown.exit_code == 0, shown.output
     assert "depression: the encoder knows 0 of the random words" in shown.output
     assert (
-        "Words of depression are not compared with random words, of which the encoder knows too few: "
+        "Words of depression are not compared with random words, because the encoder knows too few of them: "
         "Direct Bias 0." in shown.output
     )
     assert "; not compared with random lists." in shown.output
@@ -177,7 +182,7 @@ def test_too_few_lists_are_said_instead_of_no_difference(vectors: Path, tmp_path
     few, side = verdict(79)
     assert few.startswith(
         "79 random lists are too few to show whether words of depression and anxiety lean on the gender "
-        "direction more than random words do: with 4 tests at least 80 are needed. Direct Bias of "
+        "direction more than random words do: 4 tests need at least 80. Direct Bias of "
     )
     assert "too few random lists to tell whether it differs from them" in side
     enough, side = verdict(80)

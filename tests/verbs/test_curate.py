@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dumps_of_ours import line, village, words, write_dump
+from found import uncatalogued
 from process import psycheck
 from psycheck.cli.main import app
 from psycheck.corpora.curate.settings import Curating
@@ -39,6 +40,7 @@ def test_the_corpus_is_written_by_its_ending_and_read_back(tmp_path: Path, dump:
     target = tmp_path / "made" / name
     run = curate_dumps([dump], out=tmp_path / "run", corpus=target, how=Curating(**SMALL))
     corpus = read_corpus(target)
+    assert uncatalogued(run.findings) == set()
     assert len(corpus) == 10
     assert {"depression", "anxiety", "adhd", "ocd"} <= set(corpus.labels)
     assert corpus.targets(["depression"])[:, 0].tolist().count(1.0) == 4

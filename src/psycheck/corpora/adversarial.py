@@ -1,6 +1,5 @@
 """Adversarial validation: can a linear classifier tell which corpus a text is from, and by which words?"""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -15,7 +14,7 @@ from psycheck.finding import Interval
 from psycheck.measures import bootstrap
 from psycheck.measures import classification as measure
 from psycheck.measures.classification import Confusion
-from psycheck.measures.intervals import UNKNOWN, wilson
+from psycheck.measures.intervals import wilson
 from psycheck.model import FloatArray, IntArray
 from psycheck.text.words import WORD, plain_text
 
@@ -66,9 +65,9 @@ def classify_sides(
             "accuracy": measure.accuracy(c).value,
             "f1": measure.macro_f1(c).value,
             "auc": measure.auc(targets, scores).value,
-            "mcc": mcc(c),
+            "mcc": measure.mcc(c).value,
         },
-        {"accuracy": wilson(c.right, c.n), "f1": drawn["macro_f1"], "auc": auc, "mcc": mcc_interval(c, seed)},
+        {"accuracy": wilson(c.right, c.n), "f1": drawn["macro_f1"], "auc": auc, "mcc": drawn["mcc"]},
         c,
         words,
         hidden,
@@ -152,26 +151,6 @@ def fold_groups(texts: Sequence[str], authors: Authors) -> list[str]:
     for key in sorted(place):
         names.setdefault(group[place[key]], key)
     return [names[group[place[copy]]] for copy in copies]
-
-
-def mcc(c: Confusion) -> float:
-    """Matthews correlation coefficient; NaN where a class or an answer never occurs."""
-    below = (c.tp + c.fp) * (c.tp + c.fn) * (c.tn + c.fp) * (c.tn + c.fn)
-    return (c.tp * c.tn - c.fp * c.fn) / math.sqrt(below) if below else math.nan
-
-
-def mcc_interval(c: Confusion, seed: int = 0) -> Interval:
-    """Its bootstrap interval: the cells are binomial within each class."""
-    if not c.positive or not c.negative:
-        return UNKNOWN
-    random = np.random.default_rng(seed)
-    tp = random.binomial(c.positive, c.tp / c.positive, bootstrap.RESAMPLES)
-    fp = random.binomial(c.negative, c.fp / c.negative, bootstrap.RESAMPLES)
-    drawn = [
-        mcc(Confusion(int(a), int(b), c.positive - int(a), c.negative - int(b)))
-        for a, b in zip(tp, fp, strict=True)
-    ]
-    return bootstrap.percentiles(np.array(drawn))
 
 
 def _giveaways(

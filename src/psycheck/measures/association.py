@@ -1,7 +1,7 @@
-"""Where words lie between two groups: Direct Bias, WEAT, relative norm distance. Arrays in, numbers out.
+"""Association of words with two groups: Direct Bias, WEAT, relative norm distance.
 
-Vectors are rows, (n, d). A word without a vector is a row of NaN; it is left out by whoever calls. In all
-measures the first group is the positive side.
+Vectors are rows, (n, d). A word without a vector is a row of NaN, which the caller leaves out. The first
+group is the positive side of all measures.
 """
 
 import math
@@ -164,7 +164,7 @@ def list_test(
         means.append(ordered[np.arange(n), at].mean(axis=1))
     drawn = np.concatenate(means)
     measured, middle = float(values[kept].mean()), float(drawn.mean())
-    # What differs by rounding alone is a tie, and a tie counts against us.
+    # A difference within rounding is a tie, and a tie counts as reached.
     if two_sided:
         reached = np.abs(drawn - middle) >= abs(measured - middle) - 1e-12
     else:
@@ -207,7 +207,7 @@ def weat(
         chosen = np.argsort(random.random((permutations, n + m)), axis=1)[:, :n]
     sums = s[chosen].sum(axis=1)
     gaps = sums / n - (s.sum() - sums) / m
-    plus = 0 if exact else 1  # a sample does not hold the partition that was measured; it is added
+    plus = 0 if exact else 1  # a sample lacks the measured partition; it is added
     above, either = (int(found.sum()) for found in (gaps >= gap - 1e-12, np.abs(gaps) >= abs(gap) - 1e-12))
     one, other = (s[:n][random.integers(0, n, (resamples, n))], s[n:][random.integers(0, m, (resamples, m))])
     spreads = np.concatenate([one, other], axis=1).std(axis=1, ddof=1)
@@ -235,5 +235,5 @@ def norm_distances(words: FloatArray, first: FloatArray, second: FloatArray) -> 
 
 
 def carriers(values: FloatArray, most: int) -> tuple[int, ...]:
-    """The places of the words that add most to Direct Bias, largest |cos| first."""
+    """The indices of the words with the largest |cos|, largest first."""
     return tuple(int(i) for i in islice(np.argsort(-np.abs(values), kind="stable"), most))

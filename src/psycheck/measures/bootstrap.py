@@ -27,7 +27,7 @@ BLOCK = 2**18  # weights at once: 2 MB, which the processor's cache holds
 
 
 def confusion_intervals(c: Confusion, *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Interval]:
-    """Intervals of what follows from a 2 × 2 table: its cells are binomial within each gold class."""
+    """Intervals of the measures of a 2 × 2 table; its cells are binomial within each gold class."""
     random = np.random.default_rng(seed)
     p, n = c.positive, c.negative
     tp = random.binomial(p, c.tp / p if p else 0.0, resamples).astype(np.float64)
@@ -45,6 +45,7 @@ def confusion_intervals(c: Confusion, *, resamples: int = RESAMPLES, seed: int =
         "weighted_f1": _divided(p * f1_one + n * f1_zero, whole),
         "hard_brier": _divided(fp + fn, whole),
         "hard_auc": (_divided(tp, tp + fn) + _divided(tn, tn + fp)) / 2,
+        "mcc": _divided(tp * tn - fp * fn, np.sqrt((tp + fp) * p * n * (tn + fn))),
     }
     return {name: percentiles(values) for name, values in drawn.items()}
 
@@ -161,7 +162,7 @@ def f1_of_counts(
 
 
 def percentiles(values: FloatArray) -> Interval:
-    """The 2.5th and the 97.5th percentile of what is not NaN."""
+    """The 2.5th and the 97.5th percentile of the values that are not NaN."""
     there = values[~np.isnan(values)]
     if not len(there):
         return UNKNOWN

@@ -1,4 +1,4 @@
-"""How far scores can be read as probabilities.
+"""Calibration: whether scores can be read as probabilities.
 
 Targets and scores are 0..1, (n,); NaN is left out. Brier and log loss use soft targets as they are; the bins
 count a target of at least 0.5 as annotated 1.
@@ -30,7 +30,7 @@ class Bin:
 
 
 def squared_errors(targets: FloatArray, scores: FloatArray) -> FloatArray:
-    """What each text adds to the Brier score, (n,)."""
+    """The squared error of each text, (n,)."""
     return (scores - targets) ** 2
 
 
@@ -62,11 +62,11 @@ def bin_of(scores: FloatArray, bins: int = BINS) -> IntArray:
 def reliability(targets: FloatArray, scores: FloatArray, bins: int = BINS) -> tuple[Bin, ...]:
     """The reliability curve: in each bin the mean score and the share annotated 1; NaN in an empty bin."""
     known = usable(targets, scores)
-    yes, given = gold(targets[known]), scores[known]
-    at = bin_of(given, bins)
+    yes, answered = gold(targets[known]), scores[known]
+    at = bin_of(answered, bins)
     sizes = np.bincount(at, minlength=bins)
     positives = np.bincount(at, weights=yes, minlength=bins)
-    sums = np.bincount(at, weights=given, minlength=bins)
+    sums = np.bincount(at, weights=answered, minlength=bins)
     return tuple(
         Bin(
             lower=b / bins,

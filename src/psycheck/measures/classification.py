@@ -1,15 +1,17 @@
-"""How well scores agree with what was annotated.
+"""Agreement of scores with annotations.
 
-Targets and scores are 0..1, (n,). A NaN target (not annotated) and a NaN score (unanswered) are left out.
-Where a yes or no is needed, a target of at least 0.5 counts as 1 and a score of at least the threshold as a
-predicted 1. What is undefined is NaN with a flag that says why, never a silent 0:
+Targets and scores are 0..1, (n,). NaN targets (not annotated) and NaN scores (unanswered) are left out. A
+target of at least 0.5 counts as 1, a score of at least the threshold as predicted 1. An undefined value is
+NaN with a flag that gives the reason, never 0:
 
 no_texts               nothing is both annotated and answered
 one_class              only 1s or only 0s are annotated
 no_positive            nothing is annotated 1
-no_predicted_positive  nothing is predicted 1: precision is NaN, F1 is 0 as long as something is annotated 1
+no_predicted_positive  nothing is predicted 1: precision is NaN, F1 is 0 if something is annotated 1
+one_prediction         only 1s or only 0s are predicted: MCC is NaN
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +24,7 @@ IntArray = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A value, and why it is NaN or to be read with care."""
+    """A value, and flags for why it is NaN or must be read with care."""
 
     value: float
     flags: tuple[str, ...] = ()
@@ -59,7 +61,7 @@ class Confusion:
 
 
 def usable(targets: FloatArray, scores: FloatArray) -> BoolArray:
-    """Where a target and a score are both there; any shape."""
+    """Where target and score are both known; any shape."""
     known: BoolArray = ~(np.isnan(targets) | np.isnan(scores))
     return known
 
@@ -113,10 +115,18 @@ def macro_f1(c: Confusion) -> Measured:
 
 
 def weighted_f1(c: Confusion) -> Measured:
-    """The F1 of both classes, weighted by how many texts are annotated so."""
+    """The F1 of both classes, weighted by their numbers of texts."""
     if not (c.positive and c.negative):
         return Measured(np.nan, _classes(c))
     return Measured((c.positive * f1(c).value + c.negative * f1(_turned(c)).value) / c.n)
+
+
+def mcc(c: Confusion) -> Measured:
+    """Matthews correlation coefficient; NaN if a class or a prediction never occurs."""
+    product = (c.tp + c.fp) * c.positive * c.negative * (c.tn + c.fn)
+    if not product:
+        return Measured(np.nan, _classes(c) or ("one_prediction",))
+    return Measured((c.tp * c.tn - c.fp * c.fn) / math.sqrt(product))
 
 
 def hard_brier(c: Confusion) -> Measured:
@@ -184,9 +194,9 @@ class Ranking:
         lower = np.take(alarms, self.above, axis=1)
         pairs = np.einsum("ij,ij->i", lower + np.take(alarms, self.not_below, axis=1), positive)
         found = n - np.take(hits, self.first, axis=1)
-        said = found + (m - lower)
-        # Where nothing drawn scores as high, the weight is 0: any divisor above 0 will do.
-        found /= np.maximum(said, 1.0, out=said)
+        predicted = found + (m - lower)
+        # If nothing drawn scores as high, the weight is 0: any divisor above 0 will do.
+        found /= np.maximum(predicted, 1.0, out=predicted)
         precisions = np.einsum("ij,ij->i", found, positive)
         return pairs / (2 * n * m)[:, 0], precisions / n[:, 0]
 
@@ -216,7 +226,7 @@ def cumulated(weights: FloatArray) -> FloatArray:
 
 
 def _turned(c: Confusion) -> Confusion:
-    """The same texts with 0 as the class that is looked for."""
+    """The same texts with 0 as the positive class."""
     return Confusion(tp=c.tn, fp=c.fn, fn=c.fp, tn=c.tp)
 
 
@@ -227,7 +237,7 @@ def _classes(c: Confusion) -> tuple[str, ...]:
 
 
 def _why(c: Confusion) -> tuple[str, ...]:
-    """Why precision, recall or F1 of class 1 cannot be said."""
+    """Why precision, recall or F1 of class 1 is undefined."""
     if not c.n:
         return ("no_texts",)
     flags = () if c.positive else ("one_class", "no_positive")

@@ -52,7 +52,8 @@ class Clusters:
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Sums within each cluster, (clusters,)."""
-        return np.bincount(self.codes, weights=values, minlength=self.count)
+        summed: FloatArray = np.bincount(self.codes, weights=values, minlength=self.count).astype(np.float64)
+        return summed
 
     @property
     def whole(self) -> bool:
@@ -200,9 +201,8 @@ def groups_p(
     top, bottom, first, clusters = top[used], bottom[used], np.asarray(first)[used], clusters.at(used)
     if first.all() or not first.any():
         return math.nan
-    tops, bottoms, firsts, sizes = (
-        clusters.sums(one) for one in (top, bottom, first * 1.0, np.ones(len(top)))
-    )
+    tops, bottoms = clusters.sums(top), clusters.sums(bottom)
+    firsts, sizes = clusters.sums(first.astype(np.float64)), clusters.sums(np.ones(len(top)))
     mixed = (firsts > 0) & (firsts < sizes)
     if not mixed.any():
         mine = firsts > 0

@@ -1,9 +1,9 @@
-"""How far two samples lie apart: word distributions and clouds of vectors.
+"""Distances between two samples: word distributions and clouds of vectors.
 
 JSD compares counts; MMD and the 1-Wasserstein distance compare vectors, (m, d) and (n, d). Intervals are 95 %
 intervals of a delete-a-group jackknife: each sample is cut into groups, each group is left out once, and the
 spread of the results is the error. Unlike the bootstrap it repeats no text, which would make two samples look
-further apart than they are. Below 5 texts a side, or where nothing varies, there is no interval.
+further apart than they are. Below 5 texts per side, or if all values are equal, there is no interval.
 """
 
 import math
@@ -18,7 +18,7 @@ from psycheck.measures.classification import FloatArray, IntArray
 from psycheck.measures.intervals import UNKNOWN, Z95, Interval, median_interval
 
 GROUPS = 20
-FEWEST = 5  # texts a side: the spread of fewer says next to nothing
+FEWEST = 5  # texts per side; the spread of fewer is meaningless
 PAIRS = 1_000
 PERMUTATIONS = 1_000
 BLOCK = 256  # permutations in one matrix product
@@ -28,7 +28,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class MmdTest:
-    """The unbiased squared MMD, its interval, and how often chance alone gives as much.
+    """The unbiased squared MMD, its interval, and how often chance gives as much.
 
     `biased` counts each text's likeness to itself too: it is never negative, and 0 for a sample and its copy.
     `chance` is the 95th percentile of the permuted values, `bandwidth` the sigma of the kernel. The interval
@@ -56,7 +56,7 @@ class PairMmd:
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """Mean 1-Wasserstein distance over repeated samples of `size` texts a side, and the same by chance."""
+    """Mean 1-Wasserstein distance over repeated samples of `size` texts per side, and the same by chance."""
 
     value: float
     interval: Interval
@@ -165,14 +165,14 @@ def pair_mmd(
 def exact_wasserstein(first: FloatArray, second: FloatArray) -> float:
     """Exact 1-Wasserstein distance of two clouds, Euclidean cost (DECK 4.2); needs POT.
 
-    Time grows with the cube of the number of texts: a few hundred a side take a moment, 5,000 minutes.
+    Time grows with the cube of the number of texts: a few hundred per side take a moment, 5,000 take minutes.
     """
     import ot
 
     cost = np.sqrt(
         np.maximum((first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1) - 2 * (first @ second.T), 0.0)
     )
-    # The roots of rounding errors are no distances.
+    # Roots of rounding errors are not distances.
     cost[cost < 1e-7] = 0.0
     return float(ot.emd2([], [], cost, numItermax=2_000_000))
 
@@ -180,7 +180,7 @@ def exact_wasserstein(first: FloatArray, second: FloatArray) -> float:
 def wasserstein(
     first: FloatArray, second: FloatArray, *, size: int = 300, repeats: int = 10, seed: int = 0
 ) -> Transport:
-    """Exact distance on `repeats` samples of at most `size` texts a side: mean and spread over the repeats.
+    """Exact distance on `repeats` samples of at most `size` texts per side: mean and spread over repeats.
 
     In many dimensions samples of the same source are far from 0 apart; `chance` is their mean distance, from
     mixing both sides. A sample takes at most four fifths of the smaller side, so that repeats differ.
@@ -201,7 +201,7 @@ def wasserstein(
         mixed = np.random.default_rng((seed, repeat, 1)).permutation(len(pooled))[: 2 * size]
         chance.append(exact_wasserstein(pooled[mixed[:size]], pooled[mixed[size:]]))
     drawn = np.array(values)
-    # A few texts are drawn again and again: that the draws agree is no certainty.
+    # Few texts are drawn repeatedly: agreement between the draws is not certainty.
     spread = percentiles(drawn) if least >= FEWEST and np.ptp(drawn) > _ROUNDING else UNKNOWN
     return Transport(float(drawn.mean()), spread, float(np.mean(chance)), size, repeats)
 
@@ -228,7 +228,7 @@ def sliced_wasserstein(
         return float(np.mean([wasserstein_distance(a, b) for a, b in zip(here.T, there.T, strict=True)]))
 
     value = mean(ours, theirs)
-    # The mean of rounding errors is no distance.
+    # The mean of rounding errors is not a distance.
     return value if value > _ROUNDING else 0.0, jackknife(
         value,
         left_out(len(ours), lambda keep: mean(ours[keep], theirs), groups=10),
@@ -243,7 +243,7 @@ def left_out(n: int, measure: Callable[[NDArray[np.bool_]], float], *, groups: i
 
 
 def group_of(n: int, groups: int = GROUPS, seed: int = 0) -> IntArray:
-    """Random groups of like size for the jackknife, (n,)."""
+    """Random groups of similar size for the jackknife, (n,)."""
     out: IntArray = np.random.default_rng(seed).permutation(np.arange(n) % min(groups, n))
     return out
 
@@ -251,7 +251,7 @@ def group_of(n: int, groups: int = GROUPS, seed: int = 0) -> IntArray:
 def jackknife(value: float, *sides: FloatArray, low: float = 0.0, high: float = math.inf) -> Interval:
     """The interval around a value from its leave-one-group-out values, one array for each side.
 
-    Unknown below 5 values a side, and where leaving out changes nothing.
+    Unknown below 5 values per side, and if leaving out changes nothing.
     """
     from scipy.stats import t
 

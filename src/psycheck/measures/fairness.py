@@ -1,8 +1,8 @@
 """Rates by group, their ratio and differences, and flips in pairs. What cannot be computed is NaN.
 
-Two situations are told apart throughout. *Groups* are different texts (a column of the corpus): the rates are
-independent. *Pairs* are one text in two wordings (gender bias, section 2.2): the two rates share their texts,
-so their covariance counts, and the test is McNemar's.
+*Groups* are different texts (a column of the corpus): their rates are independent. *Pairs* are one text in
+two wordings (gender bias, section 2.2): the two rates share their texts, so their covariance matters, and the
+test is McNemar's.
 """
 
 import math
@@ -14,7 +14,7 @@ from scipy import stats
 
 from psycheck.measures.classification import BoolArray, FloatArray
 from psycheck.measures.intervals import UNKNOWN, Z95, Interval, wilson
-from psycheck.measures.significance import mcnemar
+from psycheck.measures.significance import mcnemar, mcnemar_test
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,23 +119,25 @@ def rates_by_group(truth: ArrayLike, decided: ArrayLike, group: ArrayLike) -> tu
     `truth` is 1, 0 or NaN (not annotated: only the rate of positive decisions counts such a text); `decided`
     is 1, 0 or NaN (no usable answer: counted apart); `group` is a name, and "" where it is not known.
     """
-    marks, said = _decisions(truth), _decisions(decided)
+    marks, decisions = _decisions(truth), _decisions(decided)
     names = np.asarray(group, dtype=np.str_)
-    _equal(marks, said, names)
-    return tuple(_rates(name, marks[names == name], said[names == name]) for name in np.unique(names) if name)
+    _equal(marks, decisions, names)
+    return tuple(
+        _rates(name, marks[names == name], decisions[names == name]) for name in np.unique(names) if name
+    )
 
 
-def _rates(name: str, marks: FloatArray, said: FloatArray) -> GroupRates:
-    there = ~np.isnan(said)
+def _rates(name: str, marks: FloatArray, decisions: FloatArray) -> GroupRates:
+    there, yes = ~np.isnan(decisions), decisions == 1
     positives, negatives = int(np.sum(there & (marks == 1))), int(np.sum(there & (marks == 0)))
-    hits, alarms = int(np.sum((said == 1) & (marks == 1))), int(np.sum((said == 1) & (marks == 0)))
+    hits, alarms = int(np.sum(yes & (marks == 1))), int(np.sum(yes & (marks == 0)))
     return GroupRates(
         group=str(name),
-        n=len(said),
+        n=len(decisions),
         fnr=Rate(positives - hits, positives),
         tpr=Rate(hits, positives),
         fpr=Rate(alarms, negatives),
-        positive=Rate(int(np.sum(said == 1)), int(there.sum())),
+        positive=Rate(int(yes.sum()), int(there.sum())),
         unanswered=int(np.sum(~there)),
     )
 
@@ -168,7 +170,7 @@ def fnr_ratio(
     if both is None:
         p = _fisher(misses_a, positives_a, misses_b, positives_b)
     else:
-        p = _mcnemar(misses_a - both, misses_b - both, positives_a)
+        p = mcnemar_test(misses_a - both, misses_b - both)[1]
     a, b = (misses_a, positives_a), (misses_b, positives_b)
     if first > second:
         a, b = b, a
@@ -234,18 +236,19 @@ def demographic_parity_difference(
     decided: ArrayLike, group: ArrayLike, first: str, second: str = ""
 ) -> Difference:
     """Rate of positive decisions of group `first` minus that of `second` (or of all other known groups)."""
-    said = _decisions(decided)
-    return _between(np.ones(len(said), bool), said, np.asarray(group, dtype=np.str_), first, second)
+    decisions = _decisions(decided)
+    everyone = np.ones(len(decisions), bool)
+    return _between(everyone, decisions, np.asarray(group, dtype=np.str_), first, second)
 
 
-def _between(among: BoolArray, said: FloatArray, names: np.ndarray, first: str, second: str) -> Difference:
-    _equal(among, said, names)
-    there = among & ~np.isnan(said)
+def _between(
+    among: BoolArray, decisions: FloatArray, names: np.ndarray, first: str, second: str
+) -> Difference:
+    _equal(among, decisions, names)
+    there, yes = among & ~np.isnan(decisions), decisions == 1
     ours = there & (names == first)
     theirs = there & ((names == second) if second else (names != first) & (names != ""))
-    return rate_difference(
-        int(np.sum(said[ours] == 1)), int(ours.sum()), int(np.sum(said[theirs] == 1)), int(theirs.sum())
-    )
+    return rate_difference(int(yes[ours].sum()), int(ours.sum()), int(yes[theirs].sum()), int(theirs.sum()))
 
 
 def paired_flips(decided_a: ArrayLike, decided_b: ArrayLike) -> Flips:
@@ -263,16 +266,10 @@ def score_shift(first: ArrayLike, second: ArrayLike) -> Shift:
     if not len(moved):
         return Shift(0, math.nan, UNKNOWN, math.nan, UNKNOWN, math.nan)
     p = float(stats.wilcoxon(moved).pvalue) if np.any(moved != 0) else 1.0
-    size, signed = np.abs(moved), moved
-    (low, high), interval = _mean_interval(size), _mean_interval(signed)
-    return Shift(
-        len(moved),
-        float(size.mean()),
-        (low if math.isnan(low) else max(low, 0.0), high),
-        float(signed.mean()),
-        interval,
-        p,
-    )
+    size = np.abs(moved)
+    low, high = _mean_interval(size)
+    size_interval = (low if math.isnan(low) else max(low, 0.0), high)
+    return Shift(len(moved), float(size.mean()), size_interval, float(moved.mean()), _mean_interval(moved), p)
 
 
 def _mean_interval(values: FloatArray) -> Interval:
@@ -297,19 +294,12 @@ def _fisher(count_a: int, n_a: int, count_b: int, n_b: int) -> float:
     return float(stats.fisher_exact(table).pvalue)
 
 
-def _mcnemar(only_first: int, only_second: int, n: int) -> float:
-    first, second = np.zeros(n, bool), np.zeros(n, bool)
-    first[:only_first] = True
-    second[only_first : only_first + only_second] = True
-    return mcnemar(first, second).p
-
-
 def _decisions(values: ArrayLike) -> FloatArray:
-    """1, 0 and NaN; anything else is a mistake of the caller."""
-    given = np.asarray(values, dtype=np.float64)
-    if given.ndim != 1 or not np.all(np.isnan(given) | (given == 0) | (given == 1)):
-        raise ValueError("decisions and annotations are one-dimensional and 1, 0 or NaN")
-    return given
+    """An array of 1, 0 and NaN; anything else is an error."""
+    decisions = np.asarray(values, dtype=np.float64)
+    if decisions.ndim != 1 or not np.all(np.isnan(decisions) | (decisions == 0) | (decisions == 1)):
+        raise ValueError("decisions and annotations must be one-dimensional and 1, 0 or NaN")
+    return decisions
 
 
 def _answered(first: ArrayLike, second: ArrayLike) -> tuple[BoolArray, BoolArray]:
@@ -321,15 +311,15 @@ def _answered(first: ArrayLike, second: ArrayLike) -> tuple[BoolArray, BoolArray
 
 def _equal(*arrays: np.ndarray) -> None:
     if len({array.shape for array in arrays}) > 1:
-        raise ValueError(f"one value a text is needed, not {[array.shape for array in arrays]}")
+        raise ValueError(f"expected one value per text, got shapes {[array.shape for array in arrays]}")
 
 
 def _check(misses_a: int, positives_a: int, misses_b: int, positives_b: int, both: int | None) -> None:
     if not (0 <= misses_a <= positives_a and 0 <= misses_b <= positives_b):
-        raise ValueError("misses are between 0 and the number of positives")
+        raise ValueError("misses must be between 0 and the number of positives")
     if both is None:
         return
     if positives_a != positives_b or not max(0, misses_a + misses_b - positives_a) <= both <= min(
         misses_a, misses_b
     ):
-        raise ValueError("pairs have as many positives in both wordings, and `both` is missed in each")
+        raise ValueError("pairs need equal numbers of positives, and `both` at most as many as either misses")

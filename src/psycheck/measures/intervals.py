@@ -13,7 +13,7 @@ Z95 = 1.959963984540054
 def wilson(passed: float, n: float) -> Interval:
     """Wilson's score interval of a rate; it stays inside 0..1 and has a width even at 0 and at 1.
 
-    `n` need not be whole: texts that hang together count as fewer.
+    `n` need not be whole: dependent texts count as fewer.
     """
     if n == 0:
         return UNKNOWN

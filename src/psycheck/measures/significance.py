@@ -1,4 +1,4 @@
-"""Whether a difference or a relation could be chance. What cannot be computed is NaN."""
+"""Significance tests. What cannot be computed is NaN."""
 
 import math
 import warnings
@@ -67,16 +67,18 @@ def mcnemar(first_right: BoolArray, second_right: BoolArray) -> McNemar:
     both, one = int(np.sum(first & second)), int(np.sum(first & ~second))
     two = int(np.sum(second & ~first))
     neither = first.size - both - one - two
-    apart = one + two
-    if not first.size:
-        statistic, p = math.nan, math.nan
-    elif apart < EXACT_BELOW:
-        statistic = float(min(one, two))
-        p = min(1.0, 2 * float(stats.binom.cdf(statistic, apart, 0.5)))
-    else:
-        statistic = max(abs(one - two) - 1, 0) ** 2 / apart
-        p = float(stats.chi2.sf(statistic, 1))
+    statistic, p = mcnemar_test(one, two) if first.size else (math.nan, math.nan)
     return McNemar(statistic, p, both, one, two, neither)
+
+
+def mcnemar_test(only_first: int, only_second: int) -> tuple[float, float]:
+    """McNemar's statistic and p-value from the numbers of discordant pairs."""
+    discordant = only_first + only_second
+    if discordant < EXACT_BELOW:
+        least = float(min(only_first, only_second))
+        return least, min(1.0, 2 * float(stats.binom.cdf(least, discordant, 0.5)))
+    statistic = max(abs(only_first - only_second) - 1, 0) ** 2 / discordant
+    return statistic, float(stats.chi2.sf(statistic, 1))
 
 
 def holm(pvalues: Sequence[float] | FloatArray) -> FloatArray:
@@ -102,7 +104,7 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> MannWhitney:
     if not all(sizes):
         return MannWhitney(math.nan, math.nan, math.nan, UNKNOWN, sizes)
     n, m = sizes
-    # Counting by level instead of ranking keeps millions of cases of a few lengths cheap.
+    # Counting by level instead of ranking is cheap for millions of cases with few distinct lengths.
     levels, at = np.unique(np.concatenate([first, second]), return_inverse=True)
     ours = np.bincount(at[:n], minlength=len(levels)).astype(np.float64)
     theirs = np.bincount(at[n:], minlength=len(levels)).astype(np.float64)
@@ -139,7 +141,7 @@ def t_test(x: ArrayLike, y: ArrayLike, *, paired: bool) -> TTest:
     if spread == 0:
         return TTest(math.nan, math.nan, difference, UNKNOWN)
     with warnings.catch_warnings():
-        # One group without spread is fine as long as the other has some.
+        # One group may have no spread if the other has some.
         warnings.simplefilter("ignore", RuntimeWarning)
         found = stats.ttest_rel(one, two) if paired else stats.ttest_ind(one, two, equal_var=False)
         ends = found.confidence_interval(0.95)
@@ -177,7 +179,7 @@ def _variance(values: FloatArray, counts: FloatArray) -> float:
 
 
 def _fisher(value: float, error: float) -> Interval:
-    """An interval on the scale of Fisher's z, turned back."""
+    """An interval on the scale of Fisher's z, transformed back."""
     if abs(value) >= 1:
         return value, value
     z = math.atanh(value)

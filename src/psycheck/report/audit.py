@@ -1,4 +1,4 @@
-"""A run as one HTML file that needs nothing else: no network, no font, no script from elsewhere."""
+"""A run as one HTML file that works offline: no fonts or scripts from elsewhere."""
 
 import json
 from base64 import b64encode
@@ -15,21 +15,21 @@ from psycheck.report.charts import axis
 from psycheck.report.fairness import fairness
 from psycheck.report.fairness_sentences import fairness_tested
 from psycheck.report.numbers import count
-from psycheck.report.page import beside, draw
+from psycheck.report.page import draw
 from psycheck.report.performance import across, curves, length, performance
 from psycheck.report.shelf import Shelf
 from psycheck.report.tables import others
 from psycheck.report.verdict import cautions, checks_of, headlines, learned, unanswered, untested, weakest
-from psycheck.report.words import listed
+from psycheck.report.words import file_text, listed
 from psycheck.run import Run
 
 
 def render(run: Run) -> str:
-    """Draw the report of a run as one HTML page; it selects, sorts and formats findings and computes none."""
+    """The report of a run as one HTML page; it selects, sorts and formats findings."""
     shelf = Shelf(run.findings)
     drawn, bins = curves(shelf, run.findings, run.plan)
     groups = case_groups(run)
-    script = beside("report.js")
+    script = file_text("report.js")
     page = {
         "script": Markup(script),
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
@@ -65,7 +65,7 @@ def render(run: Run) -> str:
 
 
 def _names(run: Run, key: str, planned: str) -> list[str]:
-    """The names that findings hold, or those of the plan where nothing was found."""
+    """The names in the findings, or those of the plan if there are no findings."""
     found = dict.fromkeys(f.where[key] for f in run.findings if f.where.get(key) and "by" not in f.where)
     return list(found) or [_name(entry) for entry in _entries(run.plan.get(planned))]
 
@@ -83,14 +83,13 @@ def _tested(run: Run) -> str:
         for name in _names(run, "corpus", "corpora")
     ]
     named = counted(number, "check") + (f" of {listed(suites)}" if suites else "")
-    said = listed([*([named] if checks or not fair else []), *fair])
-    models = listed(_names(run, "model", "models"))
-    whole = f"{said} on {listed(corpora) or 'no corpus'} with {models or 'no model'}."
-    return " ".join([whole, *unanswered(run)])
+    tested = listed([*([named] if checks or not fair else []), *fair])
+    models = listed(_names(run, "model", "models")) or "no model"
+    return " ".join([f"{tested} on {listed(corpora) or 'no corpus'} with {models}.", *unanswered(run)])
 
 
 def _left_out(run: Run) -> list[str]:
-    """The rows of each corpus that were kept out, and why."""
+    """The rows of each corpus that were left out, and why."""
     return [
         f"{_name(entry)}: "
         + ", ".join(f"{str(why).replace('_', ' ')} {count(rows)}" for why, rows in entry["left_out"].items())

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.report.dots import Place, Plot, plots
-from psycheck.report.numbers import count, figure, percent, span
+from psycheck.report.numbers import count, figure, percent, span, spans
 from psycheck.report.shelf import Key, Shelf, by
 from psycheck.report.tables import Table
 from psycheck.report.words import name_of, natural, order, place_names, place_of
@@ -20,7 +20,7 @@ LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """All that is shown of one suite and one label; which plot and which ledger are open at first."""
+    """The section of one suite and one label; `open_plot` and `open_ledger` start unfolded."""
 
     name: str
     plots: tuple[Plot, ...]
@@ -34,14 +34,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """Checks × models and corpora: what is written in a cell, and how dark it is (0 passes … 4 fails)."""
+    """Checks × models and corpora: the text of each cell, and its shade (0 passes … 4 fails)."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, str, tuple[tuple[str, int], ...]], ...]
 
 
 def blocks(shelf: Shelf, named: Finding | None = None) -> tuple[Block, ...]:
-    """Take the findings on behaviour and arrange them by suite and label; open where `named` stands."""
+    """Take the findings on behaviour, by suite and label; the plot of `named` starts unfolded."""
     checks = shelf.take(
         lambda f: f.measure == "pass_rate" and bool(f.where.get("check")),
         by("suite", "label", "check", "model", "corpus"),
@@ -57,25 +57,27 @@ def blocks(shelf: Shelf, named: Finding | None = None) -> tuple[Block, ...]:
     labels = {label for _, label in heads}
     out = []
     for suite, label in heads:
-        said = [f"suite {suite}"] if len(suites) > 1 else []
-        said += [f"label {label}" if label else "all labels"] if len(labels) > 1 else []
-        mine = [finding for key, finding in checks.items() if key[:2] == (suite, label)]
-        spoken = [finding for key, finding in sentences.items() if key[:2] == (suite, label)]
-        middle = {key: finding for key, finding in means.items() if key[1:3] == (suite, label)}
-        block = _block(", ".join(said), mine, spoken, middle)
+        name = [f"suite {suite}"] if len(suites) > 1 else []
+        name += [f"label {label}" if label else "all labels"] if len(labels) > 1 else []
+        mine, by_sentence = (
+            [finding for key, finding in found.items() if key[:2] == (suite, label)]
+            for found in (checks, sentences)
+        )
+        own_means = {key: finding for key, finding in means.items() if key[1:3] == (suite, label)}
+        block = _block(", ".join(name), mine, by_sentence, own_means)
         out.append(_opened(block, mine, place_of(named)) if named in mine and named else block)
     return tuple(out)
 
 
 def _opened(block: Block, checks: list[Finding], place: Place) -> Block:
-    """The block with the plot and the ledger open that show a place."""
+    """The block with the plot and the ledger of a place unfolded."""
     plot = next(k for k, one in enumerate(block.plots) if place in one.places)
     places = list(dict.fromkeys(place_of(f) for f in checks))
     return replace(block, open_plot=plot, open_ledger=places.index(place))
 
 
 def _adopted(key: Key, checks: Mapping[Key, Finding]) -> Key:
-    """A mean over corpora names no label; it stands with its suite's label where the suite has but one."""
+    """The key of a mean; one over corpora has no label, and takes that of its suite if there is one only."""
     measure, suite, label, *rest = key
     labels = {other[1] for other in checks if other[0] == suite}
     return (measure, suite, label or (labels.pop() if len(labels) == 1 else ""), *rest)
@@ -128,9 +130,9 @@ def _heat(
         for place in places:
             finding = cells.get((name, place))
             if finding is None or not finding.tested:
-                drawn.append(("not asked" if finding is None else "not tested", -1))
+                drawn.append(("not run" if finding is None else "not tested", -1))
             else:
-                drawn.append((f"{percent(finding.value)}", min(4, int(5 * (1 - finding.value)))))
+                drawn.append((percent(finding.value), min(4, int(5 * (1 - finding.value)))))
         rows.append((name, _short(check), tuple(drawn)))
     return Heat(tuple(called[place] for place in places), tuple(rows))
 
@@ -138,7 +140,7 @@ def _heat(
 def _short(check: Finding) -> str:
     where = check.where
     if symptom := where.get("symptom"):
-        return ", ".join(part for part in (name_of("symptoms", symptom), where.get("polarity")) if part)
+        return ", ".join(filter(None, (name_of("symptoms", symptom), where.get("polarity"))))
     return where.get("title", "")
 
 
@@ -147,8 +149,8 @@ def _means(means: Mapping[Key, Finding]) -> Table | None:
     if not means:
         return None
     places = list(dict.fromkeys((key[5], key[6]) for key in means))
-    said = {place: (place[0], "all corpora" if place[1] == "all" else place[1]) for place in places}
-    called = place_names(list(said.values()))
+    shown = {place: (place[0], "all corpora" if place[1] == "all" else place[1]) for place in places}
+    names = place_names(list(shown.values()))
     head = next(iter(means))[1:3]
     groups = list(dict.fromkeys((key[3], key[4]) for key in means))
     groups.sort(key=lambda group: [*BY, group[0]].index(group[0]))
@@ -163,24 +165,22 @@ def _means(means: Mapping[Key, Finding]) -> Table | None:
         rows.append((name_of("by", kind) if first else "", name, *cells))
     return Table(
         "Mean pass rate of the checks, its 95 % interval, and the standard deviation (sd) between the checks",
-        ("By", "Group", *(called[said[place]] if len(places) > 1 else "Mean" for place in places)),
+        ("By", "Group", *(names[shown[place]] if len(places) > 1 else "Mean" for place in places)),
         tuple(rows),
         words=2,
     )
 
 
 def _mean_sd(mean: Finding | None, sd: Finding | None) -> Markup:
-    if mean is None and sd is None:
-        return figure(None)
     either = mean or sd
-    checks = either.counts.get("checks", either.n) if either is not None else 0
+    if either is None:
+        return figure(None)
+    checks = either.counts.get("checks", either.n)
     between = f"sd {100 * sd.value:.1f}" if sd is not None and sd.tested else "no sd"
-    value, interval = (
-        ("–", "") if mean is None or not mean.tested else (percent(mean.value, 1), span(mean, 1))
-    )
-    return Markup(
-        '<span class="v">{}</span> <span class="i">{}</span> <span class="n sd">{}, {}</span>'
-    ).format(value, interval, between, counted(checks, "check"))
+    figures = spans("–")
+    if mean is not None and mean.tested:
+        figures = spans(percent(mean.value, 1), span(mean, 1))
+    return figures + Markup(' <span class="n sd">{}, {}</span>').format(between, counted(checks, "check"))
 
 
 def _sentence_table(sentences: list[Finding], places: list[Place], called: Mapping[Place, str]) -> Table:

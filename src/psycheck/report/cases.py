@@ -1,4 +1,4 @@
-"""The cases behind the figures, grouped by check; texts only where they were asked for."""
+"""The cases behind the figures, grouped by check; texts only with --show-texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ AROUND, PRINTED = 140, 60
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One row: id, outcome, scores, and where asked for the text with the edit marked."""
+    """One row: id, outcome, scores and, if the run shows texts, the text with the edit marked."""
 
     id: str
     outcome: str
@@ -68,7 +68,7 @@ def _of_checks(run: Run) -> list[Shown]:
 
 
 def marked(text: str, spans: Sequence[tuple[int, int]]) -> Markup:
-    """A text with the edited spans marked; what lies far from every edit is left out."""
+    """A text with the edited spans marked; parts far from every edit are left out."""
     parts: list[Markup] = []
     end = 0
     for start, stop in sorted((max(0, a), min(len(text), b)) for a, b in spans if a < b):
@@ -86,7 +86,7 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> Markup:
 
 
 def _between(text: str, *, first: bool) -> Markup:
-    """The words between two edits: whole if short, else what lies next to them."""
+    """The text between two edits, shortened if long."""
     if len(text) <= 2 * AROUND:
         return escape(text)
     start = text[:AROUND] if not first else ""

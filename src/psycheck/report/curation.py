@@ -1,23 +1,21 @@
-"""The page of a curated corpus: the funnel, step by step, beside the papers' figures."""
+"""The page of a curated corpus: the funnel, step by step, with the papers' figures."""
 
-import tomllib
 from collections.abc import Sequence
-from functools import cache
-from typing import Any
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, decimal
-from psycheck.report.page import beside, draw
+from psycheck.report.page import draw
 from psycheck.report.tables import Table
+from psycheck.report.words import words_of
 from psycheck.run import Run
 
 _NOT_A_CAUSE = ("posts", "authors", "removed")
 _OF_ALL = ("posts", "subreddits")
-_HEAD = ("Step", "Posts left", "Authors left", "Posts taken away", "ANGST 3.1", "PsySym 3.4–3.5")
+_HEAD = ("Step", "Posts left", "Authors left", "Posts removed", "ANGST 3.1", "PsySym 3.4–3.5")
 
 
 def render_curating(run: Run) -> str:
-    """Draw the page of a curated corpus as one HTML file without a script; it computes nothing."""
+    """The page of a curated corpus as one HTML file without scripts."""
     return draw(
         "curation",
         run,
@@ -32,7 +30,7 @@ def render_curating(run: Run) -> str:
 
 
 def curating_verdict(findings: Sequence[Finding]) -> str:
-    """One sentence: how many posts of how many authors are left, of how many lines."""
+    """One sentence: how many posts by how many authors are kept, of how many lines."""
     steps = {(f.where["side"], f.where["step"]): f for f in findings if f.measure == "funnel"}
     whole, first = steps["both", "split"], steps["both", "posts"]
     controls = steps.get(("control", "sample"))
@@ -44,8 +42,8 @@ def curating_verdict(findings: Sequence[Finding]) -> str:
 
 
 def funnels(findings: Sequence[Finding]) -> list[Table]:
-    """One table for each side, the steps with what each leaves and takes away, and one for the corpus."""
-    words = _words()
+    """One table of steps per side, and one for the corpus."""
+    words = words_of("curation")
     found = [f for f in findings if f.measure == "funnel"]
     tables = []
     for side, caption in words["sides"].items():
@@ -57,33 +55,34 @@ def funnels(findings: Sequence[Finding]) -> list[Table]:
 
 
 def _of_corpus(step: Finding) -> bool:
-    """Whether a step tells of the corpus as it is written, or of one of its splits."""
+    """Whether a step describes the written corpus or one of its splits."""
     return step.where["side"] == "both" and step.where["step"] not in _OF_ALL
 
 
 def _row(step: Finding) -> tuple[str, ...]:
-    named = _words()["steps"][step.where["side"]].get(step.where["step"], {"name": step.where["step"]})
-    # A split takes nothing away: the others have it.
-    part = _of_corpus(step) and step.where["step"] != "split"
+    side, name = step.where["side"], step.where["step"]
+    words = words_of("curation")["steps"][side].get(name, {"name": name})
+    # A split removes nothing: the posts are in the other splits.
+    part = _of_corpus(step) and name != "split"
     removed = "–" if part else count(step.counts["removed"])
     figures = (count(step.value), count(step.counts["authors"]), removed)
-    name = named["name"].format_map({what: count(n) for what, n in step.counts.items()})
-    return (name, *figures, named.get("angst", "–"), named.get("psysym", "–"))
+    title = words["name"].format_map({what: count(n) for what, n in step.counts.items()})
+    return (title, *figures, words.get("angst", "–"), words.get("psysym", "–"))
 
 
-def _reported(findings: Sequence[Finding]) -> Table | None:
-    published = _words()["authors"]
+def _reported(findings: Sequence[Finding]) -> Table:
+    published = words_of("curation")["authors"]
     rows = [
         (f.where["label"], count(f.value), count(published[f.where["label"]]))
         for f in findings
         if f.measure == "authors_reporting"
     ]
     head = ("Condition", "Authors who report it", "PsySym, Table 8")
-    return Table("Authors by the condition that they report, before other steps", head, tuple(rows))
+    return Table("Authors by the condition they report, before the other steps", head, tuple(rows))
 
 
 def _mean(findings: Sequence[Finding]) -> Table | None:
-    words = _words()
+    words = words_of("curation")
     rows = [
         (
             words["sides"][f.where["side"]],
@@ -94,16 +93,11 @@ def _mean(findings: Sequence[Finding]) -> Table | None:
         for f in findings
         if f.measure == "posts_an_author"
     ]
-    head = ("", "Posts an author, mean", "Authors", "PsySym 3.5")
-    return Table("Posts an author in the corpus", head, tuple(rows)) if rows else None
+    head = ("", "Posts per author, mean", "Authors", "PsySym 3.5")
+    return Table("Posts per author in the corpus", head, tuple(rows)) if rows else None
 
 
 def _lines(findings: Sequence[Finding]) -> Table | None:
     first = next(f for f in findings if f.where.get("step") == "posts")
     rows = [(why, count(n)) for why, n in sorted(first.counts.items()) if why not in _NOT_A_CAUSE]
     return Table(f"Left out of {count(first.n)} lines", ("Why", "Lines"), tuple(rows)) if rows else None
-
-
-@cache
-def _words() -> dict[str, Any]:
-    return tomllib.loads(beside("curation.toml"))

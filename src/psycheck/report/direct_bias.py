@@ -1,4 +1,4 @@
-"""The page of `bias`: what leans to which gender, how much by chance, and by which words."""
+"""The page of `bias`: which lists lean to which gender, how much by chance, and by which words."""
 
 from collections.abc import Sequence
 
@@ -48,15 +48,14 @@ def bias_verdict(findings: Sequence[Finding]) -> str:
     tests = [f for f in every if f.tested]
     least = min(tests or every, key=lambda f: f.value)
     one = _one(findings, "direct_bias", least.where["list"])
-    names, of = listed([f.where["list"] for f in every]), f" of {one.where['list']}" if len(every) > 1 else ""
+    names = listed([f.where["list"] for f in tests or every])
+    name = f"Direct Bias of {one.where['list']}" if len(every) > 1 else "Direct Bias"
     if not tests:
         return (
-            f"Words of {names} are not compared with random words, of which the encoder knows too few: "
-            f"Direct Bias{of} {plain(one)}, n {count(one.n)}."
+            f"Words of {names} are not compared with random words, because the encoder knows too few of "
+            f"them: {name} {plain(one)}, n {count(one.n)}."
         )
-    names = listed([f.where["list"] for f in tests])
-    chance = _one(findings, "direct_bias_chance", least.where["list"])
-    figures = f"{plain(one)}, n {count(one.n)}, random lists {decimal(chance.value)}, {_said_p(least)}"
+    figures = _against(findings, one, "direct_bias_chance", least)
     if least.value < CERTAIN:
         return (
             f"Words of {one.where['list']} lean on the gender direction more than random words do: "
@@ -66,92 +65,84 @@ def bias_verdict(findings: Sequence[Finding]) -> str:
         lists, tested, needed = (count(least.counts[key]) for key in ("lists", "tests", "lists_needed"))
         return (
             f"{lists} random lists are too few to show whether words of {names} lean on the gender direction "
-            f"more than random words do: with {tested} tests at least {needed} are needed. "
-            f"Direct Bias{of} {figures}."
+            f"more than random words do: {tested} tests need at least {needed}. {name} {figures}."
         )
-    said = f"Words of {names} lean on the gender direction no more than random words do"
+    words = f"Words of {names} lean on the gender direction no more than random words do"
     shifted = min((f for f in of_measure(findings, "signed_mean_p_holm") if f.tested), key=lambda f: f.value)
-    if shifted.value < CERTAIN:
-        name = shifted.where["list"]
-        mean, usual = _one(findings, "signed_mean", name), _one(findings, "signed_mean_chance", name)
-        side = "female" if mean.value > usual.value else "male"
-        return (
-            f"{said}, but those of {name} lie further to the {side} side: mean cosine {plain(mean)}, "
-            f"n {count(mean.n)}, random lists {decimal(usual.value)}, {_said_p(shifted)}."
-        )
-    return f"{said}: Direct Bias{of} {figures}."
+    if shifted.value >= CERTAIN:
+        return f"{words}: {name} {figures}."
+    mean = _one(findings, "signed_mean", shifted.where["list"])
+    side = _side(mean, _one(findings, "signed_mean_chance", shifted.where["list"]))
+    figures = _against(findings, mean, "signed_mean_chance", shifted)
+    return (
+        f"{words}, but those of {mean.where['list']} are further to the {side} side: mean cosine {figures}."
+    )
+
+
+def _against(findings: Sequence[Finding], one: Finding, chance: str, p: Finding) -> str:
+    """A figure, what random lists give, and its adjusted p-value."""
+    usual = decimal(_one(findings, chance, one.where["list"]).value)
+    return f"{plain(one)}, n {count(one.n)}, random lists {usual}, {_adjusted(p)}"
+
+
+def _side(mean: Finding, chance: Finding) -> str:
+    return "female" if mean.value > chance.value else "male"
 
 
 def bias_sentences(findings: Sequence[Finding]) -> list[str]:
-    """One sentence a list on the side to which it leans, and one on the gender direction itself."""
-    said = []
-    for mean in of_measure(findings, "signed_mean"):
-        name = mean.where["list"]
-        chance, p = _one(findings, "signed_mean_chance", name), _one(findings, "signed_mean_p_holm", name)
-        side = SIDES[mean.where["direction"]]
-        leans = f"on average nearer to the {side} side"
-        if mean.flags:
-            leans = f"on average on neither side for certain (the sign says {side})"
-        figures = f"{name.capitalize()}: {leans}, {plain(mean)}, n {count(mean.n)}"
-        if not p.tested:
-            said.append(f"{figures}; not compared with random lists.")
-            continue
-        further = "female" if mean.value > chance.value else "male"
-        than = "no different from random lists"
-        if p.value < CERTAIN:
-            than = f"further to the {further} side than random lists"
-        elif TOO_FEW in p.flags:
-            than = "too few random lists to tell whether it differs from them"
-        said.append(f"{figures}; {than}, whose mean is {decimal(chance.value)} ({_said_p(p)}).")
-    first = next(f for f in of_measure(findings, "explained_variance") if f.where["component"] == "1")
-    usual = [f for f in of_measure(findings, "explained_variance_chance") if f.where["component"] == "1"]
-    random = f"; the first direction of random pairs holds {percent(usual[0].value)}" if usual else ""
-    said.append(
-        f"The gender direction holds {percent(first.value)} of the variance of the differences of "
+    """One sentence per list on the side it leans to, and one on the gender direction itself."""
+    sentences = [_leaning(findings, mean) for mean in of_measure(findings, "signed_mean")]
+    first, *usual = (
+        f
+        for measure in ("explained_variance", "explained_variance_chance")
+        for f in of_measure(findings, measure)
+        if f.where["component"] == "1"
+    )
+    random = f"; the first direction of random pairs explains {percent(usual[0].value)}" if usual else ""
+    sentences.append(
+        f"The gender direction explains {percent(first.value)} of the variance of the differences of "
         f"{count(first.n)} pairs{random}."
     )
-    return said
+    return sentences
 
 
-def _said_p(adjusted: Finding) -> str:
-    return f"p\u00a0{p_value(adjusted.value)} by Holm"
+def _leaning(findings: Sequence[Finding], mean: Finding) -> str:
+    name, side = mean.where["list"], SIDES[mean.where["direction"]]
+    chance, p = _one(findings, "signed_mean_chance", name), _one(findings, "signed_mean_p_holm", name)
+    leans = f"on average nearer to the {side} side"
+    if mean.flags:
+        leans = f"on average not clearly on either side (the sign is {side})"
+    figures = f"{name.capitalize()}: {leans}, {plain(mean)}, n {count(mean.n)}"
+    if not p.tested:
+        return f"{figures}; not compared with random lists."
+    than = "no different from random lists"
+    if p.value < CERTAIN:
+        than = f"further to the {_side(mean, chance)} side than random lists"
+    elif TOO_FEW in p.flags:
+        than = "too few random lists to tell whether it differs from them"
+    return f"{figures}; {than}, whose mean is {decimal(chance.value)} ({_adjusted(p)})."
+
+
+def _adjusted(p: Finding) -> str:
+    return f"Holm-adjusted p\u00a0{p_value(p.value)}"
 
 
 def bias_table(findings: Sequence[Finding]) -> Table:
-    """One row a list: Direct Bias and the signed mean, each beside what chance gives."""
+    """One row per list: Direct Bias and the signed mean, each with what random lists give."""
     rows = []
     for bias in of_measure(findings, "direct_bias"):
         name = bias.where["list"]
-        signed = _one(findings, "signed_mean", name)
-        rows.append(
-            (
-                name,
-                bias.where["direction"] + ("?" if bias.flags else ""),
-                plain(bias),
-                plain(_one(findings, "direct_bias_chance", name)),
-                p_value(_one(findings, "direct_bias_p", name).value),
-                plain(signed),
-                plain(_one(findings, "signed_mean_chance", name)),
-                p_value(_one(findings, "signed_mean_p", name).value),
-                count(bias.n),
-                count(bias.counts.get("missing", 0)),
-            )
-        )
-    head = (
-        "List",
-        "Side",
-        "Direct Bias",
-        "random lists",
-        "p",
-        "Signed mean",
-        "random lists",
-        "p",
-        "n",
-        "not known",
-    )
+        figures = [
+            plain(_one(findings, f"{measure}{end}", name))
+            for measure in ("direct_bias", "signed_mean")
+            for end in ("", "_chance", "_p")
+        ]
+        side = bias.where["direction"] + ("?" if bias.flags else "")
+        rows.append((name, side, *figures, count(bias.n), count(bias.counts.get("missing", 0))))
+    chance = ("random lists", "p")
     return Table(
-        "Direct Bias (95 % interval over words; range of random lists; p not corrected)",
-        head,
+        "Direct Bias (95 % interval over words; range of random lists; p not adjusted)",
+        ("List", "Side", "Direct Bias", *chance, "Signed mean", *chance, "n", "not known"),
         tuple(rows),
         words=2,
     )
@@ -168,8 +159,8 @@ def _variants(findings: Sequence[Finding]) -> Table:
         )
         for f in of_measure(findings, "direct_bias_variant")
     ]
-    head = ("List", "How the gender direction is made", "Side", "Direct Bias (95 % interval)", "n")
-    return Table("The same with the gender direction made otherwise", head, tuple(rows), words=3)
+    head = ("List", "Definition of the gender direction", "Side", "Direct Bias (95 % interval)", "n")
+    return Table("Direct Bias with other definitions of the gender direction", head, tuple(rows), words=3)
 
 
 def _neighbours(findings: Sequence[Finding]) -> Table | None:
@@ -178,16 +169,13 @@ def _neighbours(findings: Sequence[Finding]) -> Table | None:
         if f.measure not in ("weat_effect", "rnd"):
             continue
         name = f.where["list"]
-        called = f"WEAT, against {f.where['against']}" if f.measure == "weat_effect" else "RND"
-        p = _one(findings, "weat_p" if f.measure == "weat_effect" else "rnd_p", name)
-        chance = plain(_one(findings, "rnd_chance", name)) if f.measure == "rnd" else "–"
-        rows.append((name, called, plain(f), chance, p_value(p.value), count(f.n)))
+        title, p, chance = f"WEAT, against {f.where.get('against')}", "weat_p", "–"
+        if f.measure == "rnd":
+            title, p, chance = "RND", "rnd_p", plain(_one(findings, "rnd_chance", name))
+        rows.append((name, title, plain(f), chance, plain(_one(findings, p, name)), count(f.n)))
     head = ("List", "Measure", "Value (95 % interval)", "Random lists", "p", "n")
-    return (
-        Table("Neighbouring measures; above 0 is nearer to female", head, tuple(rows), words=2)
-        if rows
-        else None
-    )
+    caption = "Related measures; above 0 is nearer to female"
+    return Table(caption, head, tuple(rows), words=2) if rows else None
 
 
 def _one(findings: Sequence[Finding], measure: str, name: str) -> Finding:

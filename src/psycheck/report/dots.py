@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
-from psycheck.report.charts import lane, mean_track, track
-from psycheck.report.numbers import count, percent, rate_digits, span
+from psycheck.report.charts import GRID, empty_lane, lane, mean_line, titled_track, track
+from psycheck.report.numbers import percent, rate_spans, span, spans
 from psycheck.report.words import name_of, why_untested
 
 Place = tuple[str, str]
@@ -27,7 +27,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A dot plot, one panel a model and corpus; a group has a name, the empty lanes beside it, rows."""
+    """A dot plot, one panel per model and corpus; a group has a name, empty lanes next to it, and rows."""
 
     name: str
     panels: tuple[str, ...]
@@ -43,11 +43,16 @@ def plots(
     means: Mapping[Place, Finding],
 ) -> tuple[Plot, ...]:
     """Draw the checks in the order of `listed`; `cells` are their findings, `means` the DIR means."""
-    return tuple(_plot(head, part, called, listed, cells, means) for head, part in _sheets(places))
+    out = []
+    for head, part in _sheets(places):
+        panels = tuple((place[1] or place[0]) if head else called[place] for place in part)
+        groups = tuple(_groups(part, listed, cells, means))
+        out.append(Plot(head, panels if len(called) > 1 else (), groups, tuple(part)))
+    return tuple(out)
 
 
 def _sheets(places: list[Place]) -> Iterator[tuple[str, list[Place]]]:
-    """One plot for few places, else one for each model where it has several corpora; three panels at most."""
+    """One plot for few places, otherwise one per model if it has several corpora; at most three panels."""
     models = dict.fromkeys(model for model, _ in places)
     split = PANELS < len(places) > len(models)
     for model in models if split else ("",):
@@ -56,43 +61,28 @@ def _sheets(places: list[Place]) -> Iterator[tuple[str, list[Place]]]:
             yield model, mine[start : start + PANELS]
 
 
-def _plot(
-    head: str,
+def _groups(
     places: list[Place],
-    called: Mapping[Place, str],
     listed: list[Finding],
     cells: Mapping[tuple[str, Place], Finding],
     means: Mapping[Place, Finding],
-) -> Plot:
+) -> Iterator[tuple[str, tuple[Markup, ...], tuple[Row, ...]]]:
+    """The name, empty lanes and rows of each group of checks; the DIR mean precedes the first DIR check."""
     groups: dict[str, list[Row]] = {}
     directed: set[str] = set()
     for check in listed:
-        group = _group(check)
-        if check.where.get("kind") == "DIR":
+        where, group = check.where, _group(check)
+        if where.get("kind") == "DIR":
             directed.add(group)
             if means:
                 mean_cells = tuple(_mean_cell(means.get(place)) for place in places)
                 groups.setdefault("", [Row("", "Mean of the DIR checks", "", mean_cells)])
-        row = Row(
-            check.where["check"],
-            check.where.get("polarity", "") if check.where.get("symptom") else "",
-            check.where.get("title", ""),
-            tuple(_cell(cells.get((check.where["check"], place)), means.get(place)) for place in places),
-        )
-        groups.setdefault(group, []).append(row)
-    panels = tuple((place[1] or place[0]) if head else called[place] for place in places)
-    lines = {name: [means.get(place) if name in directed else None for place in places] for name in groups}
-    return Plot(
-        head,
-        panels if len(called) > 1 else (),
-        tuple((name, tuple(map(_empty_lane, lines[name])), tuple(rows)) for name, rows in groups.items()),
-        tuple(places),
-    )
-
-
-def _empty_lane(mean: Finding | None) -> Markup:
-    line = mean.value if mean is not None and mean.tested else None
-    return Markup('<span class="lane" aria-hidden="true">{}</span>').format(lane(line))
+        drawn = tuple(_cell(cells.get((where["check"], place)), means.get(place)) for place in places)
+        word = where.get("polarity", "") if where.get("symptom") else ""
+        groups.setdefault(group, []).append(Row(where["check"], word, where.get("title", ""), drawn))
+    for name, rows in groups.items():
+        lines = (means.get(place) if name in directed else None for place in places)
+        yield name, tuple(map(empty_lane, lines)), tuple(rows)
 
 
 def _group(finding: Finding) -> str:
@@ -107,23 +97,17 @@ def _group(finding: Finding) -> str:
 
 def _cell(finding: Finding | None, mean: Finding | None) -> Markup:
     if finding is None:
-        return Markup('<span class="none">not asked</span>')
+        return Markup('<span class="none">not run</span>')
     line = mean.value if mean is not None and mean.tested and finding.where.get("kind") == "DIR" else None
-    drawn = Markup('<span class="lane">{}</span>').format(track(finding, line))
+    drawn = track(finding, line)
     if not finding.tested:
-        return Markup('{}<span class="said none">not tested: {}</span>').format(drawn, why_untested(finding))
-    digits = rate_digits(finding)
-    return Markup(
-        '{}<span class="said"><span class="v">{}</span> <span class="i">{}</span> '
-        '<span class="n">n {}</span></span>'
-    ).format(drawn, percent(finding.value, digits), span(finding, digits), count(finding.n))
+        return lane(drawn, Markup("not tested: {}").format(why_untested(finding)), "said none")
+    return lane(drawn, rate_spans(finding))
 
 
 def _mean_cell(mean: Finding | None) -> Markup:
     if mean is None or not mean.tested:
         return Markup('<span class="none">–</span>')
-    checks = mean.counts.get("checks", mean.n)
-    return Markup(
-        '<span class="lane">{}</span><span class="said"><span class="v">{}</span> '
-        '<span class="i">{}</span> <span class="n">{}</span></span>'
-    ).format(mean_track(mean.value), percent(mean.value, 1), span(mean, 1), counted(checks, "check"))
+    value, checks = percent(mean.value, 1), counted(mean.counts.get("checks", mean.n), "check")
+    drawn = titled_track(f"Mean of the DIR checks: {value}", [GRID, mean_line(mean.value)])
+    return lane(drawn, spans(value, span(mean, 1), checks))

@@ -1,4 +1,4 @@
-"""Gender and groups: what swapping changes, and what each group of the corpus meets."""
+"""Gender and groups: what swapping the gender changes, and the rates of each group of the corpus."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,16 +9,16 @@ from markupsafe import Markup
 from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.report.cases import Case
-from psycheck.report.charts import lane, track
+from psycheck.report.charts import empty_lane, lane, track
 from psycheck.report.dots import Plot, Row
-from psycheck.report.numbers import count, figure, p_value, percent, rate, rate_digits, span
+from psycheck.report.numbers import count, figure, p_value, rate, rate_spans
 from psycheck.report.shelf import Key, Shelf, by
 from psycheck.report.tables import Table
 from psycheck.report.words import name_of, place_names, swapped_words
 
 RATES = ("fnr", "fpr", "positive_rate")
 BETWEEN = ("fnr_ratio", "equal_opportunity_difference", "demographic_parity_difference")
-# The ratio and the equal opportunity difference are two ways to say one test.
+# The ratio and the equal opportunity difference share one test.
 TESTED_BY = {"fnr_ratio": "equal_opportunity_difference"}
 LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided", "both_genders")
 BESIDES = "named_besides"
@@ -29,10 +29,10 @@ FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class Fair:
-    """What is shown of one label, model and corpus; ids are those of flipped and of undecided texts.
+    """The section of one label, model and corpus, with the ids of flipped and of undecided texts.
 
-    `flipped_more` and `undecided_more` count the ids that are not shown here; the table of pairs has all.
-    `cases` are flipped pairs with their scores, with the swapped text where texts were asked for.
+    `flipped_more` and `undecided_more` count the ids that are not shown; the table of pairs has all.
+    `cases` are flipped pairs with their scores, and with the swapped text if the run shows texts.
     """
 
     name: str
@@ -49,10 +49,10 @@ class Fair:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The groups of one column; it lies open where they are few, or where two of them part."""
+    """The groups of one column; unfolded if they are few or differ significantly."""
 
     name: str
-    said: str
+    summary: str
     open: bool
     tables: tuple[Table, ...]
 
@@ -70,15 +70,15 @@ def fairness(
     called = place_names(list(dict.fromkeys((model, corpus) for _, model, corpus in heads)))
     out = []
     for label, model, corpus in heads:
-        said = [called[model, corpus]] if len(called) > 1 else []
-        said += [f"label {label}"] if len(labels) > 1 else []
+        name = [called[model, corpus]] if len(called) > 1 else []
+        name += [f"label {label}"] if len(labels) > 1 else []
         mine = {
             (key[0], *key[4:]): finding
             for key, finding in taken.items()
             if key[1:4] == (label, model, corpus)
         }
         left = taken.get(("undecided_rate", "", model, corpus, "pairs", "", "", ""))
-        out.append(_fair(", ".join(said), mine, left, cases.get((label, model, corpus), ())))
+        out.append(_fair(", ".join(name), mine, left, cases.get((label, model, corpus), ())))
     return tuple(out)
 
 
@@ -109,13 +109,13 @@ def _groups(column: str, mine: Mapping[Key, Finding]) -> list[str]:
 def _column(column: str, groups: list[str], mine: Mapping[Key, Finding]) -> Column:
     held = [f for key, f in mine.items() if key[1:3] == ("groups", column)]
     apart = [f for f in held if f.measure.endswith("_p_holm") and "significant" in f.flags]
-    said = counted(len(groups), "group") + ("; they differ after Holm's correction" if apart else "")
+    summary = counted(len(groups), "group") + ("; they differ after Holm's correction" if apart else "")
     tables = tuple(_column_tables(column, groups, mine))
-    return Column(column, said, len(groups) <= FEW or bool(apart), tables)
+    return Column(column, summary, len(groups) <= FEW or bool(apart), tables)
 
 
 def _pairs(mine: Mapping[Key, Finding]) -> Table:
-    """One row a measure of the pairs."""
+    """One row per measure of the pairs."""
     flips = mine.get(("flip_rate", "pairs", "", "", ""))
     rows: list[tuple[str, ...]] = []
     for measure in ("flip_rate", "score_shift"):
@@ -127,8 +127,8 @@ def _pairs(mine: Mapping[Key, Finding]) -> Table:
     for measure in (*BETWEEN, "score_difference"):
         sides = ("pairs", "", "female", "male")
         finding = mine.get((measure, *sides))
-        less = "" if measure in ("fnr_ratio", "score_difference") else ", female less male"
-        rows.append((name_of("measures", measure) + less, _said(finding), *_ps(mine, measure, sides)))
+        minus = "" if measure in ("fnr_ratio", "score_difference") else ", female minus male"
+        rows.append((name_of("measures", measure) + minus, _compared(finding), *_ps(mine, measure, sides)))
     return Table(
         f"The same texts with {swapped_words(flips)} swapped: value, 95 % interval, n",
         ("Measure", "Value", "p", "p, Holm"),
@@ -155,8 +155,8 @@ def _column_tables(column: str, groups: list[str], mine: Mapping[Key, Finding]) 
     for group, versus in pairs:
         sides = ("groups", column, group, versus)
         opportunity, parity = (_ps(mine, measure, sides) for measure in BETWEEN[1:])
-        cells = [_said(mine.get((measure, *sides))) for measure in BETWEEN]
-        compared.append((f"{group} less {versus}", *cells[:2], opportunity[1], cells[2], parity[1]))
+        cells = [_compared(mine.get((measure, *sides))) for measure in BETWEEN]
+        compared.append((f"{group} minus {versus}", *cells[:2], opportunity[1], cells[2], parity[1]))
     heads = [name_of("measures", measure) for measure in BETWEEN]
     yield Table(
         "How the groups compare",
@@ -166,27 +166,25 @@ def _column_tables(column: str, groups: list[str], mine: Mapping[Key, Finding]) 
 
 
 def _read_as(counts: Mapping[str, int]) -> str:
-    """What was done with the values of a column: which texts are not compared, and what was read as what."""
+    """How the values of a column were read: which texts are not compared, and what was merged."""
     words = counts.get("read_as_not_given", 0)
     by_word = f" ({count(words)} by a word or code such as NA)" if words else ""
     left = {
-        "unknown": f"whose group is not given{by_word}",
+        "unknown": f"without a group{by_word}",
         "in_small_groups": "in groups of fewer than 5",
         "beyond_largest": "in groups beyond the 20 largest",
     }
     outside = [f"{counted(counts[key], 'text')} {why}" for key, why in left.items() if counts.get(key)]
-    said = [f"Not compared: {', '.join(outside)}."] if outside else []
+    notes = [f"Not compared: {', '.join(outside)}."] if outside else []
     if spelled := counts.get("other_spelling", 0):
-        said.append(f"{counted(spelled, 'text')} counted under the commonest spelling of a group.")
+        notes.append(f"{counted(spelled, 'text')} counted under the most common spelling of the group.")
     if odd := counts.get("not_banded", 0):
-        said.append(
-            f"Ages are not cut into bands: more than a fifth of the values ({count(odd)}) are no numbers."
-        )
-    return " ".join(said)
+        notes.append(f"No age bands: more than a fifth of the values ({count(odd)}) are not numbers.")
+    return " ".join(notes)
 
 
-def _said(finding: Finding | None) -> Markup:
-    """A figure; of a ratio, who is missed less; a group that is missed as often as the other is no mark."""
+def _compared(finding: Finding | None) -> Markup:
+    """A figure, with the side that is missed less; equal sides get no mark."""
     if finding is None or "favours_neither" not in finding.flags:
         return figure(finding)
     return figure(replace(finding, flags=tuple(flag for flag in finding.flags if flag != "favours_neither")))
@@ -196,47 +194,40 @@ def _ps(mine: Mapping[Key, Finding], measure: str, sides: Sequence[str]) -> tupl
     """The p-value of a measure and the adjusted one, marked where it is below 0.05."""
     tested = TESTED_BY.get(measure, measure)
     p, adjusted = (mine.get((f"{tested}_{end}", *sides)) for end in ("p", "p_holm"))
-    said = "–" if adjusted is None else p_value(adjusted.value)
+    shown, shown_adjusted = ("–" if one is None else p_value(one.value) for one in (p, adjusted))
     strong = adjusted is not None and "significant" in adjusted.flags
-    return "–" if p is None else p_value(p.value), Markup("<b>{}</b>" if strong else "{}").format(said)
+    return shown, Markup("<b>{}</b>" if strong else "{}").format(shown_adjusted)
 
 
 def _plot(mine: Mapping[Key, Finding], columns: Sequence[str]) -> Plot | None:
     """The false negative rates of both wordings and of all groups on one scale."""
-    heads = [("The same texts in either wording", "pairs", "")]
+    heads = [("The same texts in both wordings", "pairs", "")]
     heads += [(column.capitalize(), "groups", column) for column in columns]
     groups = []
     for name, unit, column in heads:
         found = [f for key, f in mine.items() if key[:3] == ("fnr", unit, column) and f.tested]
         rows = tuple(Row(f.where["group"], "", "", (_track(f),)) for f in found)
         if rows:
-            empty = Markup('<span class="lane" aria-hidden="true">{}</span>').format(lane(None))
-            groups.append((name, (empty,), rows))
+            groups.append((name, (empty_lane(),), rows))
     return Plot("", (), tuple(groups)) if groups else None
 
 
 def _track(finding: Finding) -> Markup:
-    said = f"{finding.where['group']}: {rate(finding)} of {count(finding.n)} missed"
-    digits = rate_digits(finding)
-    return Markup(
-        '<span class="lane">{}</span><span class="said"><span class="v">{}</span> <span class="i">{}</span> '
-        '<span class="n">n {}</span></span>'
-    ).format(
-        track(finding, None, said), percent(finding.value, digits), span(finding, digits), count(finding.n)
-    )
+    title = f"{finding.where['group']}: {rate(finding)} of {count(finding.n)} missed"
+    return lane(track(finding, None, title), rate_spans(finding))
 
 
 def _ledger(flips: Finding) -> Table:
-    """Every text of the corpus, in one column of the ledger."""
+    """Every text of the corpus, in exactly one column of the ledger."""
     names = [name for name in LEDGER if name in flips.counts]
     besides = flips.counts.get(BESIDES, 0)
-    left = f" {count(besides)} of the pairs name a gender by a noun or title too"
-    left += ", which stays (--swap nouns,titles)."
+    left = f" {count(besides)} of the pairs also have a gendered noun or title, which is not swapped"
+    left += " (--swap nouns,titles)."
     return Table(
         "generated = passed + failed + unchanged + unseen + unanswered",
         ("Pairs", *(name.replace("_", " ") for name in names)),
         ((f"{swapped_words(flips)} swapped", *(count(flips.counts[name]) for name in names)),),
-        note="Undecided texts hold a word whose swap cannot be decided; they are left out. Pairs that name "
-        "both genders count as pairs, and are in no figure of the female or the male wording."
+        note="Undecided texts have a word whose swap is ambiguous; they are left out. Pairs that name both "
+        "genders count as pairs, but not in the figures of the female or the male wording."
         + (left if besides else ""),
     )

@@ -1,4 +1,4 @@
-"""The page of `improve`: before and after, what it brings elsewhere first."""
+"""The page of `improve`: before and after, other corpora first."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from psycheck.run import Run
 
 
 def render_improving(run: Run, lines: Sequence[str], tables: Sequence[Table]) -> str:
-    """Draw the page; `lines` sum up each arm against plain, the first on another corpus is the verdict."""
+    """The page; `lines` compare each arm with plain, and the first on another corpus is the verdict."""
     elsewhere = [line for line in lines if "on the others" in line]
     verdict = next(iter([*elsewhere, *lines]), "no change could be measured")
     return draw(

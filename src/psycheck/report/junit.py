@@ -13,7 +13,7 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(run: Run) -> str:
-    """One testcase a check, model and corpus, and one a gate; only what breaks a gate fails."""
+    """One testcase per check, model and corpus, and one per gate; only what breaks a gate fails."""
     broken: dict[tuple[object, ...], list[str]] = {}
     for gate in run.gates:
         for finding in gate.failing if not gate.holds else ():
@@ -46,8 +46,8 @@ def _check(suite: Xml.Element, finding: Finding, classname: str, label: str, gat
         suite, "testcase", name=_legal(_name(finding) + label), classname=_legal(classname), time="0"
     )
     if gates:
-        said = f"{plain(finding)} breaks {'; '.join(gates)}"
-        failure = Xml.SubElement(case, "failure", message=_legal(said), type="gate")
+        message = _legal(f"{plain(finding)} breaks {'; '.join(gates)}")
+        failure = Xml.SubElement(case, "failure", message=message, type="gate")
         failure.text = _legal("failing ids: " + ", ".join(finding.examples)) if finding.examples else None
     elif not finding.tested:
         Xml.SubElement(case, "skipped", message=_legal(f"not tested: {why_untested(finding)}"))

@@ -1,4 +1,4 @@
-"""How numbers are written: never more digits than they carry, never 100 % where something failed."""
+"""Number formats: no more digits than the interval supports, and never 100 % where something failed."""
 
 import math
 import re
@@ -6,26 +6,31 @@ import re
 from markupsafe import Markup, escape
 
 from psycheck.finding import Finding
+from psycheck.measure import described
 from psycheck.report.words import name_of
 
-RATES = frozenset({"pass_rate", "sentence_pass_rate", "pass_rate_mean", "pass_rate_sd", "prevalence"})
-RATES |= {"flip_rate", "fnr", "fpr", "positive_rate", "undecided_rate"}
 FEW, NARROW = 100, 0.02
 _FIGURE = re.compile(r"(?:[<>]|&[lg]t;)?\d[\d.,]* %(?: \([\d.–]+\))?|\d\.\d+ \([\d.–]+\)|n \d[\d,]*")
 
 
 def count(number: float) -> str:
-    """A whole number with thousands set apart: 2,000."""
+    """A whole number with thousands separators: 2,000."""
     return f"{number:,.0f}"
 
 
 def percent(value: float, digits: int = 0) -> str:
-    """61 %; a value that only rounds to 0 or 100 says so: ">99 %"."""
-    return f"{_hundredths(value, digits)} %"
+    """61 %; a value that only rounds to 0 or 100 is shown as "<1 %" or ">99 %"."""
+    shown = f"{100 * value:.{digits}f}"
+    step = 10**-digits
+    if 0 < value < 1 and float(shown) == 100:
+        shown = f">{100 - step:.{digits}f}"
+    elif 0 < value < 1 and float(shown) == 0:
+        shown = f"<{step:.{digits}f}"
+    return f"{shown} %"
 
 
 def rate(finding: Finding, *, prose: bool = False) -> str:
-    """61.2 % (58.9–63.4), with whole per cents for few texts and in prose where the interval is wide."""
+    """61.2 % (58.9–63.4); no decimals for few texts, or in prose where the interval is wide."""
     if not finding.tested:
         return "not tested"
     digits = rate_digits(finding, prose=prose)
@@ -34,18 +39,27 @@ def rate(finding: Finding, *, prose: bool = False) -> str:
 
 
 def rate_digits(finding: Finding, *, prose: bool = False) -> int:
-    """How many decimals a rate in per cent carries."""
+    """The number of decimals of a rate in per cent."""
     if finding.n < FEW:
         return 0
     low, high = finding.interval or (0.0, 1.0)
     return 1 if not prose or high - low < NARROW else 0
 
 
+def known_interval(finding: Finding) -> tuple[float, ...]:
+    """Both ends of the interval; empty where there is none."""
+    interval = finding.interval or ()
+    return () if any(map(math.isnan, interval)) else interval
+
+
+def ends(finding: Finding) -> tuple[float, float]:
+    """The interval, or the value twice where there is none."""
+    return finding.interval or (finding.value, finding.value)
+
+
 def span(finding: Finding, digits: int) -> str:
     """The interval of a rate: 58.9–63.4."""
-    if finding.interval is None or any(math.isnan(end) for end in finding.interval):
-        return ""
-    return "–".join(f"{100 * end:.{digits}f}" for end in finding.interval)
+    return "–".join(f"{100 * end:.{digits}f}" for end in known_interval(finding))
 
 
 def decimal(value: float, digits: int = 3) -> str:
@@ -59,23 +73,25 @@ def p_value(value: float) -> str:
 
 
 def plain(finding: Finding, *, prose: bool = False) -> str:
-    """Any finding as text: a rate in per cent, anything else as a decimal, with its interval."""
-    if finding.measure in RATES:
+    """Any finding as text with its interval; the catalogue tells per cents, p-values, counts and decimals."""
+    measure = described(finding.measure)
+    if measure.unit == "%":
         return rate(finding, prose=prose)
     if not finding.tested:
         return "not tested"
-    if finding.measure.endswith("_p"):
+    if measure.kind == "p_value":
         return p_value(finding.value)
+    if measure.kind == "count":
+        return count(finding.value)
     digits = 2 if prose else 3 if abs(finding.value) < 100 else 1
     value = decimal(finding.value, digits)
-    if finding.interval is None or any(math.isnan(end) for end in finding.interval):
-        return value
-    between = " to " if min(finding.interval) < 0 else "–"
-    return f"{value} ({between.join(decimal(end, digits) for end in finding.interval)})"
+    interval = known_interval(finding)
+    between = " to " if min(interval, default=0) < 0 else "–"
+    return f"{value} ({between.join(decimal(end, digits) for end in interval)})" if interval else value
 
 
 def figure(finding: Finding | None) -> Markup:
-    """A finding as a table cell: value, interval and n, each kept on one line."""
+    """A finding as a table cell: value, interval and n, each unbroken."""
     if finding is None:
         return Markup('<span class="none">–</span>')
     marks = ", ".join(name_of("flags", flag) for flag in finding.flags if flag != "not_tested")
@@ -84,23 +100,22 @@ def figure(finding: Finding | None) -> Markup:
             f"not tested: {marks}" if marks else "not tested"
         )
     value, _, interval = plain(finding).partition(" (")
-    inside = Markup('<span class="i">{}</span> ').format(interval.rstrip(")")) if interval else ""
-    said = Markup(' <span class="flag">{}</span>').format(marks) if marks else ""
-    return Markup('<span class="v">{}</span> {}<span class="n">n {}</span>{}').format(
-        value, inside, count(finding.n), said
-    )
+    flags = Markup(' <span class="flag">{}</span>').format(marks) if marks else ""
+    return spans(value, interval.rstrip(")"), f"n {count(finding.n)}") + flags
+
+
+def spans(value: str, interval: str = "", note: str = "") -> Markup:
+    """A value, its interval and its n or a note, each unbroken; what is empty is left out."""
+    parts = (("v", value), ("i", interval), ("n", note))
+    return Markup(" ").join(Markup('<span class="{}">{}</span>').format(*part) for part in parts if part[1])
+
+
+def rate_spans(finding: Finding) -> Markup:
+    """A rate in per cent with its interval and n."""
+    digits = rate_digits(finding)
+    return spans(percent(finding.value, digits), span(finding, digits), f"n {count(finding.n)}")
 
 
 def unbroken(sentence: str) -> Markup:
-    """A sentence, escaped, whose figures are each kept on one line."""
+    """A sentence, escaped, whose figures are each kept unbroken."""
     return Markup(_FIGURE.sub(r'<span class="fig">\g<0></span>', str(escape(sentence))))
-
-
-def _hundredths(value: float, digits: int) -> str:
-    shown = f"{100 * value:.{digits}f}"
-    step = 10**-digits
-    if 0 < value < 1 and float(shown) == 100:
-        return f">{100 - step:.{digits}f}"
-    if 0 < value < 1 and float(shown) == 0:
-        return f"<{step:.{digits}f}"
-    return shown

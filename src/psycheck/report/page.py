@@ -1,4 +1,4 @@
-"""How a page is drawn from its template: one HTML file with everything that it needs inside."""
+"""Pages from templates: one HTML file with everything inside."""
 
 from functools import cache
 from pathlib import Path
@@ -7,27 +7,22 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from psycheck.report.numbers import count, plain, unbroken
-from psycheck.report.words import listed, topic_of
+from psycheck.report.words import file_text, listed, topic_of
 from psycheck.run import Run
 
 HERE = Path(__file__).parent
 
 
 def draw(template: str, run: Run, /, **parts: object) -> str:
-    """Fill a template of this folder with what every page says of its run, and with parts of its own."""
+    """Fill a template of this folder with what every page shows of its run, and with its own parts."""
     shared = {
-        "style": Markup(beside("report.css")),
+        "style": Markup(file_text("report.css")),
         "date": run.environment.get("date", ""),
         "notes": run.notes,
         "plan": run.plan,
         "environment": run.environment,
     }
     return templates().get_template(f"{template}.html.j2").render({**shared, **parts})
-
-
-def beside(name: str) -> str:
-    """The text of a file of this folder."""
-    return (HERE / name).read_text("utf-8")
 
 
 @cache

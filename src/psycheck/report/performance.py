@@ -1,4 +1,4 @@
-"""Performance, calibration, length and what holds across models, as tables and reliability curves."""
+"""Performance, calibration, length and correlations across models, as tables and reliability curves."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,23 +8,23 @@ from markupsafe import Markup
 
 from psycheck.finding import Finding
 from psycheck.report.charts import reliability
-from psycheck.report.numbers import count, decimal, figure, p_value, plain
+from psycheck.report.numbers import count, decimal, figure, p_value, plain, spans
 from psycheck.report.shelf import Key, Shelf, by
 from psycheck.report.tables import Table
 from psycheck.report.words import lower_is_better, name_of, place_names
 
 KNOWN = frozenset({"audit", "model", "corpus", "label", "bin", "mean_score", "threshold"})
 HARD = ("hard_brier", "hard_auc")
-DEPENDENT = "not_independent"  # said once under the table, not in every cell
-CHOSEN = ("f1", "macro_f1", "auc", "brier")
+DEPENDENT = "not_independent"  # explained once below the table, not in every cell
+MAIN = ("f1", "macro_f1", "auc", "brier")
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A reliability curve with its name and what stands beneath it."""
+    """A reliability curve with its name and the note below it."""
 
     name: str
-    chart: Markup
+    chart: Mapping[str, object]
     note: str
 
 
@@ -38,12 +38,15 @@ class Performance:
     hard: Table | None
 
 
+def is_performance(finding: Finding) -> bool:
+    """Whether a finding belongs to the performance of a model as a whole."""
+    return finding.where.get("audit") == "performance" and set(finding.where) <= KNOWN
+
+
 def performance(shelf: Shelf, plan: Mapping[str, Any]) -> tuple[Performance, ...]:
-    """Take the findings on performance: a matrix for each chosen measure, then all measures."""
+    """Take the findings on performance: one matrix per main measure, then all measures."""
     taken = shelf.take(
-        lambda f: (
-            f.where.get("audit") == "performance" and f.measure != "reliability" and set(f.where) <= KNOWN
-        ),
+        lambda f: is_performance(f) and f.measure != "reliability",
         lambda f: (f.measure, *by("label", "model", "corpus")(f)),
     )
     labels = list(dict.fromkeys(key[1] for key in taken))
@@ -51,7 +54,7 @@ def performance(shelf: Shelf, plan: Mapping[str, Any]) -> tuple[Performance, ...
 
 
 def distribution(model: str, corpus: str, plan: Mapping[str, Any]) -> str:
-    """Whether a corpus is one that a model was trained on; nothing where the plan does not say."""
+    """Whether a model was trained on a corpus; empty if the plan does not tell."""
     trained = (plan.get("trained_on") or {}).get(model)
     if not trained:
         return ""
@@ -69,7 +72,7 @@ def _of_label(
     if len(places) > 1:
         models = list(dict.fromkeys(model for model, _ in places))
         corpora = list(dict.fromkeys(corpus for _, corpus in places))
-        for measure in (m for m in CHOSEN if m in measures):
+        for measure in (m for m in MAIN if m in measures):
             rows = tuple(
                 (model, *(_marked(mine.get((measure, (model, corpus))), plan) for corpus in corpora))
                 for model in models
@@ -82,27 +85,23 @@ def _of_label(
         else "Value, interval, n"
         for p in places
     )
-    full = Table(
-        "All measures",
-        ("Measure", *head),
-        tuple(
+
+    def measure_rows(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        return tuple(
             (
-                name_of("measures", measure) + (" (lower is better)" if lower_is_better(measure) else ""),
-                *(figure(mine.get((measure, place))) for place in places),
+                name_of("measures", m) + (" (lower is better)" if lower_is_better(m) else ""),
+                *(figure(mine.get((m, place))) for place in places),
             )
-            for measure in measures
-        ),
-    )
+            for m in names
+        )
+
+    full = Table("All measures", ("Measure", *head), measure_rows(measures))
     hard = Table(
         "The same figures from hard labels",
         ("Measure", *head),
-        tuple(
-            (name_of("measures", measure), *(figure(mine.get((measure, place))) for place in places))
-            for measure in HARD
-            if any(key[0] == measure for key in mine)
-        ),
-        note="Only to compare with the DECK paper, which computes both from 0/1 decisions: "
-        "its Brier score is 1 − accuracy. They say nothing on calibration.",
+        measure_rows([m for m in HARD if any(measure == m for measure, _ in mine)]),
+        note="For comparison with the DECK paper only, which computes both from 0/1 decisions: "
+        "its Brier score is 1 − accuracy. They do not measure calibration.",
     )
     name = "" if not several else "All labels together" if label in ("", "all") else f"Label {label}"
     return Performance(name, tuple(matrices), full, hard if hard.rows else None)
@@ -119,12 +118,8 @@ def _marked(finding: Finding | None, plan: Mapping[str, Any]) -> Markup:
 def curves(
     shelf: Shelf, findings: Sequence[Finding], plan: Mapping[str, Any]
 ) -> tuple[tuple[Curve, ...], Table | None]:
-    """Take the reliability findings: a curve for each model, corpus and label, and a table."""
-    ece = {
-        by("model", "corpus", "label")(f): f
-        for f in findings
-        if f.measure == "ece" and f.where.get("audit") == "performance" and set(f.where) <= KNOWN
-    }
+    """Take the reliability findings: one curve per model, corpus and label, and a table."""
+    ece = {by("model", "corpus", "label")(f): f for f in findings if f.measure == "ece" and is_performance(f)}
     taken = shelf.take(
         lambda f: f.measure == "reliability" and _is_number(f.where.get("mean_score")),
         by("model", "corpus", "label", "bin"),
@@ -140,11 +135,9 @@ def curves(
         )
         name = called[head[0], head[1]] + (f", {head[2]}" if len(labels) > 1 else "")
         error = ece.get(head)
-        said = (
-            [f"calibration error {plain(error, prose=True)}, n {count(error.n)}"] if error is not None else []
-        )
-        said += [where] if (where := distribution(head[0], head[1], plan)) else []
-        out.append(Curve(name, reliability(bins, name), "; ".join(said)))
+        figures = f"calibration error {plain(error, prose=True)}, n {count(error.n)}" if error else ""
+        note = "; ".join(filter(None, (figures, distribution(head[0], head[1], plan))))
+        out.append(Curve(name, reliability(bins, name), note))
         for score, finding in bins:
             rows.append((name, finding.where.get("bin", ""), decimal(score, 2), figure(finding)))
     head_row = ("Where", "Bin", "Mean score", "Share annotated 1")
@@ -160,7 +153,7 @@ def _is_number(text: str | None) -> bool:
 
 
 def length(shelf: Shelf) -> Table | None:
-    """Take the findings on length: medians of texts that failed and passed, effect and p."""
+    """Take the findings on length: medians of failed and of passed texts, effect and p."""
     keys = ("model", "corpus", "suite", "label", "unit", "feature")
     taken = shelf.take(
         lambda f: f.measure in ("length_p", "length_effect", "length_median"),
@@ -185,27 +178,24 @@ def length(shelf: Shelf) -> Table | None:
         )
     names = ("Model", "Corpus", "Suite", "Label", "Unit")
     return Table(
-        "Length of texts that failed and that passed DIR checks (medians; Mann–Whitney)",
+        "Length of texts that failed and that passed DIR checks (medians; Mann–Whitney test)",
         (*(names[i] for i in varied), "Feature", "Failed", "Passed", "Effect", "p"),
         tuple(rows),
         words=len(varied) + 1,
-        note="Effect: rank-biserial correlation, above 0 where failed texts are longer. Where the unit is "
-        "case, a text counts once a check (these are not independent); where it is text, once in all.",
+        note="Effect: rank-biserial correlation, above 0 if failed texts are longer. With the unit case, a "
+        "text counts once per check (these are not independent); with the unit text, once.",
     )
 
 
 def _median(finding: Finding | None) -> Markup:
     if finding is None or not finding.tested:
         return figure(None)
-    ends = "–".join(f"{end:,.1f}" for end in finding.interval) if finding.interval else ""
-    inside = Markup('<span class="i">{}</span> ').format(ends) if ends else ""
-    return Markup('<span class="v">{}</span> {}<span class="n">n {}</span>').format(
-        f"{finding.value:,.1f}", inside, count(finding.n)
-    )
+    ends = "–".join(f"{end:,.1f}" for end in finding.interval or ())
+    return spans(f"{finding.value:,.1f}", ends, f"n {count(finding.n)}")
 
 
 def across(shelf: Shelf) -> Table | None:
-    """Take what was correlated over models: pass rates of a kind of check against accuracy."""
+    """Take the correlations across models of pass rates with accuracy."""
     taken = shelf.take(
         lambda f: (
             f.measure in ("pearson_r", "pearson_p", "t_p")

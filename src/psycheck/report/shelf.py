@@ -1,4 +1,4 @@
-"""The findings that no section has shown yet, so that none is ever dropped."""
+"""The findings that no section has shown yet, so that none is dropped."""
 
 from collections.abc import Callable, Iterable
 

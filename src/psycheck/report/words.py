@@ -1,4 +1,4 @@
-"""How the report names what findings hold; the names themselves are in words.toml."""
+"""Display names of what findings hold; the names are in words.toml and, of measures, in measure.toml."""
 
 import re
 import tomllib
@@ -8,48 +8,56 @@ from pathlib import Path
 from typing import Any
 
 from psycheck.finding import Finding
+from psycheck.measure import described
+
+
+def file_text(name: str) -> str:
+    """The text of a file in this folder."""
+    return Path(__file__).with_name(name).read_text("utf-8")
 
 
 @cache
-def _words() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+def words_of(name: str) -> dict[str, Any]:
+    """The words of a TOML file in this folder."""
+    return tomllib.loads(file_text(f"{name}.toml"))
 
 
 def name_of(kind: str, word: str) -> str:
     """The name of a measure, symptom, feature …, or the word itself without underscores."""
-    return str(_words()[kind].get(word, word.replace("_", " ")))
+    if kind == "measures":
+        return described(word).title
+    return str(words_of("words")[kind].get(word, word.replace("_", " ")))
 
 
 def lower_is_better(measure: str) -> bool:
-    """Whether a small value of a measure is the good one."""
-    return measure in _words()["lower_is_better"]
+    """Whether lower values of a measure are better."""
+    return described(measure).better == "lower"
 
 
 def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
-    """A key that puts T2 before T10."""
+    """A sort key that puts T2 before T10."""
     return tuple(
         (part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", text)
     )
 
 
 def listed(words: list[str]) -> str:
-    """Words as a sentence lists them: "a, b and c"."""
+    """Words joined for a sentence: "a, b and c"."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def swapped_words(finding: Finding | None) -> str:
     """What was swapped in the gender pairs of a finding: "he and she, nouns and titles"."""
     where = finding.where if finding is not None else {}
-    said = listed([name_of("swapped", kind) for kind in where.get("swap", "pronouns").split("+")])
-    return f"{said} of the main person" if where.get("swap_person") == "main" else said
+    words = listed([name_of("swapped", kind) for kind in where.get("swap", "pronouns").split("+")])
+    return f"{words} of the main person" if where.get("swap_person") == "main" else words
 
 
 def topic_of(finding: Finding) -> str:
-    """What a check speaks of: "absence of suicidal ideation", or its title where it has no symptom."""
+    """What a check is about: "absence of suicidal ideation", or its title if it has no symptom."""
     where = finding.where
     if symptom := where.get("symptom"):
-        polarity = where.get("polarity")
-        return f"{polarity} of {name_of('symptoms', symptom)}" if polarity else name_of("symptoms", symptom)
+        return " of ".join(filter(None, (where.get("polarity"), name_of("symptoms", symptom))))
     return where.get("title") or where.get("topic") or where.get("check", "")
 
 
@@ -59,7 +67,7 @@ def place_of(finding: Finding) -> tuple[str, str]:
 
 
 def place_names(places: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """The shortest names that tell places apart: the corpus, the model, or both."""
+    """The shortest distinct names of places: the corpus, the model, or both."""
     models, corpora = {model for model, _ in places}, {corpus for _, corpus in places}
     if len(models) == 1:
         return {place: place[1] or place[0] for place in places}
@@ -68,23 +76,23 @@ def place_names(places: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
     return {(model, corpus): f"{model} on {corpus}" for model, corpus in places}
 
 
-def place_said(finding: Finding, findings: Iterable[Finding], word: str = "on") -> str:
-    """Which model and corpus, said only where a run has several; and the label where it has several."""
+def where_named(finding: Finding, findings: Iterable[Finding], word: str = "on") -> str:
+    """The model and corpus, and the label, each only where a run has several."""
     known = list(findings)
     places = list(dict.fromkeys(place_of(f) for f in known if all(place_of(f)) and "by" not in f.where))
     labels = {f.where["label"] for f in known if f.where.get("label", "all") != "all"}
-    said = ""
+    words = ""
     if len(places) > 1 and place_of(finding) in places:
         name = place_names(places)[place_of(finding)]
         several_models = len({model for model, _ in places}) > 1
-        said = f", {name}" if several_models else f" {word} {name}"
+        words = f", {name}" if several_models else f" {word} {name}"
     if len(labels) > 1 and finding.where.get("label"):
-        said += f", label {finding.where['label']}"
-    return said
+        words += f", label {finding.where['label']}"
+    return words
 
 
 def order(finding: Finding) -> tuple[object, ...]:
-    """Pronoun checks first, then by item of the scale, presence before absence, then by number."""
+    """A sort key: pronoun checks, then by item of the scale, presence before absence, by number."""
     where = finding.where
     symptom, topic = where.get("symptom", ""), where.get("topic", "")
     return (
@@ -97,10 +105,10 @@ def order(finding: Finding) -> tuple[object, ...]:
 
 
 def why_untested(finding: Finding) -> str:
-    """Why a check has no value, from its ledger: what became of the texts that the edit did change."""
+    """Why a check has no value, from its ledger of cases."""
     counts = finding.counts
     if not counts.get("generated"):
-        return "no text fits it"
+        return "no text matches it"
     changed = counts["generated"] - counts.get("unchanged", 0)
     reason = max(("unseen", "unanswered"), key=lambda name: counts.get(name, 0))
     if changed and counts.get(reason):

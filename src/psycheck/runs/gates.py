@@ -1,16 +1,14 @@
 """Gates: bounds on findings that decide the exit code."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from psycheck.errors import BadInput, nearest
 from psycheck.finding import Finding
+from psycheck.measure import Measure, catalogue, measure_of
 from psycheck.run import GateResult
 
 _GATE = re.compile(
@@ -36,9 +34,9 @@ class Gate:
         bounds += [f"<{equal}{self.max:g}"] if self.max is not None else []
         bounds += [f"no worse than {self.no_worse_than}"] if self.no_worse_than else []
         where = " and ".join(f"{key}={value}" for key, value in self.where.items())
-        said = " and ".join(bounds)
-        apart = " " if said.startswith("no") else ""
-        return self.measure + apart + said + (f" where {where}" if where else "")
+        bound = " and ".join(bounds)
+        space = " " if bound.startswith("no") else ""
+        return self.measure + space + bound + (f" where {where}" if where else "")
 
 
 def parse_gate(text: str) -> Gate:
@@ -46,8 +44,8 @@ def parse_gate(text: str) -> Gate:
     found = _GATE.match(text)
     if not found:
         raise BadInput(f"gate not understood: {text!r}", where="--gate", allowed=_ALLOWED)
-    said = found["bound"]
-    bound = float(said.rstrip("%")) / (100 if said.endswith("%") else 1)
+    number = found["bound"]
+    bound = float(number.rstrip("%")) / (100 if number.endswith("%") else 1)
     where = {}
     for part in re.split(r"\s+and\s+|\s*,\s*", found["where"].strip()) if found["where"] else []:
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -64,50 +62,64 @@ def parse_gate(text: str) -> Gate:
     )
 
 
-def check_gates(gates: Iterable[Gate], audits: Iterable[str], tags: Iterable[str] = ()) -> None:
-    """Refuse, before anything is scored, a measure or a key that the chosen audits do not have.
+def check_gates(
+    gates: Iterable[Gate], audits: Iterable[str], tags: Iterable[str] = (), more: Iterable[Measure] = ()
+) -> None:
+    """Refuse, before anything is scored, a measure or a key that the audits of a run do not have.
 
-    `tags` are those of the checks, which stand in `where` beside the keys of behaviour.
+    `tags` are those of the checks, `more` the measures of audits from outside the package.
     """
-    known = {audit: _known()["audit"][audit] for audit in audits}
-    measures = {measure for parts in known.values() for measure in parts["measures"]}
+    sections = set(audits)
+    own = [measure for measure in catalogue().values() if measure.section in sections]
+    known = {measure.name: measure for measure in (*own, *more)}
     for gate in gates:
-        if gate.measure not in measures:
-            raise _no_measure(gate, measures)
-        keys = {
-            key
-            for audit, parts in known.items()
-            if gate.measure in parts["measures"]
-            for key in (*parts["keys"], *(tags if audit == "behaviour" else ()))
-        }
-        _refuse_key(gate, keys)
+        if gate.measure not in known:
+            raise _no_measure(gate, known)
+        measure = known[gate.measure]
+        _refuse_key(gate, {*measure.keys, *(tags if measure.tagged else ())})
+        if gate.no_worse_than and measure.better == "none":
+            raise BadInput(
+                f"no value of '{measure.name}' is better than another, so no run can be worse",
+                where=str(gate),
+                allowed="no_worse_than for measures with a better direction (docs/reference/measures.md)",
+                do="set a bound instead: min or max",
+            )
 
 
 def refuse_own_baseline(gates: Iterable[Gate], out: Path | None) -> None:
-    """Refuse a gate that holds a run against the folder it is written to: a second try would always hold."""
+    """Refuse a gate that compares a run with the folder it is written to: a second run would always hold."""
     for gate in gates:
         if out is not None and gate.no_worse_than and Path(gate.no_worse_than).resolve() == out.resolve():
             raise BadInput(
-                f"the run is held against the folder that it is written to: {out}",
+                f"the baseline run and the output are the same folder: {out}",
                 where=str(gate),
                 allowed="no_worse_than = the folder of an earlier run, out = another folder",
-                do="keep the run that you trust in a folder of its own, and write this one elsewhere: --out",
+                do="keep the baseline in a folder of its own and write this run elsewhere: --out",
             )
 
 
 def judge_gates(
-    gates: Sequence[Gate], findings: Sequence[Finding], earlier: Mapping[str, Sequence[Finding]] | None = None
+    gates: Sequence[Gate],
+    findings: Sequence[Finding],
+    earlier: Mapping[str, Sequence[Finding]] | None = None,
+    more: Iterable[Measure] = (),
 ) -> tuple[GateResult, ...]:
-    """Hold every gate against the findings; `earlier` maps a run's name to its findings for no_worse_than."""
-    return tuple(_judge(gate, findings, earlier or {}) for gate in gates)
+    """Apply every gate to the findings; `earlier` maps a baseline run's name to its findings."""
+    outside = tuple(more)
+    return tuple(_judge(gate, findings, earlier or {}, outside) for gate in gates)
 
 
 def fits(finding: Finding, where: Mapping[str, str]) -> bool:
-    """Whether a finding speaks of what `where` names."""
+    """Whether a finding has the values that `where` names."""
     return all(finding.where.get(key, "").casefold() == value.casefold() for key, value in where.items())
 
 
-def _judge(gate: Gate, findings: Sequence[Finding], earlier: Mapping[str, Sequence[Finding]]) -> GateResult:
+def _judge(
+    gate: Gate,
+    findings: Sequence[Finding],
+    earlier: Mapping[str, Sequence[Finding]],
+    more: Sequence[Measure],
+) -> GateResult:
     measured = {finding.measure for finding in findings}
     if gate.measure not in measured:
         raise _no_measure(gate, measured)
@@ -116,18 +128,18 @@ def _judge(gate: Gate, findings: Sequence[Finding], earlier: Mapping[str, Sequen
         _refuse_key(
             gate, {key for finding in findings if finding.measure == gate.measure for key in finding.where}
         )
-        return GateResult(str(gate), False, 0, (), "nothing fits it: what is not tested does not pass")
+        return GateResult(str(gate), False, 0, (), "no finding matches; what is not tested does not pass")
     untested = tuple(finding for finding in met if not finding.tested)
     if untested:
         return GateResult(str(gate), False, len(met), untested, f"{len(untested)} of {len(met)} not tested")
     then = earlier.get(gate.no_worse_than or "", ())
-    # One model against another is one figure; with several, each is held against its namesake.
+    # A single model is compared with a single model; among several, each with the one of the same name.
     named = len(_models(then)) > 1 or len(_models(met)) > 1
     before = {_key(finding, named): finding for finding in then if finding.tested}
     if gate.no_worse_than and (alone := tuple(f for f in met if _key(f, named) not in before)):
         reason = f"{len(alone)} of {len(met)} have no counterpart in {gate.no_worse_than}"
         return GateResult(str(gate), False, len(met), alone, reason)
-    failing = tuple(f for f in met if not _holds(gate, f, before.get(_key(f, named))))
+    failing = tuple(f for f in met if not _holds(gate, f, before.get(_key(f, named)), more))
     reason = (
         f"{len(failing)} of {len(met)} outside the bound" if failing else f"all {len(met)} within the bound"
     )
@@ -146,29 +158,19 @@ def _refuse_key(gate: Gate, known: Iterable[str]) -> None:
     for key in gate.where:
         if key not in known:
             raise BadInput(
-                f"gate asks where '{key}', which no finding of '{gate.measure}' has",
+                f"gate has a condition on '{key}', which findings of '{gate.measure}' do not have",
                 where=str(gate),
                 allowed=nearest(key, known),
             )
 
 
-@cache
-def _known() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("gates.toml").read_text("utf-8"))
-
-
-def _holds(gate: Gate, finding: Finding, was: Finding | None) -> bool:
+def _holds(gate: Gate, finding: Finding, baseline: Finding | None, more: Sequence[Measure]) -> bool:
     value = finding.value
     if gate.min is not None and (value <= gate.min if gate.strict else value < gate.min):
         return False
     if gate.max is not None and (value >= gate.max if gate.strict else value > gate.max):
         return False
-    if was is None:
-        return True
-    best: float | None = _known()["best"].get(gate.measure)
-    if best is not None:
-        return abs(value - best) <= abs(was.value - best)
-    return value <= was.value if gate.measure in _known()["higher_is_worse"] else value >= was.value
+    return baseline is None or not measure_of(gate.measure, more).worsened(baseline.value, value)
 
 
 def _models(findings: Iterable[Finding]) -> set[str]:
@@ -176,6 +178,6 @@ def _models(findings: Iterable[Finding]) -> set[str]:
 
 
 def _key(finding: Finding, named: bool) -> tuple[object, ...]:
-    """What makes two findings the same figure; without names they may differ in the model."""
+    """What identifies a figure in two runs; the model counts only if `named`."""
     rest = sorted((k, v) for k, v in finding.where.items() if named or k != "model")
     return (finding.measure, *rest)
