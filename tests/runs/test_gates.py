@@ -9,6 +9,9 @@ import pytest
 
 import psycheck
 from planted import MODELS, NEGATIVE, POSITIVE
+from psycheck.audits.behaviour import Behaviour
+from psycheck.audits.performance import Performance
+from psycheck.audits.suite import read_suite
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
@@ -16,6 +19,7 @@ from psycheck.model import FloatArray
 from psycheck.runs import gates as gate
 from psycheck.runs.gates import Gate, check_gates, judge_gates, parse_gate
 
+MEASURES = [*Performance.measures, *Behaviour(read_suite("deck")).measures]
 FINDINGS = [
     Finding("pass_rate", 0.9, 100, where={"kind": "DIR", "check": "T7", "model": "a"}),
     Finding("pass_rate", 0.6, 100, where={"kind": "DIR", "check": "T23", "model": "a"}),
@@ -131,12 +135,12 @@ def test_no_worse_than_looks_at_both_sides_of_a_difference_and_of_a_ratio() -> N
 )
 def test_what_no_chosen_audit_has_is_refused_beforehand(said: str, wrong: str) -> None:
     with pytest.raises(BadInput, match=wrong):
-        check_gates([parse_gate(said)], ["performance", "behaviour"], ["symptom"])
+        check_gates([parse_gate(said)], MEASURES, ["symptom"])
 
 
 def test_what_an_audit_has_is_let_through_beforehand() -> None:
     said = ["pass_rate>=0.1 where symptom=sleep and kind=DIR", "f1>=0.5 where corpus=posts and label=mania"]
-    check_gates([parse_gate(one) for one in said], ["performance", "behaviour"], ["symptom"])
+    check_gates([parse_gate(one) for one in said], MEASURES, ["symptom"])
 
 
 def test_the_known_measures_and_keys_are_those_that_audits_give() -> None:

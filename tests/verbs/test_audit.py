@@ -85,7 +85,7 @@ def test_a_label_is_aligned_and_said_aloud() -> None:
 
 
 def test_labels_that_cannot_be_aligned_are_refused() -> None:
-    with pytest.raises(BadInput, match="corpora and suites speak of"):
+    with pytest.raises(BadInput, match="corpora and suites have"):
         psycheck.audit(Planted("m", lambda t: 0.5, ("ptsd", "ocd")), CORPUS)
 
 
@@ -231,6 +231,6 @@ def test_a_corpus_that_trained_on_names_and_the_run_lacks_is_said_with_near_name
     settings = Settings(audits=("performance",), trained_on={"": ("post", "elsewhere")})
     run_line([MODELS["oracle"]], [CORPUS], settings, say=said.append)
     assert said == [
-        "trained_on: 'post' is no corpus of this run; did you mean 'posts'?",
-        "trained_on: 'elsewhere' is no corpus of this run",
+        "trained_on: 'post' is not a corpus of this run; did you mean 'posts'?",
+        "trained_on: 'elsewhere' is not a corpus of this run",
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from psycheck.finding import Finding
 from psycheck.measures.significance import pearson, t_test
 
+MEASURES = ("pearson_r", "pearson_p", "t_p")
 KINDS = ("MFT", "DIR")
 FEWEST = 3
 Pair = tuple[str, str]

@@ -1,19 +1,21 @@
 """Behavioural checks: what a model does when a text is edited (DECK sections 3 and 5.2)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 from zlib import crc32
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from psycheck.audits.length import LENGTH_MEASURES, length_findings
 from psycheck.audits.suite import Check, Suite
 from psycheck.audits.summary import by_groups, mark_below_mean
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
 from psycheck.finding import Finding
+from psycheck.measure import Measure
 from psycheck.measures.intervals import wilson
 from psycheck.model import FloatArray, IntArray, Judgement, Scores
 from psycheck.text.edits import Span, append_to_all
@@ -31,18 +33,26 @@ class Behaviour:
     """All checks of one suite; a text is one case of a check.
 
     With several sentences a case passes if every variant passes ("each") or takes one variant by a seeded
-    rotation ("one"); "suite" leaves it to the suite.
+    rotation ("one"); "suite" leaves it to the suite. With `length` the lengths of the texts that failed and
+    passed DIR checks are compared, too.
     """
 
     suite: Suite
     threshold: float = 0.5
     seed: int = 0
     variants: Literal["suite", "each", "one"] = "suite"
+    length: bool = False
 
     @property
     def name(self) -> str:
         """The audit and its suite."""
         return f"behaviour:{self.suite.name}"
+
+    @property
+    def measures(self) -> tuple[str | Measure, ...]:
+        """Pass rates and their summaries."""
+        rates = ("pass_rate", "sentence_pass_rate", "pass_rate_mean", "pass_rate_sd")
+        return (*rates, *LENGTH_MEASURES) if self.length else rates
 
     def ask(self, corpus: Corpus) -> Iterator[str]:
         """The texts, and every edit of them that changes something."""
@@ -74,18 +84,14 @@ class Behaviour:
         marked = {id(old): new for old, new in zip(rates, mark_below_mean(rates), strict=True)}
         findings = [marked.get(id(finding), finding) for finding in findings]
         summaries = by_groups([marked[id(rate)] for rate in rates], outcomes)
-        return Judgement((*findings, *summaries), {"cases": _case_table(every, corpus, wheres)})
+        cases = _case_table(every, corpus, wheres)
+        place = {"audit": "length", "model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
+        lengths = length_findings(corpus, cases, place) if self.length else ()
+        return Judgement((*findings, *summaries, *lengths), {"cases": cases})
 
     def _cases(self, corpus: Corpus, scores: Scores) -> list["_Cases"]:
         """The cases of every check, slice by slice, so that originals are looked up once."""
-        for check in self.suite.checks:
-            if check.label not in scores.labels:
-                raise BadInput(
-                    f"'{self.suite.name}' tests '{check.label}'; model '{scores.model}' does not score it",
-                    where=f"check {check.id}",
-                    allowed=nearest(check.label, scores.labels),
-                    do="name the model's label for it: append ?label=NAME to the model",
-                )
+        refuse_unscored(self.suite, scores.model, scores.labels)
         parts: list[list[_Cases]] = [[] for _ in self.suite.checks]
         start = 0
         for piece in corpus.slices():
@@ -161,6 +167,40 @@ class Behaviour:
             "title": check.title,
             **check.tags,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """Length alone: asks for the cases of a suite's DIR checks, and reports nothing else of them."""
+
+    behaviour: Behaviour
+    measures: ClassVar[tuple[str | Measure, ...]] = LENGTH_MEASURES
+
+    @classmethod
+    def of(cls, behaviour: Behaviour) -> "Length":
+        """The length audit of a suite's DIR checks."""
+        suite = behaviour.suite
+        checks = tuple(check for check in suite.checks if check.kind == "DIR")
+        return cls(replace(behaviour, suite=replace(suite, checks=checks), length=True))
+
+    @property
+    def name(self) -> str:
+        """The audit and its suite."""
+        return f"length:{self.behaviour.suite.name}"
+
+    def skips(self, corpus: Corpus, /) -> str | None:
+        """Only DIR checks are compared."""
+        suite = self.behaviour.suite
+        return None if suite.checks else f"suite '{suite.name}' has no DIR check"
+
+    def ask(self, corpus: Corpus, /) -> Iterator[str]:
+        """What the DIR checks ask for."""
+        return self.behaviour.ask(corpus)
+
+    def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
+        """The lengths of texts that failed and passed."""
+        findings = self.behaviour.judge(corpus, scores).findings
+        return Judgement(tuple(finding for finding in findings if finding.measure in self.measures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +285,18 @@ class _Cases:
         out = np.full(n, -1, np.int8)
         out[self.rows] = self.outcome
         return out
+
+
+def refuse_unscored(suite: Suite, model: str, labels: Sequence[str]) -> None:
+    """Refuse a suite that tests a label that the model does not score."""
+    for check in suite.checks:
+        if check.label not in labels:
+            raise BadInput(
+                f"suite '{suite.name}' tests '{check.label}'; model '{model}' does not score it",
+                where=f"check {check.id}",
+                allowed=nearest(check.label, labels),
+                do="name the model's label for it: append ?label=NAME to the model",
+            )
 
 
 def _subset(check: Check, corpus: Corpus) -> NDArray[np.bool_]:

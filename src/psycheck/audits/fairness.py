@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from psycheck.audits.groups import difference, group_findings, misses, rate, ratio
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
+from psycheck.measure import Measure
 from psycheck.measures.classification import gold
 from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, score_shift
 from psycheck.measures.significance import holm
@@ -34,13 +36,18 @@ class Fairness:
     the table of pairs lists them all, without scores.
     """
 
+    name: ClassVar = "fairness"
+    measures: ClassVar[tuple[str | Measure, ...]] = (
+        *("flip_rate", "undecided_rate", "score_shift", "fnr", "fpr", "positive_rate", "fnr_ratio"),
+        *(
+            f"{name}{test}"
+            for name in ("score_difference", "equal_opportunity_difference", "demographic_parity_difference")
+            for test in ("", "_p", "_p_holm")
+        ),
+    )
+
     threshold: float = 0.5
     scope: Scope = field(default_factory=Scope)
-
-    @property
-    def name(self) -> str:
-        """A short name for the plan and the report."""
-        return "fairness"
 
     def ask(self, corpus: Corpus, /) -> Iterator[str]:
         """Texts with gendered words and their counterparts; all texts where the corpus has groups."""

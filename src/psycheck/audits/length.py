@@ -12,6 +12,7 @@ from psycheck.measures.intervals import median_interval
 from psycheck.measures.significance import MannWhitney, holm, mann_whitney
 from psycheck.model import FloatArray
 
+LENGTH_MEASURES = ("length_effect", "length_median", "length_p")
 FEATURES = ("words", "unique_words", "characters", "mean_word_length")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _ALPHA = 0.05

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding, Interval
+from psycheck.measure import Measure
 from psycheck.measures import bootstrap, calibration
 from psycheck.measures import classification as measure
 from psycheck.measures.classification import BoolArray, Confusion, Measured
@@ -26,6 +28,13 @@ class Performance:
     Wilson intervals, the other figures bootstrap intervals from `resamples` seeded resamples.
     """
 
+    name: ClassVar = "performance"
+    measures: ClassVar[tuple[str | Measure, ...]] = (
+        *("accuracy", "precision", "recall", "f1", "macro_f1", "weighted_f1", "auc", "average_precision"),
+        *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "f1_worst", "f1_best"),
+        *("hamming", "macro_f1_across_labels", "reliability"),
+    )
+
     threshold: float = 0.5
     resamples: int = 1000
     seed: int = 0
@@ -36,10 +45,9 @@ class Performance:
         if self.resamples < 1:
             raise BadInput(f"{self.resamples} resamples give no interval", allowed="1 or more")
 
-    @property
-    def name(self) -> str:
-        """A short name for the plan and the report."""
-        return "performance"
+    def skips(self, corpus: Corpus, /) -> str | None:
+        """Texts without a label cannot be right or wrong."""
+        return None if corpus.labels else "the corpus has no labels"
 
     def ask(self, corpus: Corpus, /) -> Iterable[str]:
         """Every text of the corpus, as it is."""
@@ -47,14 +55,7 @@ class Performance:
 
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Measure each shared label, and all of them together where there are several."""
-        labels = tuple(label for label in corpus.labels if label in scores.labels)
-        if not labels:
-            raise BadInput(
-                f"model '{scores.model}' and corpus '{corpus.name}' share no label",
-                where=f"the model scores {_listed(scores.labels)}; the corpus has {_listed(corpus.labels)}",
-                allowed="at least one label of the same name",
-                do="rename the label of the corpus or of the model",
-            )
+        labels = shared_labels(corpus, scores.model, scores.labels)
         ids, targets = corpus.ids, corpus.targets(labels)
         given = scores.of(corpus.texts)[:, [scores.labels.index(label) for label in labels]]
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
@@ -265,5 +266,20 @@ def _predictions(
     return table.select("model", "corpus", "id", "label", "target", "score")
 
 
-def _listed(labels: Sequence[str]) -> str:
-    return ", ".join(f"'{label}'" for label in labels) or "no label"
+def shared_labels(corpus: Corpus, model: str, scored: Sequence[str]) -> tuple[str, ...]:
+    """The labels of a corpus that a model scores; none is an error."""
+    labels = tuple(label for label in corpus.labels if label in scored)
+    if not labels:
+        raise BadInput(
+            f"model '{model}' and corpus '{corpus.name}' share no label",
+            where=f"the model scores {some_labels(scored)}; the corpus has {some_labels(corpus.labels)}",
+            allowed="at least one label of the same name",
+            do="rename the label of the corpus (--label COLUMN=NAME) or of the model (?label=NAME)",
+        )
+    return labels
+
+
+def some_labels(labels: Sequence[str]) -> str:
+    """A few labels, and how many more there are."""
+    more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
+    return ", ".join(labels[:10]) + more or "no label"

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 from psycheck.errors import BadInput, nearest
 from psycheck.finding import Finding
+from psycheck.measure import Measure
 from psycheck.run import GateResult
 
 _GATE = re.compile(
@@ -64,23 +65,19 @@ def parse_gate(text: str) -> Gate:
     )
 
 
-def check_gates(gates: Iterable[Gate], audits: Iterable[str], tags: Iterable[str] = ()) -> None:
-    """Refuse, before anything is scored, a measure or a key that the chosen audits do not have.
+def check_gates(gates: Iterable[Gate], measures: Collection[str | Measure], tags: Iterable[str] = ()) -> None:
+    """Refuse, before anything is scored, a measure or a key that the requested audits do not have.
 
-    `tags` are those of the checks, which stand in `where` beside the keys of behaviour.
+    `tags` are those of the checks: keys of `where` besides those of every measure that has the key `check`.
     """
-    known = {audit: _known()["audit"][audit] for audit in audits}
-    measures = {measure for parts in known.values() for measure in parts["measures"]}
+    known = {key: parts["keys"] for parts in _known()["audit"].values() for key in parts["measures"]}
+    keys_of = {m.name: m.keys for m in measures if isinstance(m, Measure)}
+    keys_of |= {m: known[m] for m in measures if isinstance(m, str)}
     for gate in gates:
-        if gate.measure not in measures:
-            raise _no_measure(gate, measures)
-        keys = {
-            key
-            for audit, parts in known.items()
-            if gate.measure in parts["measures"]
-            for key in (*parts["keys"], *(tags if audit == "behaviour" else ()))
-        }
-        _refuse_key(gate, keys)
+        if gate.measure not in keys_of:
+            raise _no_measure(gate, keys_of)
+        keys = keys_of[gate.measure]
+        _refuse_key(gate, (*keys, *(tags if "check" in keys else ())))
 
 
 def refuse_own_baseline(gates: Iterable[Gate], out: Path | None) -> None:
@@ -96,10 +93,17 @@ def refuse_own_baseline(gates: Iterable[Gate], out: Path | None) -> None:
 
 
 def judge_gates(
-    gates: Sequence[Gate], findings: Sequence[Finding], earlier: Mapping[str, Sequence[Finding]] | None = None
+    gates: Sequence[Gate],
+    findings: Sequence[Finding],
+    earlier: Mapping[str, Sequence[Finding]] | None = None,
+    own: Iterable[Measure] = (),
 ) -> tuple[GateResult, ...]:
-    """Hold every gate against the findings; `earlier` maps a run's name to its findings for no_worse_than."""
-    return tuple(_judge(gate, findings, earlier or {}) for gate in gates)
+    """Hold every gate against the findings; `earlier` maps a run's name to its findings for no_worse_than.
+
+    `own` are the measures that are not in the catalogue: they say in which direction a value is better.
+    """
+    better = {measure.name: measure.better for measure in own}
+    return tuple(_judge(gate, findings, earlier or {}, better.get(gate.measure)) for gate in gates)
 
 
 def fits(finding: Finding, where: Mapping[str, str]) -> bool:
@@ -107,7 +111,12 @@ def fits(finding: Finding, where: Mapping[str, str]) -> bool:
     return all(finding.where.get(key, "").casefold() == value.casefold() for key, value in where.items())
 
 
-def _judge(gate: Gate, findings: Sequence[Finding], earlier: Mapping[str, Sequence[Finding]]) -> GateResult:
+def _judge(
+    gate: Gate,
+    findings: Sequence[Finding],
+    earlier: Mapping[str, Sequence[Finding]],
+    better: str | float | None,
+) -> GateResult:
     measured = {finding.measure for finding in findings}
     if gate.measure not in measured:
         raise _no_measure(gate, measured)
@@ -127,7 +136,7 @@ def _judge(gate: Gate, findings: Sequence[Finding], earlier: Mapping[str, Sequen
     if gate.no_worse_than and (alone := tuple(f for f in met if _key(f, named) not in before)):
         reason = f"{len(alone)} of {len(met)} have no counterpart in {gate.no_worse_than}"
         return GateResult(str(gate), False, len(met), alone, reason)
-    failing = tuple(f for f in met if not _holds(gate, f, before.get(_key(f, named))))
+    failing = tuple(f for f in met if not _holds(gate, f, before.get(_key(f, named)), better))
     reason = (
         f"{len(failing)} of {len(met)} outside the bound" if failing else f"all {len(met)} within the bound"
     )
@@ -157,7 +166,7 @@ def _known() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("gates.toml").read_text("utf-8"))
 
 
-def _holds(gate: Gate, finding: Finding, was: Finding | None) -> bool:
+def _holds(gate: Gate, finding: Finding, was: Finding | None, better: str | float | None) -> bool:
     value = finding.value
     if gate.min is not None and (value <= gate.min if gate.strict else value < gate.min):
         return False
@@ -165,10 +174,12 @@ def _holds(gate: Gate, finding: Finding, was: Finding | None) -> bool:
         return False
     if was is None:
         return True
-    best: float | None = _known()["best"].get(gate.measure)
-    if best is not None:
-        return abs(value - best) <= abs(was.value - best)
-    return value <= was.value if gate.measure in _known()["higher_is_worse"] else value >= was.value
+    if better is None:
+        direction = "lower" if gate.measure in _known()["higher_is_worse"] else "higher"
+        better = _known()["best"].get(gate.measure, direction)
+    if isinstance(better, int | float):
+        return abs(value - better) <= abs(was.value - better)
+    return value <= was.value if better == "lower" else value >= was.value
 
 
 def _models(findings: Iterable[Finding]) -> set[str]:
