@@ -8,6 +8,7 @@ import pytest
 
 import psycheck
 from planted import MODELS, NEGATIVE, POSITIVE, Counting, Planted
+from psycheck.audits.suite import read_suite
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.runs.folder import open_run
@@ -234,3 +235,35 @@ def test_a_corpus_that_trained_on_names_and_the_run_lacks_is_said_with_near_name
         "trained_on: 'post' is not a corpus of this run; did you mean 'posts'?",
         "trained_on: 'elsewhere' is not a corpus of this run",
     ]
+
+
+def test_texts_of_an_unlabelled_corpus_are_not_scored_for_performance_and_a_note_says_why() -> None:
+    model = Counting(MODELS["oracle"])
+    bare = Corpus.of("bare", ["A text of its own"])
+    run = psycheck.audit(model, [CORPUS, bare], audits=("performance",))
+    assert sorted(model.seen) == sorted(CORPUS.texts)
+    assert "bare: not judged by audit 'performance': the corpus has no labels" in run.notes
+    assert {f.where["corpus"] for f in run.findings} == {"posts"}
+
+
+def test_length_alone_asks_for_the_dir_cases_and_reports_what_it_reports_beside_behaviour() -> None:
+    model = Counting(MODELS["ignores_suicide"])
+    alone = psycheck.audit(model, CORPUS, audits=("length",))
+    # The texts, and each with every sentence of the DIR checks T7 to T23.
+    sentences = [s for check in read_suite("deck").checks if check.kind == "DIR" for s in check.sentences]
+    assert len(model.seen) == len(CORPUS) * (1 + len(set(sentences)))
+    lengths = [f.as_json() for f in alone.findings if f.where["audit"] == "length"]
+    both = psycheck.audit(model, CORPUS, audits=("behaviour", "length"))
+    assert lengths == [f.as_json() for f in both.findings if f.where["audit"] == "length"]
+    # 2 units, 4 features: p, effect, and the median of failed and passed texts.
+    assert len(lengths) == 32
+    assert {f.where["audit"] for f in alone.findings} <= {"length", "compare"}
+
+
+def test_length_says_that_a_suite_has_no_dir_check(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(
+        'label = "depression"\n[[check]]\nid = "M1"\nkind = "INV"\nexpect = "same_label"\n'
+        'edit = { replace = { he = "she" } }\n'
+    )
+    run = psycheck.audit(MODELS["oracle"], CORPUS, audits=("length",), suites=[str(tmp_path / "mine.toml")])
+    assert "posts: not judged by audit 'length:mine': suite 'mine' has no DIR check" in run.notes
