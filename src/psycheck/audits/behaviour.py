@@ -84,10 +84,10 @@ class Behaviour:
         marked = {id(old): new for old, new in zip(rates, mark_below_mean(rates), strict=True)}
         findings = [marked.get(id(finding), finding) for finding in findings]
         summaries = by_groups([marked[id(rate)] for rate in rates], outcomes)
-        cases = _case_table(every, corpus, wheres)
+        table = _case_table(every, corpus, wheres)
         place = {"audit": "length", "model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
-        lengths = length_findings(corpus, cases, place) if self.length else ()
-        return Judgement((*findings, *summaries, *lengths), {"cases": cases})
+        lengths = length_findings(corpus, table, place) if self.length else ()
+        return Judgement((*findings, *summaries, *lengths), {"cases": table})
 
     def _cases(self, corpus: Corpus, scores: Scores) -> list["_Cases"]:
         """The cases of every check, slice by slice, so that originals are looked up once."""

@@ -72,9 +72,11 @@ def audit(
     if "audits" in settings:
         settings["audits"], objects = split_audits(settings["audits"])
     checked = settings_of(settings, "audit()")
+    models: list[Any] = list(model) if isinstance(model, list | tuple) else [model]
+    sources: list[Any] = list(corpora) if isinstance(corpora, list | tuple) else [corpora]
     return run_line(
-        [open_model(one) for one in (model if isinstance(model, list | tuple) else [model])],
-        [open_corpus(one) for one in (corpora if isinstance(corpora, list | tuple) else [corpora])],
+        [open_model(one) for one in models],
+        [open_corpus(one) for one in sources],
         replace(checked, gates=tuple(parse_gate(gate) for gate in gates)),
         None if out is None else Path(out),
         None if store is None else Path(store),
@@ -195,7 +197,8 @@ def _prepared(
     for corpus in corpora:
         if not len(corpus):
             raise BadInput(f"corpus '{corpus.name}' has no texts to audit")
-    brought = [f"{one.name}: {note}" for one in (*corpora, *models) for note in getattr(one, "notes", ())]
+    brought = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
+    brought += [f"{model.name}: {note}" for model in models for note in getattr(model, "notes", ())]
     notes = [
         f"{corpus.name}: {counted(rows, 'row')} left out ({why})"
         for corpus in corpora
@@ -283,8 +286,8 @@ def _failures(views: Sequence[RememberedScores], tallies: Mapping[str, Tally]) -
             yield f"model '{view.model}': {counted(count, 'text')} could not be scored: {reason}"
     for name, tally in tallies.items():
         if tally.failed:
-            count = counted(tally.failed, "text")
-            yield f"model '{name}': {count} could not be scored; the run is incomplete"
+            texts = counted(tally.failed, "text")
+            yield f"model '{name}': {texts} could not be scored; the run is incomplete"
 
 
 def _baseline(gate: Gate) -> tuple[Finding, ...]:
