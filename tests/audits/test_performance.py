@@ -239,5 +239,5 @@ def test_the_same_seed_writes_the_same_lines() -> None:
 def test_wrong_options_are_refused() -> None:
     with pytest.raises(BadInput, match=r"1\.5"):
         Performance(threshold=1.5)
-    with pytest.raises(BadInput, match="0 resamples"):
+    with pytest.raises(BadInput, match="resamples must be positive, got 0"):
         Performance(resamples=0)
