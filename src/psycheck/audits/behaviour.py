@@ -70,9 +70,9 @@ class Behaviour:
             texts = fitted if check.sentences else whole_texts
             rows = np.flatnonzero(_subset(check, corpus)).tolist()
             drawn = self._drawn(check, [ids[row] for row in rows])
-            for v, chosen in enumerate(drawn):
-                whole = len(chosen) == len(texts)
-                originals = texts if whole else [texts[rows[k]] for k in chosen]
+            for v, picked in enumerate(drawn):
+                whole = len(picked) == len(texts)
+                originals = texts if whole else [texts[rows[k]] for k in picked]
                 if check.sentences:
                     yield from append_to_all(originals, check.sentences[v])
                 else:
@@ -136,9 +136,9 @@ class Behaviour:
         after = np.full((n, variants), np.nan)
         states = np.full((n, variants), -1, np.int8)  # -1: this variant was not drawn for this text
         undecided = np.zeros(n, np.bool_)
-        for v, chosen in enumerate(self._drawn(check, ids)):
-            mine = np.fromiter(chosen, np.int64, len(chosen))
-            variant = edited_texts(check, v, texts if len(chosen) == n else [texts[row] for row in chosen])
+        for v, picked in enumerate(self._drawn(check, ids)):
+            mine = np.fromiter(picked, np.int64, len(picked))
+            variant = edited_texts(check, v, texts if len(picked) == n else [texts[row] for row in picked])
             value = scores.of(variant.texts)[:, column]
             failed = fails(check, before[mine], value, self.threshold)
             state = np.where(failed, FAILED, PASSED).astype(np.int8)

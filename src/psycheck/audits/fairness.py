@@ -78,7 +78,8 @@ class Fairness:
         tables = []
         for k, label in enumerate(labels):
             column = scores.labels.index(label)
-            mine = _Label(pairs, column, truth[:, k], self.threshold)
+            before, after = pairs.before[:, column], pairs.after[:, column]
+            mine = _Label(pairs, before, after, truth[:, k], self.threshold)
             here = {**where, "label": label, **swapped}
             findings += mine.findings(corpus, here)
             tables.append(mine.table(corpus, here))
@@ -105,8 +106,8 @@ class Fairness:
                 _Pairs(
                     np.array(rows, np.int64) + start,
                     np.array(left, np.int64) + start,
-                    self._genders([texts[row] for row in rows]),
-                    self._genders([texts[row] for row in left]),
+                    np.array([gender_of(texts[row], self.scope) for row in rows], "U6"),
+                    np.array([gender_of(texts[row], self.scope) for row in left], "U6"),
                     np.array([names_besides(texts[row], self.scope) for row in rows], np.bool_),
                     _seen(swapped, scores),
                     scores.of([texts[row] for row in rows]),
@@ -116,14 +117,13 @@ class Fairness:
             start += len(piece)
         return _Pairs(*(np.concatenate([getattr(p, name) for p in parts]) for name in _Pairs.__slots__))
 
-    def _genders(self, texts: Sequence[str]) -> NDArray[np.str_]:
-        """The gender that each text names as it is written, (m,)."""
-        return np.array([gender_of(text, self.scope) for text in texts], "U6")
-
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The m texts that can be swapped, by their row in the corpus; before and after are (m, k)."""
+    """The m texts that can be swapped, by their row in the corpus; before and after are (m, k).
+
+    `gender` is the one that a text names as it is written.
+    """
 
     rows: NDArray[np.int64]
     undecided: NDArray[np.int64]
@@ -137,20 +137,13 @@ class _Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """The pairs, judged for one label."""
+    """The pairs, judged for one label; before and after are (m,), truth is (n,) of the corpus."""
 
     pairs: _Pairs
-    column: int
+    before: FloatArray
+    after: FloatArray
     truth: FloatArray
     threshold: float
-
-    @property
-    def before(self) -> FloatArray:
-        return self.pairs.before[:, self.column]
-
-    @property
-    def after(self) -> FloatArray:
-        return self.pairs.after[:, self.column]
 
     @property
     def outcome(self) -> NDArray[np.int8]:

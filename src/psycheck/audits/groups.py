@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from psycheck.audits.measured import measured, measured_rate
-from psycheck.audits.membership import Membership, compared_groups
+from psycheck.audits.membership import compared_groups
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.measures.classification import gold
 from psycheck.measures.fairness import (
     Difference,
-    GroupRates,
     Rate,
     demographic_parity_difference,
     equal_opportunity_difference,
@@ -35,55 +34,36 @@ def group_findings(
     """
     marks = np.where(np.isnan(truth), np.nan, gold(truth))
     for column in corpus.groups:
-        members = compared_groups(corpus.group(column), column)
-        names = members.names
-        rates = rates_by_group(marks, decided, names)
         here = {**where, "unit": "groups", "column": column}
-        if not rates:
-            yield counted_rate("fnr", Rate(0, 0), {**here, "group": ""}, (), members.counts)
-        for one in rates:
-            yield from _rates(one, corpus, marks, decided, members, here)
-        if len(rates) == 2:
-            yield from _between(rates[0], rates[1].fnr, rates[1].group, marks, decided, names, here)
-        elif len(rates) > 2:
-            for one in rates:
-                others = [other.fnr for other in rates if other is not one]
-                rest = Rate(sum(r.count for r in others), sum(r.n for r in others))
-                yield from _between(one, rest, REST, marks, decided, names, here)
+        yield from _column(corpus, column, marks, decided, here)
 
 
-def _rates(
-    one: GroupRates,
-    corpus: Corpus,
-    marks: FloatArray,
-    decided: FloatArray,
-    members: Membership,
-    where: Mapping[str, str],
+def _column(
+    corpus: Corpus, column: str, marks: FloatArray, decided: FloatArray, where: Mapping[str, str]
 ) -> Iterator[Finding]:
-    here = {**where, "group": one.group}
-    counts = {"texts": one.n, "unanswered": one.unanswered, **members.counts}
-    missed = np.flatnonzero((members.names == one.group) & (marks == 1) & (decided == 0))[:EXAMPLES]
-    yield counted_rate("fnr", one.fnr, here, corpus.table["id"].gather(missed).to_list(), counts)
-    yield counted_rate("fpr", one.fpr, here, (), counts)
-    yield counted_rate("positive_rate", one.positive, here, (), counts)
-
-
-def _between(
-    one: GroupRates,
-    other: Rate,
-    versus: str,
-    marks: FloatArray,
-    decided: FloatArray,
-    names: np.ndarray,
-    where: Mapping[str, str],
-) -> Iterator[Finding]:
-    here = {**where, "group": one.group, "versus": versus}
-    yield miss_ratio(one.fnr, other, here)
-    second = "" if versus == REST else versus
-    opportunity = equal_opportunity_difference(marks, decided, names, one.group, second)
-    yield from difference("equal_opportunity_difference", opportunity, here)
-    parity = demographic_parity_difference(decided, names, one.group, second)
-    yield from difference("demographic_parity_difference", parity, here)
+    """The rates of each group of one column, and the comparisons between them."""
+    members = compared_groups(corpus.group(column), column)
+    names = members.names
+    rates = rates_by_group(marks, decided, names)
+    if not rates:
+        yield counted_rate("fnr", Rate(0, 0), {**where, "group": ""}, (), members.counts)
+    for one in rates:
+        here = {**where, "group": one.group}
+        counts = {"texts": one.n, "unanswered": one.unanswered, **members.counts}
+        missed = np.flatnonzero((names == one.group) & (marks == 1) & (decided == 0))[:EXAMPLES]
+        yield counted_rate("fnr", one.fnr, here, corpus.table["id"].gather(missed).to_list(), counts)
+        yield counted_rate("fpr", one.fpr, here, (), counts)
+        yield counted_rate("positive_rate", one.positive, here, (), counts)
+    for one in rates[:1] if len(rates) == 2 else rates if len(rates) > 2 else ():
+        others = [other for other in rates if other is not one]
+        second = others[0].group if len(others) == 1 else ""  # "" stands for all others
+        rest = Rate(sum(other.fnr.count for other in others), sum(other.fnr.n for other in others))
+        here = {**where, "group": one.group, "versus": second or REST}
+        yield miss_ratio(one.fnr, rest, here)
+        opportunity = equal_opportunity_difference(marks, decided, names, one.group, second)
+        yield from difference("equal_opportunity_difference", opportunity, here)
+        parity = demographic_parity_difference(decided, names, one.group, second)
+        yield from difference("demographic_parity_difference", parity, here)
 
 
 def counted_rate(

@@ -15,7 +15,7 @@ from psycheck.report.charts import axis
 from psycheck.report.fairness import fairness
 from psycheck.report.fairness_sentences import fairness_tested
 from psycheck.report.numbers import count
-from psycheck.report.own import own_sections, without_own
+from psycheck.report.own import own_table, without_own
 from psycheck.report.page import beside, draw
 from psycheck.report.performance import across, curves, length, performance
 from psycheck.report.shelf import Shelf
@@ -27,7 +27,7 @@ from psycheck.run import Run
 
 def render(run: Run) -> str:
     """Draw the report of a run as one HTML page; it selects, sorts and formats findings and computes none."""
-    own, whole, run = own_sections(run), run, without_own(run)
+    whole, run = run, without_own(run)
     shelf = Shelf(run.findings)
     drawn, bins = curves(shelf, run.findings, run.plan)
     groups = case_groups(run)
@@ -50,7 +50,7 @@ def render(run: Run) -> str:
         "fairness": fairness(shelf, pair_cases(run)),
         "bins": bins,
         "tables": [table for table in (length(shelf), across(shelf)) if table is not None],
-        "own": own,
+        "own": [(audit, own_table(audit, whole)) for audit in whole.own_audits],
         "others": others(shelf.left),
         "groups": groups,
         "outcomes": outcomes(run),
@@ -87,9 +87,9 @@ def _tested(run: Run) -> str:
     ]
     named = counted(number, "check") + (f" of {listed(suites)}" if suites else "")
     own = [audit.title for audit in run.own_audits]
-    said = listed([*([named] if checks or not (fair or own) else []), *fair, *own])
+    tested = listed([*([named] if checks or not (fair or own) else []), *fair, *own])
     models = listed(_names(run, "model", "models"))
-    whole = f"{said} on {listed(corpora) or 'no corpus'} with {models or 'no model'}."
+    whole = f"{tested} on {listed(corpora) or 'no corpus'} with {models or 'no model'}."
     return " ".join([whole, *unanswered(run)])
 
 

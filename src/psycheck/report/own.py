@@ -1,24 +1,12 @@
 """The sections of audits that were written outside the package."""
 
-from dataclasses import dataclass, replace
-
-from markupsafe import Markup
+from dataclasses import replace
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, p_value, plain, rate
 from psycheck.report.tables import Table
 from psycheck.report.words import name_of
 from psycheck.run import OwnAudit, Run
-
-
-@dataclass(frozen=True, slots=True)
-class OwnSection:
-    """The section of one audit: the HTML that it made, or a table of its findings."""
-
-    name: str
-    title: str
-    html: Markup | None
-    table: Table | None
 
 
 def findings_of(audit: OwnAudit, run: Run) -> list[Finding]:
@@ -31,17 +19,6 @@ def without_own(run: Run) -> Run:
     own = {audit.name for audit in run.own_audits}
     shipped = tuple(finding for finding in run.findings if finding.where.get("audit") not in own)
     return replace(run, findings=shipped) if own else run
-
-
-def own_sections(run: Run) -> list[OwnSection]:
-    """One section for each audit from outside, in the order of the run."""
-    # The run's folder keeps HTML: what an audit returned as plain text was escaped before it was saved.
-    return [
-        OwnSection(audit.name, audit.title, Markup(audit.section), None)
-        if audit.section is not None
-        else OwnSection(audit.name, audit.title, None, _table(audit, findings_of(audit, run)))
-        for audit in run.own_audits
-    ]
 
 
 def value_of(finding: Finding, audit: OwnAudit) -> str:
@@ -57,7 +34,8 @@ def place_of_own(finding: Finding) -> str:
     return ", ".join(f"{key} {value}" for key, value in finding.where.items() if value and key != "audit")
 
 
-def _table(audit: OwnAudit, findings: list[Finding]) -> Table:
+def own_table(audit: OwnAudit, run: Run) -> Table:
+    """The findings of one audit, for a section that the audit did not draw itself."""
     titles = {measure.name: measure.title for measure in audit.measures}
     rows = tuple(
         (
@@ -67,7 +45,7 @@ def _table(audit: OwnAudit, findings: list[Finding]) -> Table:
             count(finding.n),
             ", ".join(name_of("flags", flag) for flag in finding.flags) or "–",
         )
-        for finding in findings
+        for finding in findings_of(audit, run)
     )
     head = ("Measure", "Of what", "Value (95 % interval)", "n", "Marks")
     return Table(f"Findings of audit {audit.name}", head, rows, words=2)

@@ -21,10 +21,10 @@ def shown_cases(
     """Choose cases of checks, those that moved the score most first; with `texts` with the edited text."""
     if cases is None or cases.is_empty():
         return
-    chosen = _chosen(cases, ["model", "corpus", "suite", "check"], list(_MOST))
-    originals = _originals(chosen, corpora) if texts else {}
+    picked = _largest_changes(cases, ["model", "corpus", "suite", "check"], list(_MOST))
+    originals = _originals(picked, corpora) if texts else {}
     checks = {(suite.name, check.id): check for suite in suites for check in suite.checks}
-    for row in chosen.iter_rows(named=True):
+    for row in picked.iter_rows(named=True):
         case = _shown(row, row["suite"], row["check"], row["variant"])
         if texts:
             check = checks[case.suite, case.check]
@@ -40,10 +40,10 @@ def shown_pairs(
     """Choose pairs whose decision changed, the largest change first; with `texts` with the swapped text."""
     if pairs is None or pairs.is_empty() or not scopes:
         return
-    chosen = _chosen(pairs, ["model", "corpus", "label"], ["failed"])
-    originals = _originals(chosen, corpora) if texts else {}
+    picked = _largest_changes(pairs, ["model", "corpus", "label"], ["failed"])
+    originals = _originals(picked, corpora) if texts else {}
     edit = swap(scopes[0])
-    for row in chosen.iter_rows(named=True):
+    for row in picked.iter_rows(named=True):
         case = _shown(row, PAIRS, row["label"], 1)
         if texts:
             edited = edit(originals[case.corpus, case.id][0])
@@ -51,7 +51,7 @@ def shown_pairs(
         yield case
 
 
-def _chosen(cases: pl.DataFrame, names: list[str], outcomes: list[str]) -> pl.DataFrame:
+def _largest_changes(cases: pl.DataFrame, names: list[str], outcomes: list[str]) -> pl.DataFrame:
     """The cases with the largest change of score, by rank, then in the order of `outcomes`."""
     change = (pl.col("after") - pl.col("before")).abs().fill_nan(0.0)
     order = {outcome: k for k, outcome in enumerate(outcomes)}
@@ -75,11 +75,11 @@ def _shown(row: dict[str, Any], suite: str, check: str, variant: int) -> Shown:
     return Shown(suite=suite, check=check, variant=variant, before=before, after=after, **names)
 
 
-def _originals(chosen: pl.DataFrame, corpora: Sequence[Corpus]) -> dict[tuple[str, str], tuple[str, str]]:
-    """The text of each chosen case and its fitted form, by corpus and id."""
+def _originals(picked: pl.DataFrame, corpora: Sequence[Corpus]) -> dict[tuple[str, str], tuple[str, str]]:
+    """The text of each case and its fitted form, by corpus and id."""
     out: dict[tuple[str, str], tuple[str, str]] = {}
     for corpus in corpora:
-        wanted = chosen.filter(pl.col("corpus") == corpus.name)["id"]
+        wanted = picked.filter(pl.col("corpus") == corpus.name)["id"]
         some = replace(corpus, table=corpus.table.filter(pl.col("id").is_in(wanted.implode())))
         rows = zip(some.ids, some.texts, some.fitted, strict=True)
         out.update({(corpus.name, i): (text, fitted) for i, text, fitted in rows})

@@ -97,14 +97,14 @@ class _Groups:
         return vector
 
 
-def judge(asked: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasing) -> Judgement:
+def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasing) -> Judgement:
     """Measure every list; a list without a known word is an error."""
-    groups = _groups(asked, vectors)
+    groups = _groups(request, vectors)
     axis = groups.axis(how.centring, how.lengths)
-    findings: list[Finding] = list(_direction(asked, vectors, groups, where, how))
+    findings: list[Finding] = list(_direction(request, vectors, groups, where, how))
     tables = []
-    for name, listed in asked.lists.items():
-        own = vectors.of(asked.own[name])
+    for name, listed in request.lists.items():
+        own = vectors.of(request.own[name])
         values = cosines(own, axis)
         known = ~np.isnan(values)
         if not known.any():
@@ -115,9 +115,9 @@ def judge(asked: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasin
                 do="check the spelling in the list, or choose other vectors",
             )
         here = {**where, "list": name}
-        findings += _direct(asked, vectors, name, values, axis, here, how)
+        findings += _direct(request, vectors, name, values, axis, here, how)
         findings += _variants(groups, own[known], here, how)
-        findings += _neighbours(asked, vectors, name, groups, here, how)
+        findings += _neighbours(request, vectors, name, groups, here, how)
         table = {
             "word": [target.word for target in listed.targets],
             "symptom": [target.symptom for target in listed.targets],
@@ -152,36 +152,36 @@ def _adjusted(findings: Sequence[Finding], lists: int) -> list[Finding]:
     ]
 
 
-def known_pairs(asked: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:
+def known_pairs(request: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:
     """The pairs of which the encoder knows both words."""
-    return [pair for pair in asked.pairs if vectors.known(pair).all()]
+    return [pair for pair in request.pairs if vectors.known(pair).all()]
 
 
-def _groups(asked: Asked, vectors: Embedded) -> _Groups:
-    pairs = known_pairs(asked, vectors)
+def _groups(request: Asked, vectors: Embedded) -> _Groups:
+    pairs = known_pairs(request, vectors)
     if len(pairs) < FEWEST_PAIRS:
         raise BadInput(
-            f"the encoder knows {len(pairs)} of the {len(asked.pairs)} pairs that give the gender direction",
+            f"the encoder knows {len(pairs)} of the {len(request.pairs)} gender pairs",
             allowed=f"{FEWEST_PAIRS} pairs or more, such as she and he, woman and man",
             do="use vectors of English words; check that the file is the right one",
         )
-    attributes = [_known(vectors.of(words)) for words in (asked.female, asked.male)]
+    attributes = [_known(vectors.of(words)) for words in (request.female, request.male)]
     return _Groups(vectors.of([a for a, _ in pairs]), vectors.of([b for _, b in pairs]), *attributes)
 
 
 def _direction(
-    asked: Asked, vectors: Embedded, groups: _Groups, where: Mapping[str, str], how: Biasing
+    request: Asked, vectors: Embedded, groups: _Groups, where: Mapping[str, str], how: Biasing
 ) -> Iterator[Finding]:
     """Shares of variance of all components (section 5), and the same for pairs of random words."""
     first, second = groups.sides(how.lengths)
     axis = paired_axis(first, second, centring=how.centring)
     ends = share_intervals(first, second, centring=how.centring)
-    drawn = next(iter(asked.random_plain.values()))
+    drawn = next(iter(request.random_plain.values()))
     few = vectors.distinct_known(drawn) < FEWEST_RANDOM
     some = [] if few else [one for row in drawn for one in row[: max(20, POOL // len(drawn))]]
     pool = _known(vectors.of(some))
     chance = random_shares(unit(pool) if how.lengths == "unit" else pool, len(first), seed=how.seed)
-    counts = {"pairs": len(asked.pairs), "known": len(first), "agreeing": axis.agreeing}
+    counts = {"pairs": len(request.pairs), "known": len(first), "agreeing": axis.agreeing}
     for k, (share, interval) in enumerate(zip(axis.shares, ends, strict=True)):
         here = {**where, "component": str(k + 1), "centring": how.centring, "lengths": how.lengths}
         yield Finding("explained_variance", float(share), len(first), _or_none(interval), here, counts)
@@ -190,7 +190,7 @@ def _direction(
 
 
 def _direct(
-    asked: Asked,
+    request: Asked,
     vectors: Embedded,
     name: str,
     values: FloatArray,
@@ -199,11 +199,11 @@ def _direct(
     how: Biasing,
 ) -> Iterator[Finding]:
     """Direct Bias of a list, its side, its symptoms and its words; values are cosines, (targets,)."""
-    targets = asked.lists[name].targets
+    targets = request.lists[name].targets
     known = ~np.isnan(values)
     there = values[known]
     n = len(there)
-    pools = _pools(asked.random[name], vectors, len(targets), lambda rows: cosines(rows, axis))[known]
+    pools = _pools(request.random[name], vectors, len(targets), lambda rows: cosines(rows, axis))[known]
     ends = how.interval(there)
     unclear = ("direction_unclear",) if not ends[0] * ends[1] > 0 else ()
     words = [target for target, kept in zip(targets, known, strict=True) if kept]
@@ -246,12 +246,12 @@ def _chance(measure: str, test: ListTest, n: int, where: Mapping[str, str]) -> I
 
 
 def _neighbours(
-    asked: Asked, vectors: Embedded, name: str, groups: _Groups, where: Mapping[str, str], how: Biasing
+    request: Asked, vectors: Embedded, name: str, groups: _Groups, where: Mapping[str, str], how: Biasing
 ) -> Iterator[Finding]:
     """WEAT (SEAT for contextual vectors) against words of bodily illness, and RND; above 0 is female."""
-    named = {target.word.casefold() for target in asked.lists[name].targets}
-    contrast = _known(vectors.of([one for one in asked.contrast if one.word.casefold() not in named]))
-    plain = vectors.of(asked.plain[name])
+    named = {target.word.casefold() for target in request.lists[name].targets}
+    contrast = _known(vectors.of([one for one in request.contrast if one.word.casefold() not in named]))
+    plain = vectors.of(request.plain[name])
     own = _known(plain)
     attributes = {"female": len(groups.female), "male": len(groups.male)}
     if not len(own) or not all(attributes.values()):
@@ -270,7 +270,7 @@ def _neighbours(
     values = distances(plain)
     known = ~np.isnan(values)
     there = values[known]
-    pools = _pools(asked.random_plain[name], vectors, len(values), distances)[known]
+    pools = _pools(request.random_plain[name], vectors, len(values), distances)[known]
     yield Finding("rnd", float(there.mean()), len(there), how.interval(there), where, attributes)
     yield from _chance("rnd", how.test(there, pools, two_sided=True), len(there), where)
 
