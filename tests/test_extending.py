@@ -21,7 +21,7 @@ from psycheck.models.open import KINDS
 from psycheck.runs.folder import open_run
 from psycheck.runs.gates import Gate
 from psycheck.runs.pages import pages_of
-from psycheck.verbs.audit import run_line
+from psycheck.verbs.audit import run_audit
 from psycheck.verbs.plan import Settings
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "extend.md"
@@ -91,7 +91,7 @@ def test_a_gate_on_an_outside_measure_knows_its_direction_and_keys(outside: Any,
     gate = Gate("capitals_rate", no_worse_than=str(tmp_path / "old"))
     for word, holds in (("tired", False), ("walk", True), ("nothing", True)):
         model = psycheck.open_model(f"keyword:{word}")
-        run = run_line([model], [POSTS], Settings(audits=(), gates=(gate,)), more_audits=audits)
+        run = run_audit([model], [POSTS], Settings(audits=(), gates=(gate,)), more_audits=audits)
         assert run.gates[0].holds is holds
     with pytest.raises(BadInput, match="gate asks where 'kind'"):
         psycheck.audit("keyword:tired", POSTS, audits=audits, gates=["capitals_rate<=1 where kind=DIR"])

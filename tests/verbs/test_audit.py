@@ -12,7 +12,7 @@ from psycheck.audits.suite import read_suite
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.runs.folder import open_run
-from psycheck.verbs.audit import run_line
+from psycheck.verbs.audit import run_audit
 from psycheck.verbs.plan import Settings, read_plan
 
 LABELS = {"depression": [1.0] * len(POSITIVE) + [0.0] * len(NEGATIVE)}
@@ -149,7 +149,7 @@ def test_a_gate_may_refer_to_an_earlier_run(tmp_path: Path) -> None:
         '[[gate]]\nmeasure = "pass_rate"\nno_worse_than = "old"\n'
     )
     gates = read_plan(tmp_path / "psycheck.toml").settings.gates
-    run = run_line([MODELS["ignores_suicide"]], [CORPUS], Settings(gates=gates))
+    run = run_audit([MODELS["ignores_suicide"]], [CORPUS], Settings(gates=gates))
     assert {f.where["check"] for f in run.gates[0].failing} == {"T22", "T23"}
 
 
@@ -230,7 +230,7 @@ def test_a_model_that_trained_on_names_and_the_run_lacks_is_refused() -> None:
 def test_a_corpus_that_trained_on_names_and_the_run_lacks_is_said_with_near_names() -> None:
     said: list[str] = []
     settings = Settings(audits=("performance",), trained_on={"": ("post", "elsewhere")})
-    run_line([MODELS["oracle"]], [CORPUS], settings, say=said.append)
+    run_audit([MODELS["oracle"]], [CORPUS], settings, say=said.append)
     assert said == [
         "trained_on: 'post' is not a corpus of this run; did you mean 'posts'?",
         "trained_on: 'elsewhere' is not a corpus of this run",

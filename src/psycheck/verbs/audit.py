@@ -74,7 +74,7 @@ def audit(
     checked = settings_of(settings, "audit()")
     models: list[Any] = list(model) if isinstance(model, list | tuple) else [model]
     sources: list[Any] = list(corpora) if isinstance(corpora, list | tuple) else [corpora]
-    return run_line(
+    return run_audit(
         [open_model(one) for one in models],
         [open_corpus(one) for one in sources],
         replace(checked, gates=tuple(parse_gate(gate) for gate in gates)),
@@ -95,7 +95,7 @@ def open_plan(plan: Plan) -> tuple[list[Model], list[Corpus]]:
     return [open_model(spec) for spec in plan.models], corpora
 
 
-def run_line(
+def run_audit(
     models: Sequence[Model],
     corpora: Sequence[Corpus],
     settings: Settings,
@@ -112,15 +112,17 @@ def run_line(
     """
     refuse_own_baseline(settings.gates, out)
     before = {gate.no_worse_than: _baseline(gate) for gate in settings.gates if gate.no_worse_than}
-    line = _prepared(models, corpora, settings, more_audits)
-    check_gates(settings.gates, line.measures, line.tags)
-    for note in line.notes:
+    prepared = _prepared(models, corpora, settings, more_audits)
+    check_gates(settings.gates, prepared.measures, prepared.tags)
+    for note in prepared.notes:
         say(note)
     with closing(Store(store_path or default_store())) as store:
-        views = [(model, RememberedScores(store, model, line.names[model.name])) for model in models]
-        tallies = score_once(views, store, pieces_of(line.jobs), progress)
-        run = _judged(line, [view for _, view in views], tallies, settings)
-    run = replace(run, environment=environment_of(models, line.corpora, line.suites, tallies), folder=out)
+        views = [(model, RememberedScores(store, model, prepared.names[model.name])) for model in models]
+        tallies = score_once(views, store, pieces_of(prepared.jobs), progress)
+        run = _judged(prepared, [view for _, view in views], tallies, settings)
+    run = replace(
+        run, environment=environment_of(models, prepared.corpora, prepared.suites, tallies), folder=out
+    )
     try:
         own = [measure for audit in run.own_audits for measure in audit.measures]
         run = replace(run, gates=judge_gates(settings.gates, run.findings, before, own))
@@ -138,18 +140,18 @@ def texts_to_score(plan: Plan) -> Iterator[str]:
     """The distinct texts that the plan's models have not scored yet, for a model on another machine."""
     corpora = [open_corpus(corpus) for corpus in plan.corpora]
     models = [open_awaited(spec) for spec in plan.models]
-    line = _prepared(models, corpora, plan.settings)
+    prepared = _prepared(models, corpora, plan.settings)
     seen: set[str] = set()
     with closing(Store(plan.store or default_store())) as store:
         for model in models:
-            for text in unscored(model, store, pieces_of(line.jobs)):
+            for text in unscored(model, store, pieces_of(prepared.jobs)):
                 if text not in seen:
                     seen.add(text)
                     yield text
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _Prepared:
     """A run that is ready to be scored.
 
     `corpora` have their labels aligned; the jobs hold them with shortened texts where `fit` asks for it.
@@ -188,7 +190,7 @@ def _prepared(
     corpora: Sequence[Corpus],
     settings: Settings,
     more_audits: Sequence[Audit] = (),
-) -> _Line:
+) -> _Prepared:
     """Check models and corpora, align their labels and list the jobs."""
     audits = [*shipped_audits(settings), *more_audits]
     _refuse_repeats([model.name for model in models], "model", "append ?name=NAME to the model")
@@ -224,55 +226,57 @@ def _prepared(
             if count
         ]
     jobs, skipped = jobs_of(audits, fitted)
-    return _Line(models, aligned.corpora, audits, jobs, aligned.names, brought, [*notes, *skipped])
+    return _Prepared(models, aligned.corpora, audits, jobs, aligned.names, brought, [*notes, *skipped])
 
 
 def _judged(
-    line: _Line, views: Sequence[RememberedScores], tallies: Mapping[str, Tally], settings: Settings
+    prepared: _Prepared, views: Sequence[RememberedScores], tallies: Mapping[str, Tally], settings: Settings
 ) -> Run:
     """The findings of all jobs, what holds across them, cautions about the corpora, and the cases to show."""
-    findings, tables = judge_jobs(line.jobs, views)
+    findings, tables = judge_jobs(prepared.jobs, views)
     findings += across_corpora(findings)
-    if len(views) > 1 or len(line.corpora) > 1:
+    if len(views) > 1 or len(prepared.corpora) > 1:
         findings += across.across_models(findings)
-    for corpus in line.corpora:
+    for corpus in prepared.corpora:
         cautions = cheap_cautions(corpus, called=corpus.called, show=settings.show_texts)
         findings += [caution.finding() for caution in cautions]
-    fitted = list({id(corpus): corpus for _, corpus in line.jobs}.values())
-    scopes = [one.scope for one in line.audits if isinstance(one, Fairness)]
+    fitted = list({id(corpus): corpus for _, corpus in prepared.jobs}.values())
+    scopes = [one.scope for one in prepared.audits if isinstance(one, Fairness)]
     return Run(
-        plan=_plan_of(line, settings),
-        environment={},
+        plan=_plan_of(prepared, settings),
+        environment=environment_of(prepared.models, prepared.corpora, prepared.suites, tallies),
         findings=tuple(findings),
         tables=tables,
         shown=(
-            *shown_cases(tables.get("cases"), fitted, line.suites, settings.show_texts),
-            *shown_pairs(tables.get("pairs"), line.corpora, scopes, settings.show_texts),
+            *shown_cases(tables.get("cases"), fitted, prepared.suites, settings.show_texts),
+            *shown_pairs(tables.get("pairs"), prepared.corpora, scopes, settings.show_texts),
         ),
-        notes=(*line.brought, *line.notes, *_failures(views, tallies)),
+        notes=(*prepared.brought, *prepared.notes, *_failures(views, tallies)),
         incomplete=sum(tally.failed for tally in tallies.values()),
-        own_audits=own_audits(line.audits, findings),
+        own_audits=own_audits(prepared.audits, findings),
     )
 
 
-def _plan_of(line: _Line, settings: Settings) -> dict[str, Any]:
+def _plan_of(prepared: _Prepared, settings: Settings) -> dict[str, Any]:
     """The plan as it was carried out, for the folder and the page."""
     for_all = settings.trained_on.get("", ())
     trained = {
         model.name: {*for_all, *settings.trained_on.get(model.name, ()), *getattr(model, "trained_on", ())}
-        for model in line.models
+        for model in prepared.models
     }
     keys = ("threshold", "variants", "seed", "fit", "show_texts", "resamples")
     return {
-        "models": [{"name": model.name, "labels": list(line.names[model.name])} for model in line.models],
+        "models": [
+            {"name": model.name, "labels": list(prepared.names[model.name])} for model in prepared.models
+        ],
         "corpora": [
             {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
-            for c in line.corpora
+            for c in prepared.corpora
         ],
-        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in line.suites],
+        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in prepared.suites],
         "gates": [str(gate) for gate in settings.gates],
         "trained_on": {name: sorted(names) for name, names in trained.items() if names},
-        "audits": (*settings.audits, *(one.name for one in line.audits if is_own(one))),
+        "audits": (*settings.audits, *(one.name for one in prepared.audits if is_own(one))),
         **{key: getattr(settings, key) for key in keys},
         "swap": list(scope_of(settings.swap).words),
         "swap_person": settings.swap_person,
