@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
+from psycheck.measure import Measure
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -129,11 +130,21 @@ class Judgement:
 
 
 class Audit(Protocol):
-    """First says which texts it needs scored, then measures from the scores alone."""
+    """First says which texts it needs scored, then measures from the scores alone.
+
+    An audit may also have `title: str` (the heading of its section), `skips(corpus) -> str | None` (why it
+    does not judge a corpus, None where it does) and `section(findings) -> str` (its section of the report:
+    plain text, or HTML as `markupsafe.Markup`; without it the report shows a table of the findings).
+    """
 
     @property
     def name(self) -> str:
         """A short name for the plan and the report."""
+        ...
+
+    @property
+    def measures(self) -> tuple[str | Measure, ...]:
+        """The measures that it can report: names of the catalogue, or measures of its own."""
         ...
 
     def ask(self, corpus: Corpus, /) -> Iterable[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from psycheck.finding import Finding
+from psycheck.measure import Measure
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 PAIRS = "audit:fairness"  # the suite of a shown gender pair; its check is the label
@@ -47,12 +48,23 @@ class GateResult:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnAudit:
+    """What pages and gates need of an audit written outside the package; `section` is HTML, or None."""
+
+    name: str
+    title: str
+    measures: tuple[Measure, ...] = ()
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Everything a report is drawn from.
 
     `plan` is the plan as it was carried out, `environment` names versions and fingerprints, `tables` holds
     `predictions` and `cases` (ids, never texts), `shown` the cases for the page, `notes` what was guessed or
-    left out, `incomplete` how many texts could not be scored.
+    left out, `incomplete` how many texts could not be scored, `own_audits` the audits written outside the
+    package.
     """
 
     plan: Mapping[str, Any]
@@ -64,6 +76,7 @@ class Run:
     notes: tuple[str, ...] = ()
     incomplete: int = 0
     folder: Path | None = None
+    own_audits: tuple[OwnAudit, ...] = ()
 
     @property
     def holds(self) -> bool:

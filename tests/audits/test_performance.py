@@ -228,8 +228,7 @@ def test_no_shared_label_names_both_sides() -> None:
     corpus = Corpus.of("posts", ["a"], labels={"anxiety": [1]})
     with pytest.raises(BadInput) as caught:
         Performance().judge(corpus, Table(("depression", "sleep"), {"a": (0.1, 0.2)}))
-    assert "'depression', 'sleep'" in str(caught.value)
-    assert "'anxiety'" in str(caught.value)
+    assert "the model scores depression, sleep; the corpus has anxiety" in str(caught.value)
 
 
 def test_the_same_seed_writes_the_same_lines() -> None:
@@ -240,5 +239,5 @@ def test_the_same_seed_writes_the_same_lines() -> None:
 def test_wrong_options_are_refused() -> None:
     with pytest.raises(BadInput, match=r"1\.5"):
         Performance(threshold=1.5)
-    with pytest.raises(BadInput, match="0 resamples"):
+    with pytest.raises(BadInput, match="resamples must be positive, got 0"):
         Performance(resamples=0)

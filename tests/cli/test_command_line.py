@@ -99,7 +99,7 @@ def test_a_gate_that_names_nothing_known_is_told_before_scoring(place: Path) -> 
 def test_a_gate_that_turns_out_to_name_nothing_still_leaves_the_report(place: Path) -> None:
     done = psycheck(place, *AUDIT, "--gate", "f1_worst>=0.5")  # there only where answers are missing
     assert (done.returncode, "does not have: 'f1_worst'" in done.stderr) == (2, True)
-    assert "the report is there: runs/a/report.html" in done.stderr
+    assert "the report is in runs/a/report.html" in done.stderr
     assert (place / "runs/a/report.html").is_file()
 
 

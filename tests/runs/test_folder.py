@@ -12,6 +12,7 @@ from psycheck.errors import StoreFailure
 from psycheck.finding import Finding
 from psycheck.run import Run
 from psycheck.runs.folder import open_run, save_run
+from psycheck.runs.pages import pages_of
 
 RUN = Run({"verb": "audit"}, {}, (Finding("f1", 0.5, 10, (0.4, 0.6), {"model": "m"}),))
 
@@ -34,3 +35,16 @@ def test_a_disk_that_is_full_when_tables_are_written_is_one_clear_error(tmp_path
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not (tmp_path / "findings.jsonl").exists()
+
+
+def test_a_folder_written_before_audits_had_names_in_it_still_opens() -> None:
+    run = open_run(Path(__file__).with_name("old_run"))
+    assert run.own_audits == ()
+    (rate,) = [finding for finding in run.findings if finding.measure == "pass_rate"]
+    assert (rate.value, rate.n) == (1.0, 3)  # three texts, one DIR check that none fails
+    assert [case.id for case in run.shown] == ["2", "3", "1"]
+    assert run.tables["cases"].height == 3
+    assert run.holds
+    pages = pages_of(run)
+    assert "Length of texts that failed and that passed DIR checks" in pages["report.html"]
+    assert 'tests="2"' in pages["junit.xml"]

@@ -7,6 +7,9 @@ import pytest
 
 import psycheck
 from planted import MODELS, NEGATIVE, POSITIVE
+from psycheck.audits.behaviour import Behaviour
+from psycheck.audits.performance import Performance
+from psycheck.audits.suite import read_suite
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
@@ -14,6 +17,7 @@ from psycheck.measure import Measure, catalogue, measure_of
 from psycheck.model import FloatArray
 from psycheck.runs.gates import Gate, check_gates, judge_gates, parse_gate
 
+MEASURES = [*Performance.measures, *Behaviour(read_suite("deck")).measures]
 FINDINGS = [
     Finding("pass_rate", 0.9, 100, where={"kind": "DIR", "check": "T7", "model": "a"}),
     Finding("pass_rate", 0.6, 100, where={"kind": "DIR", "check": "T23", "model": "a"}),
@@ -129,12 +133,12 @@ def test_no_worse_than_looks_at_both_sides_of_a_difference_and_of_a_ratio() -> N
 )
 def test_what_no_chosen_audit_has_is_refused_beforehand(said: str, wrong: str) -> None:
     with pytest.raises(BadInput, match=wrong):
-        check_gates([parse_gate(said)], ["performance", "behaviour"], ["symptom"])
+        check_gates([parse_gate(said)], MEASURES, ["symptom"])
 
 
 def test_what_an_audit_has_is_let_through_beforehand() -> None:
     said = ["pass_rate>=0.1 where symptom=sleep and kind=DIR", "f1>=0.5 where corpus=posts and label=mania"]
-    check_gates([parse_gate(one) for one in said], ["performance", "behaviour"], ["symptom"])
+    check_gates([parse_gate(one) for one in said], MEASURES, ["symptom"])
 
 
 def test_the_known_measures_and_keys_are_those_that_audits_give() -> None:
@@ -159,11 +163,11 @@ def test_the_known_measures_and_keys_are_those_that_audits_give() -> None:
 def test_a_measure_of_an_outside_audit_can_be_gated() -> None:
     mine = Measure("typos", "Typos per text", better="lower", keys=("corpus",))
     gate = Gate("typos", no_worse_than="old", where={"corpus": "a"})
-    check_gates([gate], ["performance"], more=[mine])
+    check_gates([gate], ["accuracy", mine])
     with pytest.raises(BadInput, match="'typos'"):
-        check_gates([gate], ["performance"])
+        check_gates([gate], ["accuracy"])
     with pytest.raises(BadInput, match="'label'"):
-        check_gates([parse_gate("typos<=2 where label=x")], [], more=[mine])
+        check_gates([parse_gate("typos<=2 where label=x")], [mine])
     now = [Finding("typos", 3, 9, where={"corpus": "a"})]
     for before, holds in ((4, True), (2, False)):
         then = {"old": [Finding("typos", before, 9, where={"corpus": "a"})]}
@@ -173,7 +177,7 @@ def test_a_measure_of_an_outside_audit_can_be_gated() -> None:
 @pytest.mark.parametrize("measure", ["prevalence", "positive_rate"])
 def test_no_worse_than_needs_a_better_direction(measure: str) -> None:
     with pytest.raises(BadInput, match="set a bound instead"):
-        check_gates([Gate(measure, no_worse_than="old")], ["performance", "fairness"])
+        check_gates([Gate(measure, no_worse_than="old")], ["prevalence", "positive_rate"])
 
 
 @pytest.mark.parametrize("measure", ["score_shift", "pass_rate_sd", "undecided_rate", "fnr"])

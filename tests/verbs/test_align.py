@@ -8,7 +8,7 @@ import psycheck
 from planted import MODELS, Counting, Planted
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.verbs.audit import run_line
+from psycheck.verbs.audit import run_audit
 from psycheck.verbs.plan import Settings
 
 SUITE = """
@@ -67,7 +67,7 @@ def test_without_performance_a_corpus_may_be_annotated_for_something_else() -> N
 @pytest.mark.parametrize("name", ["anxiety", "depressed", "label_depression"])
 def test_a_label_that_was_named_is_not_judged_as_another(name: str) -> None:
     model = Counting(Planted("m", MODELS["oracle"].of, (name,)))
-    with pytest.raises(BadInput, match=f"model 'm' scores {name}; corpora and suites speak of depression"):
+    with pytest.raises(BadInput, match=f"model 'm' scores {name}; corpora and suites have depression"):
         psycheck.audit(model, CORPUS)
     assert model.seen == []
 
@@ -75,6 +75,6 @@ def test_a_label_that_was_named_is_not_judged_as_another(name: str) -> None:
 @pytest.mark.parametrize("name", ["positive", "LABEL_1", "score", "Probability"])
 def test_a_label_without_a_name_takes_the_one_that_is_meant(name: str) -> None:
     said: list[str] = []
-    run = run_line([Planted("m", MODELS["oracle"].of, (name,))], [CORPUS], Settings(), say=said.append)
+    run = run_audit([Planted("m", MODELS["oracle"].of, (name,))], [CORPUS], Settings(), say=said.append)
     assert next(f for f in run.findings if f.measure == "accuracy").where["label"] == "depression"
     assert said == [f"model 'm': its one score '{name}' is taken as 'depression'"]

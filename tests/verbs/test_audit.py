@@ -8,10 +8,11 @@ import pytest
 
 import psycheck
 from planted import MODELS, NEGATIVE, POSITIVE, Counting, Planted
+from psycheck.audits.suite import read_suite
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.runs.folder import open_run
-from psycheck.verbs.audit import run_line
+from psycheck.verbs.audit import run_audit
 from psycheck.verbs.plan import Settings, read_plan
 
 LABELS = {"depression": [1.0] * len(POSITIVE) + [0.0] * len(NEGATIVE)}
@@ -85,7 +86,7 @@ def test_a_label_is_aligned_and_said_aloud() -> None:
 
 
 def test_labels_that_cannot_be_aligned_are_refused() -> None:
-    with pytest.raises(BadInput, match="corpora and suites speak of"):
+    with pytest.raises(BadInput, match="corpora and suites have"):
         psycheck.audit(Planted("m", lambda t: 0.5, ("ptsd", "ocd")), CORPUS)
 
 
@@ -148,7 +149,7 @@ def test_a_gate_may_refer_to_an_earlier_run(tmp_path: Path) -> None:
         '[[gate]]\nmeasure = "pass_rate"\nno_worse_than = "old"\n'
     )
     gates = read_plan(tmp_path / "psycheck.toml").settings.gates
-    run = run_line([MODELS["ignores_suicide"]], [CORPUS], Settings(gates=gates))
+    run = run_audit([MODELS["ignores_suicide"]], [CORPUS], Settings(gates=gates))
     assert {f.where["check"] for f in run.gates[0].failing} == {"T22", "T23"}
 
 
@@ -229,8 +230,40 @@ def test_a_model_that_trained_on_names_and_the_run_lacks_is_refused() -> None:
 def test_a_corpus_that_trained_on_names_and_the_run_lacks_is_said_with_near_names() -> None:
     said: list[str] = []
     settings = Settings(audits=("performance",), trained_on={"": ("post", "elsewhere")})
-    run_line([MODELS["oracle"]], [CORPUS], settings, say=said.append)
+    run_audit([MODELS["oracle"]], [CORPUS], settings, say=said.append)
     assert said == [
-        "trained_on: 'post' is no corpus of this run; did you mean 'posts'?",
-        "trained_on: 'elsewhere' is no corpus of this run",
+        "trained_on: 'post' is not a corpus of this run; did you mean 'posts'?",
+        "trained_on: 'elsewhere' is not a corpus of this run",
     ]
+
+
+def test_texts_of_an_unlabelled_corpus_are_not_scored_for_performance_and_a_note_says_why() -> None:
+    model = Counting(MODELS["oracle"])
+    bare = Corpus.of("bare", ["A text of its own"])
+    run = psycheck.audit(model, [CORPUS, bare], audits=("performance",))
+    assert sorted(model.seen) == sorted(CORPUS.texts)
+    assert "bare: not judged by audit 'performance': the corpus has no labels" in run.notes
+    assert {f.where["corpus"] for f in run.findings} == {"posts"}
+
+
+def test_length_alone_asks_for_the_dir_cases_and_reports_what_it_reports_beside_behaviour() -> None:
+    model = Counting(MODELS["ignores_suicide"])
+    alone = psycheck.audit(model, CORPUS, audits=("length",))
+    # The texts, and each with every sentence of the DIR checks T7 to T23.
+    sentences = [s for check in read_suite("deck").checks if check.kind == "DIR" for s in check.sentences]
+    assert len(model.seen) == len(CORPUS) * (1 + len(set(sentences)))
+    lengths = [f.as_json() for f in alone.findings if f.where["audit"] == "length"]
+    both = psycheck.audit(model, CORPUS, audits=("behaviour", "length"))
+    assert lengths == [f.as_json() for f in both.findings if f.where["audit"] == "length"]
+    # 2 units, 4 features: p, effect, and the median of failed and passed texts.
+    assert len(lengths) == 32
+    assert {f.where["audit"] for f in alone.findings} <= {"length", "compare"}
+
+
+def test_length_says_that_a_suite_has_no_dir_check(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(
+        'label = "depression"\n[[check]]\nid = "M1"\nkind = "INV"\nexpect = "same_label"\n'
+        'edit = { replace = { he = "she" } }\n'
+    )
+    run = psycheck.audit(MODELS["oracle"], CORPUS, audits=("length",), suites=[str(tmp_path / "mine.toml")])
+    assert "posts: not judged by audit 'length:mine': suite 'mine' has no DIR check" in run.notes

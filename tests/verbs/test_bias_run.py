@@ -277,7 +277,7 @@ def test_mistakes_of_the_user_are_said(vectors: Path, tmp_path: Path) -> None:
         encoder_bias("nothing", how=QUICK)
     foreign = tmp_path / "foreign.txt"
     foreign.write_text("un 1 2 3\ndeux 3 4 5\n", "utf-8")
-    with pytest.raises(BadInput, match="knows 0 of the 10 pairs"):
+    with pytest.raises(BadInput, match="knows 0 of the 10 gender pairs"):
         encoder_bias(f"vectors:{foreign}", how=QUICK)
     refused = CliRunner().invoke(app, ["bias", spec, "--centring", "pair"])
     assert isinstance(refused.exception, BadInput)

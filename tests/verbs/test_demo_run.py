@@ -22,7 +22,7 @@ def test_a_second_demo_trains_and_scores_nothing_and_an_older_folder_does_not_st
     made = (tmp_path / "findings.jsonl").read_bytes()
     said.clear()
     second = demo.run_demo(tmp_path, say=said.append)
-    assert "it was trained before" in said
+    assert "already trained" in said
     assert [run.environment["texts"]["tfidf"]["scored"] > 0 for run in (first, second)] == [True, False]
     assert (tmp_path / "findings.jsonl").read_bytes() == made
     assert {str(c["name"]) for c in second.plan["corpora"]} == {"tweets", "interviews", "forum"}

@@ -2,19 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from psycheck.finding import Finding
 from psycheck.measures.significance import pearson, t_test
 
+MEASURES = ("pearson_r", "pearson_p", "t_p")
 KINDS = ("MFT", "DIR")
 FEWEST = 3
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """What is compared with what: the checks of one kind in one suite, for one label."""
+class Group(NamedTuple):
+    """The checks of one kind in one suite, for one label."""
 
     suite: str
     label: str
@@ -63,20 +63,21 @@ def _pass_rates(findings: Sequence[Finding]) -> dict[Group, dict[Pair, list[floa
 
 def _compare(group: Group, means: list[float], accuracy: list[float], left_out: int) -> list[Finding]:
     n = len(means)
-    where = {"audit": "across", "suite": group.suite, "label": group.label, "kind": group.kind}
+    where = {"audit": "across", **group._asdict()}
     counts = {"pairs": n, "left_out": left_out}
-    enough = n >= FEWEST
+
+    def flags(value: float) -> tuple[str, ...]:
+        return ("too_few",) if n < FEWEST else ("no_spread",) if math.isnan(value) else ()
+
     r = pearson(means, accuracy)
-    same = ("too_few",) if not enough else ("no_spread",) if math.isnan(r.r) else ()
     ends = None if math.isnan(r.interval[0]) else r.interval
     found = [
-        Finding("pearson_r", r.r, n, ends, where, counts, flags=same),
-        Finding("pearson_p", r.p, n, None, where, counts, flags=same),
+        Finding("pearson_r", r.r, n, ends, where, counts, flags=flags(r.r)),
+        Finding("pearson_p", r.p, n, None, where, counts, flags=flags(r.r)),
     ]
     for test in ("paired", "unpaired"):
-        p = t_test(means, accuracy, paired=test == "paired").p if enough else math.nan
-        flags = ("too_few",) if not enough else ("no_spread",) if math.isnan(p) else ()
-        found.append(Finding("t_p", p, n, None, {**where, "test": test}, counts, flags=flags))
+        p = t_test(means, accuracy, paired=test == "paired").p if n >= FEWEST else math.nan
+        found.append(Finding("t_p", p, n, None, {**where, "test": test}, counts, flags=flags(p)))
     return found
 
 

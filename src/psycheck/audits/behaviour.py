@@ -1,29 +1,38 @@
 """Behavioural checks: what a model does when a text is edited (DECK sections 3 and 5.2)."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 from zlib import crc32
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from psycheck.audits.cases import (
+    FAILED,
+    OUTCOMES,
+    PASSED,
+    UNANSWERED,
+    UNCHANGED,
+    UNSEEN,
+    Cases,
+    case_table,
+    edited_texts,
+    fails,
+)
+from psycheck.audits.length import LENGTH_MEASURES, length_findings
+from psycheck.audits.measured import measured_rate
 from psycheck.audits.suite import Check, Suite
 from psycheck.audits.summary import by_groups, mark_below_mean
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
 from psycheck.finding import Finding
-from psycheck.measures.intervals import wilson
+from psycheck.measure import Measure
+from psycheck.measures.fairness import Rate
 from psycheck.model import FloatArray, IntArray, Judgement, Scores
-from psycheck.text.edits import Span, append_to_all
+from psycheck.text.edits import append_to_all
 
-OUTCOMES = ("passed", "failed", "unchanged", "unseen", "unanswered")
-PASSED, FAILED, UNCHANGED, UNSEEN, UNANSWERED = range(5)
-CASE_OF = ("model", "corpus", "suite", "check", "kind")
 EXAMPLES = 50
-
-Outcomes = NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +40,26 @@ class Behaviour:
     """All checks of one suite; a text is one case of a check.
 
     With several sentences a case passes if every variant passes ("each") or takes one variant by a seeded
-    rotation ("one"); "suite" leaves it to the suite.
+    rotation ("one"); "suite" leaves it to the suite. With `length` the lengths of the texts that failed and
+    passed DIR checks are compared, too.
     """
 
     suite: Suite
     threshold: float = 0.5
     seed: int = 0
     variants: Literal["suite", "each", "one"] = "suite"
+    length: bool = False
 
     @property
     def name(self) -> str:
         """The audit and its suite."""
         return f"behaviour:{self.suite.name}"
+
+    @property
+    def measures(self) -> tuple[str | Measure, ...]:
+        """Pass rates and their summaries."""
+        rates = ("pass_rate", "sentence_pass_rate", "pass_rate_mean", "pass_rate_sd")
+        return (*rates, *LENGTH_MEASURES) if self.length else rates
 
     def ask(self, corpus: Corpus) -> Iterator[str]:
         """The texts, and every edit of them that changes something."""
@@ -53,9 +70,9 @@ class Behaviour:
             texts = fitted if check.sentences else whole_texts
             rows = np.flatnonzero(_subset(check, corpus)).tolist()
             drawn = self._drawn(check, [ids[row] for row in rows])
-            for v, chosen in enumerate(drawn):
-                whole = len(chosen) == len(texts)
-                originals = texts if whole else [texts[rows[k]] for k in chosen]
+            for v, picked in enumerate(drawn):
+                whole = len(picked) == len(texts)
+                originals = texts if whole else [texts[rows[k]] for k in picked]
                 if check.sentences:
                     yield from append_to_all(originals, check.sentences[v])
                 else:
@@ -63,30 +80,23 @@ class Behaviour:
 
     def judge(self, corpus: Corpus, scores: Scores) -> Judgement:
         """Pass rates with their ledger, their summaries, and a table of all cases."""
-        findings: list[Finding] = []
         every = self._cases(corpus, scores)
         wheres = [self._where(check, corpus, scores) for check in self.suite.checks]
-        for check, cases, where in zip(self.suite.checks, every, wheres, strict=True):
-            findings.append(_pass_rate(cases, corpus, where))
-            findings += _sentence_rates(check, cases, where)
-        outcomes = np.stack([cases.over_corpus(len(corpus)) for cases in every])
-        rates = [finding for finding in findings if finding.measure == "pass_rate"]
-        marked = {id(old): new for old, new in zip(rates, mark_below_mean(rates), strict=True)}
-        findings = [marked.get(id(finding), finding) for finding in findings]
-        summaries = by_groups([marked[id(rate)] for rate in rates], outcomes)
-        return Judgement((*findings, *summaries), {"cases": _case_table(every, corpus, wheres)})
+        pairs = zip(every, wheres, strict=True)
+        rates = mark_below_mean([_pass_rate(cases, corpus, where) for cases, where in pairs])
+        findings: list[Finding] = []
+        for check, cases, rate in zip(self.suite.checks, every, rates, strict=True):
+            findings += [rate, *_sentence_rates(check, cases, rate.where)]
+        summaries = by_groups(rates, np.stack([cases.over_corpus(len(corpus)) for cases in every]))
+        table = case_table(every, corpus, wheres)
+        place = {"audit": "length", "model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
+        lengths = length_findings(corpus, table, place) if self.length else ()
+        return Judgement((*findings, *summaries, *lengths), {"cases": table})
 
-    def _cases(self, corpus: Corpus, scores: Scores) -> list["_Cases"]:
+    def _cases(self, corpus: Corpus, scores: Scores) -> list[Cases]:
         """The cases of every check, slice by slice, so that originals are looked up once."""
-        for check in self.suite.checks:
-            if check.label not in scores.labels:
-                raise BadInput(
-                    f"'{self.suite.name}' tests '{check.label}'; model '{scores.model}' does not score it",
-                    where=f"check {check.id}",
-                    allowed=nearest(check.label, scores.labels),
-                    do="name the model's label for it: append ?label=NAME to the model",
-                )
-        parts: list[list[_Cases]] = [[] for _ in self.suite.checks]
+        refuse_unscored(self.suite, scores.model, scores.labels)
+        parts: list[list[Cases]] = [[] for _ in self.suite.checks]
         start = 0
         for piece in corpus.slices():
             ids, whole_texts, fitted = piece.ids, piece.texts, piece.fitted
@@ -109,8 +119,7 @@ class Behaviour:
                 )
             start += len(piece)
         return [
-            _Cases.joined(mine, len(check.edits))
-            for check, mine in zip(self.suite.checks, parts, strict=True)
+            Cases.joined(mine, len(check.edits)) for check, mine in zip(self.suite.checks, parts, strict=True)
         ]
 
     def _judge_texts(
@@ -121,24 +130,24 @@ class Behaviour:
         texts: list[str],
         before: FloatArray,
         scores: Scores,
-    ) -> "_Cases":
+    ) -> Cases:
         n, variants = len(texts), len(check.edits)
         column = scores.labels.index(check.label)
         after = np.full((n, variants), np.nan)
         states = np.full((n, variants), -1, np.int8)  # -1: this variant was not drawn for this text
         undecided = np.zeros(n, np.bool_)
-        for v, chosen in enumerate(self._drawn(check, ids)):
-            mine = np.fromiter(chosen, np.int64, len(chosen))
-            variant = _variant(check, v, texts if len(chosen) == n else [texts[row] for row in chosen])
+        for v, picked in enumerate(self._drawn(check, ids)):
+            mine = np.fromiter(picked, np.int64, len(picked))
+            variant = edited_texts(check, v, texts if len(picked) == n else [texts[row] for row in picked])
             value = scores.of(variant.texts)[:, column]
-            failed = _fails(check, before[mine], value, self.threshold)
+            failed = fails(check, before[mine], value, self.threshold)
             state = np.where(failed, FAILED, PASSED).astype(np.int8)
             state[np.isnan(value) | (np.isnan(before[mine]) & (check.kind != "MFT"))] = UNANSWERED
             state[~variant.seen(scores)] = UNSEEN
             state[~variant.changed] = UNCHANGED
             states[mine, v], after[mine, v] = state, value
             undecided[mine] |= variant.undecided
-        return _Cases.of(rows, before, after, states, undecided)
+        return Cases.of(rows, before, after, states, undecided)
 
     def _drawn(self, check: Check, ids: Sequence[str]) -> list[Sequence[int]]:
         """For each variant of a check the rows of the texts that it is tried on."""
@@ -164,87 +173,49 @@ class Behaviour:
 
 
 @dataclass(frozen=True, slots=True)
-class _Variant:
-    """One variant of a check on n texts: the edited texts, whether they changed, where, and what was left."""
+class Length:
+    """Length alone: asks for the cases of a suite's DIR checks, and reports nothing else of them."""
 
-    texts: list[str]
-    changed: NDArray[np.bool_]
-    undecided: NDArray[np.bool_]
-    spans: list[tuple[Span, ...]] | None  # None: the change is the end of the text
-
-    def seen(self, scores: Scores) -> NDArray[np.bool_]:
-        """Whether the model read at least one changed place whole, (n,)."""
-        read = scores.read(self.texts)
-        seen: NDArray[np.bool_] = read >= np.fromiter(map(len, self.texts), np.int64, len(self.texts))
-        if self.spans is not None:
-            for i in np.flatnonzero(~seen).tolist():
-                seen[i] = any(end <= read[i] for _, end in self.spans[i])
-        return seen
-
-
-def _variant(check: Check, v: int, texts: list[str]) -> _Variant:
-    n = len(texts)
-    if check.sentences:
-        new = append_to_all(texts, check.sentences[v])
-        return _Variant(new, np.ones(n, np.bool_), np.zeros(n, np.bool_), None)
-    edited = [check.edits[v](text) for text in texts]
-    return _Variant(
-        [e.text for e in edited],
-        np.fromiter((bool(e.spans) for e in edited), np.bool_, n),
-        np.fromiter((e.undecided > 0 for e in edited), np.bool_, n),
-        [e.spans for e in edited],
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Cases:
-    """The cases of one check: m texts, v variants.
-
-    rows (m,) in the corpus; outcome (m,); variant (m,) that decided it; before, after (m,); states (m, v).
-    """
-
-    rows: IntArray
-    outcome: Outcomes
-    variant: IntArray
-    before: FloatArray
-    after: FloatArray
-    states: Outcomes
-    undecided: NDArray[np.bool_]
+    behaviour: Behaviour
+    measures: ClassVar[tuple[str | Measure, ...]] = LENGTH_MEASURES
 
     @classmethod
-    def of(
-        cls,
-        rows: IntArray,
-        before: FloatArray,
-        after: FloatArray,
-        states: Outcomes,
-        undecided: NDArray[np.bool_],
-    ) -> "_Cases":
-        """A case fails if a variant does; else unanswered or unseen if one is; else passed or unchanged."""
-        rank = np.array([1, 4, 0, 2, 3, -1], np.int8)[states]  # by state, the last for -1 (not drawn)
-        worst = rank.argmax(axis=1) if len(rows) else np.zeros(0, np.int64)
-        # Among failing variants the one that moved the score most is the one to show.
-        moved = np.where(states == FAILED, np.abs(after - before[:, None]), -1.0)
-        moved = np.nan_to_num(moved, nan=0.0)
-        worst = np.where((states == FAILED).any(axis=1), moved.argmax(axis=1), worst)
-        line = np.arange(len(rows))
-        return cls(rows, states[line, worst], worst, before, after[line, worst], states, undecided)
+    def of(cls, behaviour: Behaviour) -> "Length":
+        """The length audit of a suite's DIR checks."""
+        suite = behaviour.suite
+        checks = tuple(check for check in suite.checks if check.kind == "DIR")
+        return cls(replace(behaviour, suite=replace(suite, checks=checks), length=True))
 
-    @classmethod
-    def joined(cls, parts: Sequence["_Cases"], variants: int) -> "_Cases":
-        """The cases of all slices of a corpus."""
-        if not parts:
-            none = np.zeros(0)
-            states = np.zeros((0, variants), np.int8)
-            return cls.of(none.astype(np.int64), none, states.astype(float), states, none.astype(np.bool_))
-        names = ("rows", "outcome", "variant", "before", "after", "states", "undecided")
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    @property
+    def name(self) -> str:
+        """The audit and its suite."""
+        return f"length:{self.behaviour.suite.name}"
 
-    def over_corpus(self, n: int) -> Outcomes:
-        """The outcome of every text of the corpus, (n,); -1 where the check does not apply."""
-        out = np.full(n, -1, np.int8)
-        out[self.rows] = self.outcome
-        return out
+    def skips(self, corpus: Corpus, /) -> str | None:
+        """Only DIR checks are compared."""
+        suite = self.behaviour.suite
+        return None if suite.checks else f"suite '{suite.name}' has no DIR check"
+
+    def ask(self, corpus: Corpus, /) -> Iterator[str]:
+        """What the DIR checks ask for."""
+        return self.behaviour.ask(corpus)
+
+    def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
+        """The lengths of texts that failed and passed."""
+        findings = self.behaviour.judge(corpus, scores).findings
+        return Judgement(tuple(finding for finding in findings if finding.measure in self.measures))
+
+
+def refuse_unscored(suite: Suite, model: str, labels: Sequence[str]) -> None:
+    """Refuse a suite that tests a label that the model does not score."""
+    for check in suite.checks:
+        if check.label not in labels:
+            raise BadInput(
+                f"suite '{suite.name}' tests '{check.label}'; model '{model}' does not score it",
+                where=f"check {check.id}",
+                allowed=nearest(check.label, labels),
+                do="name the model's label for it: append ?label=NAME to the model",
+            )
 
 
 def _subset(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
@@ -258,78 +229,21 @@ def _subset(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
     return wanted
 
 
-def _fails(check: Check, before: FloatArray, after: FloatArray, threshold: float) -> NDArray[np.bool_]:
-    """Table 2's fail criteria, (n,); comparisons with NaN are decided by the caller."""
-    expect = check.expect
-    slack = 1e-9  # a change of exactly the tolerance passes, whatever the floating point says
-    failed: NDArray[np.bool_]
-    match expect.kind:
-        case "same_label":
-            failed = (before >= threshold) != (after >= threshold)
-        case "label":
-            failed = (after >= threshold) != bool(expect.label)
-        case "not_down":
-            failed = before - after > expect.by + slack
-        case "not_up":
-            failed = after - before > expect.by + slack
-        case "steady":
-            failed = np.abs(after - before) > expect.by + slack
-    return failed
-
-
-def _pass_rate(cases: _Cases, corpus: Corpus, where: dict[str, str]) -> Finding:
+def _pass_rate(cases: Cases, corpus: Corpus, where: dict[str, str]) -> Finding:
     ledger = np.bincount(cases.outcome, minlength=len(OUTCOMES))
     counts = {"generated": len(cases.rows), **{name: int(ledger[k]) for k, name in enumerate(OUTCOMES)}}
     counts["undecided"] = int(cases.undecided.sum())
     if where["label"] not in corpus.labels or len(cases.rows) < len(corpus):
         counts["outside_subset"] = len(corpus) - len(cases.rows)
-    n = counts["passed"] + counts["failed"]
-    failing = cases.rows[cases.outcome == FAILED][:EXAMPLES]
-    return Finding(
-        "pass_rate",
-        counts["passed"] / n if n else np.nan,
-        n,
-        wilson(counts["passed"], n) if n else None,
-        where,
-        counts,
-        tuple(corpus.table["id"].gather(failing).to_list()),
-        () if n else ("not_tested",),
-    )
+    rate = Rate(counts["passed"], counts["passed"] + counts["failed"])
+    failing = corpus.table["id"].gather(cases.rows[cases.outcome == FAILED][:EXAMPLES]).to_list()
+    return measured_rate("pass_rate", rate, where, counts, failing)
 
 
-def _sentence_rates(check: Check, cases: _Cases, where: dict[str, str]) -> Iterator[Finding]:
+def _sentence_rates(check: Check, cases: Cases, where: Mapping[str, str]) -> Iterator[Finding]:
     """The pass rate of every sentence of a check that has several."""
     for v, sentence in enumerate(check.sentences if len(check.sentences) > 1 else ()):
         passed, failed = (int((cases.states[:, v] == outcome).sum()) for outcome in (PASSED, FAILED))
-        n = passed + failed
-        yield Finding(
-            "sentence_pass_rate",
-            passed / n if n else np.nan,
-            n,
-            wilson(passed, n) if n else None,
-            {**where, "variant": str(v + 1), "sentence": sentence},
-            {"passed": passed, "failed": failed},
-            flags=() if n else ("not_tested",),
-        )
-
-
-def _case_table(every: Sequence[_Cases], corpus: Corpus, wheres: Sequence[dict[str, str]]) -> pl.DataFrame:
-    """The cases of all checks, one below the other: ids, never texts."""
-    check = np.repeat(np.arange(len(every)), [len(cases.rows) for cases in every])
-
-    def joined(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(cases, name) for cases in every])
-
-    def named(names: Sequence[str], which: IntArray) -> pl.Series:
-        return pl.Series(names).cast(pl.Categorical).gather(which)
-
-    return pl.DataFrame(
-        {
-            **{key: named([where[key] for where in wheres], check) for key in CASE_OF},
-            "id": corpus.table["id"].gather(joined("rows")),
-            "outcome": named(OUTCOMES, joined("outcome").astype(np.int64)),
-            "variant": pl.Series(joined("variant") + 1, dtype=pl.Int16),
-            "before": pl.Series(joined("before"), dtype=pl.Float32),
-            "after": pl.Series(joined("after"), dtype=pl.Float32),
-        }
-    )
+        here = {**where, "variant": str(v + 1), "sentence": sentence}
+        counts = {"passed": passed, "failed": failed}
+        yield measured_rate("sentence_pass_rate", Rate(passed, passed + failed), here, counts)

@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from psycheck.audits.groups import difference, group_findings, misses, rate, ratio
+from psycheck.audits.groups import counted_rate, difference, group_findings, miss_ratio
+from psycheck.audits.measured import measured, measured_rate
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
+from psycheck.measure import Measure
 from psycheck.measures.classification import gold
-from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, score_shift
+from psycheck.measures.fairness import Rate, paired_difference, score_shift
 from psycheck.measures.significance import holm
 from psycheck.model import FloatArray, Judgement, Scores
 from psycheck.text.edits import Edited
@@ -34,13 +37,18 @@ class Fairness:
     the table of pairs lists them all, without scores.
     """
 
+    name: ClassVar = "fairness"
+    measures: ClassVar[tuple[str | Measure, ...]] = (
+        *("flip_rate", "undecided_rate", "score_shift", "fnr", "fpr", "positive_rate", "fnr_ratio"),
+        *(
+            f"{name}{test}"
+            for name in ("score_difference", "equal_opportunity_difference", "demographic_parity_difference")
+            for test in ("", "_p", "_p_holm")
+        ),
+    )
+
     threshold: float = 0.5
     scope: Scope = field(default_factory=Scope)
-
-    @property
-    def name(self) -> str:
-        """A short name for the plan and the report."""
-        return "fairness"
 
     def ask(self, corpus: Corpus, /) -> Iterator[str]:
         """Texts with gendered words and their counterparts; all texts where the corpus has groups."""
@@ -62,21 +70,25 @@ class Fairness:
         if self.scope.person != "all":
             swapped["swap_person"] = self.scope.person
         pairs = self._paired(corpus, scores)
-        truth = _annotated(corpus, labels, shared)
-        findings = [_undecided(pairs, corpus, {**where, **swapped})]
+        unknown = np.full((len(corpus), len(labels)), np.nan)
+        truth = corpus.targets(labels) if shared else unknown
+        undecided = Rate(len(pairs.undecided), len(corpus))
+        listed = corpus.table["id"].gather(pairs.undecided[:EXAMPLES]).to_list()
+        findings = [counted_rate("undecided_rate", undecided, {**where, **swapped}, listed)]
         tables = []
         for k, label in enumerate(labels):
             column = scores.labels.index(label)
-            mine = _Label(pairs, column, truth[:, k], self.threshold)
+            before, after = pairs.before[:, column], pairs.after[:, column]
+            mine = _Label(pairs, before, after, truth[:, k], self.threshold)
             here = {**where, "label": label, **swapped}
             findings += mine.findings(corpus, here)
             tables.append(mine.table(corpus, here))
         if corpus.groups:
-            given = scores.of(corpus.texts)
+            scored = scores.of(corpus.texts)
             for k, label in enumerate(labels):
-                score = given[:, scores.labels.index(label)]
-                said = np.where(np.isnan(score), np.nan, score >= self.threshold)
-                findings += group_findings(corpus, truth[:, k], said, {**where, "label": label})
+                score = scored[:, scores.labels.index(label)]
+                decided = np.where(np.isnan(score), np.nan, score >= self.threshold)
+                findings += group_findings(corpus, truth[:, k], decided, {**where, "label": label})
         return Judgement(tuple(with_holm(findings)), {"pairs": pl.concat(tables)})
 
     def _paired(self, corpus: Corpus, scores: Scores) -> "_Pairs":
@@ -94,8 +106,8 @@ class Fairness:
                 _Pairs(
                     np.array(rows, np.int64) + start,
                     np.array(left, np.int64) + start,
-                    self._genders([texts[row] for row in rows]),
-                    self._genders([texts[row] for row in left]),
+                    np.array([gender_of(texts[row], self.scope) for row in rows], "U6"),
+                    np.array([gender_of(texts[row], self.scope) for row in left], "U6"),
                     np.array([names_besides(texts[row], self.scope) for row in rows], np.bool_),
                     _seen(swapped, scores),
                     scores.of([texts[row] for row in rows]),
@@ -105,14 +117,13 @@ class Fairness:
             start += len(piece)
         return _Pairs(*(np.concatenate([getattr(p, name) for p in parts]) for name in _Pairs.__slots__))
 
-    def _genders(self, texts: Sequence[str]) -> NDArray[np.str_]:
-        """The gender that each text names as it is written, (m,)."""
-        return np.array([gender_of(text, self.scope) for text in texts], "U6")
-
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The m texts that can be swapped, by their row in the corpus; before and after are (m, k)."""
+    """The m texts that can be swapped, by their row in the corpus; before and after are (m, k).
+
+    `gender` is the one that a text names as it is written.
+    """
 
     rows: NDArray[np.int64]
     undecided: NDArray[np.int64]
@@ -126,20 +137,13 @@ class _Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """The pairs, judged for one label."""
+    """The pairs, judged for one label; before and after are (m,), truth is (n,) of the corpus."""
 
     pairs: _Pairs
-    column: int
+    before: FloatArray
+    after: FloatArray
     truth: FloatArray
     threshold: float
-
-    @property
-    def before(self) -> FloatArray:
-        return self.pairs.before[:, self.column]
-
-    @property
-    def after(self) -> FloatArray:
-        return self.pairs.after[:, self.column]
 
     @property
     def outcome(self) -> NDArray[np.int8]:
@@ -163,10 +167,10 @@ class _Label:
         far = np.argsort(-np.abs(self.after - self.before), kind="stable")
         flipped = [row for row in far.tolist() if outcome[row] == FAILED][:EXAMPLES]
         examples = ids.gather(self.pairs.rows[flipped]).to_list()
-        flips = rate("flip_rate", Rate(counts["failed"], int(judged.sum())), where, examples)
-        yield replace(flips, counts=counts)
+        flips = Rate(counts["failed"], int(judged.sum()))
+        yield measured_rate("flip_rate", flips, where, counts, examples)
         shift = score_shift(self.after[judged], self.before[judged])
-        yield _measured("score_shift", shift.size, shift.n, shift.size_interval, where)
+        yield _with_spread("score_shift", shift.size, shift.n, shift.size_interval, where)
         yield from self._wordings(judged & one_gender, ids, where)
 
     def _wordings(
@@ -177,33 +181,34 @@ class _Label:
         as_written = self.pairs.gender[among] == FEMALE
         before, after = self.before[among], self.after[among]
         female, male = np.where(as_written, before, after), np.where(as_written, after, before)
-        said = {FEMALE: female >= self.threshold, MALE: male >= self.threshold}
+        decided = {FEMALE: female >= self.threshold, MALE: male >= self.threshold}
         truth = self.truth[rows]
         yes, no = gold(truth) & ~np.isnan(truth), ~gold(truth) & ~np.isnan(truth)
-        for wording, positive in said.items():
+        for wording, positive in decided.items():
             here = {**where, "group": wording}
             missed = ids.gather(rows[yes & ~positive][:EXAMPLES]).to_list()
-            yield rate("fnr", Rate(int(np.sum(yes & ~positive)), int(yes.sum())), here, missed)
-            yield rate("fpr", Rate(int(np.sum(no & positive)), int(no.sum())), here)
-            yield rate("positive_rate", Rate(int(positive.sum()), len(positive)), here)
-        lost = {wording: yes & ~positive for wording, positive in said.items()}
+            yield counted_rate("fnr", Rate(int(np.sum(yes & ~positive)), int(yes.sum())), here, missed)
+            yield counted_rate("fpr", Rate(int(np.sum(no & positive)), int(no.sum())), here)
+            yield counted_rate("positive_rate", Rate(int(positive.sum()), len(positive)), here)
+        lost = {wording: yes & ~positive for wording, positive in decided.items()}
         count = {wording: Rate(int(one.sum()), int(yes.sum())) for wording, one in lost.items()}
         both = int(np.sum(lost[FEMALE] & lost[MALE]))
-        beside = {**where, "group": FEMALE, "versus": MALE}
-        found = fnr_ratio(*misses(count[FEMALE]), *misses(count[MALE]), both=both, names=(FEMALE, MALE))
-        yield ratio(found, count[FEMALE], count[MALE], beside)
+        versus = {**where, "group": FEMALE, "versus": MALE}
+        yield miss_ratio(count[FEMALE], count[MALE], versus, both=both)
         yield from difference(
-            "equal_opportunity_difference", paired_difference(said[FEMALE][yes], said[MALE][yes]), beside
+            "equal_opportunity_difference",
+            paired_difference(decided[FEMALE][yes], decided[MALE][yes]),
+            versus,
         )
-        parity = paired_difference(said[FEMALE], said[MALE])
+        parity = paired_difference(decided[FEMALE], decided[MALE])
         apart = {
-            "only_group": int(np.sum(said[FEMALE] & ~said[MALE])),
-            "only_versus": int(np.sum(said[MALE] & ~said[FEMALE])),
+            "only_group": int(np.sum(decided[FEMALE] & ~decided[MALE])),
+            "only_versus": int(np.sum(decided[MALE] & ~decided[FEMALE])),
         }
-        yield from difference("demographic_parity_difference", parity, beside, apart)
+        yield from difference("demographic_parity_difference", parity, versus, apart)
         moved = score_shift(female, male)
-        yield _measured("score_difference", moved.difference, moved.n, moved.interval, beside)
-        yield _p("score_difference_p", moved.p, moved.n, beside)
+        yield _with_spread("score_difference", moved.difference, moved.n, moved.interval, versus)
+        yield measured("score_difference_p", moved.p, moved.n, None, versus)
 
     def table(self, corpus: Corpus, where: Mapping[str, str]) -> pl.DataFrame:
         """One row a pair: id, gender of the text as written, outcome, scores; then the undecided texts."""
@@ -260,25 +265,10 @@ def _seen(edited: Sequence[Edited], scores: Scores) -> NDArray[np.bool_]:
     return np.array(seen, np.bool_)
 
 
-def _annotated(corpus: Corpus, labels: Sequence[str], shared: Sequence[str]) -> FloatArray:
-    """What was annotated, (n, k); NaN throughout where the corpus has none of the model's labels."""
-    return corpus.targets(labels) if shared else np.full((len(corpus), len(labels)), np.nan)
-
-
-def _undecided(pairs: _Pairs, corpus: Corpus, where: Mapping[str, str]) -> Finding:
-    """The texts that no pair could be made of, because a word's swap cannot be decided."""
-    listed = corpus.table["id"].gather(pairs.undecided[:EXAMPLES]).to_list()
-    count = Rate(len(pairs.undecided), len(corpus))
-    return rate("undecided_rate", count, where, listed)
-
-
-def _measured(
+def _with_spread(
     measure: str, value: float, n: int, interval: tuple[float, float], where: Mapping[str, str]
 ) -> Finding:
-    known = not np.isnan(interval[0])
-    flags = ("not_tested",) if np.isnan(value) else () if known else ("no_spread",)
-    return Finding(measure, value, n, interval if known else None, where, flags=flags)
-
-
-def _p(measure: str, value: float, n: int, where: Mapping[str, str]) -> Finding:
-    return Finding(measure, value, n, None, where, flags=("not_tested",) if np.isnan(value) else ())
+    """A mean; a value without an interval is flagged, since all differences are the same."""
+    finding = measured(measure, value, n, interval, where)
+    flat = finding.tested and finding.interval is None
+    return replace(finding, flags=("no_spread",)) if flat else finding

@@ -1,17 +1,18 @@
 """Whether failing a check goes with the length of the text (DECK, section 6.2)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
+from psycheck.audits.measured import measured
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.measures.intervals import median_interval
-from psycheck.measures.significance import MannWhitney, holm, mann_whitney
-from psycheck.model import FloatArray
+from psycheck.measures.significance import holm, mann_whitney
 
+LENGTH_MEASURES = ("length_effect", "length_median", "length_p")
 FEATURES = ("words", "unique_words", "characters", "mean_word_length")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _ALPHA = 0.05
@@ -22,16 +23,17 @@ def length_findings(corpus: Corpus, cases: pl.DataFrame, where: Mapping[str, str
 
     `cases` has the columns check, kind, id and outcome; only passed and failed DIR cases count. Cases are
     pooled, as in the paper (`unit` "case"); since the cases of one text are not independent, texts that
-    failed any DIR check are also set against those that passed all (`unit` "text"). `length_p` is flagged
+    failed any DIR check are also compared with those that passed all (`unit` "text"). `length_p` is flagged
     "significant" after Holm's correction over the four features; `length_effect` is the rank-biserial
     correlation, above 0 where failed texts are longer; `length_median` is given for both sides. Without any
     DIR case there is no finding.
     """
-    judged = cases.filter((pl.col("kind") == "DIR") & pl.col("outcome").is_in(["passed", "failed"])).select(
+    directed = cases.filter(pl.col("kind") == "DIR")
+    if directed.is_empty():
+        return ()
+    judged = directed.filter(pl.col("outcome").is_in(["passed", "failed"])).select(
         "id", failed=pl.col("outcome") == "failed"
     )
-    if cases.filter(pl.col("kind") == "DIR").is_empty():
-        return ()
     ids = judged["id"].unique(maintain_order=True)
     texts = corpus.table.select("id", "text").join(ids.to_frame(), on="id", how="semi")
     sizes = text_lengths(texts["text"].to_list()).with_columns(texts["id"])
@@ -48,53 +50,28 @@ def text_lengths(texts: Sequence[str]) -> pl.DataFrame:
     rows = []
     for text in texts:
         words = _WORD.findall(text)
-        letters = sum(map(len, words))
-        rows.append(
-            (
-                float(len(words)),
-                float(len({word.casefold() for word in words})),
-                float(len(text)),
-                letters / len(words) if words else None,
-            )
-        )
+        unique = {word.casefold() for word in words}
+        mean = sum(map(len, words)) / len(words) if words else None
+        rows.append((float(len(words)), float(len(unique)), float(len(text)), mean))
     return pl.DataFrame(rows, schema=dict.fromkeys(FEATURES, pl.Float64), orient="row")
 
 
-def _unit(rows: pl.DataFrame, where: Mapping[str, str], flags: tuple[str, ...]) -> list[Finding]:
+def _unit(rows: pl.DataFrame, where: Mapping[str, str], flags: tuple[str, ...]) -> Iterator[Finding]:
     """The findings of one way to count: pooled cases, or texts."""
-    failed, passed = rows.filter(pl.col("failed")), rows.filter(~pl.col("failed"))
-    counts = {"failed": len(failed), "passed": len(passed)}
-    sides = [(_numbers(failed[feature]), _numbers(passed[feature])) for feature in FEATURES]
-    tests = [mann_whitney(*side) for side in sides]
+    sides = {name: rows.filter(pl.col("failed") == (name == "failed")) for name in ("failed", "passed")}
+    counts = {name: len(side) for name, side in sides.items()}
+    values = [[side[feature].drop_nulls().to_numpy() for side in sides.values()] for feature in FEATURES]
+    tests = [mann_whitney(failed, passed) for failed, passed in values]
     adjusted = holm([test.p for test in tests])
-    found: list[Finding] = []
-    for feature, (lost, held), test, p in zip(FEATURES, sides, tests, adjusted, strict=True):
+    for feature, both, test, p in zip(FEATURES, values, tests, adjusted, strict=True):
         here = {**where, "feature": feature}
-        n = sum(test.n)
-        marks = (*flags, *_marks(test))
+        marks = flags if all(test.n) else (*flags, "too_few")
         significant = ("significant",) if p < _ALPHA else ()
         ends = None if np.isnan(test.interval[0]) else test.interval
-        found.append(Finding("length_p", test.p, n, None, here, counts, flags=(*marks, *significant)))
-        found.append(Finding("length_effect", test.effect, n, ends, here, counts, flags=marks))
-        for outcome, values in (("failed", lost), ("passed", held)):
-            found.append(_median(values, {**here, "outcome": outcome}, counts, flags))
-    return found
-
-
-def _median(
-    values: FloatArray, where: Mapping[str, str], counts: Mapping[str, int], flags: tuple[str, ...]
-) -> Finding:
-    if not len(values):
-        return Finding("length_median", np.nan, 0, None, where, counts, flags=(*flags, "not_tested"))
-    low, high = median_interval(values)
-    ends = None if np.isnan(low) else (low, high)
-    return Finding("length_median", float(np.median(values)), len(values), ends, where, counts, flags=flags)
-
-
-def _marks(test: MannWhitney) -> tuple[str, ...]:
-    return () if all(test.n) else ("too_few",)
-
-
-def _numbers(column: pl.Series) -> FloatArray:
-    values: FloatArray = column.drop_nulls().to_numpy()
-    return values
+        yield Finding("length_p", test.p, sum(test.n), None, here, counts, flags=(*marks, *significant))
+        yield Finding("length_effect", test.effect, sum(test.n), ends, here, counts, flags=marks)
+        for outcome, side in zip(sides, both, strict=True):
+            median = float(np.median(side)) if len(side) else np.nan
+            interval = median_interval(side) if len(side) else None
+            place = {**here, "outcome": outcome}
+            yield measured("length_median", median, len(side), interval, place, counts, (), flags)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 FEWEST = 5  # texts; a smaller group is counted, not compared
 MOST = 20  # groups of one column
-MOSTLY = 0.8  # of the given values of an age column must be numbers
+MOSTLY = 0.8  # of the values of an age column must be numbers
 AGES = (18, 25, 35, 45, 55, 65)
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
@@ -36,12 +36,12 @@ def compared_groups(members: Sequence[str | None], column: str) -> Membership:
     """Read a column's values as groups; a column called age that holds numbers is cut into bands."""
     ages = column.strip().lower() == "age"
     written = ["" if member is None else member.strip() for member in members]
-    given = ["" if _not_given(value, ages=ages) else value for value in written]
-    names = _one_spelling(given)
+    values = ["" if _not_given(value, ages=ages) else value for value in written]
+    names = _one_spelling(values)
     counts = {
         "unknown": names.count(""),
         "read_as_not_given": names.count("") - written.count(""),
-        "other_spelling": sum(one != other for one, other in zip(given, names, strict=True)),
+        "other_spelling": sum(one != other for one, other in zip(values, names, strict=True)),
     }
     if ages:
         words = sum(not _is_number(name) for name in names if name)

@@ -33,7 +33,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What the models said of a candidate: how many agreed, of how many, and the median P(expected class)."""
+    """How many models agree with a candidate, of how many, and their median P(expected class)."""
 
     candidate: Candidate
     kept: bool
@@ -51,7 +51,7 @@ def select_sentences(candidates: Sequence[Candidate], scores: NDArray[np.float64
     if scores.ndim != 2 or scores.shape[0] == 0 or scores.shape[1] != len(candidates):
         raise BadInput(
             f"scores have the shape {scores.shape}",
-            allowed=f"one row a model, one column for each of the {len(candidates)} sentences",
+            allowed=f"one row per model, one column for each of the {len(candidates)} sentences",
         )
     out = []
     for candidate, column in zip(candidates, scores.T, strict=True):
@@ -77,16 +77,14 @@ def read_candidates(path: str | Path) -> list[Candidate]:
             columns = list(rows.fieldnames or ())
             for name in _NEEDED:
                 if name not in columns:
-                    raise BadInput(
-                        f"there is no column '{name}'", where=str(path), allowed=nearest(name, columns)
-                    )
+                    raise BadInput(f"no column '{name}'", where=str(path), allowed=nearest(name, columns))
             candidates = [_candidate(row, f"{path}, row {rows.line_num}") for row in rows]
     except OSError as error:
         raise BadInput(f"the candidates cannot be read ({error.strerror})", where=str(path)) from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise BadInput("the candidates are no UTF-8 CSV file", where=str(path)) from error
+        raise BadInput("the candidates are not a UTF-8 CSV file", where=str(path)) from error
     if not candidates:
-        raise BadInput("there is no candidate", where=str(path), allowed="at least one row")
+        raise BadInput("the file has no candidates", where=str(path), allowed="at least one row")
     return candidates
 
 
@@ -104,7 +102,7 @@ def write_suite(
 
     Sentences with the same tag `check` become the variants of one check; without that tag there is one check
     for the sentences that are expected positive ("presence") and one for the others ("absence"). The suite
-    is called by the name of its file unless another is given.
+    is named after its file unless `name` is set.
     """
     path = Path(path)
     groups: dict[str, list[Candidate]] = {}
@@ -115,9 +113,7 @@ def write_suite(
                 one.candidate
             )
     if not groups:
-        raise BadInput(
-            "no sentence was kept", do="write other candidates, or look at the votes of the models"
-        )
+        raise BadInput("no sentence was kept", do="write other candidates, or check the votes of the models")
     name = name or path.stem
     head = {"name": name, "title": title or name, "source": source or "selected by psycheck", "label": label}
     document = head | {"check": [_check(id_, group, by) for id_, group in groups.items()]}
@@ -134,7 +130,7 @@ def _check(id_: str, group: Sequence[Candidate], by: float) -> dict[str, Any]:
         raise BadInput(
             f"sentences of check '{id_}' are expected both positive and negative",
             where="columns 'check' and 'expected'",
-            do="give presence and absence a check each",
+            do="put presence and absence into separate checks",
         )
     first = group[0].tags
     same = {key: value for key, value in first.items() if all(c.tags.get(key) == value for c in group)}

@@ -42,37 +42,39 @@ def by_groups(rates: Sequence[Finding], outcomes: NDArray[np.int8]) -> list[Find
 
 
 def across_corpora(findings: Sequence[Finding]) -> list[Finding]:
-    """Mean and standard deviation over checks and corpora together, one a model, as Table 5 pools them."""
-    rates = [f for f in findings if f.measure == "pass_rate" and f.tested]
-    means = [f for f in findings if f.measure == "pass_rate_mean"]
+    """Mean and standard deviation over checks and corpora together, per model, as Table 5 pools them."""
+    rates: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        if finding.measure == "pass_rate" and finding.tested:
+            rates.setdefault((finding.where["model"], finding.where["suite"]), []).append(finding)
+    means = [finding for finding in findings if finding.measure == "pass_rate_mean"]
     out: list[Finding] = []
-    for model, suite in dict.fromkeys((f.where["model"], f.where["suite"]) for f in rates):
-        mine = [f for f in rates if (f.where["model"], f.where["suite"]) == (model, suite)]
-        if len({f.where["corpus"] for f in mine}) < 2:
+    for (model, suite), mine in rates.items():
+        if len({rate.where["corpus"] for rate in mine}) < 2:
             continue
         for grouping in ("kind", "category"):
-            for value in dict.fromkeys(f.where[grouping] for f in mine if grouping in f.where):
-                group = [f for f in mine if f.where.get(grouping) == value]
-                parts = [
-                    f
-                    for f in means
-                    if (f.where["model"], f.where["suite"], f.where["by"]) == (model, suite, grouping)
-                    and f.where[grouping] == value
-                ]
-                values = np.array([f.value for f in group])
-                weights = np.array([f.counts["checks"] for f in parts]) / len(group)
-                halves = np.array([(f.interval[1] - f.interval[0]) / 2 for f in parts if f.interval])
-                mean = float(values.mean())
-                half = float(np.sqrt((weights**2 * halves**2).sum())) if len(halves) == len(parts) else np.nan
-                where = {"audit": "behaviour", "model": model, "corpus": "all", "suite": suite}
-                where |= {"by": grouping, grouping: value}
-                counts = {"checks": len(group), "corpora": len(parts)}
-                n = sum(f.n for f in group)
-                interval = (max(0.0, mean - half), min(1.0, mean + half))
-                out.append(Finding("pass_rate_mean", mean, n, interval, where, counts))
-                if len(values) > 1:
-                    out.append(Finding("pass_rate_sd", float(values.std(ddof=1)), n, None, where, counts))
+            for value in dict.fromkeys(rate.where[grouping] for rate in mine if grouping in rate.where):
+                wanted = {"model": model, "suite": suite, "by": grouping, grouping: value}
+                group = [rate for rate in mine if rate.where.get(grouping) == value]
+                parts = [mean for mean in means if wanted.items() <= mean.where.items()]
+                where = {"audit": "behaviour", "model": model, "corpus": "all", **wanted}
+                out += _pooled(group, parts, where)
     return out
+
+
+def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str, str]) -> list[Finding]:
+    """The mean of all rates; its interval comes from those of the means of each corpus."""
+    values = np.array([rate.value for rate in rates])
+    weights = np.array([mean.counts["checks"] for mean in means]) / len(rates)
+    halves = np.array([(mean.interval[1] - mean.interval[0]) / 2 for mean in means if mean.interval])
+    mean = float(values.mean())
+    half = float(np.sqrt((weights**2 * halves**2).sum())) if len(halves) == len(means) else np.nan
+    interval = (max(0.0, mean - half), min(1.0, mean + half))
+    counts, n = {"checks": len(rates), "corpora": len(means)}, sum(rate.n for rate in rates)
+    found = [Finding("pass_rate_mean", mean, n, interval, where, counts)]
+    if len(values) > 1:
+        found.append(Finding("pass_rate_sd", float(values.std(ddof=1)), n, None, where, counts))
+    return found
 
 
 def _mean_and_sd(

@@ -163,7 +163,7 @@ def plan_of(
 
 def _run(plan: "Plan", explain: bool) -> "Run":
     from psycheck.cli.progress import ProgressLine
-    from psycheck.verbs.audit import open_plan, run_line
+    from psycheck.verbs.audit import open_plan, run_audit
 
     models, corpora = open_plan(plan)
     for corpus in corpora:
@@ -175,7 +175,7 @@ def _run(plan: "Plan", explain: bool) -> "Run":
     if explain:
         _explain(plan, models)
     with ProgressLine() as progress:
-        return run_line(models, corpora, plan.settings, plan.out, plan.store, progress, _note)
+        return run_audit(models, corpora, plan.settings, plan.out, plan.store, progress, _note)
 
 
 def _note(said: str) -> None:

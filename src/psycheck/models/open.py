@@ -1,6 +1,6 @@
 """Open a model or an encoder by its spec: KIND:TARGET[?key=value&key=value]."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ from psycheck.errors import BadInput, nearest, neighbours
 from psycheck.model import Encoder, Model
 from psycheck.models.options import options_of, query_of
 
-KINDS: Mapping[str, str] = {
+# Add a kind of your own: KINDS["mine"] = "module:function", a function (target, ModelOptions) -> Model.
+KINDS: dict[str, str] = {
     "hf": "psycheck.models.hf:open_hf",
     "sklearn": "psycheck.models.sklearn_file:open_sklearn",
     "python": "psycheck.models.python_object:open_python",

@@ -15,6 +15,7 @@ from psycheck.report.charts import axis
 from psycheck.report.fairness import fairness
 from psycheck.report.fairness_sentences import fairness_tested
 from psycheck.report.numbers import count
+from psycheck.report.own import own_table, without_own
 from psycheck.report.page import draw
 from psycheck.report.performance import across, curves, length, performance
 from psycheck.report.shelf import Shelf
@@ -25,7 +26,8 @@ from psycheck.run import Run
 
 
 def render(run: Run) -> str:
-    """The report of a run as one HTML page; it selects, sorts and formats findings."""
+    """Draw the report of a run as one HTML page; it selects, sorts and formats findings and computes none."""
+    whole, run = run, without_own(run)
     shelf = Shelf(run.findings)
     drawn, bins = curves(shelf, run.findings, run.plan)
     groups = case_groups(run)
@@ -48,6 +50,7 @@ def render(run: Run) -> str:
         "fairness": fairness(shelf, pair_cases(run)),
         "bins": bins,
         "tables": [table for table in (length(shelf), across(shelf)) if table is not None],
+        "own": [(audit, own_table(audit, whole)) for audit in whole.own_audits],
         "others": others(shelf.left),
         "groups": groups,
         "outcomes": outcomes(run),
@@ -59,7 +62,7 @@ def render(run: Run) -> str:
         "axis": axis(),
         "environment": list(_facts(run.environment)),
         "plan": json.dumps(dict(run.plan), indent=1, ensure_ascii=False, default=str),
-        "run": run,
+        "run": whole,
     }
     return draw("audit", run, **page)
 
@@ -83,9 +86,11 @@ def _tested(run: Run) -> str:
         for name in _names(run, "corpus", "corpora")
     ]
     named = counted(number, "check") + (f" of {listed(suites)}" if suites else "")
-    tested = listed([*([named] if checks or not fair else []), *fair])
-    models = listed(_names(run, "model", "models")) or "no model"
-    return " ".join([f"{tested} on {listed(corpora) or 'no corpus'} with {models}.", *unanswered(run)])
+    own = [audit.title for audit in run.own_audits]
+    tested = listed([*([named] if checks or not (fair or own) else []), *fair, *own])
+    models = listed(_names(run, "model", "models"))
+    whole = f"{tested} on {listed(corpora) or 'no corpus'} with {models or 'no model'}."
+    return " ".join([whole, *unanswered(run)])
 
 
 def _left_out(run: Run) -> list[str]:

@@ -6,6 +6,7 @@ from xml.etree import ElementTree as Xml
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, plain
+from psycheck.report.own import findings_of, place_of_own, value_of, without_own
 from psycheck.report.words import order, why_untested
 from psycheck.run import GateResult, Run
 
@@ -13,13 +14,16 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(run: Run) -> str:
-    """One testcase per check, model and corpus, and one per gate; only what breaks a gate fails."""
+    """One testcase per check, model and corpus, per finding of an own audit, and per gate.
+
+    Only what breaks a gate fails.
+    """
     broken: dict[tuple[object, ...], list[str]] = {}
     for gate in run.gates:
         for finding in gate.failing if not gate.holds else ():
             broken.setdefault(_identity(finding), []).append(gate.gate)
     suites: dict[str, list[Finding]] = {}
-    for finding in run.findings:
+    for finding in without_own(run).findings:
         if finding.measure == "pass_rate" and finding.where.get("check"):
             suites.setdefault(_classname(finding), []).append(finding)
     root = Xml.Element("testsuites", name="psycheck")
@@ -28,7 +32,15 @@ def junit(run: Run) -> str:
         suite = Xml.SubElement(root, "testsuite", name=_legal(name))
         for finding in sorted(findings, key=order):
             label = f" [{finding.where.get('label', '')}]" if names[_name(finding)] > 1 else ""
-            _check(suite, finding, name, label, broken.get(_identity(finding), []))
+            reason = f"not tested: {why_untested(finding)}"
+            failing = broken.get(_identity(finding), [])
+            _case(suite, finding, _name(finding) + label, plain(finding), failing, reason)
+    for audit in run.own_audits:
+        suite = Xml.SubElement(root, "testsuite", name=_legal(audit.name))
+        for finding in findings_of(audit, run):
+            name = f"{finding.measure}: {place_of_own(finding)}"
+            failing = broken.get(_identity(finding), [])
+            _case(suite, finding, name, value_of(finding, audit), failing, "not tested")
     if run.gates:
         suite = Xml.SubElement(root, "testsuite", name="gates")
         for gate in run.gates:
@@ -41,18 +53,19 @@ def junit(run: Run) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 
 
-def _check(suite: Xml.Element, finding: Finding, classname: str, label: str, gates: list[str]) -> None:
-    case = Xml.SubElement(
-        suite, "testcase", name=_legal(_name(finding) + label), classname=_legal(classname), time="0"
-    )
+def _case(
+    suite: Xml.Element, finding: Finding, name: str, value: str, gates: list[str], untested: str
+) -> None:
+    classname = suite.get("name", "")
+    case = Xml.SubElement(suite, "testcase", name=_legal(name), classname=classname, time="0")
     if gates:
-        message = _legal(f"{plain(finding)} breaks {'; '.join(gates)}")
+        message = _legal(f"{value} breaks {'; '.join(gates)}")
         failure = Xml.SubElement(case, "failure", message=message, type="gate")
         failure.text = _legal("failing ids: " + ", ".join(finding.examples)) if finding.examples else None
     elif not finding.tested:
-        Xml.SubElement(case, "skipped", message=_legal(f"not tested: {why_untested(finding)}"))
+        Xml.SubElement(case, "skipped", message=_legal(untested))
     ledger = ", ".join(f"{name} {count(number)}" for name, number in finding.counts.items())
-    Xml.SubElement(case, "system-out").text = _legal(f"{plain(finding)}, n {count(finding.n)}; {ledger}")
+    Xml.SubElement(case, "system-out").text = _legal(f"{value}, n {count(finding.n)}; {ledger}")
 
 
 def _gate(suite: Xml.Element, gate: GateResult) -> None:

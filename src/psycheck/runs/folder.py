@@ -12,7 +12,8 @@ import polars as pl
 
 from psycheck.errors import BadInput, StoreFailure, refusal
 from psycheck.finding import finding_of, read_jsonl, write_csv, write_jsonl
-from psycheck.run import GateResult, Run, Shown
+from psycheck.measure import Measure
+from psycheck.run import GateResult, OwnAudit, Run, Shown
 
 
 def save_run(run: Run, folder: Path, pages: Mapping[str, str]) -> None:
@@ -23,24 +24,19 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str]) -> None:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "findings.jsonl").unlink(missing_ok=True)
-        (folder / "run.json").write_text(
-            json.dumps(
-                {
-                    "plan": dict(run.plan),
-                    "environment": dict(run.environment),
-                    "notes": list(run.notes),
-                    "incomplete": run.incomplete,
-                    "tables": sorted(run.tables),
-                    "gates": [
-                        {**asdict(gate), "failing": [json.loads(f.as_json()) for f in gate.failing]}
-                        for gate in run.gates
-                    ],
-                },
-                indent=1,
-                ensure_ascii=False,
-            ),
-            "utf-8",
-        )
+        facts = {
+            "plan": dict(run.plan),
+            "environment": dict(run.environment),
+            "notes": list(run.notes),
+            "incomplete": run.incomplete,
+            "tables": sorted(run.tables),
+            "gates": [
+                {**asdict(gate), "failing": [json.loads(f.as_json()) for f in gate.failing]}
+                for gate in run.gates
+            ],
+            "own_audits": [asdict(audit) for audit in run.own_audits],
+        }
+        (folder / "run.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False), "utf-8")
         for name, table in run.tables.items():
             table.write_parquet(folder / f"{name}.parquet")
         with (folder / "shown.jsonl").open("w", encoding="utf-8") as file:
@@ -58,10 +54,10 @@ def open_run(folder: str | Path) -> Run:
     folder = Path(folder)
     if not (folder / "findings.jsonl").is_file():
         raise BadInput(
-            "no finished run here",
+            "no finished run in this folder",
             where=str(folder),
             allowed="a folder that holds findings.jsonl",
-            do="name the folder given with --out, or run the same audit again to finish it",
+            do="name the folder of --out, or run the same audit again to finish it",
         )
     findings = read_jsonl(folder / "findings.jsonl")
     try:
@@ -69,23 +65,20 @@ def open_run(folder: str | Path) -> Run:
         shown = [json.loads(line) for line in (folder / "shown.jsonl").read_text("utf-8").splitlines()]
         gates = [
             GateResult(
-                gate["gate"],
-                gate["holds"],
-                gate["checked"],
-                tuple(finding_of(json.dumps(finding)) for finding in gate["failing"]),
-                gate["reason"],
+                **{**gate, "failing": tuple(finding_of(json.dumps(finding)) for finding in gate["failing"])}
             )
             for gate in raw["gates"]
         ]
+        own_audits = [_own_audit(audit) for audit in raw.get("own_audits", ())]  # absent in older folders
         cases = [_shown_of(case) for case in shown]
-        # By name: an earlier run may have left other tables in the same folder. Version 0.1 wrote no names.
+        # By name: an earlier run may have left other tables in the same folder. Older runs have no names.
         named = raw.get("tables", [path.stem for path in sorted(folder.glob("*.parquet"))])
         tables = {name: pl.read_parquet(folder / f"{name}.parquet") for name in named}
     except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
         raise BadInput(
             f"the run cannot be read ({type(error).__name__})",
             where=str(folder),
-            do="run the audit again; what was scored is remembered",
+            do="run the audit again; scores are cached",
         ) from error
     return Run(
         plan=raw["plan"],
@@ -97,6 +90,7 @@ def open_run(folder: str | Path) -> Run:
         notes=tuple(raw["notes"]),
         incomplete=raw["incomplete"],
         folder=folder,
+        own_audits=tuple(own_audits),
     )
 
 
@@ -109,6 +103,11 @@ def _shown_of(raw: dict[str, Any]) -> Shown:
     return Shown(**{**raw, **numbers, "spans": tuple((start, end) for start, end in raw["spans"])})
 
 
+def _own_audit(raw: dict[str, Any]) -> OwnAudit:
+    measures = [Measure(**{**measure, "keys": tuple(measure["keys"])}) for measure in raw["measures"]]
+    return OwnAudit(**{**raw, "measures": tuple(measures)})
+
+
 @contextmanager
 def writing(place: Path) -> Iterator[None]:
     """Turn the system's refusals (disk full, read-only, not a folder) into one clear error."""
@@ -119,5 +118,5 @@ def writing(place: Path) -> Iterator[None]:
             f"cannot write results: {refusal(error)}",
             where=str(place),
             allowed="a folder with free space that you may write to",
-            do="free space or name another folder; what was scored is remembered",
+            do="free space or name another folder; scores are cached",
         ) from error

@@ -1,14 +1,14 @@
 """Gates: bounds on findings that decide the exit code."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from psycheck.errors import BadInput, nearest
 from psycheck.finding import Finding
-from psycheck.measure import Measure, catalogue, measure_of
+from psycheck.measure import Measure, measure_of
 from psycheck.run import GateResult
 
 _GATE = re.compile(
@@ -62,16 +62,13 @@ def parse_gate(text: str) -> Gate:
     )
 
 
-def check_gates(
-    gates: Iterable[Gate], audits: Iterable[str], tags: Iterable[str] = (), more: Iterable[Measure] = ()
-) -> None:
-    """Refuse, before anything is scored, a measure or a key that the audits of a run do not have.
+def check_gates(gates: Iterable[Gate], measures: Collection[str | Measure], tags: Iterable[str] = ()) -> None:
+    """Refuse, before anything is scored, a measure or a key that the requested audits do not have.
 
-    `tags` are those of the checks, `more` the measures of audits from outside the package.
+    `measures` are names of the catalogue, or entries of outside audits; `tags` are those of the checks.
     """
-    sections = set(audits)
-    own = [measure for measure in catalogue().values() if measure.section in sections]
-    known = {measure.name: measure for measure in (*own, *more)}
+    entries = [measure_of(one) if isinstance(one, str) else one for one in measures]
+    known = {measure.name: measure for measure in entries}
     for gate in gates:
         if gate.measure not in known:
             raise _no_measure(gate, known)

@@ -1,4 +1,4 @@
-"""The straight line: ask → score → judge → report."""
+"""One audit run: ask → score → judge → report."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -6,21 +6,19 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from psycheck.audits.across import across_models
+from psycheck.audits import across
 from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.fairness import Fairness
-from psycheck.audits.length import length_findings
 from psycheck.audits.performance import Performance
-from psycheck.audits.suite import Suite, read_suite
+from psycheck.audits.suite import Suite
 from psycheck.audits.summary import across_corpora
 from psycheck.corpora.cautions import cheap_cautions
-from psycheck.corpora.open import CorpusLike, corpus_plan, corpus_plans, open_corpora, open_corpus
+from psycheck.corpora.open import CorpusLike, open_corpora, open_corpus
 from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, counted
+from psycheck.errors import BadInput, counted, nearest
 from psycheck.finding import Finding
+from psycheck.measure import Measure
 from psycheck.model import Audit, Model, Windowed
 from psycheck.models.open import open_awaited, open_model
 from psycheck.run import Run
@@ -29,26 +27,25 @@ from psycheck.runs.examples import shown_cases, shown_pairs
 from psycheck.runs.folder import open_run
 from psycheck.runs.gates import Gate, check_gates, judge_gates, parse_gate, refuse_own_baseline
 from psycheck.runs.pages import save
-from psycheck.scoring.engine import Piece, Progress, Tally, score_once, silent, unscored
+from psycheck.scoring.engine import Progress, Tally, score_once, silent, unscored
 from psycheck.scoring.store import Store, default_store
 from psycheck.scoring.view import RememberedScores
 from psycheck.text.gender.edits import scope_of
-from psycheck.verbs.align import (
-    align_corpora,
-    align_model,
-    check_annotated,
-    check_suites,
-    check_tested,
-    check_trained_on,
-    expected_labels,
+from psycheck.verbs.align import align, check_trained_on
+from psycheck.verbs.jobs import (
+    Job,
+    is_own,
+    jobs_of,
+    judge_jobs,
+    own_audits,
+    pieces_of,
+    shipped_audits,
+    split_audits,
+    suites_of,
 )
 from psycheck.verbs.plan import Plan, Settings, settings_of
 
 ModelLike = str | Model | Callable[..., Any]
-
-
-def unsaid(note: str, /) -> None:
-    """Notes stay in the run alone."""
 
 
 def audit(
@@ -70,78 +67,73 @@ def audit(
     "demo:NAME", a Corpus, a pandas or polars frame, a Hugging Face dataset or a list of texts. `text` and
     `labels` name columns, which are guessed otherwise; `split` keeps one split of every corpus.
     `settings` are those of `psycheck.verbs.plan.Settings`: suites, threshold, variants, fit …
+    `audits` may hold audit objects of your own besides names.
     """
+    known = {f.name for f in fields(Settings)} - {"gates"}
+    for key in settings:
+        if key not in known:
+            raise BadInput(f"audit() has no setting '{key}'", allowed=nearest(key, known))
+    objects: list[Audit] = []
+    if "audits" in settings:
+        settings["audits"], objects = split_audits(settings["audits"])
+    checked = settings_of(settings, "audit()")
     models: list[Any] = list(model) if isinstance(model, list | tuple) else [model]
-    chosen = settings_of(_known_settings(settings), "audit()")
-    chosen = replace(chosen, gates=tuple(parse_gate(text) for text in gates))
-    opened_models = [open_model(one) for one in models]
-    opened_corpora = open_corpora(corpora, text=text, labels=labels, split=split)
-    return run_line(opened_models, opened_corpora, chosen, _path(out), _path(store), progress)
+    return run_audit(
+        [open_model(one) for one in models],
+        open_corpora(corpora, text=text, labels=labels, split=split),
+        replace(checked, gates=tuple(parse_gate(gate) for gate in gates)),
+        None if out is None else Path(out),
+        None if store is None else Path(store),
+        progress,
+        more_audits=objects,
+    )
 
 
 def open_plan(plan: Plan) -> tuple[list[Model], list[Corpus]]:
     """Open everything that a plan names, corpora first: a mistake in a file shows before weights are read."""
-    if not plan.models or not plan.corpora:
-        what = "a model" if not plan.models else "a corpus"
-        raise BadInput(
-            f"the audit names no {what.split()[1]}", do=f"name {what}: psycheck audit MODEL CORPUS…"
-        )
+    for what, named in (("model", plan.models), ("corpus", plan.corpora)):
+        if not named:
+            raise BadInput(f"no {what} to audit", do=f"name a {what}: psycheck audit MODEL CORPUS…")
     refuse_own_baseline(plan.settings.gates, plan.out)
-    corpora = [open_corpus(said) for said in plan.corpora]
+    corpora = [open_corpus(corpus) for corpus in plan.corpora]
     return [open_model(spec) for spec in plan.models], corpora
 
 
-def run_line(
+def run_audit(
     models: Sequence[Model],
     corpora: Sequence[Corpus],
     settings: Settings,
     out: Path | None = None,
     store_path: Path | None = None,
     progress: Progress = silent,
-    say: Callable[[str], None] = unsaid,
+    say: Callable[[str], None] = lambda note: None,
+    more_audits: Sequence[Audit] = (),
 ) -> Run:
-    """Ask, score once, judge, and write down; everything before scoring is checked before scoring.
+    """Ask, score once, judge, and save; everything is checked before anything is scored.
 
-    `say` is told before scoring what was found out beyond the notes that corpora and models bring along.
+    `say` receives the notes of the run before scoring, except those that corpora and models bring along.
+    `more_audits` are audit objects besides those that the settings name.
     """
     refuse_own_baseline(settings.gates, out)
     before = {gate.no_worse_than: _baseline(gate) for gate in settings.gates if gate.no_worse_than}
-    line = _prepared(models, corpora, settings)
-    check_gates(settings.gates, line.audits, line.tags)
-    for note in line.notes:
+    prepared = _prepared(models, corpora, settings, more_audits)
+    check_gates(settings.gates, prepared.measures, prepared.tags)
+    for note in prepared.notes:
         say(note)
     with closing(Store(store_path or default_store())) as store:
-        views = [(model, RememberedScores(store, model, line.names[model.name])) for model in models]
-        tallies = score_once(views, store, line.pieces(), progress)
-        findings, tables = _judged(line, [view for _, view in views])
-        noticed = [
-            cheap_cautions(corpus, called=corpus.called, show=settings.show_texts) for corpus in line.corpora
-        ]
-        findings += tuple(caution.finding() for cautions in noticed for caution in cautions)
-        complaints = [
-            f"model '{model.name}': {counted(count, 'text')} could not be scored: {reason}"
-            for model, view in views
-            for reason, count in view.complaints.items()
-        ]
-        run = Run(
-            plan=_plan_said(line, models, settings),
-            environment=environment_of(models, line.corpora, line.suites, tallies),
-            findings=findings,
-            tables=tables,
-            shown=(
-                *shown_cases(tables.get("cases"), line.fitted, line.suites, settings.show_texts),
-                *shown_pairs(tables.get("pairs"), line.corpora, line.fairness, settings.show_texts),
-            ),
-            notes=(*line.brought, *line.notes, *complaints, *_unscored_notes(tallies)),
-            incomplete=sum(tally.failed for tally in tallies.values()),
-            folder=out,
-        )
+        views = [(model, RememberedScores(store, model, prepared.names[model.name])) for model in models]
+        tallies = score_once(views, store, pieces_of(prepared.jobs), progress)
+        run = _judged(prepared, [view for _, view in views], tallies, settings)
+    run = replace(
+        run, environment=environment_of(models, prepared.corpora, prepared.suites, tallies), folder=out
+    )
     try:
-        run = replace(run, gates=judge_gates(settings.gates, findings, before))
-    except BadInput as error:  # a gate that names what does not exist is an error, but the report is there
+        own = [measure for audit in run.own_audits for measure in audit.measures]
+        run = replace(run, gates=judge_gates(settings.gates, run.findings, before, own))
+    except BadInput as error:  # the gate names something that does not exist; the report is still written
         if out is not None:
             save(run, out)
-            error.do = f"mend the gate; the report is there: {out / 'report.html'}"
+            error.do = f"correct the gate; the report is in {out / 'report.html'}"
         raise
     if out is not None:
         save(run, out)
@@ -150,171 +142,160 @@ def run_line(
 
 def texts_to_score(plan: Plan) -> Iterator[str]:
     """The distinct texts that the plan's models have not scored yet, for a model on another machine."""
-    corpora = [open_corpus(said) for said in plan.corpora]
+    corpora = [open_corpus(corpus) for corpus in plan.corpora]
     models = [open_awaited(spec) for spec in plan.models]
-    line = _prepared(models, corpora, plan.settings)
-    met: set[str] = set()
+    prepared = _prepared(models, corpora, plan.settings)
+    seen: set[str] = set()
     with closing(Store(plan.store or default_store())) as store:
         for model in models:
-            for text in unscored(model, store, line.pieces()):
-                if text not in met:
-                    met.add(text)
+            for text in unscored(model, store, pieces_of(prepared.jobs)):
+                if text not in seen:
+                    seen.add(text)
                     yield text
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """What is asked of which corpora: labels aligned, texts fitted where wished."""
+class _Prepared:
+    """A run that is ready to be scored.
 
+    `corpora` have their labels aligned; the jobs hold them with shortened texts where `fit` asks for it.
+    `names` are those of each model's columns, `brought` the notes that corpora and models came with.
+    """
+
+    models: Sequence[Model]
     corpora: list[Corpus]
-    fitted: list[Corpus]
-    suites: list[Suite]
-    performance: list[Performance]
-    behaviour: list[Behaviour]
-    fairness: list[Fairness]
+    audits: list[Audit]
+    jobs: list[Job]
     names: Mapping[str, tuple[str, ...]]
     brought: list[str]
     notes: list[str]
-    length: bool
 
     @property
-    def audits(self) -> list[str]:
-        """What findings will speak of, as far as it is known before they are there."""
-        both = ["across"] if self.performance and self.behaviour else []
-        behaviour = ["behaviour", *(["length"] if self.length else [])] if self.behaviour else []
-        fixed = [*(["performance"] if self.performance else []), *(["fairness"] if self.fairness else [])]
-        return [*fixed, *behaviour, *both, "caution"]
+    def suites(self) -> list[Suite]:
+        """The suites that are tested."""
+        return suites_of(self.audits)
+
+    @property
+    def measures(self) -> set[str | Measure]:
+        """The measures that findings can have."""
+        judging = [audit for audit, _ in self.jobs]
+        both = [any(isinstance(one, kind) for one in judging) for kind in (Performance, Behaviour)]
+        summaries = across.MEASURES if all(both) else ()
+        return {measure for one in judging for measure in one.measures} | {*summaries, "caution"}
 
     @property
     def tags(self) -> set[str]:
-        """By what the checks are told apart besides their kind and label."""
+        """The tags of all checks, which are keys of their findings."""
         return {tag for suite in self.suites for check in suite.checks for tag in check.tags}
 
-    def pieces(self) -> Iterator[Piece]:
-        """The texts of all audits and corpora, slice by slice, with the share that is done."""
-        asked = [(audit, corpus) for corpus in self.corpora for audit in self.performance]
-        asked_fitted = [(audit, corpus) for corpus in self.fitted for audit in self.behaviour]
-        swapped = [(audit, corpus) for corpus in self.corpora for audit in self.fairness]
-        jobs: list[tuple[Audit, Corpus]] = [*asked, *asked_fitted, *swapped]
-        total = sum(len(corpus) for _, corpus in jobs) or 1
-        done = 0
-        for audit, corpus in jobs:
-            for piece in corpus.slices():
-                done += len(piece)
-                yield done / total, audit.ask(piece)
 
-
-def _prepared(models: Sequence[Model], corpora: Sequence[Corpus], settings: Settings) -> _Line:
-    _distinct([model.name for model in models], "model", "append ?name=NAME to the model")
-    _distinct([corpus.name for corpus in corpora], "corpus", "write NAME=PATH")
-    wanted = settings.suites if "behaviour" in settings.audits else ()
-    suites = [read_suite(name) for name in wanted]
-    brought = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
-    brought += [f"{model.name}: {note}" for model in models for note in getattr(model, "notes", ())]
-    notes: list[str] = []
+def _prepared(
+    models: Sequence[Model],
+    corpora: Sequence[Corpus],
+    settings: Settings,
+    more_audits: Sequence[Audit] = (),
+) -> _Prepared:
+    """Check models and corpora, align their labels and list the jobs."""
+    audits = [*shipped_audits(settings), *more_audits]
+    _refuse_repeats([model.name for model in models], "model", "append ?name=NAME to the model")
+    _refuse_repeats([corpus.name for corpus in corpora], "corpus", "write NAME=PATH")
+    _refuse_repeats([one.name for one in audits], "audit", "name each audit once")
     for corpus in corpora:
-        notes += [
-            f"{corpus.name}: {counted(n, 'row')} left out ({why})" for why, n in corpus.left_out.items()
-        ]
         if not len(corpus):
             raise BadInput(f"corpus '{corpus.name}' has no texts to audit")
-    expected = expected_labels(suites, corpora)
-    aligned, said = align_corpora(corpora, models, expected)
-    notes += said
-    check_suites(suites, aligned)
-    notes += check_trained_on(settings.trained_on, models, corpora)
-    names = {}
-    for model in models:
-        names[model.name], said = align_model(model, aligned, expected)
-        check_tested(suites, model.name, names[model.name])
-        if "performance" in settings.audits:
-            check_annotated(aligned, model.name, names[model.name])
-        notes += said
-    fitted = list(aligned)
+    brought = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
+    brought += [f"{model.name}: {note}" for model in models for note in getattr(model, "notes", ())]
+    notes = [
+        f"{corpus.name}: {counted(rows, 'row')} left out ({why})"
+        for corpus in corpora
+        for why, rows in corpus.left_out.items()
+    ]
+    aligned = align(
+        models,
+        corpora,
+        suites_of(audits),
+        annotated=any(isinstance(one, Performance) for one in audits),
+        strict=not all(map(is_own, audits)),
+    )
+    notes += [*aligned.notes, *check_trained_on(settings.trained_on, models, corpora)]
+    fitted = aligned.corpora
     if settings.fit:
         readers = [model.read for model in models if isinstance(model, Windowed)]
-        sentences = [s for suite in suites for check in suite.checks for s in check.sentences]
-        for k, corpus in enumerate(aligned):
-            fitted[k], count = fit_texts(corpus, readers, sentences)
-            if count:
-                shortened = counted(count, "text")
-                notes.append(f"{corpus.name}: {shortened} shortened so that added sentences are read (--fit)")
-    return _Line(
-        corpora=aligned,
-        fitted=fitted,
-        suites=suites,
-        performance=[Performance(settings.threshold, settings.resamples, settings.seed)]
-        if "performance" in settings.audits and any(corpus.labels for corpus in aligned)
-        else [],
-        behaviour=[
-            Behaviour(suite, settings.threshold, settings.seed, settings.variants) for suite in suites
-        ],
-        fairness=[Fairness(settings.threshold, scope_of(settings.swap, settings.swap_person))]
-        if "fairness" in settings.audits
-        else [],
-        names=names,
-        brought=brought,
-        notes=notes,
-        length="length" in settings.audits,
-    )
+        sentences = [s for suite in suites_of(audits) for check in suite.checks for s in check.sentences]
+        pairs = [fit_texts(corpus, readers, sentences) for corpus in fitted]
+        fitted = [corpus for corpus, _ in pairs]
+        notes += [
+            f"{corpus.name}: {counted(count, 'text')} shortened so that added sentences are read (--fit)"
+            for corpus, count in pairs
+            if count
+        ]
+    jobs, skipped = jobs_of(audits, fitted)
+    return _Prepared(models, aligned.corpora, audits, jobs, aligned.names, brought, [*notes, *skipped])
 
 
 def _judged(
-    line: _Line, views: Sequence[RememberedScores]
-) -> tuple[tuple[Finding, ...], dict[str, pl.DataFrame]]:
-    findings: list[Finding] = []
-    tables: dict[str, list[pl.DataFrame]] = {}
-    for view in views:
-        for corpus, fitted in zip(line.corpora, line.fitted, strict=True):
-            jobs: list[tuple[Audit, Corpus]] = [
-                (audit, corpus) for audit in line.performance if corpus.labels
-            ]
-            jobs += [(audit, fitted) for audit in line.behaviour]
-            jobs += [(audit, corpus) for audit in line.fairness]
-            for one, judged in jobs:
-                judgement = one.judge(judged, view)
-                findings += judgement.findings
-                for name, table in judgement.tables.items():
-                    tables.setdefault(name, []).append(table)
-                if line.length and "cases" in judgement.tables:
-                    where = {"model": view.model, "corpus": corpus.name, "suite": one.name.partition(":")[2]}
-                    findings += length_findings(fitted, judgement.tables["cases"], where)
+    prepared: _Prepared, views: Sequence[RememberedScores], tallies: Mapping[str, Tally], settings: Settings
+) -> Run:
+    """The findings of all jobs, what holds across them, cautions about the corpora, and the cases to show."""
+    findings, tables = judge_jobs(prepared.jobs, views)
     findings += across_corpora(findings)
-    if len(views) > 1 or len(line.corpora) > 1:
-        findings += across_models(findings)
-    return tuple(findings), {name: pl.concat(parts) for name, parts in tables.items()}
+    if len(views) > 1 or len(prepared.corpora) > 1:
+        findings += across.across_models(findings)
+    for corpus in prepared.corpora:
+        cautions = cheap_cautions(corpus, called=corpus.called, show=settings.show_texts)
+        findings += [caution.finding() for caution in cautions]
+    fitted = list({id(corpus): corpus for _, corpus in prepared.jobs}.values())
+    scopes = [one.scope for one in prepared.audits if isinstance(one, Fairness)]
+    return Run(
+        plan=_plan_of(prepared, settings),
+        environment=environment_of(prepared.models, prepared.corpora, prepared.suites, tallies),
+        findings=tuple(findings),
+        tables=tables,
+        shown=(
+            *shown_cases(tables.get("cases"), fitted, prepared.suites, settings.show_texts),
+            *shown_pairs(tables.get("pairs"), prepared.corpora, scopes, settings.show_texts),
+        ),
+        notes=(*prepared.brought, *prepared.notes, *_failures(views, tallies)),
+        incomplete=sum(tally.failed for tally in tallies.values()),
+        own_audits=own_audits(prepared.audits, findings),
+    )
 
 
-def _plan_said(line: _Line, models: Sequence[Model], settings: Settings) -> dict[str, Any]:
+def _plan_of(prepared: _Prepared, settings: Settings) -> dict[str, Any]:
     """The plan as it was carried out, for the folder and the page."""
-    everyone = settings.trained_on.get("", ())
-    trained = {m.name: [*everyone, *settings.trained_on.get(m.name, ())] for m in models}
-    for model in models:
-        trained[model.name] += [name for name in getattr(model, "trained_on", ()) if name not in everyone]
+    for_all = settings.trained_on.get("", ())
+    trained = {
+        model.name: {*for_all, *settings.trained_on.get(model.name, ()), *getattr(model, "trained_on", ())}
+        for model in prepared.models
+    }
+    keys = ("threshold", "variants", "seed", "fit", "show_texts", "resamples")
     return {
-        "models": [{"name": model.name, "labels": list(line.names[model.name])} for model in models],
+        "models": [
+            {"name": model.name, "labels": list(prepared.names[model.name])} for model in prepared.models
+        ],
         "corpora": [
             {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
-            for c in line.corpora
+            for c in prepared.corpora
         ],
-        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in line.suites],
+        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in prepared.suites],
         "gates": [str(gate) for gate in settings.gates],
-        "trained_on": {name: sorted(set(names)) for name, names in trained.items() if names},
-        **{
-            key: getattr(settings, key)
-            for key in ("audits", "threshold", "variants", "seed", "fit", "show_texts", "resamples")
-        },
+        "trained_on": {name: sorted(names) for name, names in trained.items() if names},
+        "audits": (*settings.audits, *(one.name for one in prepared.audits if is_own(one))),
+        **{key: getattr(settings, key) for key in keys},
         "swap": list(scope_of(settings.swap).words),
         "swap_person": settings.swap_person,
     }
 
 
-def _unscored_notes(tallies: Mapping[str, Tally]) -> list[str]:
-    return [
-        f"model '{name}': {counted(tally.failed, 'text')} could not be scored; the run is incomplete"
-        for name, tally in tallies.items()
-        if tally.failed
-    ]
+def _failures(views: Sequence[RememberedScores], tallies: Mapping[str, Tally]) -> Iterator[str]:
+    """Notes on texts that could not be scored."""
+    for view in views:
+        for reason, count in view.complaints.items():
+            yield f"model '{view.model}': {counted(count, 'text')} could not be scored: {reason}"
+    for name, tally in tallies.items():
+        if tally.failed:
+            texts = counted(tally.failed, "text")
+            yield f"model '{name}': {texts} could not be scored; the run is incomplete"
 
 
 def _baseline(gate: Gate) -> tuple[Finding, ...]:
@@ -322,40 +303,15 @@ def _baseline(gate: Gate) -> tuple[Finding, ...]:
     folder = Path(gate.no_worse_than or "")
     if not folder.exists():
         raise BadInput(
-            f"there is no run to hold this one against: {folder}",
+            f"baseline run not found: {folder}",
             where=str(gate),
             allowed="the folder of a finished run",
-            do=f"make it first: the same audit without this gate, with --out {folder}",
+            do=f"create it first: run the same audit without this gate, with --out {folder}",
         )
     return open_run(folder).findings
 
 
-def _distinct(names: Sequence[str], what: str, do: str) -> None:
+def _refuse_repeats(names: Sequence[str], what: str, do: str) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise BadInput(f"two of the {what} names are '{name}'", allowed=f"one name a {what}", do=do)
-
-
-def _known_settings(raw: dict[str, Any]) -> dict[str, Any]:
-    from psycheck.errors import nearest
-
-    known = {f.name for f in fields(Settings)} - {"gates"}
-    for key in raw:
-        if key not in known:
-            raise BadInput(f"audit() has no setting '{key}'", allowed=nearest(key, known))
-    return raw
-
-
-def _path(said: str | Path | None) -> Path | None:
-    return None if said is None else Path(said)
-
-
-__all__ = [
-    "audit",
-    "corpus_plan",
-    "corpus_plans",
-    "open_corpus",
-    "open_plan",
-    "run_line",
-    "texts_to_score",
-]
+            raise BadInput(f"two of the {what} names are '{name}'", allowed=f"one name per {what}", do=do)

@@ -11,7 +11,7 @@ from psycheck.run import Run
 from psycheck.scoring.engine import Progress, silent
 from psycheck.train.fit import FORMAT, train
 from psycheck.train.recipe import TFIDF, preset
-from psycheck.verbs.audit import run_line
+from psycheck.verbs.audit import run_audit
 from psycheck.verbs.plan import Settings
 
 TRAINED_ON = "tweets"
@@ -39,11 +39,11 @@ def run_demo(
         )
     say(f"training {recipe.start} on the demo corpus '{TRAINED_ON}' (synthetic text)")
     home, name = open_demo(TRAINED_ON), "tfidf" if light else "minilm"
-    # Named by what it is made of, so that a newer psycheck trains anew beside what an older one left.
+    # The name changes with the recipe and the data, so that a newer psycheck trains a new model.
     made_of = f"{FORMAT} {home.fingerprint()} {recipe.as_dict()}".encode()
     folder = out / f"{name}-{blake2b(made_of, digest_size=4).hexdigest()}"
     trained = train(home, recipe, folder)
-    say("it was trained before" if trained.reused else f"trained in {trained.seconds:.0f} s")
+    say("already trained" if trained.reused else f"trained in {trained.seconds:.0f} s")
     corpora = [open_demo(name, "test") for name in (TRAINED_ON, *OTHERS)]
     corpora = [next(corpus.slices(MOST.get(corpus.name, len(corpus)))) for corpus in corpora]
     settings = Settings(
@@ -55,4 +55,4 @@ def run_demo(
     )
     say(f"auditing with DECK on {', '.join(corpus.name for corpus in corpora)}")
     model = open_model(trained.spec, name=name)
-    return run_line([model], corpora, settings, out, store or out / "scores.sqlite", progress)
+    return run_audit([model], corpora, settings, out, store or out / "scores.sqlite", progress)

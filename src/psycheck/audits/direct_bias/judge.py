@@ -14,6 +14,7 @@ from psycheck.finding import Finding
 from psycheck.measures.association import (
     LISTS,
     Centring,
+    ListTest,
     carriers,
     cosines,
     direct_bias,
@@ -33,13 +34,11 @@ from psycheck.model import FloatArray, Judgement
 
 Lengths = Literal["unit", "raw"]
 FEWEST_PAIRS = 3
-FEWEST_RANDOM = (
-    20  # different random words that are known; lists of fewer are much the same, so they show nothing
-)
+FEWEST_RANDOM = 20  # distinct random words with a vector; lists drawn from fewer hardly differ
 ALPHA = 0.05
 CARRIERS = 10
 POOL = 1_000  # random words for the shares of variance by chance
-# How the gender direction could be made otherwise; the first is Bolukbasi's.
+# Ways to make the gender direction; the first is Bolukbasi's.
 VARIANTS: tuple[tuple[Centring, Lengths], ...] = (
     ("pairs", "unit"),
     ("pairs", "raw"),
@@ -51,8 +50,8 @@ VARIANTS: tuple[tuple[Centring, Lengths], ...] = (
 class Biasing:
     """How bias is measured.
 
-    `centring` and `lengths` make the gender direction, `strictness` is the c of Direct Bias, `pool` says how
-    many random words stand for a target, `random_lists` how many lists are drawn from them.
+    `centring` and `lengths` make the gender direction, `strictness` is the c of Direct Bias, `pool` is the
+    number of random words per target, `random_lists` the number of lists drawn from them.
     """
 
     centring: Centring = "pairs"
@@ -62,6 +61,19 @@ class Biasing:
     random_lists: int = LISTS
     resamples: int = RESAMPLES
     seed: int = 0
+
+    def sizes(self, cosines: FloatArray) -> FloatArray:
+        """What Direct Bias is the mean of: |cosine| ** strictness."""
+        sizes: FloatArray = np.abs(cosines) ** self.strictness
+        return sizes
+
+    def interval(self, values: FloatArray) -> Interval:
+        """The bootstrap interval of a mean."""
+        return mean_interval(values, resamples=self.resamples, seed=self.seed)
+
+    def test(self, values: FloatArray, pools: FloatArray, *, two_sided: bool) -> ListTest:
+        """The mean of a list against the means of random lists."""
+        return list_test(values, pools, two_sided=two_sided, lists=self.random_lists, seed=self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +85,26 @@ class _Groups:
     female: FloatArray
     male: FloatArray
 
+    def sides(self, lengths: Lengths) -> tuple[FloatArray, FloatArray]:
+        """Both sides of the pairs, as they are or with length 1."""
+        return (self.first, self.second) if lengths == "raw" else (unit(self.first), unit(self.second))
 
-def judge(asked: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasing) -> Judgement:
-    """Measure every list; a list of which no word is known is a mistake that is said."""
-    groups = _groups(asked, vectors)
-    axis = _axis(groups, how.centring, how.lengths)
-    findings: list[Finding] = list(_direction(asked, vectors, groups, where, how))
-    rows: list[dict[str, object]] = []
-    for name in asked.lists:
-        own = vectors.of(asked.own[name])
+    def axis(self, centring: Centring, lengths: Lengths) -> FloatArray:
+        """The gender direction, (d,)."""
+        vector = paired_axis(*self.sides(lengths), centring=centring).vector
+        if not np.isfinite(vector).all():
+            raise BadInput("the gender pairs have the same vectors, so there is no direction between them")
+        return vector
+
+
+def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasing) -> Judgement:
+    """Measure every list; a list without a known word is an error."""
+    groups = _groups(request, vectors)
+    axis = groups.axis(how.centring, how.lengths)
+    findings: list[Finding] = list(_direction(request, vectors, groups, where, how))
+    tables = []
+    for name, listed in request.lists.items():
+        own = vectors.of(request.own[name])
         values = cosines(own, axis)
         known = ~np.isnan(values)
         if not known.any():
@@ -89,31 +112,23 @@ def judge(asked: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasin
                 f"none of the {len(values)} words of list '{name}' is known to the encoder",
                 where=where.get("encoder", ""),
                 allowed="words of the language and spelling of the vectors",
-                do="look at the list's spelling, or choose other vectors",
+                do="check the spelling in the list, or choose other vectors",
             )
         here = {**where, "list": name}
-        findings += _direct(asked, vectors, name, values, axis, here, how)
+        findings += _direct(request, vectors, name, values, axis, here, how)
         findings += _variants(groups, own[known], here, how)
-        findings += _neighbours(asked, vectors, name, groups, here, how)
-        rows += [
-            {
-                "list": name,
-                "word": target.word,
-                "symptom": target.symptom,
-                "known": bool(there),
-                "cosine": None if math.isnan(value) else float(value),
-            }
-            for target, value, there in zip(asked.lists[name].targets, values, known, strict=True)
-        ]
-    schema = {
-        "list": pl.String,
-        "word": pl.String,
-        "symptom": pl.String,
-        "known": pl.Boolean,
-        "cosine": pl.Float64,
-    }
+        findings += _neighbours(request, vectors, name, groups, here, how)
+        table = {
+            "word": [target.word for target in listed.targets],
+            "symptom": [target.symptom for target in listed.targets],
+            "known": known,
+            "cosine": values,
+        }
+        tables.append(pl.DataFrame(table).select(pl.lit(name).alias("list"), pl.all()))
     findings += _adjusted(findings, how.random_lists)
-    return Judgement(tuple(findings), {"words": pl.DataFrame(rows, schema=schema)})
+    return Judgement(
+        tuple(findings), {"words": pl.concat(tables).with_columns(pl.col("cosine").fill_nan(None))}
+    )
 
 
 def _adjusted(findings: Sequence[Finding], lists: int) -> list[Finding]:
@@ -137,49 +152,36 @@ def _adjusted(findings: Sequence[Finding], lists: int) -> list[Finding]:
     ]
 
 
-def known_pairs(asked: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:
+def known_pairs(request: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:
     """The pairs of which the encoder knows both words."""
-    return [pair for pair in asked.pairs if vectors.known(pair).all()]
+    return [pair for pair in request.pairs if vectors.known(pair).all()]
 
 
-def _groups(asked: Asked, vectors: Embedded) -> _Groups:
-    pairs = known_pairs(asked, vectors)
+def _groups(request: Asked, vectors: Embedded) -> _Groups:
+    pairs = known_pairs(request, vectors)
     if len(pairs) < FEWEST_PAIRS:
         raise BadInput(
-            f"the encoder knows {len(pairs)} of the {len(asked.pairs)} pairs that give the gender direction",
+            f"the encoder knows {len(pairs)} of the {len(request.pairs)} gender pairs",
             allowed=f"{FEWEST_PAIRS} pairs or more, such as she and he, woman and man",
-            do="use vectors of English words; is the file the right one?",
+            do="use vectors of English words; check that the file is the right one",
         )
-    attributes = [_known(vectors.of(words)) for words in (asked.female, asked.male)]
+    attributes = [_known(vectors.of(words)) for words in (request.female, request.male)]
     return _Groups(vectors.of([a for a, _ in pairs]), vectors.of([b for _, b in pairs]), *attributes)
 
 
-def _axis(groups: _Groups, centring: Centring, lengths: Lengths) -> FloatArray:
-    made = paired_axis(*_sides(groups, lengths), centring=centring)
-    if not np.isfinite(made.vector).all():
-        raise BadInput("the pairs of gender have the same vectors, so there is no direction between them")
-    return made.vector
-
-
-def _sides(groups: _Groups, lengths: Lengths) -> tuple[FloatArray, FloatArray]:
-    if lengths == "raw":
-        return groups.first, groups.second
-    return unit(groups.first), unit(groups.second)
-
-
 def _direction(
-    asked: Asked, vectors: Embedded, groups: _Groups, where: Mapping[str, str], how: Biasing
+    request: Asked, vectors: Embedded, groups: _Groups, where: Mapping[str, str], how: Biasing
 ) -> Iterator[Finding]:
     """Shares of variance of all components (section 5), and the same for pairs of random words."""
-    first, second = _sides(groups, how.lengths)
+    first, second = groups.sides(how.lengths)
     axis = paired_axis(first, second, centring=how.centring)
     ends = share_intervals(first, second, centring=how.centring)
-    drawn = next(iter(asked.random_plain.values()))
+    drawn = next(iter(request.random_plain.values()))
     few = vectors.distinct_known(drawn) < FEWEST_RANDOM
     some = [] if few else [one for row in drawn for one in row[: max(20, POOL // len(drawn))]]
     pool = _known(vectors.of(some))
     chance = random_shares(unit(pool) if how.lengths == "unit" else pool, len(first), seed=how.seed)
-    counts = {"pairs": len(asked.pairs), "known": len(first), "agreeing": axis.agreeing}
+    counts = {"pairs": len(request.pairs), "known": len(first), "agreeing": axis.agreeing}
     for k, (share, interval) in enumerate(zip(axis.shares, ends, strict=True)):
         here = {**where, "component": str(k + 1), "centring": how.centring, "lengths": how.lengths}
         yield Finding("explained_variance", float(share), len(first), _or_none(interval), here, counts)
@@ -188,7 +190,7 @@ def _direction(
 
 
 def _direct(
-    asked: Asked,
+    request: Asked,
     vectors: Embedded,
     name: str,
     values: FloatArray,
@@ -196,97 +198,66 @@ def _direct(
     where: Mapping[str, str],
     how: Biasing,
 ) -> Iterator[Finding]:
-    targets = asked.lists[name].targets
+    """Direct Bias of a list, its side, its symptoms and its words; values are cosines, (targets,)."""
+    targets = request.lists[name].targets
     known = ~np.isnan(values)
     there = values[known]
-    sizes = np.abs(there) ** how.strictness
     n = len(there)
-    pools = _pools(asked.random[name], vectors, len(targets), lambda rows: cosines(rows, axis))[known]
-    by_size = list_test(sizes, np.abs(pools) ** how.strictness, lists=how.random_lists, seed=how.seed)
-    by_sign = list_test(there, pools, two_sided=True, lists=how.random_lists, seed=how.seed)
-    ends = mean_interval(there, resamples=how.resamples, seed=how.seed)
-    here = {**where, "direction": "F" if there.mean() > 0 else "M"}
+    pools = _pools(request.random[name], vectors, len(targets), lambda rows: cosines(rows, axis))[known]
+    ends = how.interval(there)
     unclear = ("direction_unclear",) if not ends[0] * ends[1] > 0 else ()
-    spoken = [target for target, kept in zip(targets, known, strict=True) if kept]
-    most = tuple(spoken[i].word for i in carriers(there, CARRIERS))
-    yield Finding(
-        "direct_bias",
-        direct_bias(there, strictness=how.strictness),
-        n,
-        mean_interval(sizes, resamples=how.resamples, seed=how.seed),
-        here,
-        {"words": len(targets), "known": n, "missing": len(targets) - n},
-        most,
-        unclear,
-    )
-    yield Finding("direct_bias_chance", by_size.chance, n, _or_none(by_size.spread), where)
-    yield Finding("direct_bias_p", by_size.p, n, None, where)
+    words = [target for target, kept in zip(targets, known, strict=True) if kept]
+    most = tuple(words[i].word for i in carriers(there, CARRIERS))
+    counts = {"words": len(targets), "known": n, "missing": len(targets) - n}
+    whole = _mean_size("direct_bias", there, where, how)
+    yield replace(whole, counts=counts, examples=most, flags=unclear)
+    yield from _chance("direct_bias", how.test(how.sizes(there), how.sizes(pools), two_sided=False), n, where)
     towards = {"towards_female": int((there > 0).sum()), "towards_male": int((there < 0).sum())}
-    yield Finding("signed_mean", float(there.mean()), n, ends, here, towards, (), unclear)
-    yield Finding("signed_mean_chance", by_sign.chance, n, _or_none(by_sign.spread), where)
-    yield Finding("signed_mean_p", by_sign.p, n, None, where)
-    for symptom in dict.fromkeys(target.symptom for target in spoken if target.symptom):
-        part = there[[target.symptom == symptom for target in spoken]]
-        yield Finding(
-            "direct_bias_symptom",
-            direct_bias(part, strictness=how.strictness),
-            len(part),
-            mean_interval(np.abs(part) ** how.strictness, resamples=how.resamples, seed=how.seed),
-            {**where, "symptom": symptom, "direction": "F" if part.mean() > 0 else "M"},
-        )
+    yield Finding("signed_mean", float(there.mean()), n, ends, whole.where, towards, (), unclear)
+    yield from _chance("signed_mean", how.test(there, pools, two_sided=True), n, where)
+    for symptom in dict.fromkeys(target.symptom for target in words if target.symptom):
+        part = there[[target.symptom == symptom for target in words]]
+        yield _mean_size("direct_bias_symptom", part, {**where, "symptom": symptom}, how)
     for i in carriers(there, n):
-        yield Finding(
-            "projection",
-            float(there[i]),
-            1,
-            None,
-            {
-                **where,
-                "word": spoken[i].word,
-                **({"symptom": spoken[i].symptom} if spoken[i].symptom else {}),
-            },
-        )
+        named = {"word": words[i].word, "symptom": words[i].symptom}
+        here = {**where, **{key: value for key, value in named.items() if value}}
+        yield Finding("projection", float(there[i]), 1, None, here)
 
 
 def _variants(groups: _Groups, own: FloatArray, where: Mapping[str, str], how: Biasing) -> Iterator[Finding]:
-    """Direct Bias with the gender direction made otherwise: how much the figure hangs on that choice."""
+    """Direct Bias with other gender directions: how much the figure depends on that choice."""
     for centring, lengths in VARIANTS:
-        values = cosines(own, _axis(groups, centring, lengths))
-        sizes = np.abs(values) ** how.strictness
-        yield Finding(
-            "direct_bias_variant",
-            float(sizes.mean()),
-            len(values),
-            mean_interval(sizes, resamples=how.resamples, seed=how.seed),
-            {
-                **where,
-                "centring": centring,
-                "lengths": lengths,
-                "direction": "F" if values.mean() > 0 else "M",
-            },
-        )
+        values = cosines(own, groups.axis(centring, lengths))
+        here = {**where, "centring": centring, "lengths": lengths}
+        yield _mean_size("direct_bias_variant", values, here, how)
+
+
+def _mean_size(measure: str, values: FloatArray, where: Mapping[str, str], how: Biasing) -> Finding:
+    """Direct Bias of some words, and the side that they lean to."""
+    here = {**where, "direction": "F" if values.mean() > 0 else "M"}
+    value = direct_bias(values, strictness=how.strictness)
+    return Finding(measure, value, len(values), how.interval(how.sizes(values)), here)
+
+
+def _chance(measure: str, test: ListTest, n: int, where: Mapping[str, str]) -> Iterator[Finding]:
+    """What random lists show, and how many of them show as much."""
+    yield Finding(f"{measure}_chance", test.chance, n, _or_none(test.spread), where)
+    yield Finding(f"{measure}_p", test.p, n, None, where)
 
 
 def _neighbours(
-    asked: Asked, vectors: Embedded, name: str, groups: _Groups, where: Mapping[str, str], how: Biasing
+    request: Asked, vectors: Embedded, name: str, groups: _Groups, where: Mapping[str, str], how: Biasing
 ) -> Iterator[Finding]:
     """WEAT (SEAT for contextual vectors) against words of bodily illness, and RND; above 0 is female."""
-    named = {target.word.casefold() for target in asked.lists[name].targets}
-    contrast = _known(vectors.of([one for one in asked.contrast if one.word.casefold() not in named]))
-    plain = vectors.of(asked.plain[name])
+    named = {target.word.casefold() for target in request.lists[name].targets}
+    contrast = _known(vectors.of([one for one in request.contrast if one.word.casefold() not in named]))
+    plain = vectors.of(request.plain[name])
     own = _known(plain)
     attributes = {"female": len(groups.female), "male": len(groups.male)}
     if not len(own) or not all(attributes.values()):
         return
-    found = weat(
-        own,
-        contrast,
-        groups.female,
-        groups.male,
-        permutations=how.random_lists,
-        resamples=how.resamples,
-        seed=how.seed,
-    )
+    drawn = {"permutations": how.random_lists, "resamples": how.resamples, "seed": how.seed}
+    found = weat(own, contrast, groups.female, groups.male, **drawn)
     n = len(own) + len(contrast)
     against = {**where, "against": "physical illness"}
     counts = {"targets": len(own), "contrast": len(contrast), **attributes}
@@ -297,14 +268,11 @@ def _neighbours(
         return norm_distances(rows, groups.female, groups.male)
 
     values = distances(plain)
-    there = ~np.isnan(values)
-    pools = _pools(asked.random_plain[name], vectors, len(values), distances)
-    test = list_test(values[there], pools[there], two_sided=True, lists=how.random_lists, seed=how.seed)
-    m = int(there.sum())
-    ends = mean_interval(values[there], resamples=how.resamples, seed=how.seed)
-    yield Finding("rnd", float(values[there].mean()), m, ends, where, attributes)
-    yield Finding("rnd_chance", test.chance, m, _or_none(test.spread), where)
-    yield Finding("rnd_p", test.p, m, None, where)
+    known = ~np.isnan(values)
+    there = values[known]
+    pools = _pools(request.random_plain[name], vectors, len(values), distances)[known]
+    yield Finding("rnd", float(there.mean()), len(there), how.interval(there), where, attributes)
+    yield from _chance("rnd", how.test(there, pools, two_sided=True), len(there), where)
 
 
 def _pools(

@@ -2,10 +2,10 @@
 
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from psycheck.errors import BadInput, nearest
 
@@ -64,13 +64,13 @@ def word_list(name: str) -> WordList:
 
 
 def read_words(path: str | Path, *, sentence: str | None = None) -> WordList:
-    """The user's own list: a text file with one word or phrase a line, or TOML like the shipped ones."""
+    """The user's own list: a text file with one word or phrase per line, or TOML like the shipped ones."""
     path = Path(path).expanduser()
     if path.suffix == ".toml":
         made = _of_toml(path)
     else:
         made = WordList(path.stem, f"Words of {path.name}", tuple(_lines(path)))
-    return _judged(made, sentence or made.sentence, str(path))
+    return _checked(made, sentence or made.sentence, str(path))
 
 
 @cache
@@ -98,54 +98,48 @@ def common_words() -> tuple[str, ...]:
 
 
 def _of_toml(path: Path) -> WordList:
-    try:
+    with _reading(path, "TOML with [[group]] tables that hold `words`, and optionally `symptom`"):
         raw = tomllib.loads(path.read_text("utf-8"))
         targets = [
             Target(str(word).strip(), str(group.get("symptom", "")))
             for group in raw["group"]
             for word in group["words"]
         ]
+    name, title = (str(raw.get(key, path.stem)) for key in ("name", "title"))
+    words = WordList(name, title, tuple(targets), source=str(raw.get("source", "")))
+    return _checked(words, str(raw.get("sentence", PLAIN)), str(path))
+
+
+@contextmanager
+def _reading(path: Path, allowed: str) -> Iterator[None]:
+    """Turn what can go wrong with a file into one clear error."""
+    try:
+        yield
     except FileNotFoundError as error:
-        raise BadInput(f"there is no file '{path}'") from error
+        raise BadInput(f"no such file: '{path}'") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = type(error).__name__
         raise BadInput(
-            f"the word list cannot be read ({type(error).__name__})",
-            where=str(path),
-            allowed="TOML with [[group]] tables that hold `words`, and optionally `symptom`",
+            f"the word list cannot be read ({reason})", where=str(path), allowed=allowed
         ) from error
-    made = WordList(
-        _text(raw, "name", path.stem),
-        _text(raw, "title", path.stem),
-        tuple(targets),
-        source=_text(raw, "source", ""),
-    )
-    return _judged(made, _text(raw, "sentence", PLAIN), str(path))
 
 
 def _lines(path: Path) -> Iterator[Target]:
-    try:
+    with _reading(path, "UTF-8 text, one word or phrase per line"):
         lines = path.read_text("utf-8-sig").splitlines()
-    except FileNotFoundError as error:
-        raise BadInput(f"there is no file '{path}'") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(
-            f"the word list cannot be read ({type(error).__name__})",
-            where=str(path),
-            allowed="UTF-8 text, one word or phrase a line",
-        ) from error
     for number, line in enumerate(lines, start=1):
         word = line.partition("#")[0].strip()
         if len(word) > LONGEST:
             raise BadInput(
                 "a line is too long for a word or phrase",
                 where=f"{path}, line {number}",
-                allowed=f"{LONGEST} characters; one word or phrase a line",
+                allowed=f"{LONGEST} characters; one word or phrase per line",
             )
         if word:
             yield Target(word)
 
 
-def _judged(made: WordList, sentence: str, where: str) -> WordList:
+def _checked(made: WordList, sentence: str, where: str) -> WordList:
     """The list without repeats; an empty one, or a sentence without a place for the word, is refused."""
     first = {target.word.casefold(): target for target in reversed(made.targets) if target.word}
     targets = tuple(target for target in dict.fromkeys(made.targets) if target in first.values())
@@ -155,7 +149,7 @@ def _judged(made: WordList, sentence: str, where: str) -> WordList:
         if target.word and (kept := first[target.word.casefold()]).symptom != target.symptom
     )
     if not targets:
-        raise BadInput("the word list is empty", where=where, allowed="one word or phrase a line")
+        raise BadInput("the word list is empty", where=where, allowed="one word or phrase per line")
     if sentence.count(MARK) != 1:
         raise BadInput(
             "the sentence has no place for the word",
@@ -163,7 +157,3 @@ def _judged(made: WordList, sentence: str, where: str) -> WordList:
             allowed=f"a sentence with {MARK} in it once, such as '{PLAIN}'",
         )
     return WordList(made.name, made.title, targets, sentence, made.source, made.again or again)
-
-
-def _text(raw: dict[str, Any], key: str, otherwise: str) -> str:
-    return str(raw.get(key, otherwise))

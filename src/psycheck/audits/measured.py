@@ -1,0 +1,38 @@
+"""How every audit writes a figure down: what has no value has no interval and is "not tested"."""
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from psycheck.finding import Finding, Interval
+from psycheck.measures.fairness import Rate
+
+_NONE: Mapping[str, int] = MappingProxyType({})
+
+
+def measured(
+    measure: str,
+    value: float,
+    n: int,
+    interval: Interval | None,
+    where: Mapping[str, str],
+    counts: Mapping[str, int] = _NONE,
+    examples: Sequence[str] = (),
+    flags: tuple[str, ...] = (),
+) -> Finding:
+    """A finding; NaN as value is flagged "not_tested", NaN in an interval is no interval."""
+    tested = not math.isnan(value)
+    known = tested and interval is not None and not any(map(math.isnan, interval))
+    flags = flags if tested else (*flags, "not_tested")
+    return Finding(measure, value, n, interval if known else None, where, counts, tuple(examples), flags)
+
+
+def measured_rate(
+    measure: str,
+    rate: Rate,
+    where: Mapping[str, str],
+    counts: Mapping[str, int] = _NONE,
+    examples: Sequence[str] = (),
+) -> Finding:
+    """A share of texts with Wilson's interval."""
+    return measured(measure, rate.value, rate.n, rate.interval, where, counts, examples)
