@@ -1,7 +1,6 @@
 """The whole design of DECK on corpora of the user: train × model × test, checks, retraining, tables."""
 
 from collections.abc import Sequence
-from contextlib import closing
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,8 @@ from psycheck.model import Windowed
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
-from psycheck.scoring.engine import Progress, score_once, silent
-from psycheck.scoring.store import Store
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.answers import answers
+from psycheck.scoring.engine import Progress, silent
 from psycheck.train.recipe import Recipe, with_seed
 
 AUDIT = "study"
@@ -135,10 +133,8 @@ def _check_rates(arms: Arms, suite: Suite, model_name: str, texts: int) -> list[
     audit = Behaviour(suite, variants="one")
     sentences = [s for check in suite.checks for s in check.sentences]
     fitted, _ = fit_texts(asked, [plain.read] if isinstance(plain, Windowed) else [], sentences)
-    with closing(Store(arms.store)) as store:
-        view = RememberedScores(store, plain, plain.labels)
-        score_once([(plain, view)], store, [(1.0, audit.ask(fitted))], arms.progress)
-        found = audit.judge(fitted, view).findings
+    with answers([plain], [(1.0, audit.ask(fitted))], store=arms.store, progress=arms.progress) as scored:
+        found = audit.judge(fitted, scored.views[0]).findings
     wanted = ("pass_rate", "pass_rate_mean")
     return [
         Finding(

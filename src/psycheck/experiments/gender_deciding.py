@@ -13,17 +13,18 @@ import numpy as np
 
 from psycheck.corpus import Corpus
 from psycheck.experiments.arms import Say, named
-from psycheck.experiments.arrays import Arrays, key_of, vectors_of
 from psycheck.experiments.asking import scored
 from psycheck.experiments.gender_rows import OWN, Decided
 from psycheck.experiments.gender_texts import Gendered
 from psycheck.experiments.gender_training import Training
 from psycheck.experiments.gender_unseen import NOT_LEARNED, Pair, same_vectors, why_same, why_same_to
 from psycheck.measures.classification import BoolArray
-from psycheck.model import Encoder, FloatArray
+from psycheck.model import Encoder, FloatArray, digest_of
 from psycheck.models.open import open_model
 from psycheck.report.studies.gender import EXPERIMENTS
+from psycheck.scoring.answers import encode_once
 from psycheck.scoring.engine import Progress
+from psycheck.scoring.store import Store
 from psycheck.train.fit import train
 from psycheck.train.grids import Features, Grid, Searched, search
 from psycheck.train.recipe import FROZEN, Recipe
@@ -41,7 +42,7 @@ def title_of(recipe: Recipe) -> str:
 
 
 class Deciding:
-    """Trains and decides; vectors and decisions are remembered in the folder, so nothing is done twice."""
+    """Trains and decides; vectors and decisions are stored in the folder, so nothing is done twice."""
 
     def __init__(
         self, texts: Gendered, folder: Path, encoder: Encoder | None, progress: Progress, say: Say
@@ -55,15 +56,19 @@ class Deciding:
         self._why: dict[Pair, str] = {}
 
     @property
-    def remembered(self) -> Path:
-        """The file of vectors and decisions."""
-        return self.folder / "vectors.sqlite"
+    def store(self) -> Path:
+        """The file of vectors, decisions and scores."""
+        return self.folder / "scores.sqlite"
 
-    def encode(self, texts: Sequence[str]) -> None:
+    def take_vectors(self, texts: Sequence[str]) -> None:
         """Encode every distinct text once."""
         if self.encoder is None:
             return
-        self._vectors = vectors_of(self.encoder, texts, self.remembered, self.progress)
+        distinct = list(dict.fromkeys(texts))
+        vectors = encode_once(self.encoder, distinct, store=self.store, progress=self.progress)
+        # In 32 bits, whatever the encoder gives: decisions are close to the edge.
+        rounded = vectors.astype(np.float32).astype(np.float64)
+        self._vectors = dict(zip(distinct, rounded, strict=True))
         empty = [text for text, vector in self._vectors.items() if np.isnan(vector).any()]
         for text in empty:
             self._vectors[text] = np.zeros_like(self._vectors[text])
@@ -82,17 +87,17 @@ class Deciding:
                 sort_keys=True,
             )
             every = [*texts, *training.as_female, *training.as_male]
-            key = key_of("decided", version("scikit-learn"), mark, rest, *every)
-            with closing(Arrays(self.remembered)) as arrays:
-                said = arrays.get(key)
+            key = digest_of("\x1d".join(["decided", version("scikit-learn"), mark, rest, *every]))
+            with closing(Store(self.store)) as store:
+                said = store.result(key)
                 if said is None:
                     found = search(grid, self._features(texts), marks, folds, seed=seed)
                     sides = [self._features(side) for side in (training.as_female, training.as_male)]
                     decided = [found.decide(side) for side in sides]
                     same = same_vectors(*(_vectors(found, side) for side in sides))
                     head = [grid.points().index(dict(found.chosen)), found.score, found.converged]
-                    said = np.concatenate([head, *decided, same]).astype(np.float32)
-                    arrays.add({key: said})
+                    said = np.concatenate([head, *decided, same]).astype(np.float64)
+                    store.add_result(key, said)
             point, score, converged = grid.points()[int(said[0])], float(said[1]), bool(said[2])
             female, male, same = np.split(said[3:] >= 0.5, 3)
             why = self._reasons(training, same)
@@ -124,8 +129,7 @@ class Deciding:
             trained = train((parts[0], parts[1]), recipe, place)
             model = open_model(trained.spec, name=f"{title}, {experiment}-{seed}")
             tests = [Corpus.of(self.texts.corpus, side) for side in (training.as_female, training.as_male)]
-            store = self.folder / "scores.sqlite"
-            scores = scored(model, tests, self.texts.label, store, self.progress)
+            scores = scored(model, tests, self.texts.label, self.store, self.progress)
             female, male = (side >= 0.5 for side in scores)
             why = why_same_to(model, list(zip(training.as_female, training.as_male, strict=True)))
             self._decided(OWN, title, experiment, seed, training, female, male, why)
@@ -142,7 +146,7 @@ class Deciding:
             return [NOT_LEARNED if one else "" for one in same]
         pairs = list(zip(training.as_female, training.as_male, strict=True))
         asked = [pair for pair, one in zip(pairs, same, strict=True) if one and pair not in self._why]
-        self._why |= dict(zip(asked, why_same(self.encoder, asked), strict=True))
+        self._why |= dict(zip(asked, why_same(self.encoder, asked, self.store), strict=True))
         return [self._why[pair] if one else "" for pair, one in zip(pairs, same, strict=True)]
 
     def _features(self, texts: Sequence[str]) -> Features:

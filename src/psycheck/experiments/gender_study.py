@@ -69,7 +69,7 @@ def study_gender(
     reader = None if by_words or not grids else open_encoder(encoder)
     study = Deciding(texts, folder, reader, progress, say)
     trainings = [training_of(texts, one, k) for k, one in enumerate(cuts)]
-    study.encode([text for t in trainings for text in t.every_text()])
+    study.take_vectors([text for t in trainings for text in t.every_text()])
     for number, training in enumerate(trainings):
         for one in grids:
             study.learn(one, training, number)

@@ -146,12 +146,13 @@ def score_saved(folder: Path, kind: str, texts: list[str]) -> FloatArray:
     """Score texts with what a training wrote, (n, k)."""
     from psycheck.models.open import open_model
     from psycheck.models.options import ModelOptions
+    from psycheck.scoring.answers import scores_of
 
     if kind == "frozen":
         from psycheck.models.frozen import open_frozen
 
-        return open_frozen(str(folder), ModelOptions()).score(texts)
-    return open_model(SPECS[kind].format(folder=folder)).score(texts)
+        return scores_of(open_frozen(str(folder), ModelOptions()), texts)
+    return scores_of(open_model(SPECS[kind].format(folder=folder)), texts)
 
 
 def _train_into(

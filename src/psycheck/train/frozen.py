@@ -5,6 +5,7 @@ from pathlib import Path
 
 from psycheck.models.encoder import HfEncoder
 from psycheck.models.frozen import FROZEN_FILE, HEAD_FILE, open_frozen_encoder
+from psycheck.scoring.answers import encode_once
 from psycheck.train.linear import Heads, fit_heads
 from psycheck.train.parts import Parts
 from psycheck.train.recipe import FROZEN, MINILM, Recipe
@@ -16,9 +17,9 @@ def encoder_of(recipe: Recipe) -> str:
 
 
 def fit_frozen(parts: Parts, recipe: Recipe) -> tuple[Heads, HfEncoder]:
-    """Encode once, then fit one LR a label."""
+    """Encode the texts, or take their vectors from the store, then fit one logistic regression per label."""
     encoder = open_frozen_encoder(encoder_of(recipe), recipe.max_length)
-    train, dev = encoder.encode(parts.train.texts), encoder.encode(parts.dev.texts)
+    train, dev = encode_once(encoder, parts.train.texts), encode_once(encoder, parts.dev.texts)
     return fit_heads(train, dev, parts, recipe), encoder
 
 

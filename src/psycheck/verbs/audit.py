@@ -1,7 +1,6 @@
 """The straight line: ask → score → judge → report."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted
 from psycheck.finding import Finding
-from psycheck.model import Audit, Model, Windowed
+from psycheck.model import Audit, Model, Scores, Windowed
 from psycheck.models.open import open_awaited, open_model
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
@@ -29,9 +28,8 @@ from psycheck.runs.examples import shown_cases, shown_pairs
 from psycheck.runs.folder import open_run
 from psycheck.runs.gates import Gate, check_gates, judge_gates, parse_gate, refuse_own_baseline
 from psycheck.runs.pages import save
-from psycheck.scoring.engine import Piece, Progress, Tally, score_once, silent, unscored
-from psycheck.scoring.store import Store, default_store
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.answers import answers, not_scored
+from psycheck.scoring.engine import Piece, Progress, Tally, silent
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.align import (
     align_corpora,
@@ -106,17 +104,16 @@ def run_line(
     check_gates(settings.gates, line.audits, line.tags)
     for note in line.notes:
         say(note)
-    with closing(Store(store_path or default_store())) as store:
-        views = [(model, RememberedScores(store, model, line.names[model.name])) for model in models]
-        tallies = score_once(views, store, line.pieces(), progress)
-        findings, tables = _judged(line, [view for _, view in views])
+    with answers(models, line.pieces(), names=line.names, store=store_path, progress=progress) as found:
+        tallies = found.tallies
+        findings, tables = _judged(line, found.views)
         noticed = [
             cheap_cautions(corpus, called=corpus.called, show=settings.show_texts) for corpus in line.corpora
         ]
         findings += tuple(caution.finding() for cautions in noticed for caution in cautions)
         complaints = [
-            f"model '{model.name}': {counted(count, 'text')} could not be scored: {reason}"
-            for model, view in views
+            f"model '{view.model}': {counted(count, 'text')} could not be scored: {reason}"
+            for view in found.views
             for reason, count in view.complaints.items()
         ]
         run = Run(
@@ -149,13 +146,7 @@ def texts_to_score(plan: Plan) -> Iterator[str]:
     corpora = [open_corpus(said) for said in plan.corpora]
     models = [open_awaited(spec) for spec in plan.models]
     line = _prepared(models, corpora, plan.settings)
-    met: set[str] = set()
-    with closing(Store(plan.store or default_store())) as store:
-        for model in models:
-            for text in unscored(model, store, line.pieces()):
-                if text not in met:
-                    met.add(text)
-                    yield text
+    return not_scored(models, line.pieces, plan.store)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +246,7 @@ def _prepared(models: Sequence[Model], corpora: Sequence[Corpus], settings: Sett
     )
 
 
-def _judged(
-    line: _Line, views: Sequence[RememberedScores]
-) -> tuple[tuple[Finding, ...], dict[str, pl.DataFrame]]:
+def _judged(line: _Line, views: Sequence[Scores]) -> tuple[tuple[Finding, ...], dict[str, pl.DataFrame]]:
     findings: list[Finding] = []
     tables: dict[str, list[pl.DataFrame]] = {}
     for view in views:

@@ -24,6 +24,7 @@ from psycheck.models.vectors.static import WordVectors
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
+from psycheck.scoring.answers import encode_spans_once
 
 VERB = "bias"
 
@@ -57,7 +58,8 @@ def encoder_bias(
     drawn = {one.name: _drawn(opened, one, chosen, how) for one in chosen}
     asked = ask(gender(), chosen, drawn, contextual=not static)
     spoken = asked.distinct()
-    vectors = embedded(spoken, opened.encode_spans([s.text for s in spoken], [s.span for s in spoken]))
+    found_vectors = encode_spans_once(opened, [s.text for s in spoken], [s.span for s in spoken])
+    vectors = embedded(spoken, found_vectors)
     found = judge(asked, vectors, {"audit": VERB, "encoder": opened.name}, how)
     run = Run(
         plan={
