@@ -31,10 +31,10 @@ def score_corpus(
     store: Path | None = None,
     progress: Progress = silent,
 ) -> tuple[pl.DataFrame, int]:
-    """A table of ids with a score for each label (null: no usable answer), and how many texts failed.
+    """A table of ids with a score per label (null: no usable answer), and how many texts failed.
 
-    With a threshold it also has a column NAME_silver with 0/1 for each label. The last column, `text_hash`,
-    says which text a row is for, so that `scores:` takes the file.
+    With a threshold it also has a column NAME_silver of 0 and 1 for each label. The last column, `text_hash`,
+    names the text of each row, so that the file can be opened as `scores:FILE`.
     """
     texts = corpus.texts
     pieces = in_equal_shares([texts[start : start + 2_000] for start in range(0, len(texts), 2_000)])
@@ -51,7 +51,7 @@ def score_corpus(
 
 
 def check_output(path: Path, inputs: Iterable[Path]) -> None:
-    """Refuse, before anything is scored, a file that cannot be written or that the scores come from."""
+    """Refuse, before anything is scored, a file that cannot be written or that is an input."""
     if path.suffix not in WRITTEN:
         raise BadInput(
             f"cannot write '{path.suffix}' files", where=str(path), allowed=", ".join(sorted(WRITTEN))
@@ -60,7 +60,7 @@ def check_output(path: Path, inputs: Iterable[Path]) -> None:
 
 
 def write_scores(table: pl.DataFrame, path: Path) -> None:
-    """Write a table as CSV, TSV, JSONL or Parquet, by its name, whole or not at all."""
+    """Write a table as CSV, TSV, JSONL or Parquet, by its suffix, whole or not at all."""
     check_output(path, ())
     part = path.with_name(path.name + ".part")
     with writing(path):
