@@ -74,7 +74,7 @@ def test_the_planted_list_is_found_and_the_other_is_not(run: Run) -> None:
 
 def test_what_is_missing_or_put_together_is_noted(run: Run) -> None:
     assert one(run, "direct_bias", "depression").counts["missing"] == 1
-    assert any(re.search(r"1 words? .*left out: anhedonia", note) for note in run.notes)
+    assert any(re.search(r"1 unknown words? .*left out: anhedonia", note) for note in run.notes)
     assert any("mean vector of their parts" in note and "weight loss" in note for note in run.notes)
 
 
@@ -145,7 +145,7 @@ def test_without_random_words_it_runs_and_says_that_nothing_is_compared(
         app, ["bias", f"vectors:{ours}", "--list", "depression", "-o", str(tmp_path / "r")]
     )
     assert shown.exit_code == 0, shown.output
-    assert "depression: the encoder knows 0 of the random words" in shown.output
+    assert "depression: the encoder knows only 0 random words" in shown.output
     assert (
         "Words of depression are not compared with random words, of which the encoder knows too few: "
         "Direct Bias 0." in shown.output
@@ -256,9 +256,9 @@ def test_mistakes_of_the_user_are_said(vectors: Path, tmp_path: Path) -> None:
         encoder_bias(spec, words=[strange, strange], how=QUICK)
     with pytest.raises(BadInput, match="no word list"):
         encoder_bias(spec, lists=[], how=QUICK)
-    with pytest.raises(BadInput, match="no list of your own"):
+    with pytest.raises(BadInput, match="needs a word list of your own"):
         encoder_bias(spec, sentence="I am {word}.", how=QUICK)
-    with pytest.raises(BadInput, match="not above 0"):
+    with pytest.raises(BadInput, match="must be above 0"):
         encoder_bias(spec, how=Biasing(strictness=0))
     with pytest.raises(BadInput, match="'pool' is below 1"):
         encoder_bias(spec, how=Biasing(pool=0))
