@@ -126,3 +126,14 @@ def test_a_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "v.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(StoreFailure, match="cannot be used"):
         encode_once(Counting(), ["she"], store=tmp_path / "v.sqlite")
+
+
+def test_the_store_lists_encoders_apart_from_models(own_store: Path) -> None:
+    encode_once(Counting(), ["she", "he"])
+    encode_spans_once(Counting(), ["she"], [(0, 1)])
+    store = Store(own_store)
+    assert [(known.name, known.fingerprint, known.items) for known in store.encoders()] == [
+        ("counting", "a", 2),
+        ("counting", "a spans", 1),
+    ]
+    assert store.models() == []

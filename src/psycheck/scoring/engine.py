@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
-from itertools import count, islice
+from itertools import count, islice, repeat
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -77,7 +77,7 @@ def gather(pieces: Iterable[Piece], budget: int = BUDGET) -> Iterator[tuple[floa
         while some := list(islice(stream, _AT_ONCE)):
             asked += len(some)
             before = len(fresh)
-            fresh.update(dict.fromkeys(some))
+            fresh.update(zip(some, repeat(None)))
             # Repeats take no room; new items are assumed to be as long as these are on average.
             size += (len(fresh) - before) * (_EMPTY + int(sizes_of(some).sum()) // len(some))
             if size > budget:
@@ -157,7 +157,7 @@ class _Todo(NamedTuple):
 
     def take(self, rows: NDArray[np.int64]) -> "_Todo":
         """Some of them, in this order."""
-        items = [self.items[i] for i in rows.tolist()]
+        items = list(map(self.items.__getitem__, rows.tolist()))
         return _Todo(items, None if self.hashes is None else self.hashes[rows])
 
 
