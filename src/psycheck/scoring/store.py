@@ -105,12 +105,12 @@ class Store:
 
     def enter(self, model: Model) -> int:
         """The id of a model, made when it is new."""
-        return self._enter("model", model.fingerprint, name=model.name, labels=list(model.labels), of=model)
+        return self._enter("model", model.fingerprint, model, labels=json.dumps(model.labels))
 
     def enter_encoder(self, encoder: Encoder, *, spans: bool = False) -> int:
         """The id of an encoder, made when it is new; its vectors of spans have one of their own."""
         fingerprint = f"{encoder.fingerprint}{' spans' * spans}"
-        return self._enter("encoder", fingerprint, name=encoder.name, of=encoder)
+        return self._enter("encoder", fingerprint, encoder)
 
     def add(self, model: int, batch: Batch) -> int:
         """Store one batch, whole or not at all; returns its id."""
@@ -206,24 +206,16 @@ class Store:
             Known(f, n, tuple(json.loads(labels)), json.loads(parts), c) for f, n, labels, parts, c in rows
         ]
 
-    def _enter(self, table: str, fingerprint: str, *, of: Model | Encoder, **columns: str | list[str]) -> int:
+    def _enter(self, table: str, fingerprint: str, entered: Model | Encoder, **more: str) -> int:
         """The id of a row of `model` or `encoder`, made when the fingerprint is new."""
-        row = {
-            "fingerprint": fingerprint,
-            "parts": json.dumps(dict(getattr(of, "parts", {})), sort_keys=True),
-        }
-        row |= {
-            name: value if isinstance(value, str) else json.dumps(value) for name, value in columns.items()
-        }
+        parts = json.dumps(dict(getattr(entered, "parts", {})), sort_keys=True)
+        row = {"fingerprint": fingerprint, "name": entered.name, "parts": parts, **more}
+        into = f"{table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
         with self._clear_errors(), self._transaction():
-            self._db.execute(
-                f"INSERT OR IGNORE INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
-                tuple(row.values()),
-            )
-            found = self._db.execute(
-                f"SELECT id FROM {table} WHERE fingerprint = ?", (fingerprint,)
-            ).fetchone()
-        return int(found[0])
+            self._db.execute(f"INSERT OR IGNORE INTO {into}", tuple(row.values()))
+            query = f"SELECT id FROM {table} WHERE fingerprint = ?"
+            (found,) = self._db.execute(query, (fingerprint,)).fetchone()
+        return int(found)
 
     def _replies(self, batch: int) -> tuple[Reply, ...]:
         rows = self._db.execute(
