@@ -23,7 +23,7 @@ import polars as pl
 from psycheck.audits.suite import read_suite, shipped_suites
 from psycheck.corpora.open import open_corpus
 from psycheck.corpus import Corpus
-from psycheck.experiments.asking import additions_of, dir_checks, sample, scored, sentence_rates
+from psycheck.experiments.asking import additions_of, dir_checks, sample, scored, sentence_cases
 from psycheck.experiments.rows import Scored, against, differences
 from psycheck.finding import Finding
 from psycheck.measures.classification import auc, confusion, f1, macro_f1
@@ -126,7 +126,7 @@ def one_seed(
             trained = train((data.part("train"), data.part("dev")), mine, out / "models" / name_of(key))
             model = open_model(trained.spec)
             if arm == "plain":
-                rates = sentence_rates(model, asked, [suite], store)
+                rates = sentence_cases(model, asked, [suite], store)[0]
                 below = [f.where["check"] for f in rates if "below_dir_mean" in f.flags]
                 # A model that passes all alike has no check below the mean: then all are appended.
                 chosen = below or [check.id for check in suite.checks]
@@ -160,7 +160,7 @@ def sentences(seed: int, home: list[Corpus], out: Path, results: "Results", furt
                 if not results.has(kind, key) or results.has(f"{kind}-rates", key | {"suite": suite.name}):
                     continue
                 model = open_model(f"hf:{out / 'models' / name_of(key)}")
-                rates = sentence_rates(model, asked, [suite], out / "scores.sqlite")
+                rates = sentence_cases(model, asked, [suite], out / "scores.sqlite")[0]
                 rows = [
                     {k: f.where.get(k, "") for k in ("check", "symptom", "polarity")}
                     | {"passed": f.counts["passed"], "n": f.n}

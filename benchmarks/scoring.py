@@ -13,9 +13,7 @@ from typing import Any
 
 from psycheck.demo.generate import generate
 from psycheck.models.open import open_model
-from psycheck.scoring.engine import score_once
-from psycheck.scoring.store import Store
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.answers import answers
 from psycheck.train.fit import train
 from psycheck.train.recipe import preset
 from timing import machine, table, verdict
@@ -43,10 +41,8 @@ def main() -> None:
                 some = texts[:PADDED] if name == "padded to 128" else texts
                 started = process_time()
                 if name == "psycheck":
-                    store = Store(Path(folder) / f"{k}.sqlite")
-                    view = RememberedScores(store, model, model.labels)
-                    score_once([(model, view)], store, [(1.0, some)])
-                    view.of(some)
+                    with answers([model], [(1.0, some)], store=Path(folder) / f"{k}.sqlite") as found:
+                        found.views[0].of(some)
                 elif name == "bare loop":
                     _bare_loop(network, tokenizer, some, torch)
                 else:

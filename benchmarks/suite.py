@@ -21,9 +21,7 @@ from psycheck.audits.suite import Check, Suite, read_suite
 from psycheck.corpus import Corpus
 from psycheck.demo.generate import generate
 from psycheck.model import FloatArray
-from psycheck.scoring.engine import score_once
-from psycheck.scoring.store import Store
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.answers import answers
 from timing import machine, peak_megabytes, table, verdict
 
 TEXTS = 2_000
@@ -57,14 +55,11 @@ class Trivial:
 def psycheck_once(corpus: Corpus, suite: Suite, model: Trivial, path: Path) -> float:
     """Ask, score once, judge; the seconds that the model itself takes are left out."""
     started, before = process_time(), model.seconds
-    store = Store(path)
     audit = Behaviour(suite)
-    view = RememberedScores(store, model, model.labels)
     parts = -(-len(corpus) // 2_000)
     pieces = (((k + 1) / parts, audit.ask(part)) for k, part in enumerate(corpus.slices(2_000)))
-    score_once([(model, view)], store, pieces)
-    audit.judge(corpus, view)
-    store.close()
+    with answers([model], pieces, store=path) as found:
+        audit.judge(corpus, found.views[0])
     return process_time() - started - (model.seconds - before)
 
 

@@ -5,6 +5,7 @@ PsycheckError        exit 2: anything that a user can mend
 ├── MissingExtra     a heavy room is not installed
 ├── ModelFailure     a model cannot be opened, or fails on every text
 └── StoreFailure     scores or results cannot be written (disk full, read-only folder)
+TransientFailure     raised by a model that may succeed when asked again (rate limit, time-out)
 
 A message says what is wrong, where, what is allowed and what to do. It never quotes a person's text.
 """
@@ -56,6 +57,17 @@ class ModelFailure(PsycheckError):
 
 class StoreFailure(PsycheckError):
     """Scores or results cannot be written."""
+
+
+class TransientFailure(Exception):
+    """Raised by a model for a failure that may pass, such as a rate limit; it is asked again after a while.
+
+    `after` is the number of seconds that a server asks callers to wait.
+    """
+
+    def __init__(self, what: str = "", *, after: float = 0.0) -> None:
+        super().__init__(what)
+        self.after = after
 
 
 def refusal(error: Exception) -> str:

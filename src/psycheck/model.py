@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from operator import countOf
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -19,22 +20,72 @@ IntArray = NDArray[np.int64]
 _DIGEST = 16
 
 
-def digest(text: str) -> bytes:
-    """The hash under which a text is remembered, 16 bytes."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
+@runtime_checkable
+class Composed(Protocol):
+    """An item that is more than one text, such as the posts of one author in time order.
+
+    It must be hashable and equal to another of the same content, as a frozen dataclass is.
+    """
+
+    @property
+    def digest(self) -> bytes:
+        """A hash of its content, 16 bytes; no text may have the same one."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How long it is, in characters."""
+        ...
 
 
-def digests_of(texts: Sequence[str]) -> NDArray[np.uint64]:
-    """The hashes of texts, (n, 2)."""
-    # `digest`, written out: this runs for every text that is scored or looked up, and copying a fresh state
-    # is a third faster than making one.
-    fresh = blake2b(digest_size=_DIGEST).copy
+Item = str | Composed
+"""What a model can be asked about: anything with a digest and a size. A text is a plain `str`."""
+
+
+def digest_of(item: Item) -> bytes:
+    """The hash that identifies an item in the store, 16 bytes."""
+    if isinstance(item, str):
+        return blake2b(item.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
+    return item.digest
+
+
+def size_of(item: Item) -> int:
+    """The length of an item in characters."""
+    return len(item) if isinstance(item, str) else item.size
+
+
+def digests_of(items: Sequence[Item]) -> NDArray[np.uint64]:
+    """The hashes of items, (n, 2)."""
+    # `digest_of`, written out: this runs for every text that is scored or looked up, and copying a fresh
+    # state is a third faster than making one.
+    fresh, encode = blake2b(digest_size=_DIGEST).copy, str.encode
     hashes = []
-    for text in texts:
-        state = fresh()
-        state.update(text.encode("utf-8", "surrogatepass"))
-        hashes.append(state.digest())
+    try:
+        for item in items:
+            state = fresh()
+            state.update(encode(item, "utf-8", "surrogatepass"))  # type: ignore[arg-type]  # see below
+            hashes.append(state.digest())
+    except TypeError:  # not only texts
+        hashes = [digest_of(item) for item in items]
     return np.frombuffer(b"".join(hashes), np.uint64).reshape(-1, 2)
+
+
+def sizes_of(items: Sequence[Item]) -> IntArray:
+    """The lengths of items, (n,)."""
+    only_texts = countOf(map(type, items), str) == len(items)
+    lengths = map(len, items) if only_texts else map(size_of, items)  # type: ignore[arg-type]  # all are str
+    return np.fromiter(lengths, np.int64, len(items))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model that talks replied about one item, as it came: the text, and what it cost."""
+
+    text: str
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    finish: str = ""
+    seconds: float | None = None
 
 
 @runtime_checkable
@@ -62,8 +113,8 @@ class Model(Protocol):
         """Changes whenever a score could."""
         ...
 
-    def score(self, texts: Sequence[str], /) -> FloatArray:
-        """Score texts, (n, k) in [0, 1]."""
+    def score(self, items: Sequence[Any], /) -> FloatArray:
+        """Score texts, or other items that it was made for, (n, k) in [0, 1]."""
         ...
 
 
@@ -71,9 +122,32 @@ class Model(Protocol):
 class Windowed(Protocol):
     """A model that cuts long texts and can say where."""
 
-    def read(self, texts: Sequence[str], /) -> IntArray:
+    def read(self, items: Sequence[Any], /) -> IntArray:
         """How many characters of each text are read, (n,); len(text) where it is read whole."""
         ...
+
+
+@runtime_checkable
+class Replying(Model, Protocol):
+    """A model that replies in words, from which its scores are read.
+
+    The store keeps the replies; scores are read from them whenever they are needed, so `fingerprint` covers
+    what decides a reply (weights, prompt, temperature) and not how replies are read.
+    """
+
+    def ask(self, items: Sequence[Any], /) -> Sequence[Reply | Exception]:
+        """One reply per item, or the exception that stands in its way; never an error as a reply."""
+        ...
+
+    def read_reply(self, reply: Reply, /) -> FloatArray:
+        """The scores of one reply, (k,): a pure function; NaN for each label that it does not answer."""
+        ...
+
+    def score(self, items: Sequence[Any], /) -> FloatArray:
+        """Scores of items whose replies need not be kept, (n, k)."""
+        replies = self.ask(items)
+        unread = np.full(len(self.labels), np.nan)
+        return np.stack([self.read_reply(r) if isinstance(r, Reply) else unread for r in replies])
 
 
 @runtime_checkable
@@ -100,7 +174,7 @@ class Encoder(Protocol):
 
 
 class Scores(Protocol):
-    """The scores of one model, looked up by text; an audit sees nothing else of a model."""
+    """The scores of one model, looked up by item; an audit sees nothing else of a model."""
 
     @property
     def model(self) -> str:
@@ -112,12 +186,12 @@ class Scores(Protocol):
         """What the columns are."""
         ...
 
-    def of(self, texts: Sequence[str]) -> FloatArray:
-        """The scores of texts that were asked for, (n, k); NaN where the model gave no usable answer."""
+    def of(self, items: Sequence[Any]) -> FloatArray:
+        """The scores of items that were asked for, (n, k); NaN where the model gave no usable answer."""
         ...
 
-    def read(self, texts: Sequence[str]) -> IntArray:
-        """How many characters of each text the model took in, (n,)."""
+    def read(self, items: Sequence[Any]) -> IntArray:
+        """How many characters of each item the model took in, (n,)."""
         ...
 
 

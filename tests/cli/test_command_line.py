@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from process import psycheck
-from psycheck.model import digest
+from psycheck.model import digest_of
 
 MODEL = """
 import os, time
@@ -255,13 +255,13 @@ def test_scores_of_a_corpus_are_written_without_texts(place: Path) -> None:
     assert head == "id,depression,depression_silver,text_hash"
     text = "I went to place 0 and he was there with his dog"
     value = len(text) * 37 % 101 / 101
-    assert first == f"p0,{value!r},{int(value >= 0.5)},{digest(text).hex()}"
+    assert first == f"p0,{value!r},{int(value >= 0.5)},{digest_of(text).hex()}"
     # The file is a model that knows these texts, and the silver labels are none of its labels.
     again = psycheck(place, "score", "scores:s.csv", "posts.csv", "--out", "again.csv")
     assert again.returncode == 0, again.stderr
     head, second, *_ = (place / "again.csv").read_text().splitlines()
     assert head == "id,depression,text_hash"
-    assert second == f"p0,{value!r},{digest(text).hex()}"
+    assert second == f"p0,{value!r},{digest_of(text).hex()}"
 
 
 def test_a_corpus_is_written_in_the_other_gender_and_the_undecided_are_named(place: Path) -> None:

@@ -260,6 +260,8 @@ def test_a_failing_direct_bias_does_not_cost_the_training(tmp_path: Path) -> Non
     assert note.startswith("Direct Bias of some words is missing: ")
 
     class Broken(Letters):
+        fingerprint = "3"  # the store holds the spans of the other
+
         def encode_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]], /) -> FloatArray:
             raise RuntimeError
 

@@ -32,10 +32,11 @@ PAIRS = [("She slept badly.", "He slept badly."), ("It rained; she slept.", "It 
 class Words:
     """Counts of known words; those that stand together have one place."""
 
-    name, fingerprint = "words", "1"
+    name = "words"
 
     def __init__(self, *known: tuple[str, ...]) -> None:
         self.known = known
+        self.fingerprint = str(known)
 
     def encode(self, texts: Sequence[str], /) -> FloatArray:
         said = [text.lower().split() for text in texts]

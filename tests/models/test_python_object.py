@@ -187,9 +187,9 @@ def test_answers_are_made_into_a_column(answer: Any, wanted: list[float]) -> Non
         ([np.nan, -3.0], "1 score outside [0, 1], from -3 to -3"),
         ([0.2, np.inf], "1 score outside [0, 1]"),
         (["private", "words"], "values of type <U7"),
-        ([[0.1], [0.2, 0.3]], "a list that is no array of numbers"),
-        (None, "no array of numbers"),
-        (torch.tensor([0.25, 0.5], requires_grad=True), "a Tensor that is no array of numbers"),
+        ([[0.1], [0.2, 0.3]], "a list that is not an array of numbers"),
+        (None, "not an array of numbers"),
+        (torch.tensor([0.25, 0.5], requires_grad=True), "a Tensor that is not an array of numbers"),
     ],
 )
 def test_answers_that_are_refused(answer: Any, message: str) -> None:

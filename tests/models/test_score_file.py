@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psycheck.errors import BadInput
-from psycheck.model import digest
+from psycheck.model import digest_of
 from psycheck.models.open import open_model
 from psycheck.models.score_file import ScoreFile
 
@@ -26,7 +26,7 @@ def opened(path: Path, **options: Any) -> ScoreFile:
 
 
 def table(key: str) -> pl.DataFrame:
-    keys = TEXTS if key == "text" else [digest(text).hex() for text in TEXTS]
+    keys = TEXTS if key == "text" else [digest_of(text).hex() for text in TEXTS]
     low, worry = zip(*SCORES, strict=True)
     return pl.DataFrame({key: keys, "depression": low, "anxiety": worry})
 
@@ -78,10 +78,10 @@ def test_what_is_written_as_json_lines_is_found_again(
 def test_an_export_that_was_filled_in_part(tmp_path: Path) -> None:
     path = tmp_path / "filled.jsonl"
     rows = [
-        {"text_hash": digest("scored").hex(), "text": "scored", "score": 0.5, "read": 4},
-        {"text_hash": digest("no answer").hex(), "text": "no answer", "score": float("nan")},
-        {"text_hash": digest("not yet").hex(), "text": "not yet"},
-        {"text_hash": digest("empty").hex(), "text": "empty", "score": ""},
+        {"text_hash": digest_of("scored").hex(), "text": "scored", "score": 0.5, "read": 4},
+        {"text_hash": digest_of("no answer").hex(), "text": "no answer", "score": float("nan")},
+        {"text_hash": digest_of("not yet").hex(), "text": "not yet"},
+        {"text_hash": digest_of("empty").hex(), "text": "empty", "score": ""},
     ]
     path.write_text("\n".join(map(json.dumps, rows)) + "\n")
     model = opened(path, label="depression")

@@ -17,7 +17,7 @@ from psycheck.scoring.view import RememberedScores
 
 def _scored(store: Store, model: Counting | Planted, texts: Sequence[str]) -> tuple[Tally, RememberedScores]:
     view = RememberedScores(store, model, model.labels)
-    return score_once([(model, view)], store, [(1.0, texts)])[model.name], view
+    return score_once([(model, view)], [(1.0, texts)])[model.name], view
 
 
 @given(st.lists(st.text(max_size=5), max_size=60), st.integers(60, 2000))
@@ -120,8 +120,6 @@ def test_progress_knows_the_total_when_all_is_gathered(own_store: Path) -> None:
     object.__setattr__(model, "batch", 2)
     view = RememberedScores(Store(own_store), model, model.labels)
     pieces = [(0.5, ["a", "b"]), (1.0, ["c", "d", "e"])]
-    score_once(
-        [(model, view)], Store(own_store), pieces, lambda name, done, total, s: told.append((done, total))
-    )
+    score_once([(model, view)], pieces, lambda name, done, total, s: told.append((done, total)))
     assert told == [(2, 5), (4, 5), (5, 5)]
     assert os.environ["PSYCHECK_STORE"] == str(own_store)

@@ -9,7 +9,7 @@ import pytest
 
 from planted import MODELS, Planted
 from psycheck.errors import StoreFailure
-from psycheck.model import digest, digests_of
+from psycheck.model import digest_of, digests_of
 from psycheck.scoring.store import Store, default_store, why_again
 from psycheck.scoring.view import RememberedScores
 
@@ -29,7 +29,7 @@ def test_a_file_that_is_no_store_is_one_clear_error(tmp_path: Path) -> None:
 def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "s.sqlite") as db:
         db.execute("PRAGMA user_version = 99")
-    with pytest.raises(StoreFailure, match="newer psycheck"):
+    with pytest.raises(StoreFailure, match="newer version of psycheck"):
         Store(tmp_path / "s.sqlite")
 
 
@@ -109,4 +109,4 @@ def test_the_store_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_hash_is_sixteen_bytes_in_two_halves() -> None:
-    assert digests_of(["a", "b"]).tobytes() == digest("a") + digest("b")
+    assert digests_of(["a", "b"]).tobytes() == digest_of("a") + digest_of("b")

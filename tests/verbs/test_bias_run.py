@@ -79,8 +79,8 @@ def test_its_findings_are_in_the_catalogue(run: Run) -> None:
 
 def test_what_is_missing_or_put_together_is_noted(run: Run) -> None:
     assert one(run, "direct_bias", "depression").counts["missing"] == 1
-    assert any(re.search(r"1 words? .*left out: anhedonia", note) for note in run.notes)
-    assert any("means of their parts" in note and "weight loss" in note for note in run.notes)
+    assert any(re.search(r"1 unknown words? .*left out: anhedonia", note) for note in run.notes)
+    assert any("mean vector of their parts" in note and "weight loss" in note for note in run.notes)
 
 
 def test_the_folder_opens_again_and_the_page_is_drawn_from_it(run: Run, tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_without_order_of_frequency_common_words_are_drawn_and_it_is_said(
     path = tmp_path / "sorted.txt"
     path.write_text("\n".join(sorted(vectors.read_text("utf-8").splitlines())), "utf-8")
     found = encoder_bias(f"vectors:{path}", lists=["depression"], how=QUICK)
-    assert any("not in order of frequency" in note for note in found.notes)
+    assert any("not sorted by frequency" in note for note in found.notes)
     assert one(found, "direct_bias_p", "depression").value < 0.01
 
 
@@ -150,7 +150,7 @@ def test_without_random_words_it_runs_and_says_that_nothing_is_compared(
         app, ["bias", f"vectors:{ours}", "--list", "depression", "-o", str(tmp_path / "r")]
     )
     assert shown.exit_code == 0, shown.output
-    assert "depression: the encoder knows 0 of the random words" in shown.output
+    assert "depression: the encoder knows only 0 random words" in shown.output
     assert (
         "Words of depression are not compared with random words, because the encoder knows too few of them: "
         "Direct Bias 0." in shown.output
@@ -197,10 +197,10 @@ def test_vectors_of_zeros_are_named(vectors: Path, tmp_path: Path) -> None:
     path.write_text(text, "utf-8")
     found = encoder_bias(f"vectors:{path}", lists=["depression"], how=QUICK)
     assert one(found, "direct_bias", "depression").counts["missing"] == 2
-    assert any("1 words are not known and left out: anhedonia" in note for note in found.notes)
-    said = "depression: 1 words have a vector of zeros, which points nowhere, and are left out: insomnia"
+    assert any("1 unknown words are left out: anhedonia" in note for note in found.notes)
+    said = "depression: 1 words with a zero vector, which has no direction, are left out: insomnia"
     assert said in found.notes
-    assert "pairs of gender left out, because a word has a vector of zeros: Mary and John" in found.notes
+    assert "gender pairs left out because a word has a zero vector: Mary and John" in found.notes
 
 
 def test_a_word_in_two_symptoms_is_noted(vectors: Path, tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_word_in_two_symptoms_is_noted(vectors: Path, tmp_path: Path) -> None:
         "utf-8",
     )
     found = encoder_bias(f"vectors:{vectors}", words=[mine], how=QUICK)
-    said = "mine: 1 words stand in two symptoms and count in the first alone: insomnia (mood, not sleep)"
+    said = "mine: 1 words are listed for two symptoms and count for the first: insomnia (mood, not sleep)"
     assert said in found.notes
 
 
@@ -261,9 +261,9 @@ def test_mistakes_of_the_user_are_said(vectors: Path, tmp_path: Path) -> None:
         encoder_bias(spec, words=[strange, strange], how=QUICK)
     with pytest.raises(BadInput, match="no word list"):
         encoder_bias(spec, lists=[], how=QUICK)
-    with pytest.raises(BadInput, match="no list of your own"):
+    with pytest.raises(BadInput, match="needs a word list of your own"):
         encoder_bias(spec, sentence="I am {word}.", how=QUICK)
-    with pytest.raises(BadInput, match="not above 0"):
+    with pytest.raises(BadInput, match="must be above 0"):
         encoder_bias(spec, how=Biasing(strictness=0))
     with pytest.raises(BadInput, match="'pool' is below 1"):
         encoder_bias(spec, how=Biasing(pool=0))
@@ -271,7 +271,7 @@ def test_mistakes_of_the_user_are_said(vectors: Path, tmp_path: Path) -> None:
         encoder_bias("vectors:absent.txt", how=Biasing(seed=-1))
     mine = tmp_path / "mine.txt"
     mine.write_text("sadness\ninsomnia\n", "utf-8")
-    with pytest.raises(BadInput, match="static word vectors read no sentence"):
+    with pytest.raises(BadInput, match="static word vectors do not use a sentence"):
         encoder_bias(spec, words=[mine], sentence="I am {word}.", how=QUICK)
     with pytest.raises(BadInput, match="is not an encoder"):
         encoder_bias("nothing", how=QUICK)

@@ -223,12 +223,14 @@ def _write_texts(texts: Iterable[str], path: Path) -> int:
     """Write texts and their hashes as JSON lines; returns how many."""
     import json
 
-    from psycheck.model import digest
+    from psycheck.model import digest_of
 
     count = 0
     with path.open("w", encoding="utf-8") as file:
         for text in texts:
-            file.write(json.dumps({"text_hash": digest(text).hex(), "text": text}, ensure_ascii=False) + "\n")
+            file.write(
+                json.dumps({"text_hash": digest_of(text).hex(), "text": text}, ensure_ascii=False) + "\n"
+            )
             count += 1
     return count
 

@@ -95,10 +95,11 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
             from psycheck.scoring.store import Store, default_store
 
             with closing(Store(default_store())) as store:
-                for known in store.models():
-                    if known.texts:
-                        said = f"{counted(known.texts, 'text')} remembered"
-                        yield f"{known.name} {known.fingerprint[:8]}", said
+                for noun, every in (("text", store.models()), ("vector", store.encoders())):
+                    for known in every:
+                        if known.items:
+                            name = f"{known.name} {known.fingerprint[:8]}"
+                            yield name, f"{counted(known.items, noun)} remembered"
 
 
 def _known_corpora() -> "Mapping[str, Known]":

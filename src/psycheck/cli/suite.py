@@ -41,14 +41,17 @@ def select_cli(
     from psycheck.audits.select import read_candidates, select_sentences, write_suite
     from psycheck.models.open import open_model
     from psycheck.runs.folder import writing
+    from psycheck.scoring.answers import answers
     from psycheck.verbs.align import align_model
 
     found = read_candidates(candidates)
+    sentences = [candidate.sentence for candidate in found]
     scores = []
     for spec in models:
         model = open_model(spec)
         names, _ = align_model(model, [], [label])
-        scores.append(model.score([candidate.sentence for candidate in found])[:, names.index(label)])
+        with answers([model], [(1.0, sentences)]) as scored:
+            scores.append(scored.views[0].of(sentences)[:, names.index(label)])
     selected = select_sentences(found, np.stack(scores))
     for one in selected:
         mark = "kept" if one.kept else "left"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from types import MappingProxyType
 
@@ -28,7 +29,10 @@ from psycheck.errors import BadInput, MissingExtra, nearest
 from psycheck.finding import Finding, Interval
 from psycheck.measures import distance
 from psycheck.measures.intervals import UNKNOWN
-from psycheck.model import Encoder, FloatArray
+from psycheck.model import FloatArray
+
+Encode = tuple[str, Callable[[Sequence[str]], FloatArray]]
+"""The name of an encoder, and a function from texts to their vectors, (n, d)."""
 
 AUDIT = "compare"
 PARTS = ("words", "vectors", "adversarial", "map")
@@ -86,7 +90,7 @@ class _Side:
 
 def compare(
     corpora: Sequence[Corpus],
-    encoder: Encoder | None = None,
+    encoder: Encode | None = None,
     how: Comparing | None = None,
     step: Callable[[str], None] = lambda part: None,
     *,
@@ -94,7 +98,8 @@ def compare(
 ) -> Comparison:
     """Compare each corpus with each other one.
 
-    Vectors come from `encoder`; without one from TF–IDF reduced to 100 dimensions, fitted on all sides.
+    Vectors come from `encoder`, a name and a function of texts; without one from TF–IDF reduced to 100
+    dimensions, fitted on all sides.
     Where the extra 'compare' is absent, the exact Wasserstein distance and the map are left out with a note.
     `step` is called with the name of each finished part, `steps` times in all. The findings contain words
     only if they are common (`showable_between`), or with `show` if 5 texts of their side have them.
@@ -217,11 +222,11 @@ def _class_name(row: FloatArray, by: Sequence[str]) -> str | None:
     return " + ".join(name for name, value in zip(by, row, strict=True) if value >= 0.5) or "none"
 
 
-def _vectors(sides: list[_Side], encoder: Encoder | None, seed: int) -> tuple[str, list[FloatArray]]:
+def _vectors(sides: list[_Side], encoder: Encode | None, seed: int) -> tuple[str, list[FloatArray]]:
     texts = [text for side in sides for text in side.encoded.texts]
-    every = tfidf_vectors(texts, seed=seed) if encoder is None else encoder.encode(texts)
+    name, encode = encoder or ("tfidf", partial(tfidf_vectors, seed=seed))
     ends = np.cumsum([len(side.encoded) for side in sides])[:-1]
-    return "tfidf" if encoder is None else encoder.name, np.split(every, ends)
+    return name, np.split(encode(texts), ends)
 
 
 def _may_show(first: Corpus, second: Corpus) -> MayShow:

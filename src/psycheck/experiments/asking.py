@@ -1,7 +1,6 @@
-"""Scores of whole corpora and pass rates of sentences, through the store: nothing is scored twice."""
+"""Scores of whole corpora and pass rates of sentences; nothing is scored twice."""
 
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +14,8 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
 from psycheck.model import FloatArray, Model, Windowed
-from psycheck.scoring.engine import Progress, score_once, silent
-from psycheck.scoring.store import Store, default_store
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.answers import answers, in_equal_shares
+from psycheck.scoring.engine import Progress, silent
 from psycheck.train.augment import Addition
 
 
@@ -28,24 +26,11 @@ def scored(
     store_path: Path | None = None,
     progress: Progress = silent,
 ) -> list[FloatArray]:
-    """What a model says of one label for each corpus, each (n,); NaN where it gave no usable answer."""
+    """A model's scores of one label for each corpus, each (n,); NaN where it gave no usable answer."""
     column = column_of(model, label)
-    with closing(Store(store_path or default_store())) as store:
-        view = RememberedScores(store, model, model.labels)
-        pieces = [((k + 1) / len(corpora), corpus.texts) for k, corpus in enumerate(corpora)]
-        score_once([(model, view)], store, pieces, progress)
-        return [view.of(corpus.texts)[:, column] for corpus in corpora]
-
-
-def sentence_rates(
-    model: Model,
-    corpus: Corpus,
-    suites: Sequence[Suite],
-    store_path: Path | None = None,
-    progress: Progress = silent,
-) -> list[Finding]:
-    """Pass rates of the DIR checks of suites on a few texts, shortened so that every sentence is read."""
-    return sentence_cases(model, corpus, suites, store_path, progress)[0]
+    pieces = in_equal_shares([corpus.texts for corpus in corpora])
+    with answers([model], pieces, store=store_path, progress=progress) as found:
+        return [found.views[0].of(corpus.texts)[:, column] for corpus in corpora]
 
 
 def sentence_cases(
@@ -55,16 +40,17 @@ def sentence_cases(
     store_path: Path | None = None,
     progress: Progress = silent,
 ) -> tuple[list[Finding], dict[tuple[str, str], dict[str, bool]]]:
-    """Pass rates, and for each suite and check the ids of the texts that were judged: whether they passed."""
-    asked = [Behaviour(dir_checks(suite)) for suite in suites]
-    sentences = [s for audit in asked for check in audit.suite.checks for s in check.sentences]
+    """Pass rates of the DIR checks of suites, and which texts passed, by suite and check, then by id.
+
+    Texts are shortened so that every sentence is read.
+    """
+    audits = [Behaviour(dir_checks(suite)) for suite in suites]
+    sentences = [s for audit in audits for check in audit.suite.checks for s in check.sentences]
     readers = [model.read] if isinstance(model, Windowed) else []
     fitted, _ = fit_texts(corpus, readers, sentences)
-    with closing(Store(store_path or default_store())) as store:
-        view = RememberedScores(store, model, model.labels)
-        pieces = [((k + 1) / len(asked), audit.ask(fitted)) for k, audit in enumerate(asked)]
-        score_once([(model, view)], store, pieces, progress)
-        judged = [audit.judge(fitted, view) for audit in asked]
+    pieces = in_equal_shares([audit.ask(fitted) for audit in audits])
+    with answers([model], pieces, store=store_path, progress=progress) as found:
+        judged = [audit.judge(fitted, found.views[0]) for audit in audits]
     rates = [finding for one in judged for finding in one.findings if finding.measure == "pass_rate"]
     passed: dict[tuple[str, str], dict[str, bool]] = {}
     for one in judged:
@@ -85,7 +71,7 @@ def sample(corpus: Corpus, size: int, seed: int) -> Corpus:
 
 
 def dir_checks(suite: Suite) -> Suite:
-    """A suite with the DIR checks that append sentences, alone."""
+    """A suite with only the DIR checks that append sentences."""
     moved = ("not_down", "not_up")  # what must stay steady says nothing about presence or absence
     checks = tuple(c for c in suite.checks if c.sentences and c.expect.kind in moved)
     if not checks:
@@ -94,7 +80,7 @@ def dir_checks(suite: Suite) -> Suite:
 
 
 def additions_of(checks: Sequence[Check]) -> list[Addition]:
-    """The sentences of checks; where the score must not fall they speak of presence, else of absence."""
+    """The sentences of checks: of presence where the score must not fall, else of absence."""
     return [
         Addition(check.id, sentence, check.expect.kind == "not_down")
         for check in checks
@@ -103,7 +89,7 @@ def additions_of(checks: Sequence[Check]) -> list[Addition]:
 
 
 def column_of(model: Model, label: str) -> int:
-    """Where a model's score for a label stands."""
+    """The column of a model's scores for a label."""
     if label not in model.labels:
         raise BadInput(f"model '{model.name}' does not score '{label}'", allowed=", ".join(model.labels))
     return model.labels.index(label)

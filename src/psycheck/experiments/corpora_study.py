@@ -14,7 +14,7 @@ from psycheck.report.studies.corpora import paper_notes
 from psycheck.run import Run
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
-from psycheck.verbs.compare import compared_with, counting, encoder_of, notes_of
+from psycheck.verbs.compare import compared_with, counting, encode_with, encoder_of, notes_of
 
 # Which parts of a comparison the tables ask for; the map is for the eye.
 BETWEEN = ("vectors", "adversarial", "map")
@@ -73,12 +73,12 @@ def study_corpora(
     findings: list[Finding] = []
     tables = {}
     if across:
-        found = compare(opened, used, between, step)
+        found = compare(opened, encode_with(used), between, step)
         findings += [_placed(one, "", "between corpora") for one in found.findings]
         tables = dict(found.tables)
         notes += found.notes
     for name, sides in cut:
-        found = compare(sides, used, within, step)
+        found = compare(sides, encode_with(used), within, step)
         findings += [_placed(one, name, "between classes") for one in found.findings]
         notes += [f"{name}: {note}" for note in found.notes]
     run = Run(

@@ -1,7 +1,6 @@
 """The whole design of DECK on the user's corpora: train × model × test, checks, retraining, tables."""
 
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -36,9 +35,8 @@ from psycheck.model import Model, Windowed
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
-from psycheck.scoring.engine import Progress, score_once, silent
-from psycheck.scoring.store import Store
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.answers import answers
+from psycheck.scoring.engine import Progress, silent
 from psycheck.train.recipe import Recipe, with_seed
 
 AUDIT = "study"
@@ -163,10 +161,10 @@ def _check_rates(setting: Setting, plain: Model, suite: Suite, model_name: str, 
     audit = Behaviour(suite, variants="one")
     sentences = [s for check in suite.checks for s in check.sentences]
     fitted, _ = fit_texts(probe, [plain.read] if isinstance(plain, Windowed) else [], sentences)
-    with closing(Store(setting.store)) as store:
-        view = RememberedScores(store, plain, plain.labels)
-        score_once([(plain, view)], store, [(1.0, audit.ask(fitted))], setting.progress)
-        found = audit.judge(fitted, view).findings
+    with answers(
+        [plain], [(1.0, audit.ask(fitted))], store=setting.store, progress=setting.progress
+    ) as scored:
+        found = audit.judge(fitted, scored.views[0]).findings
     return [
         replace(f, where={**f.where, "model": model_name}, examples=())
         for f in found

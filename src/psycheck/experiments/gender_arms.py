@@ -3,7 +3,6 @@
 Each is measured on the same tests as it is, and on their gender-swapped pairs (gender bias, section 2.2).
 """
 
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,9 +18,7 @@ from psycheck.finding import Finding
 from psycheck.measures.fairness import Rate, paired_difference
 from psycheck.model import Judgement, Model
 from psycheck.report.studies.deck import DEV, HALF
-from psycheck.scoring.engine import score_once
-from psycheck.scoring.store import Store
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.answers import answers
 from psycheck.text.gender.edits import Scope
 from psycheck.train.augment import PRONOUNS, Augmented, with_swapped
 from psycheck.train.parts import DEV_NAMES, dev_rows
@@ -97,10 +94,9 @@ def _judged(
 ) -> list[Judgement]:
     """Score a test and its counterparts once, and judge them at each threshold."""
     audits = [Fairness(threshold, scope) for threshold in thresholds]
-    with closing(Store(setting.store)) as store:
-        view = RememberedScores(store, model, model.labels)
-        score_once([(model, view)], store, [(1.0, audits[0].ask(test))], setting.progress)
-        return [audit.judge(test, view) for audit in audits]
+    requests = [(1.0, audits[0].ask(test))]
+    with answers([model], requests, store=setting.store, progress=setting.progress) as found:
+        return [audit.judge(test, found.views[0]) for audit in audits]
 
 
 def _placed(finding: Finding, row: Scored, decision: str, **more: str) -> Finding:

@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psycheck.corpus import Corpus
 from psycheck.experiments.arms import Say, named, training_folder
-from psycheck.experiments.arrays import Arrays, key_of, vectors_of
 from psycheck.experiments.asking import scored
 from psycheck.experiments.gender_rows import OWN, Decided
 from psycheck.experiments.gender_texts import Gendered
 from psycheck.experiments.gender_training import Training
 from psycheck.experiments.gender_unseen import NOT_LEARNED, same_vectors, why_same, why_same_to
 from psycheck.measures.classification import BoolArray
-from psycheck.model import Encoder, FloatArray
+from psycheck.model import Encoder, FloatArray, digest_of
 from psycheck.models.open import open_model
 from psycheck.report.studies.gender import EXPERIMENTS
+from psycheck.scoring.answers import encode_once
 from psycheck.scoring.engine import Progress
+from psycheck.scoring.store import Store
 from psycheck.train.fit import train
 from psycheck.train.grids import Features, Grid, Searched, search
 from psycheck.train.recipe import FROZEN, Recipe
@@ -46,9 +46,9 @@ class Setting:
     vectors: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
-    def remembered(self) -> Path:
-        """The file of vectors and decisions."""
-        return self.folder / "vectors.sqlite"
+    def store(self) -> Path:
+        """The file of vectors, decisions and scores."""
+        return self.folder / "scores.sqlite"
 
     @property
     def vectors_name(self) -> str:
@@ -87,7 +87,10 @@ def encoded(
     """The vector of every distinct text, zeros where no word is known, and a note that counts those."""
     if encoder is None:
         return {}, []
-    vectors = vectors_of(encoder, texts, path, progress)
+    distinct = list(dict.fromkeys(texts))
+    # In 32 bits, whatever the encoder gives: decisions are close to the edge.
+    found = encode_once(encoder, distinct, store=path, progress=progress).astype(np.float32)
+    vectors = dict(zip(distinct, found.astype(np.float64), strict=True))
     empty = [text for text, vector in vectors.items() if np.isnan(vector).any()]
     vectors |= {text: np.zeros_like(vectors[text]) for text in empty}
     note = f"{len(empty)} texts without a word that {encoder.name} knows become zero vectors"
@@ -101,7 +104,7 @@ def search_learners(
     sides = [setting.features(side) for side in (training.as_female, training.as_male)]
     reasons: list[str] = []
     if setting.encoder is not None:
-        reasons = _reasons(setting.encoder, training, same_vectors(*sides))
+        reasons = _reasons(setting.encoder, training, same_vectors(*sides), setting.store)
     out = []
     for grid in grids:
         for experiment in EXPERIMENTS:
@@ -127,7 +130,7 @@ def _searched(
     experiment: str,
     seed: int,
     sides: Sequence[Features],
-) -> NDArray[np.float32]:
+) -> FloatArray:
     """The chosen point, its score and convergence, then both decisions and equal vectors of every pair."""
     texts, marks, folds = training.of(experiment)
     rest = json.dumps(
@@ -136,16 +139,16 @@ def _searched(
     )
     vectors = setting.encoder.fingerprint if setting.encoder else TFIDF
     wordings = [*texts, *training.as_female, *training.as_male]
-    key = key_of("decided", version("scikit-learn"), vectors, rest, *wordings)
-    with closing(Arrays(setting.remembered)) as arrays:
-        known = arrays.get(key)
+    key = digest_of("\x1d".join(["decided", version("scikit-learn"), vectors, rest, *wordings]))
+    with closing(Store(setting.store)) as store:
+        known = store.result(key)
         if known is None:
             found = search(grid, setting.features(texts), marks, folds, seed=seed)
             decided = [found.decide(side) for side in sides]
             same = same_vectors(*(_vectors(found, side) for side in sides))
             head = [grid.points().index(dict(found.chosen)), found.score, found.converged]
-            known = np.concatenate([head, *decided, same]).astype(np.float32)
-            arrays.add({key: known})
+            known = np.concatenate([head, *decided, same]).astype(np.float64)
+            store.add_result(key, known)
     return known
 
 
@@ -168,7 +171,7 @@ def finetune(setting: Setting, recipe: Recipe, training: Training, seed: int) ->
         trained = train((train_part, dev_part), recipe, place)
         model = open_model(trained.spec, name=f"{title}, {experiment}-{seed}")
         tests = [Corpus.of(corpus, side) for side in (training.as_female, training.as_male)]
-        scores = scored(model, tests, label, setting.folder / "scores.sqlite", setting.progress)
+        scores = scored(model, tests, label, setting.store, setting.progress)
         why = why_same_to(model, training.pairs)
         female, male = (side >= 0.5 for side in scores)
         done = Classified(_row(setting, OWN, title, experiment, seed, training, (female, male), why))
@@ -177,10 +180,10 @@ def finetune(setting: Setting, recipe: Recipe, training: Training, seed: int) ->
     return out
 
 
-def _reasons(encoder: Encoder, training: Training, same: BoolArray) -> list[str]:
+def _reasons(encoder: Encoder, training: Training, same: BoolArray, store: Path) -> list[str]:
     """Why both wordings of each test text have the same vector; "" where they do not."""
     alike = [pair for pair, one in zip(training.pairs, same, strict=True) if one]
-    reasons = iter(why_same(encoder, alike))
+    reasons = iter(why_same(encoder, alike, store))
     return [next(reasons) if one else "" for one in same]
 
 

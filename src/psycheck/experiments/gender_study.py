@@ -78,7 +78,7 @@ def study_gender(
     trainings = [training_of(texts, one, k) for k, one in enumerate(cuts)]
     setting = Setting(texts, folder, reader, progress, say)
     every_text = [text for training in trainings for text in training.every_text()]
-    vectors, unknown = encoded(reader, every_text, setting.remembered, progress)
+    vectors, unknown = encoded(reader, every_text, setting.store, progress)
     setting = replace(setting, vectors=vectors)
     done: list[Classified] = []
     for number, training in enumerate(trainings):

@@ -1,6 +1,7 @@
 """Pairs whose two wordings look the same to a classifier: which, why, and the notes about them."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from psycheck.models.encoder import HfEncoder
 from psycheck.models.sklearn_file import SklearnModel
 from psycheck.models.window import characters_read
 from psycheck.report.studies.gender import EXPERIMENTS
+from psycheck.scoring.answers import encode_once
 
 Pair = tuple[str, str]
 SAME = 1e-6
@@ -42,7 +44,7 @@ def not_read(read: Callable[[Sequence[str]], IntArray], pairs: Sequence[Pair]) -
     return out
 
 
-def why_same(encoder: Encoder, pairs: Sequence[Pair]) -> list[str]:
+def why_same(encoder: Encoder, pairs: Sequence[Pair], store: Path | None = None) -> list[str]:
     """Why an encoder has the same vector for both wordings of each of these pairs."""
     beyond = np.zeros(len(pairs), bool)
     if isinstance(encoder, HfEncoder):
@@ -50,7 +52,7 @@ def why_same(encoder: Encoder, pairs: Sequence[Pair]) -> list[str]:
         beyond = not_read(lambda texts: characters_read(tokenizer, texts, window), pairs)
     parted = [set(a.split()) ^ set(b.split()) for (a, b), cut in zip(pairs, beyond, strict=True) if not cut]
     words = sorted(set[str]().union(*parted))
-    vectors = np.nan_to_num(encoder.encode(words)) if words else np.zeros((0, 1))
+    vectors = np.nan_to_num(encode_once(encoder, words, store=store)) if words else np.zeros((0, 1))
     known = {word for word, vector in zip(words, vectors, strict=True) if vector.any()}
     reasons = iter([NOT_PARTED if some & known else NOT_KNOWN for some in parted])
     return [WINDOW if cut else next(reasons) for cut in beyond]

@@ -1,4 +1,4 @@
-"""What a model of somebody else's returned, checked before anything is measured with it."""
+"""Check what a model returned before anything is measured with it."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ TOLERANCE = 1e-6
 def checked_scores(raw: Any, count: int, labels: tuple[str, ...], *, model: str) -> FloatArray:
     """Turn (n,), (n, 1) or (n, k) into (n, k) float64 in [0, 1]; None and NaN stay NaN.
 
-    Rounding may leave [0, 1] by 1e-6 and is clipped; more is an error that names the model and what came.
+    Values up to 1e-6 outside [0, 1] are clipped as rounding errors; others are an error that names the model.
     """
     array = _numbers(raw, model)
     if array.ndim == 1 and len(labels) == 1:
@@ -38,14 +38,14 @@ def checked_scores(raw: Any, count: int, labels: tuple[str, ...], *, model: str)
 def _numbers(raw: Any, model: str) -> FloatArray:
     try:
         if raw is None:
-            raise TypeError("nothing was returned")
+            raise TypeError("None was returned")
         array = np.asarray(raw)
         if array.dtype.kind == "O":  # a None among the numbers
             array = array.astype(np.float64)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ModelFailure(
-            f"model '{model}' returned a {type(raw).__name__} that is no array of numbers",
-            allowed="an array or nested list of numbers, one row a text",
+            f"model '{model}' returned a {type(raw).__name__} that is not an array of numbers",
+            allowed="an array or nested list of numbers, one row per text",
         ) from error
     if array.dtype.kind not in "fiub":
         raise ModelFailure(
@@ -64,6 +64,6 @@ def _shapes(count: int, labels: tuple[str, ...]) -> str:
 def _advice(array: FloatArray, count: int, labels: tuple[str, ...]) -> str:
     if array.ndim == 2 and len(array) == count and len(labels) == 1:
         if array.shape[1] == 2:
-            return "return the column of the positive class alone ([:, 1]), or name both columns: label=A,B"
+            return "return only the column of the positive class ([:, 1]), or name both columns: label=A,B"
         return "name the columns: label=A,B,…"
-    return "return one row for each text, in the order of the texts"
+    return "return one row per text, in the order of the texts"

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from psycheck.errors import BadInput, counted, nearest, neighbours
-from psycheck.model import FloatArray, IntArray, digest
+from psycheck.model import FloatArray, IntArray, digest_of
 from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.labels import ONE_LABEL, column_names
 from psycheck.models.options import ModelOptions
@@ -43,7 +43,7 @@ class ScoreFile:
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Look up the scores of texts, (n, k); NaN if there are none (see also `missing`)."""
         found = np.full((len(texts), len(self.labels)), np.nan)
-        for i, row in enumerate(map(self.rows.get, map(digest, texts))):
+        for i, row in enumerate(map(self.rows.get, map(digest_of, texts))):
             if row is not None:
                 found[i] = self.scores[row]
         return found
@@ -51,14 +51,14 @@ class ScoreFile:
     def read(self, texts: Sequence[str], /) -> IntArray:
         """The column `read` if the file has it, else the whole text, (n,)."""
         lengths = np.array([len(text) for text in texts], np.int64)
-        for i, row in enumerate(map(self.rows.get, map(digest, texts))):
+        for i, row in enumerate(map(self.rows.get, map(digest_of, texts))):
             if row is not None and self.reads[row] >= 0:
                 lengths[i] = min(lengths[i], self.reads[row])
         return lengths
 
     def missing(self, texts: Sequence[str], /) -> list[str]:
         """The texts without scores, in their order."""
-        return [text for text in texts if digest(text) not in self.rows]
+        return [text for text in texts if digest_of(text) not in self.rows]
 
 
 def open_scores(target: str, options: ModelOptions) -> ScoreFile:
@@ -224,7 +224,7 @@ def _rows(keys: pl.Series, key: str, empty: Any, scores: FloatArray, where: str)
             continue
         if cell is None:
             raise BadInput(f"column '{key}' is empty", where=f"{where}, row {row + 1}")
-        name = digest(str(cell)) if key == "text" else _hash(cell, f"{where}, row {row + 1}")
+        name = digest_of(str(cell)) if key == "text" else _hash(cell, f"{where}, row {row + 1}")
         first = rows.setdefault(name, row)
         if first != row and not np.array_equal(scores[first], scores[row], equal_nan=True):
             raise BadInput(

@@ -1,31 +1,44 @@
-"""Scoring once: distinct texts, less what is remembered, by length, each batch committed before the next."""
+"""Scoring once: distinct items, minus those in the store, by size, each batch committed before the next.
 
+A failure that may pass (a time-out, a rate limit) is waited for and never halves a batch. A batch that fails
+for another reason is halved until the items at fault stand alone. An item that fails is not stored, so the
+next run tries it again.
+"""
+
+import random
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
-from itertools import islice
-from time import monotonic
-from typing import NamedTuple, Protocol
+from itertools import count, islice, repeat
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.errors import ModelFailure, PsycheckError
-from psycheck.model import Model, Windowed, digest, digests_of
+from psycheck.errors import ModelFailure, PsycheckError, TransientFailure
+from psycheck.model import Item, Model, Reply, Replying, Windowed, digest_of, digests_of, sizes_of
 from psycheck.models.output import checked_scores
 from psycheck.scoring.store import Store
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.view import RememberedScores, reason_of
 
 BUDGET = 64 * 2**20  # bytes of text held at once
-_AT_ONCE = 4096  # texts taken from an audit at once
-_EMPTY = 150  # bytes that a text costs beyond its letters: the string, its hash and its place in tables
-BATCH = 1024  # texts a model is given at once unless it has its own wish
+_AT_ONCE = 4096  # items taken from an audit at once
+_EMPTY = 150  # bytes that a text takes besides its letters: the string, its hash and its place in tables
+BATCH = 1024  # items per batch for a model that does not say what it prefers
+TRANSIENT = (TransientFailure, TimeoutError, ConnectionError)
+RETRIES = 6  # waits of about 1, 2, 4 … 32 seconds: more than the minute over which servers count requests
+_LONGEST_WAIT = 120.0  # seconds, whatever a server asks for
+_SAMPLE = 16  # items of all sizes that a model must fail on before it counts as broken
+
+Sleep = Callable[[float], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What became of the texts that the audits asked for."""
+    """What became of the items that the audits asked for."""
 
     asked: int = 0
     distinct: int = 0
@@ -36,37 +49,37 @@ class Tally:
 
 
 class Progress(Protocol):
-    """Told after every batch: how many are done, how many there will be, and the seconds since the start."""
+    """Called after every batch with the number done, the number in all, and the seconds since the start."""
 
     def __call__(self, model: str, done: int, total: int, seconds: float, /) -> None:
-        """Show it, or not."""
+        """Show the progress."""
         ...
 
 
-Piece = tuple[float, Iterable[str]]
-"""The share of the asking that is done when these texts are through, and the texts."""
+Piece = tuple[float, Iterable[Item]]
+"""Some items, and the share of all items that has been asked for after these."""
 
 
 def silent(model: str, done: int, total: int, seconds: float, /) -> None:
-    """No progress."""
+    """Show no progress."""
 
 
-def gather(pieces: Iterable[Piece], budget: int = BUDGET) -> Iterator[tuple[float, int, list[str]]]:
-    """Distinct texts in chunks of about `budget` bytes, with the share done and the number asked for.
+def gather(pieces: Iterable[Piece], budget: int = BUDGET) -> Iterator[tuple[float, int, list[Item]]]:
+    """Distinct items in chunks of about `budget` bytes, with the share done and the number asked for.
 
-    A text may come again in a later chunk: by then the store knows it.
+    An item may come again in a later chunk: by then the store knows it.
     """
-    fresh: dict[str, None] = {}
+    fresh: dict[Item, None] = {}
     asked = size = 0
     share = 0.0
-    for share, texts in pieces:
-        stream = iter(texts)
+    for share, items in pieces:
+        stream = iter(items)
         while some := list(islice(stream, _AT_ONCE)):
             asked += len(some)
             before = len(fresh)
-            fresh.update(dict.fromkeys(some))
-            # Repeats weigh nothing; new ones are taken to be as long as these are on average.
-            size += (len(fresh) - before) * (_EMPTY + sum(map(len, some)) // len(some))
+            fresh.update(zip(some, repeat(None)))
+            # Repeats take no room; new items are assumed to be as long as these are on average.
+            size += (len(fresh) - before) * (_EMPTY + int(sizes_of(some).sum()) // len(some))
             if size > budget:
                 yield share, asked, list(fresh)
                 fresh = {}
@@ -77,110 +90,181 @@ def gather(pieces: Iterable[Piece], budget: int = BUDGET) -> Iterator[tuple[floa
 
 def score_once(
     scores: Sequence[tuple[Model, RememberedScores]],
-    store: Store,
     pieces: Iterable[Piece],
     progress: Progress = silent,
+    sleep: Sleep = time.sleep,
 ) -> dict[str, Tally]:
     """Score what the audits ask for with every model; `pieces` are consumed in bounded chunks."""
     tallies = {model.name: Tally() for model, _ in scores}
-    started = monotonic()
-    for share, asked, texts in gather(pieces):
+    started = time.monotonic()
+    for share, asked, items in gather(pieces):
         for model, view in scores:
-            begun = monotonic()
-            todo = _unknown(view, texts)
+            begun = time.monotonic()
+            todo = _unknown(view, items)
             tally = tallies[model.name]
-            planned = int((tally.scored + len(todo.texts)) / max(share, 1e-9))
-            scored, failed = 0, 0
-            for batch in _batches(todo, getattr(model, "batch", None) or BATCH):
-                done, lost = _score_batch(model, view, batch)
+            planned = int((tally.scored + len(todo.items)) / max(share, 1e-9))
+            scored = failed = 0
+            for batch in _batches(model, view, todo):
+                done, lost = _score_batch(model, view, batch, sleep)
                 scored, failed = scored + done, failed + lost
-                if lost == len(batch.texts) and view.complaints and not len(view):
-                    raise ModelFailure(
-                        f"model '{model.name}' fails on every text: {'; '.join(view.complaints)}",
-                        do="call its score on one short text in a Python shell",
-                    )
-                progress(model.name, tally.scored + scored, planned, monotonic() - started)
+                progress(model.name, tally.scored + scored, planned, time.monotonic() - started)
             tallies[model.name] = replace(
                 tally,
                 asked=tally.asked + asked,
-                distinct=tally.distinct + len(texts),
-                remembered=tally.remembered + len(texts) - len(todo.texts),
+                distinct=tally.distinct + len(items),
+                remembered=tally.remembered + len(items) - len(todo.items),
                 scored=tally.scored + scored,
                 failed=tally.failed + failed,
-                seconds=tally.seconds + monotonic() - begun,
+                seconds=tally.seconds + time.monotonic() - begun,
             )
     return tallies
 
 
-def unscored(model: Model, store: Store, pieces: Iterable[Piece]) -> Iterator[str]:
-    """The distinct texts that a model has not scored yet, for a model that lives on another machine."""
+def unscored(model: Model, store: Store, pieces: Iterable[Piece]) -> Iterator[Any]:
+    """The distinct items that a model has not scored yet, for a model that runs on another machine."""
     view = RememberedScores(store, model, model.labels)
     met: set[bytes] = set()
-    for _, _, texts in gather(pieces):
-        todo = _unknown(view, texts).texts
-        for text in missing(todo) if (missing := getattr(model, "missing", None)) else todo:
-            if (key := digest(text)) not in met:
+    for _, _, items in gather(pieces):
+        todo = _unknown(view, items).items
+        for item in missing(todo) if (missing := getattr(model, "missing", None)) else todo:
+            if (key := digest_of(item)) not in met:
                 met.add(key)
-                yield text
+                yield item
+
+
+def patiently(call: Callable[[], T], name: str, sleep: Sleep = time.sleep) -> T:
+    """Call a model; if it fails for a reason that may pass, wait and call again, up to RETRIES times."""
+    for retry in count():
+        try:
+            with redirect_stdout(sys.stderr):  # what a model prints is not our output
+                return call()
+        except TRANSIENT as error:
+            if retry == RETRIES:
+                raise ModelFailure(
+                    f"model '{name}' does not answer: {reason_of(error)}, {RETRIES + 1} times in a row",
+                    do="run the same command again later to resume; everything scored so far is kept",
+                ) from error
+            wait = 2**retry * random.uniform(0.5, 1.5)
+            sleep(min(_LONGEST_WAIT, max(wait, getattr(error, "after", 0.0))))
+    raise AssertionError  # the loop has no other end
 
 
 class _Todo(NamedTuple):
-    """Texts to score, with their hashes, (n, 2), where these are known already."""
+    """Items to score, with their hashes, (n, 2), where these are known already."""
 
-    texts: list[str]
+    items: list[Item]
     hashes: NDArray[np.uint64] | None
 
     def take(self, rows: NDArray[np.int64]) -> "_Todo":
         """Some of them, in this order."""
-        texts = [self.texts[i] for i in rows.tolist()]
-        return _Todo(texts, None if self.hashes is None else self.hashes[rows])
+        items = list(map(self.items.__getitem__, rows.tolist()))
+        return _Todo(items, None if self.hashes is None else self.hashes[rows])
 
 
-def _unknown(view: RememberedScores, texts: list[str]) -> _Todo:
-    """What the store does not hold; what it holds is known by its text from now on."""
+def _unknown(view: RememberedScores, items: list[Item]) -> _Todo:
+    """What the store does not hold; what it holds is found by Python's hash from now on."""
     view.refresh()
     if not len(view):
-        return _Todo(texts, None)
-    hashes = digests_of(texts)
+        return _Todo(items, None)
+    hashes = digests_of(items)
     rows = view.find(hashes)
     known = rows >= 0
     if not known.any():
-        return _Todo(texts, hashes)
-    view.meet([texts[i] for i in np.flatnonzero(known).tolist()], rows[known])
-    return _Todo(texts, hashes).take(np.flatnonzero(~known))
+        return _Todo(items, hashes)
+    view.meet([items[i] for i in np.flatnonzero(known).tolist()], rows[known])
+    return _Todo(items, hashes).take(np.flatnonzero(~known))
 
 
-def _batches(todo: _Todo, size: int) -> Iterator[_Todo]:
-    """Longest first, so that a batch too large for the memory shows at once and padding stays small."""
-    lengths = np.fromiter(map(len, todo.texts), np.int64, len(todo.texts))
-    order = np.argsort(-lengths, kind="stable")
-    for start in range(0, len(order), size):
-        yield todo.take(order[start : start + size])
+def _batches(model: Model, view: RememberedScores, todo: _Todo) -> Iterator[_Todo]:
+    """Longest first, so that a batch too large for the memory shows at once and padding stays small.
+
+    If the model fails on the whole first batch and has scored nothing before, a sample of all sizes comes
+    next; if it fails on these too, the run stops.
+    """
+    usual = getattr(model, "batch", None) or BATCH
+    order = np.argsort(-sizes_of(todo.items), kind="stable")
+    sample = 0
+    while len(order):
+        size = sample or usual
+        yield todo.take(order[:size])
+        order = order[size:]
+        if len(view) or not view.complaints:
+            sample = 0
+        elif sample or not len(order):
+            raise ModelFailure(
+                f"model '{model.name}' fails on every text: {'; '.join(view.complaints)}",
+                do="call its score on one short text in a Python shell",
+            )
+        else:
+            places = np.unique(np.linspace(0, len(order) - 1, _SAMPLE).astype(np.int64))
+            order = np.concatenate([order[places], np.delete(order, places)])
+            sample = len(places)
 
 
-def _score_batch(model: Model, view: RememberedScores, batch: _Todo) -> tuple[int, int]:
-    """Score and commit; a batch that a model fails on is halved until the texts at fault stand alone."""
+def _score_batch(model: Model, view: RememberedScores, batch: _Todo, sleep: Sleep) -> tuple[int, int]:
+    """Score and commit; returns how many items have scores, and how many could not be scored."""
     lost = 0
     if missing := getattr(model, "missing", None):
-        lacking = set(missing(batch.texts))
+        lacking = set(missing(batch.items))
         lost = len(lacking)
-        batch = batch.take(np.flatnonzero([text not in lacking for text in batch.texts]))
-    texts = batch.texts
-    if not texts:
+        batch = batch.take(np.flatnonzero([item not in lacking for item in batch.items]))
+    if not batch.items:
         return 0, lost
     try:
-        with redirect_stdout(sys.stderr):  # what a model prints is not our answer
-            values = checked_scores(model.score(texts), len(texts), model.labels, model=model.name)
-        read = model.read(texts) if isinstance(model, Windowed) else None
+        if isinstance(model, Replying):
+            done = _ask(model, view, batch, sleep)
+            return done, lost + len(batch.items) - done
+        values = patiently(lambda: model.score(batch.items), model.name, sleep)
+        values = checked_scores(values, len(batch.items), model.labels, model=model.name)
+        view.add(batch.items, values, _read(model, batch), batch.hashes)
     except (PsycheckError, KeyboardInterrupt, MemoryError):
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's model may raise anything
-        if len(texts) == 1:
+        if len(batch.items) == 1:
             view.complain(error)
             return 0, lost + 1
-        half = len(texts) // 2
-        halves = (np.arange(half), np.arange(half, len(texts)))
-        first, second = (_score_batch(model, view, batch.take(part)) for part in halves)
-        return first[0] + second[0], lost + first[1] + second[1]
-    view.add(texts, values, read, batch.hashes)
-    return len(texts), lost
+        rest = _unknown(view, batch.items)  # some may have got a reply before the failure
+        half = len(rest.items) // 2
+        halves = (np.arange(half), np.arange(half, len(rest.items)))
+        first, second = (_score_batch(model, view, rest.take(rows), sleep) for rows in halves)
+        done = len(batch.items) - len(rest.items) + first[0] + second[0]
+        return done, lost + first[1] + second[1]
+    return len(batch.items), lost
+
+
+def _read(model: Model, batch: _Todo) -> NDArray[np.int64] | None:
+    return model.read(batch.items) if isinstance(model, Windowed) else None
+
+
+def _ask(model: Replying, view: RememberedScores, batch: _Todo, sleep: Sleep) -> int:
+    """Commit a reply for each item that gets one, and count why others get none; returns how many got one.
+
+    Replies are committed as they come: one that arrived is never asked for again because another failed.
+    """
+    todo = batch
+    done = 0
+
+    def ask() -> None:
+        nonlocal todo, done
+        answers = list(model.ask(todo.items))
+        if len(answers) != len(todo.items) or not all(isinstance(a, Reply | Exception) for a in answers):
+            raise ModelFailure(
+                f"model '{model.name}' returned {len(answers)} answers to {len(todo.items)} items",
+                allowed="a Reply, or the exception that stands in its way, for each item",
+            )
+        replies = {i: answer for i, answer in enumerate(answers) if isinstance(answer, Reply)}
+        if replies:
+            some = todo.take(np.array(list(replies)))
+            view.add(some.items, list(replies.values()), _read(model, some), some.hashes)
+            done += len(replies)
+        failures = {i: answer for i, answer in enumerate(answers) if isinstance(answer, Exception)}
+        again = [i for i, failure in failures.items() if isinstance(failure, TRANSIENT)]
+        for failure in failures.values():
+            if not isinstance(failure, TRANSIENT):
+                view.complain(failure)
+        todo = todo.take(np.array(again, np.int64))
+        if again:
+            raise failures[again[0]]
+
+    patiently(ask, model.name, sleep)
+    return done

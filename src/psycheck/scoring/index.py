@@ -1,20 +1,20 @@
-"""Where keys stand in a table, thousands at a time: open addressing in NumPy."""
+"""Find the rows of keys in a table, thousands at a time: open addressing in NumPy."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Keys = NDArray[np.uint64]
-"""One row a key, (n, 1) or (n, 2); the first column is spread evenly, as hashes are."""
+"""One row per key, (n, 1) or (n, 2); the first column is spread evenly, as hashes are."""
 
 _FIRST = 1 << 16
 _LARGE = 1 << 22
-_PIECE = 1 << 13  # keys at once: what is at hand then stays in the processor's cache
+_PIECE = 1 << 13  # keys at once: these fit into the processor's cache
 
 
 class Lookup:
-    """Finds the rows of keys in a table that only grows; it costs 8 to 16 bytes a row once it is large.
+    """Finds the rows of keys in a table that only grows; takes 8 to 16 bytes per row once it is large.
 
-    The keys stay where they are: every call is given the table's keys by row.
+    It does not hold the keys: every call takes the table's keys by row.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Lookup:
         self._count = 0
 
     def add(self, rows: NDArray[np.int64], keys: Keys) -> NDArray[np.int64]:
-        """Enter rows of the table; returns those whose key stands at an earlier row, where it is found."""
+        """Enter rows of the table; returns those whose key is at an earlier row, where it will be found."""
         self._count += len(rows)
         size = len(self._slots)
         if 2 * self._count > size:
@@ -36,7 +36,7 @@ class Lookup:
         return np.concatenate(placed) if placed else rows
 
     def find(self, wanted: Keys, keys: Keys) -> NDArray[np.int64]:
-        """The rows at which keys stand, (n,); -1 where they do not."""
+        """The rows of keys, (n,); -1 for keys that are not in the table."""
         found = np.full(len(wanted), -1, np.int64)
         mask = np.uint64(len(self._slots) - 1)
         asking = np.arange(len(wanted))

@@ -1,15 +1,16 @@
-"""The store: every text that a model has scored is remembered, by hash, in SQLite.
+"""The store: what models and encoders answered, by hash of the item, in one SQLite file.
 
-A row is a batch: the hashes of its texts, their scores, and how much of each was read. Texts themselves are
-never stored. Each batch is one transaction, so a killed process loses at most the batch under way, and two
-processes may write at once.
+A row is a batch: the hashes of its items with their scores and how much of each was read, or with their
+vectors. Texts are not stored; the replies of models that talk are, so only the owner may read the file. Each
+batch is one transaction: a killed process loses at most the batch under way, and two processes may write at
+once.
 """
 
 import json
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import StoreFailure
-from psycheck.model import FloatArray, Model
+from psycheck.model import Encoder, FloatArray, Model, Reply
 from psycheck.models.cache import cache_folder
 
-WHOLE = -1  # how a text that was read to its end is written down
+WHOLE = -1  # stored as `read` of an item that was read to its end
 
-# Appended to, never edited: a store made by an earlier version runs the steps that it lacks.
+# Only ever append: a store made by an earlier version runs the steps that it lacks.
 _MIGRATIONS = (
     """
     CREATE TABLE model (
@@ -35,118 +36,212 @@ _MIGRATIONS = (
     );
     CREATE INDEX batch_of_model ON batch (model);
     """,
+    """
+    ALTER TABLE batch ADD COLUMN replies INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE reply (
+        batch INTEGER NOT NULL, place INTEGER NOT NULL, text BLOB NOT NULL, prompt_tokens INTEGER,
+        completion_tokens INTEGER, finish TEXT NOT NULL, seconds REAL, PRIMARY KEY (batch, place)
+    ) WITHOUT ROWID;
+    CREATE TABLE encoder (
+        id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL, parts TEXT NOT NULL
+    );
+    CREATE TABLE vectors (
+        id INTEGER PRIMARY KEY, encoder INTEGER NOT NULL, size INTEGER NOT NULL,
+        items BLOB NOT NULL, vectors BLOB NOT NULL, width INTEGER NOT NULL
+    );
+    CREATE INDEX vectors_of_encoder ON vectors (encoder);
+    CREATE TABLE result (key BLOB PRIMARY KEY, numbers BLOB NOT NULL);
+    """,
 )
 
 
 def default_store() -> Path:
-    """Where scores are remembered unless told otherwise: $PSYCHECK_STORE or the user's cache folder."""
+    """The store of this user: $PSYCHECK_STORE, or a file in the user's cache folder."""
     named = os.environ.get("PSYCHECK_STORE")
     return Path(named) if named else cache_folder() / "scores.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a model said of n texts: hashes (n, 2) in two halves, scores (n, k), read (n,), -1 = all."""
+    """A model's answers to n items: hashes (n, 2) in two halves, scores (n, k), read (n,), -1 = all.
 
-    texts: NDArray[np.uint64]
+    Where there are `replies`, one per item, there are no scores (k = 0): they are read from the replies.
+    """
+
+    items: NDArray[np.uint64]
     scores: FloatArray
     read: NDArray[np.int32]
+    replies: tuple[Reply, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A model that the store has met."""
+    """A model or an encoder that the store holds answers of, and of how many items."""
 
     fingerprint: str
     name: str
     labels: tuple[str, ...]
     parts: Mapping[str, str]
-    texts: int
+    items: int
 
 
 class Store:
-    """The scores of all models, in one SQLite file."""
+    """The answers of all models and encoders, in one SQLite file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with self._told():
+        with self._clear_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
+            # SQLite gives its -wal and -shm files the permissions of this one.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             self._db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._migrate()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
     def enter(self, model: Model) -> int:
-        """The number under which a model's scores stand, made when it is new."""
-        parts = getattr(model, "parts", {})
-        row = (
-            model.fingerprint,
-            model.name,
-            json.dumps(model.labels),
-            json.dumps(dict(parts), sort_keys=True),
-        )
-        with self._told(), self._transaction():
-            self._db.execute(
-                "INSERT OR IGNORE INTO model (fingerprint, name, labels, parts) VALUES (?, ?, ?, ?)",
-                row,
-            )
-            found = self._db.execute("SELECT id FROM model WHERE fingerprint = ?", row[:1]).fetchone()
-        return int(found[0])
+        """The id of a model, made when it is new."""
+        return self._enter("model", model.fingerprint, model, labels=json.dumps(model.labels))
 
-    def add(self, number: int, batch: Batch) -> int:
-        """Remember one batch, whole or not at all; returns its number."""
-        row = (number, len(batch.texts), batch.texts.tobytes(), batch.scores.tobytes(), batch.read.tobytes())
-        with self._told(), self._transaction():
+    def enter_encoder(self, encoder: Encoder, *, spans: bool = False) -> int:
+        """The id of an encoder, made when it is new; its vectors of spans have one of their own."""
+        fingerprint = f"{encoder.fingerprint}{' spans' * spans}"
+        return self._enter("encoder", fingerprint, encoder)
+
+    def add(self, model: int, batch: Batch) -> int:
+        """Store one batch, whole or not at all; returns its id."""
+        row = (model, len(batch.items), batch.items.tobytes(), batch.scores.tobytes(), batch.read.tobytes())
+        with self._clear_errors(), self._transaction():
             added = self._db.execute(
-                "INSERT INTO batch (model, size, texts, scores, read) VALUES (?, ?, ?, ?, ?)", row
-            )
-        return int(added.lastrowid or 0)
+                "INSERT INTO batch (model, size, texts, scores, read, replies) VALUES (?, ?, ?, ?, ?, ?)",
+                (*row, len(batch.replies)),
+            ).lastrowid
+            self._db.executemany(
+                "INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    (added, place, reply.text.encode("utf-8", "surrogatepass"), reply.prompt_tokens,
+                     reply.completion_tokens, reply.finish, reply.seconds)
+                    for place, reply in enumerate(batch.replies)
+                ),
+            )  # fmt: skip
+        return int(added or 0)
 
-    def batches(self, number: int, after: int = 0) -> Iterator[tuple[int, Batch]]:
-        """The batches of a model that came after one of a given number."""
-        with self._told():
+    def batches(self, model: int, after: int = 0) -> Iterator[tuple[int, Batch]]:
+        """The batches of a model that came after the one with a given id, with their ids."""
+        with self._clear_errors():
             rows = self._db.execute(
-                "SELECT id, size, texts, scores, read FROM batch WHERE model = ? AND id > ? ORDER BY id",
-                (number, after),
+                "SELECT id, size, texts, scores, read, replies FROM batch"
+                " WHERE model = ? AND id > ? ORDER BY id",
+                (model, after),
             )
-            for row, size, texts, scores, read in rows:
-                yield (
-                    row,
-                    Batch(
-                        np.frombuffer(texts, np.uint64).reshape(size, 2),
-                        np.frombuffer(scores, np.float64).reshape(size, -1),
-                        np.frombuffer(read, np.int32),
-                    ),
+            for row, size, items, scores, read, replies in rows:
+                batch = Batch(
+                    np.frombuffer(items, np.uint64).reshape(size, 2),
+                    np.frombuffer(scores, np.float64).reshape(size, -1),
+                    np.frombuffer(read, np.int32),
+                    self._replies(row) if replies else (),
                 )
+                yield row, batch
+
+    def add_vectors(self, encoder: int, items: NDArray[np.uint64], vectors: FloatArray) -> None:
+        """Store the vectors of some items, in 32 bits where this loses nothing."""
+        short = vectors.astype(np.float32)
+        exact = np.array_equal(short.astype(np.float64), vectors, equal_nan=True)
+        blob = (short if exact else np.ascontiguousarray(vectors, np.float64)).tobytes()
+        row = (encoder, len(items), items.tobytes(), blob, vectors.shape[1])
+        with self._clear_errors(), self._transaction():
+            self._db.execute(
+                "INSERT INTO vectors (encoder, size, items, vectors, width) VALUES (?, ?, ?, ?, ?)", row
+            )
+
+    def items_with_vectors(self, encoder: int) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+        """The batches of vectors that an encoder has, as ids and hashes (n, 2), without the vectors."""
+        with self._clear_errors():
+            for row, items in self._db.execute(
+                "SELECT id, items FROM vectors WHERE encoder = ? ORDER BY id", (encoder,)
+            ):
+                yield row, np.frombuffer(items, np.uint64).reshape(-1, 2)
+
+    def vectors(self, row: int) -> FloatArray:
+        """The vectors of one batch, (n, d)."""
+        with self._clear_errors():
+            size, width, blob = self._db.execute(
+                "SELECT size, width, vectors FROM vectors WHERE id = ?", (row,)
+            ).fetchone()
+        kind = np.float32 if len(blob) == 4 * size * width else np.float64
+        return np.frombuffer(blob, kind).astype(np.float64).reshape(size, width)
+
+    def add_result(self, key: bytes, numbers: FloatArray) -> None:
+        """Store the numbers that a long computation gave, by a key that names all that decides them."""
+        blob = np.ascontiguousarray(numbers, np.float64).tobytes()
+        with self._clear_errors(), self._transaction():
+            self._db.execute("INSERT OR REPLACE INTO result VALUES (?, ?)", (key, blob))
+
+    def result(self, key: bytes) -> FloatArray | None:
+        """The numbers stored under a key, (n,), or None."""
+        with self._clear_errors():
+            found = self._db.execute("SELECT numbers FROM result WHERE key = ?", (key,)).fetchone()
+        return None if found is None else np.frombuffer(found[0], np.float64)
 
     def models(self) -> list[Known]:
         """All models that the store has met, in the order in which it met them."""
-        with self._told():
+        return self._known("model", "labels", "batch")
+
+    def encoders(self) -> list[Known]:
+        """All encoders that the store has met, in the order in which it met them; they have no labels."""
+        return self._known("encoder", "'[]'", "vectors")
+
+    def _known(self, table: str, labels: str, batches: str) -> list[Known]:
+        with self._clear_errors():
             rows = self._db.execute(
-                "SELECT fingerprint, name, labels, parts,"
-                " (SELECT coalesce(sum(size), 0) FROM batch WHERE model = model.id) FROM model ORDER BY id"
+                f"SELECT fingerprint, name, {labels}, parts,"
+                f" (SELECT coalesce(sum(size), 0) FROM {batches} WHERE {table} = {table}.id)"
+                f" FROM {table} ORDER BY id"
             ).fetchall()
         return [
             Known(f, n, tuple(json.loads(labels)), json.loads(parts), c) for f, n, labels, parts, c in rows
         ]
+
+    def _enter(self, table: str, fingerprint: str, entered: Model | Encoder, **more: str) -> int:
+        """The id of a row of `model` or `encoder`, made when the fingerprint is new."""
+        parts = json.dumps(dict(getattr(entered, "parts", {})), sort_keys=True)
+        row = {"fingerprint": fingerprint, "name": entered.name, "parts": parts, **more}
+        into = f"{table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
+        with self._clear_errors(), self._transaction():
+            self._db.execute(f"INSERT OR IGNORE INTO {into}", tuple(row.values()))
+            query = f"SELECT id FROM {table} WHERE fingerprint = ?"
+            (found,) = self._db.execute(query, (fingerprint,)).fetchone()
+        return int(found)
+
+    def _replies(self, batch: int) -> tuple[Reply, ...]:
+        rows = self._db.execute(
+            "SELECT text, prompt_tokens, completion_tokens, finish, seconds FROM reply"
+            " WHERE batch = ? ORDER BY place",
+            (batch,),
+        )
+        return tuple(Reply(text.decode("utf-8", "surrogatepass"), *rest) for text, *rest in rows)
 
     def _migrate(self) -> None:
         with self._transaction():
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if version > len(_MIGRATIONS):
                 raise StoreFailure(
-                    "the store was written by a newer psycheck",
+                    "the store was written by a newer version of psycheck",
                     where=str(self.path),
-                    do="update psycheck or name another store",
+                    do="update psycheck, or name another store with --store",
                 )
             for step in _MIGRATIONS[version:]:
                 for statement in step.split(";"):
                     self._db.execute(statement)
             self._db.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")
+        if version == 1:  # it held no replies, so others could read it
+            for name in (self.path.name, f"{self.path.name}-wal", f"{self.path.name}-shm"):
+                with suppress(PermissionError, FileNotFoundError):
+                    self.path.with_name(name).chmod(0o600)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -154,14 +249,14 @@ class Store:
         try:
             yield
         except BaseException:
-            if self._db.in_transaction:  # a full disk has rolled back already
+            if self._db.in_transaction:  # SQLite itself rolls back when the disk is full
                 self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Turn what SQLite and the system refuse into one clear error."""
+    def _clear_errors(self) -> Iterator[None]:
+        """Turn errors of SQLite and of the system into one clear error."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -169,17 +264,17 @@ class Store:
             raise StoreFailure(
                 f"the score store cannot be used: {reason}",
                 where=str(self.path),
-                allowed="a file on a disk with free space that you may write to",
+                allowed="a file that you may write to, on a disk with free space",
                 do="free space, or name another file with --store; what was stored before is kept",
             ) from error
 
 
 def why_again(store: Store, model: Model) -> str:
-    """One sentence on what is remembered of a model, and what changed if it must be scored again."""
+    """One sentence on what the store holds of a model, and what changed if it must be scored again."""
     known = store.models()
     for one in known:
-        if one.fingerprint == model.fingerprint and one.texts:
-            return f"'{model.name}' is known: {one.texts:,} texts are remembered, only new ones are scored"
+        if one.fingerprint == model.fingerprint and one.items:
+            return f"'{model.name}' is known: {one.items:,} texts are remembered, only new ones are scored"
     parts = dict(getattr(model, "parts", {}))
     same_name = [one for one in known if one.name == model.name and one.fingerprint != model.fingerprint]
     if not same_name:

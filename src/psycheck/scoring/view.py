@@ -1,4 +1,4 @@
-"""The scores of one model, looked up by text: what the store holds, and what is scored from now on."""
+"""The scores of one model, looked up by item: what the store holds, and what is scored from now on."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,23 +7,26 @@ from traceback import extract_tb
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.model import FloatArray, IntArray, Model, Windowed, digests_of
+from psycheck.errors import ModelFailure
+from psycheck.model import FloatArray, IntArray, Item, Model, Reply, Replying, Windowed, digests_of, sizes_of
+from psycheck.models.output import checked_scores
 from psycheck.scoring.index import Lookup
 from psycheck.scoring.store import WHOLE, Batch, Store
 
 
 class RememberedScores:
-    """One model's scores, looked up by text.
+    """One model's scores, looked up by item (a text, or anything else with a digest and a size).
 
-    `names` are the labels by which an audit knows the columns. A text is known by its hash among those of all
-    that the store holds of the model; what this run has met (`meet`) is also known by Python's own hash of a
-    text, which costs a tenth. About 70 bytes of memory a text.
+    `names` are the labels under which an audit knows the columns. An item is found by its hash among those of
+    all items that the store holds for the model; what this run has met (`meet`) is also found by Python's own
+    hash, which costs a tenth. Takes about 70 bytes of memory per item.
     """
 
     def __init__(
         self, store: Store, model: Model, names: tuple[str, ...], *, windowed: bool | None = None
     ) -> None:
         self._windowed = isinstance(model, Windowed) if windowed is None else windowed
+        self._reader = model if isinstance(model, Replying) else None
         self.model = model.name
         self.labels = names
         self.number = store.enter(model)
@@ -32,23 +35,23 @@ class RememberedScores:
         self._last = 0
         self._own: set[int] = set()
         self._count = 0
-        self._texts = np.zeros((0, 2), np.uint64)
+        self._items = np.zeros((0, 2), np.uint64)
         self._scores = np.zeros((0, len(names)))
         self._read = np.zeros(0, np.int32)
         self._marks = np.zeros((0, 1), np.uint64)
-        self._by_text = Lookup()
+        self._by_hash = Lookup()
         self._listed = 0
         self._by_mark = Lookup()
         self._met = 0
-        self._shared: set[int] = set()  # marks that two texts have in common
+        self._shared: set[int] = set()  # marks that two items have in common
         self.refresh()
 
     def __len__(self) -> int:
-        """How many texts are remembered."""
+        """How many items have scores."""
         return self._count
 
     def refresh(self) -> None:
-        """Take in what other processes have added since."""
+        """Load what other processes have added since."""
         for row, batch in self._store.batches(self.number, self._last):
             self._last = row
             if row not in self._own:
@@ -56,102 +59,117 @@ class RememberedScores:
 
     def add(
         self,
-        texts: Sequence[str],
-        scores: FloatArray,
+        items: Sequence[Item],
+        answers: FloatArray | Sequence[Reply],
         read: IntArray | None,
         hashes: NDArray[np.uint64] | None = None,
     ) -> None:
-        """Commit a batch, and know its texts from now on."""
-        batch = batch_of(texts, scores, read, hashes)
+        """Commit a batch of scores, or of replies to read them from; its items are found from now on."""
+        cut = np.full(len(items), WHOLE, np.int32)
+        if read is not None:
+            cut = np.where(read >= sizes_of(items), WHOLE, read).astype(np.int32)
+        hashes = digests_of(items) if hashes is None else np.ascontiguousarray(hashes)
+        if isinstance(answers, np.ndarray):
+            batch = Batch(hashes, np.ascontiguousarray(answers, np.float64), cut)
+        else:
+            batch = Batch(hashes, np.zeros((len(items), 0)), cut, tuple(answers))
         self._own.add(self._store.add(self.number, batch))
-        self._enter(_marks(texts), self._take(batch))
+        self._enter(_marks(items), self._take(batch))
 
     def find(self, wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The rows at which texts stand, (n,), by their hashes, (n, 2); -1 where they are not known."""
+        """The rows of items, (n,), by their hashes, (n, 2); -1 where they are not known."""
         if self._listed < self._count:  # only now: a run that asks once never needs it
-            self._by_text.add(np.arange(self._listed, self._count), self._texts)
+            self._by_hash.add(np.arange(self._listed, self._count), self._items)
             self._listed = self._count
-        return self._by_text.find(wanted, self._texts)
+        return self._by_hash.find(wanted, self._items)
 
-    def meet(self, texts: Sequence[str], rows: NDArray[np.int64]) -> None:
-        """Know texts at some rows by Python's hash of them, so that judging need not compute the store's."""
-        marks = _marks(texts)
+    def meet(self, items: Sequence[Item], rows: NDArray[np.int64]) -> None:
+        """Find items at these rows by Python's hash from now on, so that judging need not hash them again."""
+        marks = _marks(items)
         new = self._by_mark.find(marks, self._marks) != rows
         self._enter(marks[new], rows[new])
 
-    def of(self, texts: Sequence[str]) -> FloatArray:
+    def of(self, items: Sequence[Item]) -> FloatArray:
         """The scores, (n, k); NaN where there is none."""
-        rows = self._rows(texts)
+        rows = self._rows(items)
         known = rows >= 0
         if known.all():
             return self._scores[rows]
-        out = np.full((len(texts), len(self.labels)), np.nan)
+        out = np.full((len(items), len(self.labels)), np.nan)
         out[known] = self._scores[rows[known]]
         return out
 
-    def read(self, texts: Sequence[str]) -> IntArray:
+    def read(self, items: Sequence[Item]) -> IntArray:
         """How many characters were read, (n,)."""
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        sizes = sizes_of(items)
         if not self._windowed:
-            return lengths
-        rows = self._rows(texts)
-        read = np.where(rows >= 0, self._read[rows], WHOLE) if self._count else np.full(len(texts), WHOLE)
-        return np.where(read == WHOLE, lengths, read).astype(np.int64)
+            return sizes
+        rows = self._rows(items)
+        read = np.where(rows >= 0, self._read[rows], WHOLE) if self._count else np.full(len(items), WHOLE)
+        return np.where(read == WHOLE, sizes, read).astype(np.int64)
 
     def complain(self, error: BaseException) -> None:
-        """Count why a text could not be scored: the kind of error and its place, never its words."""
-        frames = extract_tb(error.__traceback__)
-        place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"
-        reason = f"{type(error).__name__} at {place}"
+        """Count why an item could not be scored."""
+        reason = reason_of(error)
         self.complaints[reason] = self.complaints.get(reason, 0) + 1
 
-    def _rows(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        marks = _marks(texts)
+    def _rows(self, items: Sequence[Item]) -> NDArray[np.int64]:
+        marks = _marks(items)
         rows = self._by_mark.find(marks, self._marks)
         if self._shared:
             rows[np.isin(marks[:, 0], np.fromiter(self._shared, np.uint64))] = -1
         missing = np.flatnonzero(rows < 0)
         if len(missing) and (self._shared or self._met < self._count):
-            rows[missing] = self.find(digests_of([texts[i] for i in missing.tolist()]))
+            rows[missing] = self.find(digests_of([items[i] for i in missing.tolist()]))
         return rows
 
     def _take(self, batch: Batch) -> NDArray[np.int64]:
-        """Put a batch behind the others; returns the rows at which it stands."""
-        start, end = self._count, self._count + len(batch.texts)
+        """Append a batch to the tables; returns its rows."""
+        scores = self._read_replies(batch.replies) if batch.replies else batch.scores
+        start, end = self._count, self._count + len(batch.items)
         if end > len(self._read):
             self._make_room(end)
-        self._texts[start:end], self._scores[start:end] = batch.texts, batch.scores
+        self._items[start:end], self._scores[start:end] = batch.items, scores
         self._read[start:end] = batch.read
         self._count = end
         return np.arange(start, end)
 
+    def _read_replies(self, replies: Sequence[Reply]) -> FloatArray:
+        """The scores of replies, (n, k), as the model reads them today."""
+        if self._reader is None:
+            return np.full((len(replies), len(self.labels)), np.nan)
+        try:
+            rows = [self._reader.read_reply(reply) for reply in replies]
+        except Exception as error:
+            raise ModelFailure(
+                f"model '{self.model}' cannot read one of its replies: {reason_of(error)}",
+                allowed="NaN for each label that a reply does not answer",
+                do="mend its read_reply and run the same command again; the replies are stored",
+            ) from error
+        return checked_scores(np.stack(rows), len(replies), self._reader.labels, model=self.model)
+
     def _enter(self, marks: NDArray[np.uint64], rows: NDArray[np.int64]) -> None:
-        """Know rows by their marks, and which marks do not tell texts apart."""
+        """Find rows by their marks from now on; marks that two items share are set apart."""
         self._marks[rows] = marks
         again = self._by_mark.add(rows, self._marks)
         self._shared.update(self._marks[again, 0].tolist())
         self._met += len(rows)
 
     def _make_room(self, rows: int) -> None:
-        """A quarter more than asked for: growing by shares keeps the cost of a text the same."""
+        """Make room for so many rows and a quarter more, so that appending stays cheap."""
         room = rows + rows // 4
-        for name in ("_texts", "_scores", "_read", "_marks"):
+        for name in ("_items", "_scores", "_read", "_marks"):
             table = getattr(self, name)
             table.resize((room, *table.shape[1:]), refcheck=False)
 
 
-def batch_of(
-    texts: Sequence[str], scores: FloatArray, read: IntArray | None, hashes: NDArray[np.uint64] | None
-) -> Batch:
-    """A batch as the store keeps it."""
-    cut = np.full(len(texts), WHOLE, np.int32)
-    if read is not None:
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        cut = np.where(read >= lengths, WHOLE, read).astype(np.int32)
-    hashes = digests_of(texts) if hashes is None else np.ascontiguousarray(hashes)
-    return Batch(hashes, np.ascontiguousarray(scores, np.float64), cut)
+def reason_of(error: BaseException) -> str:
+    """The kind of an error and where it was raised, never its message: that may quote a text."""
+    frames = extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"
+    return f"{type(error).__name__} at {place}"
 
 
-def _marks(texts: Sequence[str]) -> NDArray[np.uint64]:
-    """Python's own hashes of texts, (n, 1); they hold for this process only."""
-    return np.fromiter(map(hash, texts), np.int64, len(texts)).view(np.uint64)[:, None]
+def _marks(items: Sequence[Item]) -> NDArray[np.uint64]:
+    """Python's own hashes of items, (n, 1); they are valid in this process only."""
+    return np.fromiter(map(hash, items), np.int64, len(items)).view(np.uint64)[:, None]

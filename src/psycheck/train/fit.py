@@ -193,6 +193,7 @@ def _fit(
 def _measure_test(folder: Path, test: Corpus, recipe: Recipe) -> None:
     """Add the test figures to the record, unless they are already there."""
     from psycheck.models.open import open_model
+    from psycheck.scoring.answers import scores_of
 
     record = read_record(folder)
     fingerprint = test.fingerprint()
@@ -203,7 +204,7 @@ def _measure_test(folder: Path, test: Corpus, recipe: Recipe) -> None:
     if not len(part):
         raise BadInput(f"test corpus '{test.name}' has no text annotated for {', '.join(labels)}")
     with _clear_errors(recipe, folder):
-        scores = open_model(SPECS[record["kind"]].format(folder=folder)).score(part.texts)
+        scores = scores_of(open_model(SPECS[record["kind"]].format(folder=folder)), part.texts)
         found = figures(part.targets, scores, labels)
         record["test"] = {
             "corpus": test.name,

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from psycheck.models.frozen import FROZEN_FILE, HEAD_FILE, open_frozen_encoder
+from psycheck.scoring.answers import encode_once
 from psycheck.train.fitted import Fitted
 from psycheck.train.linear import fit_heads
 from psycheck.train.parts import Parts
@@ -12,9 +13,9 @@ from psycheck.train.start import start_name
 
 
 def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
-    """Encode each text once, then fit one logistic regression per label."""
+    """Encode the texts, or take their vectors from the store, then fit one logistic regression per label."""
     encoder = open_frozen_encoder(start_name(recipe), recipe.max_length)
-    train, dev = encoder.encode(parts.train.texts), encoder.encode(parts.dev.texts)
+    train, dev = (encode_once(encoder, part.texts) for part in (parts.train, parts.dev))
     heads = fit_heads(train, dev, parts, recipe)
 
     def save(folder: Path) -> None:

@@ -1,7 +1,6 @@
 """One audit run: ask → score → judge → report."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,8 @@ from psycheck.runs.examples import shown_cases, shown_pairs
 from psycheck.runs.folder import open_run
 from psycheck.runs.gates import Gate, check_gates, judge_gates, parse_gate, refuse_own_baseline
 from psycheck.runs.pages import save
-from psycheck.scoring.engine import Progress, Tally, score_once, silent, unscored
-from psycheck.scoring.store import Store, default_store
+from psycheck.scoring.answers import answers, not_scored
+from psycheck.scoring.engine import Progress, Tally, silent
 from psycheck.scoring.view import RememberedScores
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.align import align, check_trained_on
@@ -120,13 +119,9 @@ def run_audit(
     check_gates(settings.gates, prepared.measures, prepared.tags)
     for note in prepared.notes:
         say(note)
-    with closing(Store(store_path or default_store())) as store:
-        views = [(model, RememberedScores(store, model, prepared.names[model.name])) for model in models]
-        tallies = score_once(views, store, pieces_of(prepared.jobs), progress)
-        run = _judged(prepared, [view for _, view in views], tallies, settings)
-    run = replace(
-        run, environment=environment_of(models, prepared.corpora, prepared.suites, tallies), folder=out
-    )
+    requests = pieces_of(prepared.jobs)
+    with answers(models, requests, names=prepared.names, store=store_path, progress=progress) as found:
+        run = replace(_judged(prepared, found.views, found.tallies, settings), folder=out)
     try:
         own = [measure for audit in run.own_audits for measure in audit.measures]
         run = replace(run, gates=judge_gates(settings.gates, run.findings, before, own))
@@ -145,13 +140,7 @@ def texts_to_score(plan: Plan) -> Iterator[str]:
     corpora = [open_corpus(corpus) for corpus in plan.corpora]
     models = [open_awaited(spec) for spec in plan.models]
     prepared = _prepared(models, corpora, plan.settings)
-    seen: set[str] = set()
-    with closing(Store(plan.store or default_store())) as store:
-        for model in models:
-            for text in unscored(model, store, pieces_of(prepared.jobs)):
-                if text not in seen:
-                    seen.add(text)
-                    yield text
+    return not_scored(models, lambda: pieces_of(prepared.jobs), plan.store)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Gender bias of an encoder as a run: open, ask, encode once, judge, write down."""
+"""Gender bias of an encoder as a run: open, ask, encode once, judge, save."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -24,6 +24,7 @@ from psycheck.models.vectors.static import WordVectors
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
+from psycheck.scoring.answers import encode_spans_once
 
 VERB = "bias"
 
@@ -37,27 +38,28 @@ def encoder_bias(
     out: str | Path | None = None,
     how: Biasing | None = None,
 ) -> Run:
-    """Measure whether words of depression and anxiety lie nearer to one gender in an encoder's vectors.
+    """Measure whether words of depression and anxiety are closer to one gender in an encoder's vectors.
 
     `encoder` is "minilm", "hf:FOLDER", "vectors:FILE" or an Encoder; `lists` are names of shipped lists
-    (default: all of them, or none beside `words`), `words` files of the user's own; `sentence` is what a
-    contextual encoder reads of these, with {word} in it.
+    (default: all, or none if there are `words`), `words` are files of your own; `sentence`, with {word} in
+    it, is the context in which a contextual encoder reads these. Vectors are stored like scores.
     """
-    how = _judged(how or Biasing())
-    chosen = _lists(lists, words, sentence)
+    how = _checked(how or Biasing())
+    selected = _lists(lists, words, sentence)
     opened = open_encoder(encoder)
     static = isinstance(opened, WordVectors)
     if static and sentence is not None:
         raise BadInput(
-            "static word vectors read no sentence",
+            "static word vectors do not use a sentence",
             where=opened.name,
             allowed="a sentence with a contextual encoder: minilm or hf:FOLDER",
-            do="leave the sentence out",
+            do="remove the sentence",
         )
-    drawn = {one.name: _drawn(opened, one, chosen, how) for one in chosen}
-    asked = ask(gender(), chosen, drawn, contextual=not static)
+    drawn = {one.name: _drawn(opened, one, selected, how) for one in selected}
+    asked = ask(gender(), selected, drawn, contextual=not static)
     spoken = asked.distinct()
-    vectors = embedded(spoken, opened.encode_spans([s.text for s in spoken], [s.span for s in spoken]))
+    encoded = encode_spans_once(opened, [s.text for s in spoken], [s.span for s in spoken])
+    vectors = embedded(spoken, encoded)
     found = judge(asked, vectors, {"audit": VERB, "encoder": opened.name}, how)
     run = Run(
         plan={
@@ -73,7 +75,7 @@ def encoder_bias(
                     **({} if static else {"sentence": one.sentence}),
                     "random_words": drawn[one.name].how,
                 }
-                for one in chosen
+                for one in selected
             ],
             "pairs": [list(pair) for pair in gender().pairs],
             **asdict(how),
@@ -94,79 +96,80 @@ def _lists(
 ) -> tuple[WordList, ...]:
     if sentence is not None and not files:
         raise BadInput(
-            "a sentence is given, but no list of your own to put into it",
+            "a sentence needs a word list of your own",
             allowed="--sentence with --words FILE; the shipped lists have the paper's sentence",
         )
     wanted = list(names) if names is not None else [] if files else list(SHIPPED)
-    chosen = [word_list(name) for name in dict.fromkeys(wanted)]
-    chosen += [read_words(file, sentence=sentence) for file in files]
-    for name in (one.name for one in chosen):
-        if sum(one.name == name for one in chosen) > 1:
+    selected = [word_list(name) for name in dict.fromkeys(wanted)]
+    selected += [read_words(file, sentence=sentence) for file in files]
+    for name in (one.name for one in selected):
+        if sum(one.name == name for one in selected) > 1:
             raise BadInput(f"two word lists are called '{name}'", do="rename one of the files")
-    if not chosen:
-        raise BadInput("there is no word list", allowed=f"--list {' or '.join(SHIPPED)}, or --words FILE")
-    return tuple(chosen)
+    if not selected:
+        raise BadInput("no word list is named", allowed=f"--list {' or '.join(SHIPPED)}, or --words FILE")
+    return tuple(selected)
 
 
-def _drawn(encoder: Encoder, one: WordList, chosen: Sequence[WordList], how: Biasing) -> Drawn:
-    """Words for random lists: as frequent as the targets where the encoder knows, else common words."""
-    targets = {target.word.casefold() for some in chosen for target in some.targets}
+def _drawn(encoder: Encoder, one: WordList, every: Sequence[WordList], how: Biasing) -> Drawn:
+    """Words for random lists: as frequent as the targets where this is known, else common words."""
+    targets = {target.word.casefold() for words in every for target in words.targets}
     parts = {part for word in targets for part in word.replace("-", " ").split()}
     avoid = frozenset(targets | parts | gender().gendered)
     if isinstance(encoder, WordVectors) and encoder.by_frequency:
         entries = encoder.spelled([target.word for target in one.targets])
-        # A word that is not known is left out later; it gets words only so that rows stay in step.
+        # Unknown words are left out later; they get words here only to keep the rows aligned.
         rows = matched_words(encoder, [some or ("the",) for some in entries], how.pool, avoid, seed=how.seed)
         if all(rows):
             return Drawn(tuple(rows), "of like frequency (rank in the file)")
     words = [word for word in common_words() if word not in avoid]
     random = np.random.default_rng(how.seed).permutation(len(words))
-    # One pool serves all targets, so it may be larger than that of a single one.
+    # One pool serves all targets, so it may be larger than the pool of one target.
     most = tuple(words[i] for i in random[: 5 * how.pool // 2 or 1])
     return Drawn((most,), "common English words, whatever the frequency of the targets")
 
 
 def _notes(encoder: Encoder, asked: Asked, vectors: Embedded) -> list[str]:
-    """What was missing or put together, and how random words were drawn."""
+    """Which words were missing, repeated or composed, and how random words were drawn."""
     notes = []
     known = known_pairs(asked, vectors)
     lost = [pair for pair in asked.pairs if pair not in known]
     empty = [pair for pair in lost if not np.isnan(vectors.of(pair)).any()]
     if unknown := [pair for pair in lost if pair not in empty]:
-        notes.append(f"pairs of gender left out, because a word is not known: {_named(unknown)}")
+        notes.append(f"gender pairs left out because a word is unknown: {_named(unknown)}")
     if empty:
-        notes.append(f"pairs of gender left out, because a word has a vector of zeros: {_named(empty)}")
+        notes.append(f"gender pairs left out because a word has a zero vector: {_named(empty)}")
     if same := [pair for pair in known if not np.ptp(vectors.of(pair), axis=0).any()]:
-        notes.append(f"pairs of gender with one and the same vector, which add nothing: {_named(same)}")
+        notes.append(f"gender pairs whose words have the same vector and add nothing: {_named(same)}")
     for name, words in asked.own.items():
         if again := asked.lists[name].again:
-            told = ", ".join(
+            repeated = ", ".join(
                 f"{kept.word} ({kept.symptom or 'none'}, not {left.symptom or 'none'})"
                 for kept, left in again
             )
             notes.append(
-                f"{name}: {len(again)} words stand in two symptoms and count in the first alone: {told}"
+                f"{name}: {len(again)} words are listed for two symptoms and count for the first: {repeated}"
             )
         zeros = vectors.zeros(words)
         rows = vectors.of(words)
         if missing := [s.word for s, row in zip(words, rows, strict=True) if np.isnan(row).any()]:
-            notes.append(f"{name}: {len(missing)} words are not known and left out: {', '.join(missing)}")
+            notes.append(f"{name}: {len(missing)} unknown words are left out: {', '.join(missing)}")
         if zeros:
             notes.append(
-                f"{name}: {len(zeros)} words have a vector of zeros, which points nowhere, and are left out: "
+                f"{name}: {len(zeros)} words with a zero vector, which has no direction, are left out: "
                 f"{', '.join(s.word for s in zeros)}"
             )
         if isinstance(encoder, WordVectors):
             entries = encoder.spelled([s.word for s in words])
             if made := [s.word for s, some in zip(words, entries, strict=True) if len(some) > 1]:
-                notes.append(f"{name}: {len(made)} of the words are means of their parts: {', '.join(made)}")
+                words_made = ", ".join(made)
+                notes.append(f"{name}: {len(made)} words get the mean vector of their parts: {words_made}")
         if (found := vectors.distinct_known(asked.random[name])) < FEWEST_RANDOM:
             notes.append(
-                f"{name}: the encoder knows {found} of the random words, fewer than {FEWEST_RANDOM}: there "
-                "is nothing to compare with, and p is not tested"
+                f"{name}: the encoder knows only {found} random words, and p needs at least "
+                f"{FEWEST_RANDOM}: it is not tested"
             )
     if isinstance(encoder, WordVectors) and encoder.vocabulary is not None and not encoder.by_frequency:
-        notes.append("the file is not in order of frequency: random lists are of common English words")
+        notes.append("the file is not sorted by frequency: random lists are drawn from common English words")
     return notes
 
 
@@ -174,10 +177,10 @@ def _named(pairs: Sequence[tuple[Spoken, Spoken]]) -> str:
     return ", ".join(f"{a.word} and {b.word}" for a, b in pairs)
 
 
-def _judged(how: Biasing) -> Biasing:
-    """Refuse settings that measure nothing."""
+def _checked(how: Biasing) -> Biasing:
+    """Check the settings."""
     if how.strictness <= 0:
-        raise BadInput("the strictness c of Direct Bias is not above 0", allowed="above 0; the paper has 1")
+        raise BadInput("the strictness c of Direct Bias must be above 0", allowed="above 0; the paper uses 1")
     for name, least in (("pool", 1), ("random_lists", 1), ("resamples", 1), ("seed", 0)):
         if getattr(how, name) < least:
             raise BadInput(f"'{name}' is below {least}", allowed=f"{least} or more")

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from psycheck.corpora.cautions import Caution, caution_table, warnings_of
-from psycheck.corpora.distances import Comparing, Comparison, classes_of, compare, steps
+from psycheck.corpora.distances import Comparing, Comparison, Encode, classes_of, compare, steps
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra, counted
@@ -17,6 +18,7 @@ from psycheck.models.open import open_encoder
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
+from psycheck.scoring.answers import encode_once
 from psycheck.scoring.engine import Progress, silent
 
 TFIDF = "tfidf"
@@ -64,7 +66,7 @@ def compare_corpora(
         if {"vectors", "map"} & set(how.parts):
             used, encoder_notes = encoder_of(encoder)
             notes += encoder_notes
-        found = compare(sides, used, how, step, show=show_texts)
+        found = compare(sides, encode_with(used), how, step, show=show_texts)
         notes += [f"{counted(n, 'text')} in no class: {why}" for why, n in sides[0].left_out.items() if by]
     tables = dict(found.tables)
     if cautions:
@@ -111,6 +113,11 @@ def encoder_of(wanted: str | Encoder | None) -> tuple[Encoder | None, list[str]]
         return open_encoder("minilm"), []
     except MissingExtra as error:
         return None, [f"vectors are TF–IDF: {error.what}"]
+
+
+def encode_with(encoder: Encoder | None) -> Encode | None:
+    """An encoder as `compare` takes it: vectors that are in the store are not computed again."""
+    return None if encoder is None else (encoder.name, partial(encode_once, encoder))
 
 
 def notes_of(corpora: Sequence[Corpus]) -> list[str]:

@@ -1,7 +1,6 @@
 """Scores or silver labels of a whole corpus, as a table of ids and hashes of texts."""
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +8,11 @@ import polars as pl
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.model import Model, digest
+from psycheck.model import Model, digest_of
 from psycheck.models.score_file import SILVER
 from psycheck.runs.folder import writing
-from psycheck.scoring.engine import Progress, score_once, silent
-from psycheck.scoring.store import Store, default_store
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.answers import answers, in_equal_shares
+from psycheck.scoring.engine import Progress, silent
 from psycheck.verbs.plan import refuse_input
 
 WRITTEN: Mapping[str, Callable[[pl.DataFrame, Path], Any]] = {
@@ -33,31 +31,27 @@ def score_corpus(
     store: Path | None = None,
     progress: Progress = silent,
 ) -> tuple[pl.DataFrame, int]:
-    """A table of ids with a score for each label (null: no usable answer), and how many texts failed.
+    """A table of ids with a score per label (null: no usable answer), and how many texts failed.
 
-    With a threshold it also has a column NAME_silver with 0/1 for each label. The last column, `text_hash`,
-    says which text a row is for, so that `scores:` takes the file.
+    With a threshold it also has a column NAME_silver of 0 and 1 for each label. The last column, `text_hash`,
+    names the text of each row, so that the file can be opened as `scores:FILE`.
     """
-    with closing(Store(store or default_store())) as opened:
-        view = RememberedScores(opened, model, model.labels)
-        pieces = (
-            ((k + 1) / max(1, -(-len(corpus) // 2_000)), p.texts) for k, p in enumerate(corpus.slices())
-        )
-        tally = score_once([(model, view)], opened, pieces, progress)[model.name]
-        columns = [pl.Series("id", corpus.ids, pl.String)]
-        texts = corpus.texts
-        values = view.of(texts)
+    texts = corpus.texts
+    pieces = in_equal_shares([texts[start : start + 2_000] for start in range(0, len(texts), 2_000)])
+    with answers([model], pieces, store=store, progress=progress) as found:
+        values = found.views[0].of(texts)
+    columns = [pl.Series("id", corpus.ids, pl.String)]
     for k, label in enumerate(model.labels):
         column = pl.Series(label, values[:, k].copy()).fill_nan(None)
         columns.append(column)
         if threshold is not None:
             columns.append((column >= threshold).cast(pl.Int8).alias(f"{label}{SILVER}"))
-    columns.append(pl.Series("text_hash", [digest(text).hex() for text in texts], pl.String))
-    return pl.DataFrame(columns), tally.failed
+    columns.append(pl.Series("text_hash", [digest_of(text).hex() for text in texts], pl.String))
+    return pl.DataFrame(columns), found.tallies[model.name].failed
 
 
 def check_output(path: Path, inputs: Iterable[Path]) -> None:
-    """Refuse, before anything is scored, a file that cannot be written or that the scores come from."""
+    """Refuse, before anything is scored, a file that cannot be written or that is an input."""
     if path.suffix not in WRITTEN:
         raise BadInput(
             f"cannot write '{path.suffix}' files", where=str(path), allowed=", ".join(sorted(WRITTEN))
@@ -66,7 +60,7 @@ def check_output(path: Path, inputs: Iterable[Path]) -> None:
 
 
 def write_scores(table: pl.DataFrame, path: Path) -> None:
-    """Write a table as CSV, TSV, JSONL or Parquet, by its name, whole or not at all."""
+    """Write a table as CSV, TSV, JSONL or Parquet, by its suffix, whole or not at all."""
     check_output(path, ())
     part = path.with_name(path.name + ".part")
     with writing(path):

@@ -1,0 +1,180 @@
+"""The answers of models and encoders: from the store where it holds them, else computed once and stored.
+
+Nothing outside this room calls `score`, `encode` or `encode_spans`.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psycheck.errors import ModelFailure
+from psycheck.model import Encoder, FloatArray, Item, Model, digests_of, sizes_of
+from psycheck.models.open import open_encoder, open_model
+from psycheck.models.output import checked_scores
+from psycheck.models.vectors.static import WordVectors
+from psycheck.scoring.engine import Piece, Progress, Sleep, Tally, patiently, score_once, silent, unscored
+from psycheck.scoring.index import Keys, Lookup
+from psycheck.scoring.store import Store, default_store
+from psycheck.scoring.view import RememberedScores
+
+VECTORS = 64  # about how many vectors are computed and committed at once
+MOST_KEPT = 100_000  # texts; the vectors of more at once are not kept (MiniLM: 150 MB)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The scores of each model, looked up by item, and what scoring took, by model name."""
+
+    models: tuple[Model, ...]
+    views: tuple[RememberedScores, ...]
+    tallies: Mapping[str, Tally]
+
+
+@contextmanager
+def answers(
+    models: Iterable[str | Path | Model],
+    pieces: Iterable[Piece],
+    *,
+    names: Mapping[str, tuple[str, ...]] | None = None,
+    store: Path | None = None,
+    progress: Progress = silent,
+    sleep: Sleep = time.sleep,
+) -> Iterator[Answers]:
+    """Score the items of all pieces with each model, except for those whose scores the store holds.
+
+    A model is a spec or an opened model; `names` are the labels under which audits know its columns, by model
+    name (default: its own); `store` is the store file (default: the user's).
+    """
+    opened = tuple(open_model(one) if isinstance(one, str | Path) else one for one in models)
+    with closing(Store(store or default_store())) as kept:
+        views = tuple(
+            RememberedScores(kept, model, names[model.name] if names else model.labels) for model in opened
+        )
+        tallies = score_once(list(zip(opened, views, strict=True)), pieces, progress, sleep)
+        yield Answers(opened, views, tallies)
+
+
+def in_equal_shares(parts: Sequence[Iterable[Item]]) -> Iterator[Piece]:
+    """Pieces that count as equally long in the progress."""
+    return (((k + 1) / len(parts), items) for k, items in enumerate(parts))
+
+
+def scores_of(model: Model, texts: Sequence[str]) -> FloatArray:
+    """The scores of texts, (n, k), without the store: for a model that is still being made."""
+    scores = patiently(lambda: model.score(texts), model.name)
+    return checked_scores(scores, len(texts), model.labels, model=model.name)
+
+
+def not_scored(
+    models: Iterable[Model], pieces: Callable[[], Iterable[Piece]], store: Path | None
+) -> Iterator[Any]:
+    """The distinct items that one of the models has not scored yet."""
+    met: set[Item] = set()
+    with closing(Store(store or default_store())) as kept:
+        for model in models:
+            for item in unscored(model, kept, pieces()):
+                if item not in met:
+                    met.add(item)
+                    yield item
+
+
+def encode_once(
+    encoder: str | Path | Encoder,
+    texts: Sequence[str],
+    *,
+    store: Path | None = None,
+    progress: Progress = silent,
+) -> FloatArray:
+    """The vectors of whole texts, (n, d), computed only where the store does not hold them."""
+    opened = open_encoder(encoder)
+
+    def encode(rows: Sequence[int]) -> FloatArray:
+        return opened.encode([texts[i] for i in rows])
+
+    return _vectors(opened, texts, digests_of(texts), encode, store, progress)
+
+
+def encode_spans_once(
+    encoder: str | Path | Encoder,
+    texts: Sequence[str],
+    spans: Sequence[tuple[int, int]],
+    *,
+    store: Path | None = None,
+    progress: Progress = silent,
+) -> FloatArray:
+    """The vectors of one span in each text, (n, d), computed only where the store does not hold them."""
+    opened = open_encoder(encoder)
+
+    def encode(rows: Sequence[int]) -> FloatArray:
+        return opened.encode_spans([texts[i] for i in rows], [spans[i] for i in rows])
+
+    named = [f"{start}:{end}:{text}" for text, (start, end) in zip(texts, spans, strict=True)]
+    return _vectors(opened, texts, digests_of(named), encode, store, progress, spans=True)
+
+
+def _vectors(
+    encoder: Encoder,
+    texts: Sequence[str],
+    keys: Keys,
+    encode: Callable[[Sequence[int]], FloatArray],
+    store: Path | None,
+    progress: Progress,
+    *,
+    spans: bool = False,
+) -> FloatArray:
+    """The vectors at all rows, (n, d); `encode` computes those at some of them."""
+    # Static vectors are a file already: looking them up costs no more than the store.
+    if isinstance(encoder, WordVectors) or not 0 < len(texts) <= MOST_KEPT:
+        return patiently(partial(encode, range(len(texts))), encoder.name)
+    distinct, first, places = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    places = places.reshape(-1)
+    known = np.zeros(len(distinct), bool)
+    parts: list[tuple[NDArray[np.int64], FloatArray]] = []
+    started = time.monotonic()
+    with closing(Store(store or default_store())) as kept:
+        number = kept.enter_encoder(encoder, spans=spans)
+        for rows, vectors in _stored(kept, number, distinct):
+            parts.append((rows, vectors))
+            known[rows] = True
+        todo = np.sort(first[~known])
+        todo = todo[np.argsort(-sizes_of([texts[i] for i in todo.tolist()]), kind="stable")]
+        # A multiple of the encoder's own batch: padding, and so the last bits, are those of a single call.
+        own = getattr(encoder, "batch", None) or VECTORS
+        size = max(own, VECTORS // own * own)
+        for start in range(0, len(todo), size):
+            rows = todo[start : start + size]
+            vectors = _checked(patiently(partial(encode, rows.tolist()), encoder.name), len(rows), encoder)
+            kept.add_vectors(number, keys[rows], vectors)
+            parts.append((places[rows], vectors))
+            progress(encoder.name, start + len(rows), len(todo), time.monotonic() - started)
+    out = np.empty((len(distinct), parts[0][1].shape[1]))
+    for rows, vectors in parts:
+        out[rows] = vectors
+    return out[places]
+
+
+def _stored(store: Store, number: int, wanted: Keys) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
+    """The stored vectors of some of the wanted keys, batch by batch: their places among the keys, vectors."""
+    lookup = Lookup()
+    lookup.add(np.arange(len(wanted)), wanted)
+    for batch, keys in store.items_with_vectors(number):
+        rows = lookup.find(keys, wanted)
+        if (rows >= 0).any():
+            yield rows[rows >= 0], store.vectors(batch)[rows >= 0]
+
+
+def _checked(vectors: FloatArray, count: int, encoder: Encoder) -> FloatArray:
+    checked = np.asarray(vectors, np.float64)
+    if checked.ndim != 2 or len(checked) != count:
+        raise ModelFailure(
+            f"encoder '{encoder.name}' returned an array of shape {checked.shape} for {count} texts",
+            allowed=f"({count}, d), one row per text",
+        )
+    return checked
