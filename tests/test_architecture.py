@@ -9,18 +9,19 @@ import psycheck
 
 SOURCE = Path(psycheck.__file__).parent
 CORE = {"corpus", "model", "finding", "measure", "errors", "run"}
-SERVED = CORE | {"text", "measures", "demo", "corpora", "models"}
+SERVED = CORE | {"text", "measures", "settings", "demo", "corpora", "models"}
 # A room may import itself and these. `cli` and `__init__` may import everything but `cli`.
 MAY = {
     "text": {"errors"},
     "measures": set(),
+    "settings": {"errors"},
     **dict.fromkeys(CORE, CORE),
     "demo": CORE | {"text"},
-    "corpora": CORE | {"text", "measures", "demo"},
-    "models": CORE,
+    "corpora": CORE | {"text", "measures", "settings", "demo"},
+    "models": CORE | {"settings"},
     "scoring": CORE | {"models"},
     "report": CORE,
-    "audits": CORE | {"text", "measures", "report"},
+    "audits": CORE | {"text", "measures", "settings", "report"},
     "train": SERVED | {"scoring"},
     "runs": SERVED | {"scoring", "audits", "report"},
     "verbs": SERVED | {"scoring", "audits", "report", "train", "runs"},
