@@ -7,7 +7,7 @@ import typer
 
 from psycheck.cli import options as opt
 from psycheck.cli import study_gender as gender
-from psycheck.cli.belonging import refuse
+from psycheck.cli.options import refuse
 
 if TYPE_CHECKING:
     from psycheck.corpora.open import CorpusPlan
