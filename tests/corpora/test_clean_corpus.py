@@ -203,7 +203,10 @@ def test_check_fails_on_planted_data_and_says_ids_and_kinds_alone(tmp_path: Path
     clean = str(tmp_path / "redacted.csv")
     code, said = run("redact", path, "--out", clean)
     assert (code, said.splitlines()[-1]) == (0, f"4 texts: {clean}")
-    assert run("redact", clean, "--check") == (0, "0 of 4 texts contain personal data that the patterns find\n")
+    assert run("redact", clean, "--check") == (
+        0,
+        "0 of 4 texts contain personal data that the patterns find\n",
+    )
     code, said = run("redact", path, "--check", "--json")
     assert json.loads(said)["ids"] == {"2": ["NAME"], "3": ["EMAIL"], "4": ["PHONE"]}
     assert run("redact", path)[0] == 2

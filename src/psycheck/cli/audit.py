@@ -145,7 +145,8 @@ def _run(plan: "Plan", explain: bool) -> "Run":
     from psycheck.verbs.audit import open_plan, run_line
 
     models, corpora = open_plan(plan)
-    for one in (*corpora, *models):
+    named: list[Any] = [*corpora, *models]
+    for one in named:
         print_notes(getattr(one, "notes", ()), one.name)
     if explain:
         with closing(Store(plan.store or default_store())) as store:

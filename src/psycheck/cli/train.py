@@ -1,7 +1,7 @@
 """`psycheck train`: fine-tune a model, or fit a cheap baseline, into a folder that `audit` opens."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -58,7 +58,7 @@ def train_cli(
     for name in sorted(unused(recipe)):
         more = ", or with encoder+lr" if name == "max_length" else ""
         opt.refuse(ctx, [name], f"train --start {recipe.start}", f"with {TUNED}{more}")
-    opened = open_corpus(corpus_plan(corpus, columns, None, format_))
+    opened: Any = open_corpus(corpus_plan(corpus, columns, None, format_))
     test = None
     if dev is not None:
         opened, test = with_dev(opened, open_corpus(corpus_plan(str(dev), columns)))

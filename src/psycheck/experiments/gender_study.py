@@ -14,7 +14,7 @@ from psycheck.experiments.gender_rows import AUDIT, Decided, adjusted, changes, 
 from psycheck.experiments.gender_texts import Balance, Cut, Gendered, How, cut, gendered_texts, label_of
 from psycheck.experiments.gender_training import fewer, training_of
 from psycheck.experiments.gender_unseen import unseen_notes
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
@@ -121,7 +121,7 @@ def _with_direct_bias(run: Run, encoder: Encoder, folder: Path) -> Run:
     # What is trained is written down before: nothing that fails from here on may cost it.
     save(without("the study ended before it was measured"), folder)
     try:
-        return replace(run, findings=(*run.findings, *_direct_bias(encoder, folder / "bias")))
+        return replace(run, findings=Findings((*run.findings, *_direct_bias(encoder, folder / "bias"))))
     except PsycheckError as error:
         return without(error.what)
 

@@ -3,7 +3,6 @@
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
@@ -88,8 +87,7 @@ def wrong(what: str, place: str, key: str, allowed: str = "", do: str = "") -> B
     return BadInput(what, where=where, allowed=allowed, do=do, key="" if place else key)
 
 
-@cache
-def _hints(kind: Any) -> dict[str, Any]:
+def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
 
