@@ -1,4 +1,4 @@
-"""Options that verbs share: columns added by a decorator, settings read by name, errors that name the option."""
+"""Options that verbs share: columns, settings read by name, errors that name the option."""
 
 from dataclasses import dataclass
 from typing import Any
