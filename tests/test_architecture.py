@@ -9,18 +9,19 @@ import psycheck
 
 SOURCE = Path(psycheck.__file__).parent
 CORE = {"corpus", "model", "finding", "measure", "errors", "run"}
-SERVED = CORE | {"text", "measures", "demo", "corpora", "models"}
+SERVED = CORE | {"text", "measures", "settings", "demo", "corpora", "models"}
 # A room may import itself and these. `cli` and `__init__` may import everything but `cli`.
 MAY = {
     "text": {"errors"},
     "measures": set(),
+    "settings": {"errors"},
     **dict.fromkeys(CORE, CORE),
     "demo": CORE | {"text"},
-    "corpora": CORE | {"text", "measures", "demo"},
-    "models": CORE,
+    "corpora": CORE | {"text", "measures", "settings", "demo"},
+    "models": CORE | {"settings"},
     "scoring": CORE | {"models"},
     "report": CORE,
-    "audits": CORE | {"text", "measures", "report"},
+    "audits": CORE | {"text", "measures", "settings", "report"},
     "train": SERVED | {"scoring"},
     "runs": SERVED | {"scoring", "audits", "report"},
     "verbs": SERVED | {"scoring", "audits", "report", "train", "runs"},
@@ -116,8 +117,8 @@ def test_every_file_has_a_room() -> None:
 
 def test_the_public_names_are_frozen() -> None:
     assert psycheck.__all__ == [
-        "Audit", "Check", "Corpus", "Encoder", "Finding", "Model", "PsycheckError", "Run", "Suite",
-        "audit", "open_encoder", "open_model", "read_corpus", "read_suite",
+        "Audit", "Check", "Corpus", "Encoder", "Finding", "Findings", "Model", "PsycheckError",
+        "Run", "Suite", "audit", "open_encoder", "open_model", "open_run", "read_corpus", "read_suite",
     ]  # fmt: skip
     for name in psycheck.__all__:
         assert getattr(psycheck, name) is not None

@@ -1,5 +1,10 @@
-"""Links lead somewhere, every page is found, and every verb and every room is named."""
+"""Links lead somewhere, every page is found, every verb and room is named, and the notebook runs.
 
+`python tests/test_docs.py` writes the import graph into CONTRIBUTING.md.
+"""
+
+import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,3 +68,66 @@ def test_the_map_names_every_room() -> None:
         for row in table.splitlines()
         for name in re.findall(r"`([\w.]+/?)`", row.split("|")[1] if row else "")
     } == rooms
+
+
+GRAPH = ("<!-- import graph: python tests/test_docs.py -->\n", "<!-- end of the import graph -->")
+TOP = "core"  # the modules at the top level
+
+
+def import_graph() -> str:
+    """Which room imports which, as a Mermaid graph without the edges that follow from others."""
+    source = ROOT / "src" / "psycheck"
+    rooms = {path.parent.name for path in source.glob("*/__init__.py")}
+    uses: dict[str, set[str]] = {}
+    for path in sorted(source.rglob("*.py")):
+        first = path.relative_to(source).parts[0]
+        if first.startswith("__"):
+            continue
+        room = first if first in rooms else TOP
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            module = node.module if isinstance(node, ast.ImportFrom) else None
+            if module and module.startswith("psycheck."):
+                target = module.split(".")[1]
+                uses.setdefault(room, set()).add(target if target in rooms else TOP)
+    for room in uses:
+        uses[room].discard(room)
+
+    def reached(room: str) -> set[str]:
+        return set().union(*({one} | reached(one) for one in uses.get(room, ())))
+
+    lines = [
+        f"  {room} --> {target}"
+        for room in sorted(uses)
+        for target in sorted(uses[room])
+        if not any(target in reached(other) for other in uses[room] - {target})
+    ]
+    return "\n".join(["```mermaid", "graph LR", *lines, "```", ""])
+
+
+def drawn(page: str) -> str:
+    """The page with the graph drawn anew."""
+    head, start, rest = page.partition(GRAPH[0])
+    _, end, tail = rest.partition(GRAPH[1])
+    return head + start + import_graph() + end + tail
+
+
+def test_the_import_graph_is_up_to_date() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert GRAPH[0] in page
+    assert drawn(page) == page, "run `python tests/test_docs.py`"
+
+
+def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PSYCHECK_STORE", str(tmp_path / "scores.sqlite"))
+    cells = json.loads((DOCS / "notebooks" / "audit.ipynb").read_text("utf-8"))["cells"]
+    names: dict[str, object] = {}
+    for cell in (cell for cell in cells if cell["cell_type"] == "code"):
+        assert cell["outputs"] == []
+        exec("".join(cell["source"]), names)
+    assert (tmp_path / "runs/notebook/report.html").is_file()
+
+
+if __name__ == "__main__":
+    contributing = ROOT / "CONTRIBUTING.md"
+    contributing.write_text(drawn(contributing.read_text("utf-8")), "utf-8")

@@ -1,5 +1,6 @@
 import json
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psycheck.errors import BadInput
-from psycheck.finding import Finding, finding_of, read_jsonl, write_csv, write_jsonl
+from psycheck.finding import Finding, Findings, finding_of, read_jsonl, write_csv, write_jsonl
+from psycheck.run import GateResult, Run
 
 words = st.text(st.characters(codec="utf-8"), max_size=8)
 floats = st.floats(allow_infinity=False)
@@ -67,3 +69,74 @@ def test_a_broken_file_is_one_clear_error(tmp_path: Path) -> None:
     path.write_text(path.read_text("utf-8")[:-9], "utf-8")
     with pytest.raises(BadInput, match="cannot read findings"):
         read_jsonl(path)
+
+
+FOUND = Findings(
+    [
+        Finding(
+            "f1", 0.5, 20, (0.4, 0.6), {"corpus": "posts", "model": "m"}, {"left": 2}, ("a",), ("small",)
+        ),
+        Finding("f1", math.nan, 0, None, {"corpus": "<tweets>"}),
+        Finding("pass_rate", 0.75, 4, (0.3, 0.95), {"check": "T1", "corpus": "posts"}),
+    ]
+)
+
+
+def test_findings_are_filtered_by_measure_and_where() -> None:
+    assert [one.value for one in FOUND.where(corpus="posts")] == [0.5, 0.75]
+    assert FOUND.where(measure="f1", corpus="posts") == FOUND[:1]
+    assert FOUND.where(nothing="known") == ()
+
+
+def test_findings_become_a_table() -> None:
+    table = FOUND.to_polars()
+    assert table.columns == [
+        *(
+            "measure",
+            "value",
+            "n",
+            "low",
+            "high",
+            "check",
+            "corpus",
+            "model",
+            "count_left",
+            "flags",
+            "examples",
+        )
+    ]
+    assert table.row(0) == ("f1", 0.5, 20, 0.4, 0.6, None, "posts", "m", 2, ["small"], ["a"])
+    assert table["value"].to_list() == [0.5, None, 0.75]
+    assert Findings().to_polars().height == 0
+
+
+def test_findings_become_a_pandas_frame() -> None:
+    frame = FOUND.to_pandas()
+    assert list(frame["corpus"]) == ["posts", "<tweets>", "posts"]
+    assert list(frame.columns) == FOUND.to_polars().columns
+
+
+def test_without_pandas_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(BadInput, match="needs pandas") as caught:
+        FOUND.to_pandas()
+    assert "to_polars()" in caught.value.do
+
+
+def test_a_notebook_shows_escaped_tables_and_no_ids_of_cases() -> None:
+    page = FOUND._repr_html_()
+    assert "&lt;tweets&gt;" in page
+    assert "<td>0.5</td><td>0.4–0.6</td><td>20</td>" in page
+    assert "not tested" in page
+    assert "<td>a</td>" not in page
+
+
+def test_a_run_in_a_notebook_names_gates_the_weakest_check_and_the_report() -> None:
+    gates = (GateResult("f1>=0.9", False, 1, (), "1 of 1 <below>"), GateResult("auc>=0.1", True, 1, (), ""))
+    run = Run({}, {}, FOUND, gates=gates, folder=Path("runs/a"))
+    page = run._repr_html_()
+    assert "1 of 2 gates hold" in page
+    assert "gate fails: f1&gt;=0.9 (1 of 1 &lt;below&gt;)" in page
+    assert "weakest check: T1, pass rate 75%" in page
+    assert "report: runs/a/report.html" in page
+    assert run.to_polars().equals(FOUND.to_polars())

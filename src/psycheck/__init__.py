@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from psycheck.corpora.read import read_corpus
     from psycheck.corpus import Corpus
     from psycheck.errors import PsycheckError
-    from psycheck.finding import Finding
+    from psycheck.finding import Finding, Findings
     from psycheck.model import Audit, Encoder, Model
     from psycheck.models.open import open_encoder, open_model
     from psycheck.run import Run
+    from psycheck.runs.folder import open_run
     from psycheck.verbs.audit import audit
 
 _HOMES = {
@@ -25,6 +26,7 @@ _HOMES = {
     "Corpus": "psycheck.corpus",
     "Encoder": "psycheck.model",
     "Finding": "psycheck.finding",
+    "Findings": "psycheck.finding",
     "Model": "psycheck.model",
     "PsycheckError": "psycheck.errors",
     "Run": "psycheck.run",
@@ -32,6 +34,7 @@ _HOMES = {
     "audit": "psycheck.verbs.audit",
     "open_encoder": "psycheck.models.open",
     "open_model": "psycheck.models.open",
+    "open_run": "psycheck.runs.folder",
     "read_corpus": "psycheck.corpora.read",
     "read_suite": "psycheck.audits.suite",
 }
@@ -42,6 +45,7 @@ __all__ = [
     "Corpus",
     "Encoder",
     "Finding",
+    "Findings",
     "Model",
     "PsycheckError",
     "Run",
@@ -49,13 +53,14 @@ __all__ = [
     "audit",
     "open_encoder",
     "open_model",
+    "open_run",
     "read_corpus",
     "read_suite",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from its home when it is first used."""
+    """Import a public name when it is first used."""
     if name not in _HOMES:
         raise AttributeError(f"module 'psycheck' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,8 +1,8 @@
-"""What can go wrong, and how it is said.
+"""Errors that users can fix.
 
-PsycheckError        exit 2: anything that a user can mend
+PsycheckError        exit 2: anything that a user can fix
 ├── BadInput         a file, column, label, suite, plan or option is wrong
-├── MissingExtra     a heavy room is not installed
+├── MissingExtra     an optional dependency is not installed
 ├── ModelFailure     a model cannot be opened, or fails on every text
 └── StoreFailure     scores or results cannot be written (disk full, read-only folder)
 TransientFailure     raised by a model that may succeed when asked again (rate limit, time-out)
@@ -21,23 +21,24 @@ class PsycheckWarning(UserWarning):
 
 
 class PsycheckError(Exception):
-    """A mistake that a user can mend; shown as a few plain lines, never as a traceback."""
+    """A mistake that a user can fix, shown as a few plain lines and never as a traceback.
+
+    `key` names the setting or column role at fault where no file does; the command line adds its option.
+    """
 
     exit_code = 2
 
-    def __init__(self, what: str, *, where: str = "", allowed: str = "", do: str = "") -> None:
+    def __init__(self, what: str, *, where: str = "", allowed: str = "", do: str = "", key: str = "") -> None:
         super().__init__(what)
         self.what = what
         self.where = where
         self.allowed = allowed
         self.do = do
+        self.key = key
 
     def __str__(self) -> str:
-        lines = [self.what]
-        for name in ("where", "allowed", "do"):
-            if said := getattr(self, name):
-                lines.append(f"  {name}: {said}")
-        return "\n".join(lines)
+        parts = {"where": self.where, "allowed": self.allowed, "do": self.do}
+        return "\n".join([self.what, *(f"  {name}: {part}" for name, part in parts.items() if part)])
 
 
 class BadInput(PsycheckError):
@@ -45,7 +46,7 @@ class BadInput(PsycheckError):
 
 
 class MissingExtra(PsycheckError):
-    """A heavy room is not installed."""
+    """An optional dependency is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra '{extra}'", do=f'pip install "psycheck[{extra}]"')
@@ -71,7 +72,7 @@ class TransientFailure(Exception):
 
 
 def refusal(error: Exception) -> str:
-    """What the system said when it refused to write; Polars wraps that in an error of its own."""
+    """The system's reason for a failed write; Polars wraps it in an error of its own."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     number = re.search(r"os error (\d+)", str(error))
@@ -84,13 +85,13 @@ def counted(number: int, noun: str) -> str:
 
 
 def neighbours(name: str, known: Iterable[str]) -> str:
-    """Ask whether one of the three nearest names is meant, or say nothing: a folder may hold thousands."""
+    """Suggest up to three similar names, or nothing: a folder may hold thousands."""
     close = [f"'{one}'" for one in get_close_matches(name, sorted(known), n=3, cutoff=0.6)]
     return f"did you mean {' or '.join(close)}?" if close else ""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Say which known name is meant, or list what is known."""
+    """Suggest the most similar name, and list the known ones."""
     names = sorted(known)
     close = get_close_matches(name, names, n=1, cutoff=0.6)
     listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")

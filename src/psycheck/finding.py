@@ -5,13 +5,18 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psycheck.errors import BadInput
 
+if TYPE_CHECKING:
+    import polars as pl
+
 Interval = tuple[float, float]
+_SHOWN = 20  # findings in a notebook
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -122,3 +127,62 @@ def _float(value: float | None) -> float:
 
 def _cell(value: float) -> str:
     return "" if not math.isfinite(value) else f"{value:.15g}"
+
+
+class Findings(tuple[Finding, ...]):
+    """Findings in order: a tuple that can be filtered and turned into a table."""
+
+    __slots__ = ()
+
+    def where(self, **keys: str) -> "Findings":
+        """The findings with this measure and these values: `where(measure="f1", corpus="posts")`."""
+        return Findings(one for one in self if {"measure": one.measure, **one.where}.items() >= keys.items())
+
+    def to_polars(self) -> "pl.DataFrame":
+        """A flat table with the columns of findings.csv; `flags` and `examples` are lists."""
+        import polars as pl
+
+        where = sorted({key for one in self for key in one.where})
+        counts = sorted({key for one in self for key in one.counts})
+        plain: dict[str, Any] = {"measure": pl.String, "value": pl.Float64, "n": pl.Int64}
+        plain |= {"low": pl.Float64, "high": pl.Float64} | dict.fromkeys(where, pl.String)
+        plain |= {f"count_{key}": pl.Int64 for key in counts}
+        plain |= {"flags": pl.List(pl.String), "examples": pl.List(pl.String)}
+        rows = [
+            [
+                *(one.measure, one.value, one.n, *(one.interval or (math.nan, math.nan))),
+                *(one.where.get(key) for key in where),
+                *(one.counts.get(key) for key in counts),
+                *(list(one.flags), list(one.examples)),
+            ]
+            for one in self
+        ]
+        return pl.DataFrame(rows, plain, orient="row").with_columns(
+            pl.col("value", "low", "high").fill_nan(None)
+        )
+
+    def to_pandas(self) -> Any:
+        """The same table as a pandas frame."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise BadInput("to_pandas() needs pandas", do="pip install pandas, or use to_polars()") from error
+        return pd.DataFrame(self.to_polars().to_dict(as_series=False))
+
+    def _repr_html_(self) -> str:
+        """The first findings as a table for a notebook; ids of cases are left out."""
+        keys = sorted({key for one in self for key in one.where})
+        head = "".join(f"<th>{escape(name)}</th>" for name in ("measure", "value", "95 %", "n", *keys))
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(one, keys)) + "</tr>"
+            for one in self[:_SHOWN]
+        )
+        more = f"<p>{len(self) - _SHOWN:,} more</p>" if len(self) > _SHOWN else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
+
+
+def _cells(one: Finding, keys: Iterable[str]) -> list[str]:
+    low, high = one.interval or (math.nan, math.nan)
+    interval = f"{low:.3g}–{high:.3g}" if math.isfinite(low) and math.isfinite(high) else ""
+    value = f"{one.value:.3g}" if one.tested else "not tested"
+    return [one.measure, value, interval, f"{one.n:,}", *(one.where.get(key, "") for key in keys)]

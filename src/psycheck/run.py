@@ -1,17 +1,19 @@
-"""A run: what was asked, with what, what was found; a folder that a program or a person can open again."""
+"""A run: its plan, environment, findings and gates; saved as a folder that can be opened again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.measure import Measure
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_KEY_FIGURES = ("f1", "auc", "pass_rate_mean", "flip_rate", "direct_bias")  # in a notebook
 PAIRS = "audit:fairness"  # the suite of a shown gender pair; its check is the label
 
 
@@ -19,8 +21,8 @@ PAIRS = "audit:fairness"  # the suite of a shown gender pair; its check is the l
 class Shown:
     """One case as the report shows it.
 
-    `text` and `spans` (what the edit changed) are there only where texts were asked for; `before` and
-    `after` are NaN where the model gave no usable answer.
+    `text` and `spans` (what the edit changed) are set only if the user asked to show texts; `before` and
+    `after` are NaN if the model gave no usable answer.
     """
 
     model: str
@@ -61,15 +63,15 @@ class OwnAudit:
 class Run:
     """Everything a report is drawn from.
 
-    `plan` is the plan as it was carried out, `environment` names versions and fingerprints, `tables` holds
-    `predictions` and `cases` (ids, never texts), `shown` the cases for the page, `notes` what was guessed or
-    left out, `incomplete` how many texts could not be scored, `own_audits` the audits written outside the
-    package.
+    `plan` is the plan as it was run, `environment` holds versions and fingerprints, `tables` holds
+    `predictions` and `cases` (ids, never texts), `shown` the cases on the page, `notes` what was guessed or
+    left out, `incomplete` the number of texts that could not be scored, `own_audits` the audits written
+    outside the package.
     """
 
     plan: Mapping[str, Any]
     environment: Mapping[str, Any]
-    findings: tuple[Finding, ...]
+    findings: Findings
     tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: _NOTHING)
     gates: tuple[GateResult, ...] = ()
     shown: tuple[Shown, ...] = ()
@@ -87,3 +89,29 @@ class Run:
     def exit_code(self) -> int:
         """0 done and the gates hold, 1 a gate fails, 3 some texts could not be scored."""
         return 3 if self.incomplete else 0 if self.holds else 1
+
+    def to_polars(self) -> pl.DataFrame:
+        """The findings as a polars frame."""
+        return self.findings.to_polars()
+
+    def to_pandas(self) -> Any:
+        """The findings as a pandas frame."""
+        return self.findings.to_pandas()
+
+    def _repr_html_(self) -> str:
+        """A summary for a notebook: gates, key figures, and where the report is; no texts."""
+        failed = [gate for gate in self.gates if not gate.holds]
+        lines = [f"{len(self.findings):,} findings"]
+        if self.gates:
+            lines.append(f"{len(self.gates) - len(failed)} of {len(self.gates)} gates hold")
+        lines += [f"gate fails: {gate.gate} ({gate.reason})" for gate in failed]
+        if checks := [one for one in self.findings if one.measure == "pass_rate" and one.tested]:
+            weakest = min(checks, key=lambda one: one.value)
+            lines.append(f"weakest check: {weakest.where.get('check')}, pass rate {weakest.value:.0%}")
+        if self.incomplete:
+            lines.append(f"{self.incomplete:,} texts could not be scored")
+        if self.folder is not None:
+            lines.append(f"report: {self.folder / 'report.html'}")
+        listed = "".join(f"<li>{escape(line)}</li>" for line in lines)
+        figures = Findings(one for one in self.findings if one.measure in _KEY_FIGURES)
+        return f"<ul>{listed}</ul>{figures._repr_html_() if figures else ''}"

@@ -311,8 +311,8 @@ def test_noise_that_finds_nothing_to_change_is_no_pass() -> None:
     [
         ('{ noise = "typo" }', '"same_label"', "typos, lower, upper"),
         ("{ noise = 3 }", '"same_label"', "key 'edit.noise'"),
-        ('{ noise = "typos", agreement = true }', '"same_label"', "belongs to a shift of person"),
-        ('{ noise = "typos" }', "{ steady = 0.1 }", "INV does not fit 'steady'"),
+        ('{ noise = "typos", agreement = true }', '"same_label"', "applies only to a shift of person"),
+        ('{ noise = "typos" }', "{ steady = 0.1 }", "INV checks cannot expect 'steady'"),
         ('{ noise = "typos" }', "{ steady = 2 }", "key 'expect.steady'"),
     ],
 )

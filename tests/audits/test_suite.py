@@ -107,7 +107,7 @@ def test_the_fingerprint_follows_the_content_and_not_the_comments(tmp_path: Path
     ("old", "new", "said"),
     [
         ('kind = "DIR"', 'kind = "DIRR"', "did you mean 'DIR'"),
-        ('kind = "DIR"', 'kind = "INV"', "INV does not fit 'not_down'"),
+        ('kind = "DIR"', 'kind = "INV"', "INV checks cannot expect 'not_down'"),
         ('id = "A1"', 'id = ""', "'id' is empty"),
         ('id = "A1"\n', "", "'id' is missing"),
         ("tags =", "tagz =", "did you mean 'tags'"),
@@ -117,16 +117,16 @@ def test_the_fingerprint_follows_the_content_and_not_the_comments(tmp_path: Path
         ("not_down = 0.1", 'not_down = "much"', "key 'expect.not_down'"),
         ("expect = { not_down = 0.1 }\n", "", "expectation is missing"),
         ('"I lie awake"', '" "', "sentence 2 is empty"),
-        ('"I lie awake"', '"I cannot sleep"', "sentence 2 is there twice"),
+        ('"I lie awake"', '"I cannot sleep"', "sentence 2 is a duplicate"),
         ('["I cannot sleep", "I lie awake"]', "[]", "no sentences to append"),
         ('append = ["I cannot sleep", "I lie awake"]', 'replace = { he = "he" }', "changes nothing"),
-        ('append = ["I cannot sleep", "I lie awake"]', 'replace = { "-" = "he" }', "is no word"),
+        ('append = ["I cannot sleep", "I lie awake"]', 'replace = { "-" = "he" }', "is not a word"),
         ('append = ["I cannot sleep", "I lie awake"]', 'person = "we"', "they, he, she, I"),
-        ('"I lie awake"]', '"I lie awake"], agreement = true', "belongs to a shift of person"),
+        ('"I lie awake"]', '"I lie awake"], agreement = true', "applies only to a shift of person"),
         ('"I lie awake"]', '"I lie awake"], person = "he"', "has 2 edits"),
-        ("tags =", "gold = 2\ntags =", "neither 0 nor 1"),
-        ("tags =", 'variants = "all"\ntags =', '"each" or "one"'),
-        ('symptom = "sleep"', "symptom = 3", "tags are not all text"),
+        ("tags =", "gold = 2\ntags =", "unknown gold '2'"),
+        ("tags =", 'variants = "all"\ntags =', "allowed: each, one"),
+        ('symptom = "sleep"', "symptom = 3", "'tags.symptom' must be a string"),
     ],
 )
 def test_a_mistake_in_a_check_says_where(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -142,12 +142,12 @@ def test_a_mistake_in_a_check_says_where(tmp_path: Path, old: str, new: str, sai
 
 def test_mistakes_of_the_whole_file(tmp_path: Path) -> None:
     for text, said in [
-        (HEAD + GOOD + GOOD, "'A1' is that of check 1 already"),
-        (HEAD, "has no check"),
-        ("", "has no check"),
+        (HEAD + GOOD + GOOD, "two checks have the id 'A1'"),
+        (HEAD, "has no checks"),
+        ("", "has no checks"),
         (HEAD + "nmae = 1\n" + GOOD, "did you mean 'name'"),
         (HEAD.replace('label = "depression"\n', "") + GOOD, "has no label"),
-        (HEAD + "check = 3\n", "one [[check]] for each"),
+        (HEAD + "check = 3\n", "'check' must be a list of tables"),
         (HEAD + "oops\n", "line 5"),
     ]:
         with pytest.raises(BadInput, match=re.escape(said)):
@@ -155,12 +155,12 @@ def test_mistakes_of_the_whole_file(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_suites(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no suite 'dek'") as raised:
+    with pytest.raises(BadInput, match="unknown suite 'dek'") as raised:
         read_suite("dek")
     assert "did you mean 'deck'?" in str(raised.value)
-    with pytest.raises(BadInput, match="no such suite file"):
+    with pytest.raises(BadInput, match="suite file not found"):
         read_suite(tmp_path / "none.toml")
-    with pytest.raises(BadInput, match="no such suite file"):
+    with pytest.raises(BadInput, match="suite file not found"):
         read_suite(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
     with pytest.raises(BadInput, match="not UTF-8"):
@@ -174,6 +174,6 @@ def test_a_tag_may_not_take_the_place_of_what_findings_say_themselves(tmp_path: 
         'label = "depression"\n[[check]]\nid = "L1"\nkind = "DIR"\nedit = { append = ["I am alone"] }\n'
         f'expect = {{ not_down = 0.1 }}\ntags = {{ {name} = "x" }}\n'
     )
-    with pytest.raises(BadInput, match=f"a tag may not be called '{name}'") as caught:
+    with pytest.raises(BadInput, match=f"a tag cannot be called '{name}'") as caught:
         read_suite(path)
     assert f"check 'L1', key 'tags.{name}'" in caught.value.where

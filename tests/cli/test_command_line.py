@@ -119,10 +119,10 @@ def test_json_is_for_programs(place: Path) -> None:
         (("audit", "python:mymodel:model", "posts.csv", "--text", "txt"), "did you mean 'text'"),
         (("audit", "python:mymodel:model", "posts.csv", "--suite", "dek"), "deck"),
         (("audit", "python:mymodel:model", "posts.csv", "--gate", "f1 is good"), "gate not understood"),
-        (("audit", "python:mymodel:model", "posts.csv", "--threshold", "7"), "out of range"),
+        (("audit", "python:mymodel:model", "posts.csv", "--threshold", "7"), "where: --threshold"),
         (("audit",), "names no model"),
         (("audit", "magic:thing", "posts.csv"), "hf"),
-        (("audit", "posts.csv", "python:mymodel:model"), "is a model, where a corpus is meant"),
+        (("audit", "posts.csv", "python:mymodel:model"), "expected a corpus, got a model"),
         (("audit", "mymodel:model", "posts.csv"), "write python:mymodel:model"),
         (("audit", "scores:none.csv", "posts.csv"), "--export-texts"),
         (("view", "nowhere"), "no finished run"),
@@ -270,7 +270,7 @@ def test_a_corpus_is_written_in_the_other_gender_and_the_undecided_are_named(pla
     done = psycheck(place, "regender", "notes.csv", "--out", "other.csv")
     assert done.returncode == 0, done.stderr
     assert "1 of 3 texts swapped (pronouns)" in done.stdout
-    assert "1 undecided, left as they are: b" in done.stdout
+    assert "1 undecided, left unchanged: b" in done.stdout
     assert "She is" not in done.stdout
     assert (place / "other.csv").read_text().splitlines()[1].startswith('"a","He is tired."')
     counts = json.loads(psycheck(place, "regender", "notes.csv", "--to", "augmented", "--json").stdout)
@@ -292,7 +292,7 @@ def test_where_nothing_needs_a_score_the_export_says_so(place: Path) -> None:
     done = psycheck(place, *AUDIT, "--export-texts", "need.jsonl")
     assert done.stdout.splitlines() == [
         "need.jsonl: 0 texts without a score",
-        "all are scored: the same command without --export-texts audits them",
+        "all texts are scored: run the same command without --export-texts",
     ]
 
 
@@ -363,7 +363,7 @@ def test_ctrl_c_is_one_line_and_exit_code_130_and_loses_nothing(place: Path) -> 
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     lines = [line for line in said.splitlines() if not line.startswith("note: ")]
-    assert lines == ["stopped; what was scored is kept, and the same command goes on from there"]
+    assert lines == ["stopped; finished scores are kept, run the same command again to resume"]
     assert running.returncode == 130
     before = len(set(log.read_text().split()))
     again = psycheck(place, *AUDIT, SENT=str(log))
@@ -380,5 +380,5 @@ def test_ls_says_what_matters_and_leaves_out_models_without_scores(place: Path) 
     found = json.loads(psycheck(place, "ls", "--json", PSYCHECK_STORE=store).stdout)
     assert list(found["scores"]) == ["mymodel fixed"]
     assert "epoch" not in found["recipes"]["tfidf"] + found["recipes"]["frozen"]
-    assert found["recipes"]["fast"] == "minilm, 3 epochs, batch 16, window 128"
+    assert found["recipes"]["fast"] == "minilm, 3 epochs, batch 16, maximum length 128"
     assert "stops after 10 without a better dev_f1" in found["recipes"]["angst-bert-base"]

@@ -177,7 +177,7 @@ def test_clean_without_a_file_only_counts_and_prints_for_a_program(tmp_path: Pat
     assert [file.name for file in tmp_path.iterdir()] == ["posts.csv"]
     assert run("clean", path)[0] == 2
     assert (
-        "no text is left"
+        "no texts left"
         in run("clean", saved(Corpus.of("p", ["[removed]"]), tmp_path), "--preset", "plain")[1]
     )
 
@@ -196,12 +196,15 @@ def test_check_fails_on_planted_data_and_says_ids_and_kinds_alone(tmp_path: Path
         "EMAIL            1",
         "NAME             1",
         "PHONE            1",
-        "3 of 4 texts hold personal data that patterns find",
+        "3 of 4 texts contain personal data that the patterns find",
     ]
     clean = str(tmp_path / "redacted.csv")
     code, said = run("redact", path, "--out", clean)
     assert (code, said.splitlines()[-1]) == (0, f"4 texts: {clean}")
-    assert run("redact", clean, "--check") == (0, "0 of 4 texts hold personal data that patterns find\n")
+    assert run("redact", clean, "--check") == (
+        0,
+        "0 of 4 texts contain personal data that the patterns find\n",
+    )
     code, said = run("redact", path, "--check", "--json")
     assert json.loads(said)["ids"] == {"2": ["NAME"], "3": ["EMAIL"], "4": ["PHONE"]}
     assert run("redact", path)[0] == 2

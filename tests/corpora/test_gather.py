@@ -249,12 +249,12 @@ def test_what_leaves_nothing_says_where_it_ended(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"min_words": 0}, "--min-words is 0"),
-        ({"top_k": -1}, "--top-k is -1"),
-        ({"near": 0.0}, "--near is 0"),
-        ({"since": "yesterday"}, "no date"),
-        ({"since": "2020-01-02", "until": "2020-01-01"}, "not before"),
-        ({"split_by": ("thread",)}, "cannot go by"),
+        ({"min_words": 0}, "'min_words' is out of range: 0"),
+        ({"top_k": -1}, "'top_k' is out of range: -1"),
+        ({"near": 0.0}, "'near' is out of range: 0"),
+        ({"since": "yesterday"}, "not a date"),
+        ({"since": "2020-01-02", "until": "2020-01-01"}, "is after the last day"),
+        ({"split_by": ("thread",)}, "unknown split_by 'thread'"),
         ({"conditions": ("sadness",)}, "no condition 'sadness'"),
     ],
 )
@@ -267,7 +267,7 @@ def test_shares_are_read() -> None:
     assert split_of("5:1:4") == {"train": 5, "dev": 1, "test": 4}
     assert split_of("8:2") == {"train": 8, "test": 2}
     for wrong in ("5", "a:b", "1:0:1", "1:2:3:4"):
-        with pytest.raises(BadInput, match="is not understood"):
+        with pytest.raises(BadInput, match="cannot read the split"):
             split_of(wrong)
 
 

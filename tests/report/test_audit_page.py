@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.report.audit import render
 from psycheck.run import Run, Shown
 from psycheck.runs.gates import judge_gates, parse_gate
@@ -82,7 +82,7 @@ def test_the_page_is_well_formed_with_unique_ids_and_no_dead_anchor(page: str) -
 def test_a_sentence_points_to_a_section_that_exists(make_run: MakeRun) -> None:
     run = make_run()
     rest = tuple(f for f in run.findings if f.measure not in ("reliability", "pass_rate"))
-    reader = read(render(replace(run, findings=rest)))
+    reader = read(render(replace(run, findings=Findings(rest))))
     assert {link.removeprefix("#") for link in reader.links} <= set(reader.ids)
     assert "calibration" not in reader.ids
 
@@ -155,7 +155,9 @@ def test_texts_are_escaped(make_run: MakeRun) -> None:
     where = {"audit": "new", "model": evil, "title": evil, "check": evil, "symptom": evil, "topic": evil}
     odd = Finding(evil, 0.5, 3, (0.1, 0.9), where, {evil: 1}, (evil,), (evil,))
     rate = Finding("pass_rate", 0.01, 30, (0.0, 0.1), where)
-    page = render(replace(run, shown=(shown,), findings=(*run.findings, odd, rate), plan={"models": [evil]}))
+    page = render(
+        replace(run, shown=(shown,), findings=Findings((*run.findings, odd, rate)), plan={"models": [evil]})
+    )
     assert read(page).tags.count("script") == 1
     assert "<script>alert" not in page
 
@@ -176,7 +178,7 @@ def test_every_value_appears(make_run: MakeRun) -> None:
         for k in range(3)
     )
     again = replace(run.findings[0], value=0.12345)  # a second figure for the same check
-    said = words(render(replace(run, findings=(*run.findings, *strange, again))))
+    said = words(render(replace(run, findings=Findings((*run.findings, *strange, again)))))
     for finding in (*run.findings, *strange, again):
         if not finding.tested:
             continue
@@ -228,7 +230,7 @@ def test_means_over_corpora_stand_with_their_suite(make_run: MakeRun) -> None:
         "kind": "DIR",
     }
     pooled = Finding("pass_rate_mean", 0.7117, 50000, (0.7, 0.72), where, {"checks": 26, "corpora": 2})
-    page = render(replace(run, findings=(*run.findings, pooled)))
+    page = render(replace(run, findings=Findings((*run.findings, pooled))))
     assert "71.2 %" in page
     assert 'id="other"' not in page
     assert "minilm on posts and tweets" in words(page)
@@ -257,7 +259,7 @@ def test_an_incomplete_run_says_so(make_run: MakeRun) -> None:
 
 
 def test_an_empty_run_is_still_a_page() -> None:
-    said = words(render(Run(plan={}, environment={}, findings=())))
+    said = words(render(Run(plan={}, environment={}, findings=Findings())))
     assert "No check and no performance measure was tested in this run." in said
 
 
@@ -271,7 +273,9 @@ def test_findings_without_a_value_and_odd_keys_do_not_break_the_page() -> None:
         Finding("pass_rate_mean", math.nan, 0, None, {"by": "kind"}),
         Finding("pass_rate", 1.0, 4, (0.5, 1.0), {"check": "Y", "topic": "typos", "kind": "DIR"}),
     )
-    said = words(render(Run(plan={"corpora": {"c": {"n": 3}}, "models": "m"}, environment={}, findings=odd)))
+    said = words(
+        render(Run(plan={"corpora": {"c": {"n": 3}}, "models": "m"}, environment={}, findings=Findings(odd)))
+    )
     assert "not tested: one class only" in said
     assert "Typos" in said
 
@@ -310,5 +314,5 @@ def test_one_check_and_one_text_are_spoken_of_as_one(make_run: MakeRun) -> None:
     one = next(f for f in run.findings if f.where.get("check") == "T9" and f.measure == "pass_rate")
     plan = {**run.plan, "corpora": [{"name": "posts", "texts": 1}]}
     assert "Tested: 1 check of deck on posts (1 text) with minilm." in words(
-        render(replace(run, plan=plan, findings=(one,)))
+        render(replace(run, plan=plan, findings=Findings((one,))))
     )

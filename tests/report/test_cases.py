@@ -1,6 +1,7 @@
 import math
 from collections.abc import Callable
 
+from psycheck.finding import Findings
 from psycheck.report.cases import case_groups, marked, outcomes, pair_cases
 from psycheck.run import PAIRS, Run, Shown
 
@@ -45,7 +46,7 @@ def test_gender_pairs_stand_apart_from_the_cases_of_checks() -> None:
         Shown("m", "c", PAIRS, "low", "b", "failed", 0.1, 0.9, 1),
         Shown("m", "c", "deck", "T1", "a", "passed", 0.1, 0.1, 1),
     )
-    run = Run({}, {}, (), shown=shown)
+    run = Run({}, {}, Findings(), shown=shown)
     assert [group.check for group in case_groups(run)] == ["T1"]
     assert outcomes(run) == ["passed"]
     pairs = pair_cases(run)["low", "m", "c"]
@@ -57,5 +58,5 @@ def test_gender_pairs_stand_apart_from_the_cases_of_checks() -> None:
 
 def test_printed_ids_are_capped() -> None:
     shown = tuple(Shown("m", "c", "s", "T1", str(i), "failed", 0.1, math.nan, 1) for i in range(70))
-    group = case_groups(Run({}, {}, (), shown=shown))[0]
+    group = case_groups(Run({}, {}, Findings(), shown=shown))[0]
     assert group.failing.endswith("59 and 10 more in findings.jsonl")

@@ -8,7 +8,7 @@ import pytest
 from planted import Planted, flips_on_she, oracle
 from psycheck.audits.fairness import Fairness
 from psycheck.corpus import Corpus
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.model import FloatArray, IntArray
 from psycheck.report.audit import render
 from psycheck.report.fairness import fairness
@@ -46,7 +46,7 @@ def found(score: Callable[[str], float], name: str = "planted", groups: bool = T
 
 
 def run_of(*findings: Finding) -> Run:
-    return Run({"models": [], "corpora": [], "threshold": 0.5}, {}, findings)
+    return Run({"models": [], "corpora": [], "threshold": 0.5}, {}, Findings(findings))
 
 
 def test_the_section_takes_every_finding_of_the_audit() -> None:

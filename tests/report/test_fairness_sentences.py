@@ -10,7 +10,7 @@ import pytest
 from planted import Planted, flips_on_she, oracle
 from psycheck.audits.fairness import Fairness
 from psycheck.corpus import Corpus
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.model import FloatArray, IntArray
 from psycheck.report.audit import render
 from psycheck.report.verdict import headlines, learned, verdict
@@ -48,7 +48,7 @@ def judged(score: Callable[[str], float], corpus: Corpus | None = None) -> tuple
 
 
 def run_of(*findings: Finding) -> Run:
-    return Run({"models": [], "corpora": [], "threshold": 0.5}, {}, findings)
+    return Run({"models": [], "corpora": [], "threshold": 0.5}, {}, Findings(findings))
 
 
 def needs_she(text: str) -> float:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.run import Run
 from psycheck.runs.pages import pages_of
 
@@ -30,7 +30,7 @@ def run() -> Run:
         cut = figure("threshold", 0.437, flag, decision="dev", **where)
         findings.append(replace(cut, interval=None))
     plan = {"verb": "improve", "corpora": [{"name": "posts"}, {"name": "notes"}]}
-    return Run(plan=plan, environment={}, findings=tuple(findings))
+    return Run(plan=plan, environment={}, findings=Findings(findings))
 
 
 def test_the_verdict_is_the_change_on_the_other_corpora() -> None:
@@ -49,5 +49,5 @@ def test_the_page_says_which_threshold_dev_chose() -> None:
 
 
 def test_without_a_change_the_page_claims_none() -> None:
-    empty = Run(plan={"verb": "improve"}, environment={}, findings=())
+    empty = Run(plan={"verb": "improve"}, environment={}, findings=Findings())
     assert "No change could be measured." in pages_of(empty)["report.html"]

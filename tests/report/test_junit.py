@@ -2,7 +2,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from xml.etree import ElementTree as Xml
 
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.report.junit import junit
 from psycheck.run import Run
 from psycheck.runs.gates import judge_gates, parse_gate
@@ -70,5 +70,7 @@ def test_checks_of_two_labels_have_two_names(make_run: MakeRun) -> None:
 
 def test_titles_with_markup_and_control_characters_stay_well_formed() -> None:
     where = {"model": "m", "corpus": "c", "suite": "s", "check": "T1", "title": 'adds: <b>"&\x00\x1b'}
-    root = Xml.fromstring(junit(Run({}, {}, (Finding("pass_rate", 1.0, 3, (0.4, 1.0), where),))).encode())
+    root = Xml.fromstring(
+        junit(Run({}, {}, Findings([Finding("pass_rate", 1.0, 3, (0.4, 1.0), where)]))).encode()
+    )
     assert next(root.iter("testcase")).get("name") == 'T1 adds: <b>"&\ufffd\ufffd'

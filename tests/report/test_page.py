@@ -6,6 +6,7 @@ import pytest
 from jinja2 import UndefinedError
 
 import psycheck.report.page
+from psycheck.finding import Findings
 from psycheck.report.gender import flips_plot
 from psycheck.report.page import draw
 from psycheck.report.tables import Table
@@ -15,7 +16,7 @@ FOLDER = Path(psycheck.report.page.__file__).parent
 PAGES = sorted(
     path.name for path in FOLDER.glob("*.j2") if path.name not in ("page.html.j2", "table.html.j2")
 )
-RUN = Run({"corpora": ["a"]}, {"date": "2026-01-01"}, (), notes=("<b>said</b>",))
+RUN = Run({"corpora": ["a"]}, {"date": "2026-01-01"}, Findings(), notes=("<b>said</b>",))
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -2,7 +2,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.report.verdict import learned, untested, verdict, weakest
 from psycheck.report.words import why_untested
 from psycheck.run import Run
@@ -11,7 +11,7 @@ MakeRun = Callable[..., Run]
 
 
 def of(*findings: Finding) -> Run:
-    return Run(plan={}, environment={}, findings=findings)
+    return Run(plan={}, environment={}, findings=Findings(findings))
 
 
 def check(name: str, passed: int, n: int, interval: tuple[float, float], **where: str) -> Finding:
@@ -82,7 +82,7 @@ def test_an_untested_place_is_named_where_others_were_tested(make_run: MakeRun) 
         for f in run.findings
     )
     assert "T9 (on tweets): the model does not read as far as the edit (5 of 5 changed texts)." in untested(
-        replace(run, findings=blind)
+        replace(run, findings=Findings(blind))
     )
 
 
@@ -117,7 +117,7 @@ def test_where_no_sentence_is_missed_nothing_is_said_to_be_missed(make_run: Make
         else f
         for f in run.findings
     )
-    words = learned(replace(run, findings=perfect))[1].words
+    words = learned(replace(run, findings=Findings(perfect)))[1].words
     assert words.startswith("no sentence is missed; the least certain is ")
     assert "misses" not in words
 

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from psycheck.errors import StoreFailure
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.run import Run
 from psycheck.runs.folder import open_run, save_run
 from psycheck.runs.pages import pages_of
 
-RUN = Run({"verb": "audit"}, {}, (Finding("f1", 0.5, 10, (0.4, 0.6), {"model": "m"}),))
+RUN = Run({"verb": "audit"}, {}, Findings([Finding("f1", 0.5, 10, (0.4, 0.6), {"model": "m"})]))
 
 
 def test_tables_that_an_earlier_run_left_in_the_folder_are_not_taken_for_its_own(tmp_path: Path) -> None:

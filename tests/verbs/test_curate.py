@@ -249,7 +249,7 @@ def test_the_verb_prints_the_funnel_and_says_what_was_left_out(tmp_path: Path, d
     [
         (["nowhere.zst"], "the dump cannot be read"),
         (["--conditions", "depresion"], "did you mean 'depression'"),
-        (["--split", "5-1-4"], "is not understood"),
+        (["--split", "5-1-4"], "cannot read the split"),
         (["--corpus", "a.txt"], r"cannot write '\.txt' files"),
         (["--rank", "nrc"], "research use only"),
         (["--nrc", "nowhere.txt"], "a ranking without nrc takes no --nrc"),

@@ -60,22 +60,23 @@ def test_a_plan_says_all_that_options_say(tmp_path: Path) -> None:
     [
         ("treshold = 0.4", "did you mean 'threshold'"),
         ("threshold = 1.5", "out of range"),
-        ("threshold = 'high'", "wrong type"),
+        ("threshold = 'high'", "'threshold' must be a number"),
         ("fit = 1", "true or false"),
         ("variants = 'some'", "suite, each, one"),
         ("audits = ['behavior']", "did you mean 'behaviour'"),
         ("resamples = 10", "100 or more"),
         ("seed = -1", "0 or more"),
         ("swap = ['pronouns', 'tittles']", "did you mean 'titles'"),
-        ("swap = 3", "list of words"),
+        ("swap = 3", "'swap' must be a list of strings"),
         ("swap_person = 'first'", "all, main"),
-        ("[[corpus]]\ntext = 'a'", "needs a path"),
+        ("[[corpus]]\ntext = 'a'", "'path' is missing"),
         ("[[corpus]]\npath = 'a.csv'\ntxt = 'a'", "did you mean 'text'"),
-        ("[[gate]]\nmeasure = 'f1'", "needs a measure and a bound"),
-        ("[[gate]]\nmeasure = 'f1'\nmin = 'x'", "no number"),
+        ("[[gate]]\nmeasure = 'f1'", "gate 1\n  allowed: min, max or no_worse_than"),
+        ("[[gate]]\nmin = 0.5", "'measure' is missing"),
+        ("[[gate]]\nmeasure = 'f1'\nmin = 'x'", "'min' must be a number"),
         ("gate = 3", "list of tables"),
-        ("models = [3]", "list of words"),
-        ("models = [", "no TOML"),
+        ("models = [3]", "'models' must be a string"),
+        ("models = [", "not valid TOML"),
     ],
 )
 def test_a_mistake_in_a_plan_is_one_clear_error(tmp_path: Path, text: str, said: str) -> None:
@@ -92,7 +93,7 @@ def test_what_is_swapped_stands_in_a_plan_as_on_the_command_line(tmp_path: Path)
 
 
 def test_a_plan_that_is_not_there_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no plan here"):
+    with pytest.raises(BadInput, match="cannot read the plan file"):
         read_plan(tmp_path / "none.toml")
 
 

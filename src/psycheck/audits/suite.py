@@ -1,15 +1,15 @@
 """Behavioural suites: files of checks, validated when read."""
 
 import json
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, NoReturn, cast, get_args
+from typing import Annotated, Any, Final, Literal
 
 from psycheck.errors import BadInput, nearest
+from psycheck.settings.reader import NOT_BLANK, Limit, read_settings, read_toml, wrong
 from psycheck.text.edits import Edit, Edited, Span, append, replace_words
 from psycheck.text.noise import Noise, noise
 from psycheck.text.person import Person, shift_person
@@ -23,14 +23,15 @@ FITS: Final[Mapping[str, tuple[str, ...]]] = {
     "MFT": ("label",),
     "DIR": ("not_down", "not_up", "steady"),
 }
-_SUITE_KEYS: Final = ("name", "title", "source", "label", "check")
-_CHECK_KEYS: Final = ("id", "kind", "title", "label", "edit", "expect", "gold", "variants", "tags")
-# Findings name these themselves, in `where` or as columns of findings.csv: a tag would take their place.
+Text = Annotated[str, NOT_BLANK]
+Bit = Literal[0, 1]
+Tolerance = Annotated[float, Limit("0 or more, below 1", lambda value: 0 <= value < 1)]
+# Findings use these names, in `where` or as columns of findings.csv: a tag must not overwrite them.
 _NO_TAGS: Final = (
     *("audit", "model", "corpus", "suite", "check", "kind", "label", "title", "by", "variant", "sentence"),
     *("measure", "value", "n", "low", "high", "flags", "examples"),
 )
-_REMEMBERED: Final = 1 << 17  # texts for each edit; about 1 kB a text for the six of DECK
+_CACHED: Final = 1 << 17  # texts per edit; about 1 kB per text for the six edits of DECK
 _EDITS: Final = ("append", "replace", "person", "noise")
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -39,8 +40,8 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 class Expectation:
     """What a check expects of the model.
 
-    same_label: the decision stays; label: the decision is `label`; not_down, not_up: the probability of the
-    positive class does not fall, or rise, by more than `by`; steady: it does neither.
+    same_label: the decision does not change; label: the decision is `label`; not_down, not_up: the
+    probability of the positive class does not fall, or rise, by more than `by`; steady: it does neither.
     """
 
     kind: ExpectationKind
@@ -52,9 +53,9 @@ class Expectation:
 class Check:
     """One behavioural test.
 
-    `edits` holds one edit a variant, `sentences` what they append (else nothing). `gold` keeps the check to
-    texts annotated so; None means all texts. With `each` a case passes if every variant passes, otherwise one
-    variant a text is taken. `edit` is the edit as it was written.
+    `edits` holds one edit per variant, `sentences` what they append (empty for other edits). `gold` restricts
+    the check to texts with this label; None means all texts. With `each` a case passes if every variant
+    passes; otherwise one variant is used per text.
     """
 
     id: str
@@ -67,12 +68,11 @@ class Check:
     gold: int | None = None
     each: bool = True
     tags: Mapping[str, str] = field(default_factory=lambda: _NOTHING, hash=False)
-    edit: Mapping[str, Any] = field(default_factory=lambda: _NOTHING, hash=False)
 
 
 @dataclass(frozen=True)
 class Suite:
-    """A file of checks; the fingerprint changes with anything that is written in it but comments."""
+    """A file of checks; the fingerprint changes with its content, but not with its comments."""
 
     name: str
     title: str
@@ -82,20 +82,20 @@ class Suite:
     path: Path = field(compare=False)
 
 
-def _remembered(edit: Edit) -> Edit:
-    """An edit is made when a check asks and again when it judges; the second time is spared.
+def _cached(edit: Edit) -> Edit:
+    """Cache an edit: a check applies it to every text twice, when it asks and when it judges.
 
-    The first texts are kept, not the last: a corpus is gone through in order, so that of one too large for a
-    cache of the last texts none would be found again.
+    The first texts are kept, not the latest: a corpus is read in order, so for one larger than the cache the
+    latest texts would never be found again.
     """
-    # Plain tuples of strings and numbers: Python's garbage collector learns to pass them by.
+    # Plain tuples of strings and numbers, which Python's garbage collector stops tracking.
     known: dict[str, tuple[str, tuple[Span, ...], int]] = {}
 
     def once(text: str) -> Edited:
         if (before := known.get(text)) is not None:
             return Edited(*before)
         done = edit(text)
-        if len(known) < _REMEMBERED:
+        if len(known) < _CACHED:
             known[text] = (done.text, done.spans, done.undecided)
         return done
 
@@ -103,24 +103,14 @@ def _remembered(edit: Edit) -> Edit:
 
 
 def shipped_suites() -> tuple[str, ...]:
-    """The names of the suites that come with psycheck."""
+    """The names of the shipped suites."""
     return tuple(sorted(path.stem for path in SHIPPED.glob("*.toml")))
 
 
 def read_suite(name_or_path: str | Path) -> Suite:
-    """Read a shipped suite by its name, or a TOML file; a mistake in it is an error that says where."""
+    """Read a shipped suite by name, or a TOML file; errors name the check and the key."""
     path = _find(name_or_path)
-    try:
-        raw = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise BadInput(f"the suite cannot be read ({error.strerror})", where=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise BadInput("the suite is not UTF-8 text", where=f"{path}, byte {error.start}") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(
-            f"the suite is not valid TOML: {error}", where=str(path), do="mend the line that is named"
-        ) from error
-    return _Reader(path).suite(raw)
+    return _suite(read_toml(path, "suite"), path)
 
 
 def _find(name_or_path: str | Path) -> Path:
@@ -130,187 +120,158 @@ def _find(name_or_path: str | Path) -> Path:
     if path.is_file():
         return path
     if path.suffix == ".toml" or len(path.parts) > 1 or path.is_dir():
-        raise BadInput("there is no such suite file", where=str(path), allowed="a TOML file of checks")
+        raise BadInput("suite file not found", where=str(path), allowed="a TOML file of checks")
     raise BadInput(
-        f"there is no suite '{name_or_path}'",
+        f"unknown suite '{name_or_path}'",
         allowed=nearest(str(name_or_path), shipped_suites()),
-        do="name a shipped suite or a TOML file",
+        do="name a shipped suite or a TOML file: psycheck ls suites",
     )
 
 
-@dataclass
-class _Reader:
-    """Reads one file and remembers where it is, so that a mistake can say so."""
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """The edit of a check as written: one of four kinds."""
 
-    path: Path
-    check: str = ""
+    append: tuple[str, ...] | None = None
+    replace: Mapping[str, Annotated[str, NOT_BLANK]] | None = None
+    person: Person | None = None
+    noise: Noise | None = None
+    agreement: bool | None = None
 
-    def wrong(self, what: str, key: str = "", *, allowed: str = "", do: str = "") -> NoReturn:
-        places = (str(self.path), self.check, f"key '{key}'" if key else "")
-        raise BadInput(what, where=", ".join(place for place in places if place), allowed=allowed, do=do)
 
-    def suite(self, raw: dict[str, Any]) -> Suite:
-        self.known(raw, _SUITE_KEYS, "")
-        name = self.text(raw, "name", default=self.path.stem)
-        title = self.text(raw, "title", default=name)
-        source = self.text(raw, "source", default="")
-        label = self.text(raw, "label", default="")
-        tables = raw.get("check", [])
-        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            self.wrong("checks are not written as tables", "check", allowed="one [[check]] for each check")
-        if not tables:
-            self.wrong("the suite has no check", "check", allowed="at least one [[check]]")
-        checks: list[Check] = []
-        seen: dict[str, int] = {}
-        for number, table in enumerate(tables, 1):
-            check = self.one(table, number, label)
-            if check.id in seen:
-                self.wrong(f"the id '{check.id}' is that of check {seen[check.id]} already", "id")
-            seen[check.id] = number
-            checks.append(check)
-        content = json.dumps([name, label, tables], sort_keys=True, ensure_ascii=False, default=str)
-        fingerprint = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-        return Suite(name, title, source, tuple(checks), fingerprint, self.path)
+@dataclass(frozen=True, slots=True)
+class _Expect:
+    """The expectation of a check as written, where it is a table."""
 
-    def one(self, raw: dict[str, Any], number: int, label: str) -> Check:
-        given = raw.get("id")
-        self.check = f"check '{given}'" if isinstance(given, str) and given else f"check {number}"
-        self.known(raw, _CHECK_KEYS, "")
-        id_ = self.text(raw, "id")
-        kind = self.text(raw, "kind")
-        if kind not in FITS:
-            self.wrong(f"there is no kind '{kind}'", "kind", allowed=nearest(kind, FITS))
-        expect = self.expectation(raw.get("expect"))
-        if expect.kind not in FITS[kind]:
-            self.wrong(f"{kind} does not fit '{expect.kind}'", "expect", allowed=" or ".join(FITS[kind]))
-        label = self.text(raw, "label", default=label)
-        if not label:
-            self.wrong("the check has no label", "label", do="name one here or at the head of the suite")
-        variants = raw.get("variants", "each")
-        if variants not in ("each", "one"):
-            self.wrong("unknown variants", "variants", allowed='"each" or "one"')
-        edit = raw.get("edit")
-        edits, sentences = self.edits(edit)
-        return Check(
-            id=id_,
-            kind=cast(Kind, kind),
-            title=self.text(raw, "title", default=id_),
-            label=label,
-            edits=edits,
-            sentences=sentences,
-            expect=expect,
-            gold=self.bit(raw["gold"], "gold") if "gold" in raw else None,
-            each=variants == "each",
-            tags=self.tags(raw.get("tags", {})),
-            edit=MappingProxyType(cast(dict[str, Any], edit)),
-        )
+    label: Bit | None = None
+    not_down: Tolerance | None = None
+    not_up: Tolerance | None = None
+    steady: Tolerance | None = None
 
-    def edits(self, raw: object) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
-        if not isinstance(raw, dict):
-            self.wrong("the check has no edit", "edit", allowed="a table with one of " + ", ".join(_EDITS))
-        self.known(raw, (*_EDITS, "agreement"), "edit")
-        named = [name for name in _EDITS if name in raw]
-        if len(named) != 1:
-            self.wrong(
-                f"the check has {len(named)} edits", "edit", allowed="exactly one of " + ", ".join(_EDITS)
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One [[check]] of a file."""
+
+    id: Text
+    kind: Kind
+    edit: _Edit
+    expect: Any = None
+    title: Text | None = None
+    label: Text | None = None
+    gold: Bit | None = None
+    variants: Literal["each", "one"] = "each"
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A suite file."""
+
+    name: Text | None = None
+    title: Text | None = None
+    source: Text = ""
+    label: Text = ""
+    check: tuple[_Entry, ...] = ()
+
+
+def _suite(raw: Mapping[str, Any], path: Path) -> Suite:
+    file = read_settings(_File, raw, str(path))
+    if not file.check:
+        raise wrong("the suite has no checks", str(path), "check", "at least one [[check]]")
+    name = file.name or path.stem
+    checks: dict[str, Check] = {}
+    for entry in file.check:
+        place = f"{path}, check '{entry.id}'"
+        if entry.id in checks:
+            raise wrong(f"two checks have the id '{entry.id}'", place, "id", "a unique id for each check")
+        checks[entry.id] = _check(entry, file.label, place)
+    content = json.dumps([name, file.label, raw["check"]], sort_keys=True, ensure_ascii=False, default=str)
+    fingerprint = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return Suite(name, file.title or name, file.source, tuple(checks.values()), fingerprint, path)
+
+
+def _check(entry: _Entry, default_label: str, place: str) -> Check:
+    label = entry.label or default_label
+    if not label:
+        raise wrong("the check has no label", place, "label", do="set it here or at the top of the suite")
+    expect = _expectation(entry.expect, place)
+    if expect.kind not in FITS[entry.kind]:
+        allowed = " or ".join(FITS[entry.kind])
+        raise wrong(f"{entry.kind} checks cannot expect '{expect.kind}'", place, "expect", allowed)
+    for name in entry.tags:
+        if name in _NO_TAGS:
+            raise wrong(
+                f"a tag cannot be called '{name}': findings use this name",
+                place,
+                f"tags.{name}",
+                allowed=f"any name except {', '.join(_NO_TAGS)}",
+                do="rename the tag",
             )
-        if "agreement" in raw and named != ["person"]:
-            self.wrong("agreement belongs to a shift of person", "edit.agreement", allowed="with person = …")
-        match named[0]:
-            case "append":
-                sentences = self.sentences(raw["append"])
-                return tuple(append(sentence) for sentence in sentences), sentences
-            case "replace":
-                return (_remembered(replace_words(self.words(raw["replace"]))),), ()
-            case "noise":
-                return (_remembered(noise(self.noise(raw["noise"]))),), ()
-            case _:
-                edit = shift_person(self.person(raw["person"]), agreement=self.agreement(raw))
-                return (_remembered(edit),), ()
+    edits, sentences = _edits(entry.edit, place)
+    return Check(
+        id=entry.id,
+        kind=entry.kind,
+        title=entry.title or entry.id,
+        label=label,
+        edits=edits,
+        sentences=sentences,
+        expect=expect,
+        gold=entry.gold,
+        each=entry.variants == "each",
+        tags=MappingProxyType(dict(entry.tags)),
+    )
 
-    def sentences(self, raw: object) -> tuple[str, ...]:
-        if not isinstance(raw, list) or not raw:
-            self.wrong("no sentences to append", "edit.append", allowed="a list of at least one sentence")
-        for number, sentence in enumerate(raw, 1):
-            if not isinstance(sentence, str) or not sentence.strip():
-                self.wrong(f"sentence {number} is empty or no text", "edit.append")
-            if sentence in raw[: number - 1]:
-                self.wrong(f"sentence {number} is there twice", "edit.append")
-        return tuple(raw)
 
-    def words(self, raw: object) -> dict[str, str]:
-        if not isinstance(raw, dict) or not raw:
-            self.wrong("no words to replace", "edit.replace", allowed='a table such as { he = "she" }')
-        for word, said in raw.items():
-            if not (word[:1].isalnum() and word[-1:].isalnum()):
-                self.wrong(
-                    f"'{word}' is no word", f"edit.replace.{word}", allowed="a letter or digit at both ends"
-                )
-            if not isinstance(said, str) or not said.strip():
-                self.wrong("the replacement is empty or no text", f"edit.replace.{word}")
-            if word.lower() == said.lower():
-                self.wrong("the replacement changes nothing", f"edit.replace.{word}")
-        if len({word.lower() for word in raw}) < len(raw):
-            self.wrong("a word is there twice", "edit.replace", allowed="each word once, whatever its case")
-        return raw
-
-    def person(self, raw: object) -> Person:
-        if raw not in get_args(Person):
-            self.wrong("unknown person", "edit.person", allowed=", ".join(get_args(Person)))
-        return cast(Person, raw)
-
-    def noise(self, raw: object) -> Noise:
-        if raw not in get_args(Noise):
-            self.wrong("unknown noise", "edit.noise", allowed=", ".join(get_args(Noise)))
-        return cast(Noise, raw)
-
-    def agreement(self, raw: dict[str, Any]) -> bool:
-        if not isinstance(said := raw.get("agreement", False), bool):
-            self.wrong("agreement is no true or false", "edit.agreement", allowed="true or false")
-        return said
-
-    def expectation(self, raw: object) -> Expectation:
-        if raw == "same_label":
-            return Expectation("same_label")
+def _expectation(raw: object, place: str) -> Expectation:
+    if raw == "same_label":
+        return Expectation("same_label")
+    if not isinstance(raw, dict) or len(raw) != 1:
         shape = '"same_label", { label = 0 }, { not_down = 0.1 }, { not_up = 0.1 } or { steady = 0.1 }'
-        if not isinstance(raw, dict) or len(raw) != 1:
-            self.wrong("the expectation is missing or not one of those known", "expect", allowed=shape)
-        self.known(raw, ("label", "not_down", "not_up", "steady"), "expect")
-        ((kind, value),) = raw.items()
-        if kind == "label":
-            return Expectation("label", label=self.bit(value, "expect.label"))
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-            self.wrong("the tolerance is no number from 0 to below 1", f"expect.{kind}", allowed=shape)
-        return Expectation(cast(ExpectationKind, kind), by=float(value))
+        raise wrong("the expectation is missing or unknown", place, "expect", shape)
+    expect = read_settings(_Expect, raw, place, "expect")
+    if expect.label is not None:
+        return Expectation("label", label=expect.label)
+    ((kind, tolerance),) = raw.items()
+    return Expectation(kind, by=float(tolerance))
 
-    def tags(self, raw: object) -> Mapping[str, str]:
-        if not isinstance(raw, dict) or not all(isinstance(value, str) for value in raw.values()):
-            self.wrong("tags are not all text", "tags", allowed='a table such as { item = "1" }')
-        for name in raw:
-            if name in _NO_TAGS:
-                self.wrong(
-                    f"a tag may not be called '{name}': findings say it themselves",
-                    f"tags.{name}",
-                    allowed=f"any other name than {', '.join(_NO_TAGS)}",
-                    do="rename the tag",
-                )
-        return MappingProxyType(raw)
 
-    def bit(self, value: object, key: str) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value not in (0, 1):
-            self.wrong("the label is neither 0 nor 1", key, allowed="0 or 1")
-        return value
+def _edits(edit: _Edit, place: str) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
+    kinds = [name for name in _EDITS if getattr(edit, name) is not None]
+    if len(kinds) != 1:
+        raise wrong(f"the check has {len(kinds)} edits", place, "edit", "exactly one of " + ", ".join(_EDITS))
+    if edit.agreement is not None and edit.person is None:
+        raise wrong("agreement applies only to a shift of person", place, "edit.agreement", "with person = …")
+    if edit.append is not None:
+        _check_sentences(edit.append, place)
+        return tuple(append(sentence) for sentence in edit.append), edit.append
+    if edit.replace is not None:
+        _check_words(edit.replace, place)
+        return (_cached(replace_words(edit.replace)),), ()
+    if edit.noise is not None:
+        return (_cached(noise(edit.noise)),), ()
+    assert edit.person is not None
+    return (_cached(shift_person(edit.person, agreement=bool(edit.agreement))),), ()
 
-    def text(self, raw: dict[str, Any], key: str, default: str | None = None) -> str:
-        value = raw.get(key, default)
-        if value is None:
-            self.wrong(f"'{key}' is missing", key, allowed="some text")
-        if not isinstance(value, str) or (key in raw and not value.strip()):
-            self.wrong(f"'{key}' is empty or no text", key, allowed="some text")
-        return value
 
-    def known(self, raw: dict[str, Any], keys: tuple[str, ...], within: str) -> None:
-        for key in raw:
-            if key not in keys:
-                place = f"{within}.{key}" if within else key
-                self.wrong(f"unknown key '{key}'", place, allowed=nearest(key, keys))
+def _check_sentences(sentences: Sequence[str], place: str) -> None:
+    if not sentences:
+        raise wrong("no sentences to append", place, "edit.append", "a list of at least one sentence")
+    for number, sentence in enumerate(sentences, 1):
+        if not sentence.strip():
+            raise wrong(f"sentence {number} is empty", place, "edit.append")
+        if sentence in sentences[: number - 1]:
+            raise wrong(f"sentence {number} is a duplicate", place, "edit.append")
+
+
+def _check_words(words: Mapping[str, str], place: str) -> None:
+    if not words:
+        raise wrong("no words to replace", place, "edit.replace", 'a table such as { he = "she" }')
+    for word, replacement in words.items():
+        key = f"edit.replace.{word}"
+        if not (word[:1].isalnum() and word[-1:].isalnum()):
+            raise wrong(f"'{word}' is not a word", place, key, "a letter or digit at both ends")
+        if word.lower() == replacement.lower():
+            raise wrong("the replacement changes nothing", place, key)
+    if len({word.lower() for word in words}) < len(words):
+        raise wrong("duplicate word", place, "edit.replace", "each word once, ignoring case")

@@ -1,195 +1,161 @@
 """`psycheck audit`: what a model has learned, as a report and a gate."""
 
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from psycheck.cli import options as opt
+from psycheck.cli.progress import ProgressLine, print_notes
 
 if TYPE_CHECKING:
+    from psycheck.corpora.columns import Columns
+    from psycheck.corpora.open import CorpusPlan
     from psycheck.run import Run
     from psycheck.verbs.plan import Plan
 
-PLAN = "psycheck.toml"
+PLAN = Path("psycheck.toml")
 
 
+@opt.with_columns()
 def audit_cli(
+    ctx: typer.Context,
+    columns: "Columns",
     model: Annotated[
         str | None,
-        typer.Argument(
-            help="hf:DIR, sklearn:FILE, python:module:object, scores:FILE, with ?key=value options."
-        ),
+        Argument(help="hf:DIR, sklearn:FILE, python:module:object or scores:FILE, with ?key=value options."),
     ] = None,
     corpora: Annotated[
-        list[str] | None, typer.Argument(metavar="CORPUS…", help="Files, NAME=FILE, demo:NAME or KNOWN:PATH.")
+        list[str] | None, Argument(metavar="CORPUS…", help="Files, NAME=FILE, demo:NAME or KNOWN:PATH.")
     ] = None,
     more_models: Annotated[
-        list[str] | None, typer.Option("--model", "-m", metavar="MODEL", help="A further model; repeatable.")
+        list[str] | None, Option("--model", "-m", metavar="MODEL", help="Another model; repeatable.")
     ] = None,
     plan: Annotated[
-        Path | None,
-        typer.Option("--plan", help=f"A plan in TOML; {PLAN} in this folder if no model is named."),
+        Path | None, Option("--plan", help=f"Plan file (TOML; default: {PLAN} here, if no model is named).")
     ] = None,
     suites: Annotated[
-        list[str] | None,
-        typer.Option("--suite", metavar="NAME", help="Shipped suite or TOML file; repeatable."),
+        list[str] | None, Option("--suite", metavar="NAME", help="Shipped suite or TOML file; repeatable.")
     ] = None,
     audits: Annotated[
-        list[str] | None,
-        typer.Option("--audit", help="performance, behaviour, fairness, length; repeatable."),
+        list[str] | None, Option("--audit", help="performance, behaviour, fairness or length; repeatable.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the run.")] = None,
+    out: Annotated[Path | None, Option("--out", "-o", help="Run folder.")] = None,
     gates: Annotated[
-        list[str] | None, typer.Option("--gate", help='"pass_rate>=0.7 where kind=DIR"; repeatable.')
+        list[str] | None, Option("--gate", help='"pass_rate>=0.7 where kind=DIR"; repeatable.')
     ] = None,
-    threshold: Annotated[float | None, typer.Option(help="Score from which a label counts as given.")] = None,
+    threshold: Annotated[float | None, Option(help="Decision threshold.")] = None,
     variants: Annotated[
-        str | None, typer.Option(help="each: a case passes if every sentence does; one: one sentence a text.")
+        str | None, Option(help="each: a case passes if every sentence does; one: use one sentence per text.")
     ] = None,
     fit: Annotated[
         bool | None,
-        typer.Option("--fit/--no-fit", help="Shorten long texts so that added sentences are read."),
+        Option("--fit/--no-fit", help="Shorten long texts so that the model reads added sentences."),
     ] = None,
     show_texts: Annotated[
-        bool | None, typer.Option("--show-texts/--hide-texts", help="Put the texts of cases into the report.")
+        bool | None, Option("--show-texts/--hide-texts", help="Show the texts of cases in the report.")
     ] = None,
     trained_on: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CORPUS", help="Corpus that the models were trained on; repeatable."),
+        list[str] | None, Option(metavar="CORPUS", help="Corpus that the models were trained on; repeatable.")
     ] = None,
     swap: opt.Swap = None,
     swap_person: opt.SwapPerson = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of rotations and intervals.")] = None,
-    text: opt.Text = None,
-    id_: opt.Id = None,
-    labels: opt.Labels = None,
-    positive: opt.Positive = None,
-    author: opt.Author = None,
-    time: opt.Time = None,
-    split_column: opt.SplitColumn = None,
+    seed: opt.Seed = None,
     split: opt.Split = None,
-    groups: opt.Groups = None,
     format_: opt.Format = None,
     store: opt.Store = None,
     export_texts: Annotated[
-        Path | None, typer.Option(help="Write the texts that still need scores (JSONL) and stop.")
+        Path | None, Option(help="Write the texts that still need scores (JSONL), then stop.")
     ] = None,
     explain_cache: Annotated[
-        bool, typer.Option("--explain-cache", help="Say why something was scored again.")
+        bool, Option("--explain-cache", help="Explain why texts were scored again.")
     ] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print a summary for a program.")] = False,
+    json_: opt.Json = False,
 ) -> None:
     """Audit a model: performance in and out of distribution, behaviour, fairness, length; report; gate."""
     from psycheck.corpora.open import corpus_plans
 
-    columns = opt.columns_of(text, id_, labels, positive, author, time, split_column, groups)
-    given: dict[str, Any] = {
-        "suites": suites,
-        "audits": audits,
-        "threshold": threshold,
-        "variants": variants,
-        "fit": fit,
-        "show_texts": show_texts,
-        "trained_on": trained_on,
-        "swap": swap,
-        "swap_person": swap_person,
-        "seed": seed,
-    }
-    whole = plan_of(
+    if plan is None and not model and not more_models and PLAN.is_file():
+        plan = PLAN
+    whole = _plan(
+        ctx,
         plan,
         [spec for spec in [model, *(more_models or ())] if spec],
         corpus_plans(corpora or (), columns, split, format_),
-        {key: value for key, value in given.items() if value is not None},
-        gates or [],
-        out,
-        Path(store) if store else None,
+        gates or (),
     )
     if export_texts is not None:
-        _export(whole, export_texts, plan or Path(PLAN))
+        _export(whole, export_texts, plan or PLAN)
         return
     run = _run(whole, explain_cache)
     _print(run, whole.out or Path(), json_)
     raise typer.Exit(run.exit_code)
 
 
-def plan_of(
+def _plan(
+    ctx: typer.Context,
     file: Path | None,
-    models: list[str],
-    corpora: list[Any],
-    given: dict[str, Any],
-    gates: list[str],
-    out: Path | None,
-    store: Path | None,
+    models: Sequence[str],
+    corpora: "Sequence[CorpusPlan]",
+    gates: Sequence[str],
 ) -> "Plan":
-    """What the options say, over what the plan file says."""
+    """The plan file, overridden by the options."""
     from psycheck.errors import BadInput
     from psycheck.models.open import KINDS
     from psycheck.runs.gates import parse_gate
     from psycheck.verbs.plan import Plan, Settings, read_plan, settings_of
 
-    if file is None and not models and Path(PLAN).is_file():
-        file = Path(PLAN)
-    written = read_plan(file) if file else Plan((), ())
-    said = settings_of(given, "options")
-    settings = replace(written.settings, **{key: getattr(said, key) for key in given})
-    if gates:
-        settings = replace(settings, gates=(*settings.gates, *(parse_gate(gate) for gate in gates)))
-    if not (models or written.models) or not (corpora or written.corpora):
+    plan = read_plan(file) if file else Plan((), ())
+    options = opt.values_for(ctx, Settings)
+    options.pop("gates", None)
+    checked = settings_of(options)
+    changes: dict[str, Any] = {name: getattr(checked, name) for name in options}
+    changes["gates"] = (*plan.settings.gates, *(parse_gate(gate) for gate in gates))
+    if not (models or plan.models) or not (corpora or plan.corpora):
         raise BadInput(
             "the audit names no model or no corpus",
-            allowed=f"psycheck audit MODEL CORPUS…, or a plan ({PLAN})",
-            do="psycheck ls models says how a model is named; psycheck demo shows a whole run",
+            allowed=f"psycheck audit MODEL CORPUS…, or a plan file ({PLAN})",
+            do="see psycheck ls models for model specs, or run psycheck demo for an example",
         )
     for corpus in corpora:
         if corpus.path.partition(":")[0] in KINDS:
             raise BadInput(
-                f"'{corpus.path}' is a model, where a corpus is meant",
+                f"expected a corpus, got a model: '{corpus.path}'",
                 allowed="psycheck audit MODEL CORPUS…",
-                do="name one model first, further ones with --model, then the corpora",
+                do="put one model first, add others with --model, then list the corpora",
             )
-    assert isinstance(settings, Settings)
     return Plan(
-        tuple(models) or written.models,
-        tuple(corpora) or written.corpora,
-        settings,
-        out or written.out or Path("runs/audit"),
-        store or written.store,
+        tuple(models) or plan.models,
+        tuple(corpora) or plan.corpora,
+        replace(plan.settings, **changes),
+        Path(ctx.params["out"] or plan.out or "runs/audit"),
+        Path(ctx.params["store"]) if ctx.params["store"] else plan.store,
     )
 
 
 def _run(plan: "Plan", explain: bool) -> "Run":
-    from psycheck.cli.progress import ProgressLine
-    from psycheck.verbs.audit import open_plan, run_audit
-
-    models, corpora = open_plan(plan)
-    for corpus in corpora:
-        for note in corpus.notes:
-            _note(f"{corpus.name}: {note}")
-    for model in models:
-        for note in getattr(model, "notes", ()):
-            _note(f"{model.name}: {note}")
-    if explain:
-        _explain(plan, models)
-    with ProgressLine() as progress:
-        return run_audit(models, corpora, plan.settings, plan.out, plan.store, progress, _note)
-
-
-def _note(said: str) -> None:
-    typer.echo(f"note: {said}", err=True)
-
-
-def _explain(plan: "Plan", models: list[Any]) -> None:
     from contextlib import closing
 
     from psycheck.scoring.store import Store, default_store, why_again
+    from psycheck.verbs.audit import open_plan, run_audit
 
-    with closing(Store(plan.store or default_store())) as store:
-        for model in models:
-            typer.echo(f"cache: {why_again(store, model)}", err=True)
+    models, corpora = open_plan(plan)
+    named: list[Any] = [*corpora, *models]
+    for one in named:
+        print_notes(getattr(one, "notes", ()), one.name)
+    if explain:
+        with closing(Store(plan.store or default_store())) as store:
+            for model in models:
+                typer.echo(f"cache: {why_again(store, model)}", err=True)
+    with ProgressLine() as progress:
+        return run_audit(
+            models, corpora, plan.settings, plan.out, plan.store, progress, lambda note: print_notes([note])
+        )
 
 
 def _export(plan: "Plan", path: Path, file: Path) -> None:
@@ -213,16 +179,14 @@ def _export(plan: "Plan", path: Path, file: Path) -> None:
                 part.unlink(missing_ok=True)
     typer.echo(f"{path}: {counted(count, 'text')} without a score")
     typer.echo(
-        "give each line a score for each label and audit with scores:FILE"
+        "add a score for each label to each line, then audit with scores:FILE"
         if count
-        else "all are scored: the same command without --export-texts audits them"
+        else "all texts are scored: run the same command without --export-texts"
     )
 
 
 def _write_texts(texts: Iterable[str], path: Path) -> int:
-    """Write texts and their hashes as JSON lines; returns how many."""
-    import json
-
+    """Write texts and their hashes as JSON lines; returns their number."""
     from psycheck.model import digest_of
 
     count = 0
@@ -236,14 +200,10 @@ def _write_texts(texts: Iterable[str], path: Path) -> int:
 
 
 def _print(run: "Run", folder: Path, as_json: bool) -> None:
-    import json
-
     from psycheck.errors import counted
     from psycheck.report.verdict import headlines, unanswered
 
-    for note in run.notes:
-        if "could not be scored" in note or "incomplete" in note:
-            _note(note)
+    print_notes(note for note in run.notes if "could not be scored" in note or "incomplete" in note)
     texts = run.environment["texts"]
     if as_json:
         summary = {
@@ -259,8 +219,8 @@ def _print(run: "Run", folder: Path, as_json: bool) -> None:
         return
     for name, tally in texts.items():
         typer.echo(
-            f"{name}: {counted(tally['asked'], 'text')} asked for, {tally['distinct']:,} distinct, "
-            f"{tally['remembered']:,} remembered, {tally['scored']:,} scored"
+            f"{name}: {counted(tally['asked'], 'text')} requested, {tally['distinct']:,} distinct, "
+            f"{tally['remembered']:,} cached, {tally['scored']:,} scored"
         )
     for sentence in [*unanswered(run), *headlines(run)]:
         typer.echo(sentence)

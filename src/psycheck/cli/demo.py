@@ -1,16 +1,15 @@
-"""`psycheck demo`: the whole job on what is shipped."""
+"""`psycheck demo`: train, audit and report on shipped data."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from psycheck.cli import options as opt
+from psycheck.cli.progress import ProgressLine
 
-def demo_cli(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the run.")] = Path("runs/demo"),
-) -> None:
-    """Train, audit and report on the shipped synthetic corpora; a second call scores nothing."""
-    from psycheck.cli.progress import ProgressLine
+
+def demo_cli(out: opt.RunFolder = Path("runs/demo")) -> None:
+    """Train, audit and report on the shipped synthetic corpora; a second run scores nothing."""
     from psycheck.report.verdict import headlines
     from psycheck.verbs.demo import run_demo
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from psycheck.cli import options as opt
-from psycheck.cli.belonging import given, refuse
+from psycheck.cli.options import given, refuse
 
 SENTENCES = ("suite", "unseen", "which", "share", "agreeing", "balance", "texts")  # of --augment deck
 

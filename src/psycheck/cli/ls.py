@@ -1,43 +1,44 @@
-"""`psycheck ls`: what can be named."""
+"""`psycheck ls`: everything that can be named on the command line."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument
 
+from psycheck.cli import options as opt
 from psycheck.errors import counted
 
 if TYPE_CHECKING:
-    from psycheck.corpora.known.catalogue import Known
     from psycheck.train.recipe import Recipe
 
 MODELS = {
     "hf:DIR": "a transformer for sequence classification, by folder or hub name",
     "sklearn:FILE.skops": "a scikit-learn pipeline on raw texts",
     "python:MODULE:OBJECT": "anything with labels and score(texts), or a function from texts to scores",
-    "scores:FILE": "scores made elsewhere (--export-texts writes what needs them)",
-    "frozen:DIR": "what `train --start encoder+lr` wrote",
+    "scores:FILE": "scores computed elsewhere (--export-texts writes the texts)",
+    "frozen:DIR": "a model trained by `train --start encoder+lr`",
 }
 KINDS = ("suites", "corpora", "models", "recipes", "scores")
 
 
 def ls_cli(
-    kind: Annotated[str | None, typer.Argument(help=f"One of {', '.join(KINDS)}; all without it.")] = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print for a program.")] = False,
+    kind: Annotated[str | None, Argument(help=f"One of {', '.join(KINDS)} (default: all).")] = None,
+    json_: opt.Json = False,
 ) -> None:
-    """List what can be named: suites, corpora, models, recipes, and whose scores are remembered."""
+    """List suites, corpora, kinds of models, recipes, and models with cached scores."""
+    from psycheck.corpora.known.catalogue import known_corpora
     from psycheck.errors import BadInput, nearest
 
     if kind is not None and kind not in KINDS:
-        raise BadInput(f"nothing is called '{kind}' here", allowed=nearest(kind, KINDS))
+        raise BadInput(f"cannot list '{kind}'", allowed=nearest(kind, KINDS))
     kinds = KINDS if kind is None else (kind,)
     found: dict[str, dict[str, Any]] = {one: dict(listed(one, whole=one == kind)) for one in kinds}
     if json_:
-        import json
-
         if "corpora" in found:
-            found["corpora"] |= {f"{name}:PATH": asdict(entry) for name, entry in _known_corpora().items()}
+            found["corpora"] |= {f"{name}:PATH": asdict(entry) for name, entry in known_corpora().items()}
         typer.echo(json.dumps(found, indent=1, ensure_ascii=False))
         return
     for one, names in found.items():
@@ -47,26 +48,22 @@ def ls_cli(
 
 
 def _row(name: str, about: str) -> str:
-    """A name and what is said of it, folded beside it as wide as the terminal."""
+    """A name and its description, wrapped to the width of the terminal."""
     from shutil import get_terminal_size
-    from textwrap import fill
+    from textwrap import TextWrapper
 
-    width = max(get_terminal_size((110, 24)).columns, 60)
-    first = f"  {name:<28} "
-    if not about:
-        return first.rstrip()
-    return fill(
-        about,
-        width,
-        initial_indent=first,
+    wrapper = TextWrapper(
+        max(get_terminal_size((110, 24)).columns, 60),
+        initial_indent=f"  {name:<28} ",
         subsequent_indent=" " * 31,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return wrapper.fill(about) or f"  {name}"
 
 
 def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
-    """The names of one kind, each with a few words; licence and source of a corpus only as a `whole`."""
+    """Names of one kind with descriptions; a corpus has licence and source only if `whole`."""
     match kind:
         case "suites":
             from psycheck.audits.suite import read_suite, shipped_suites
@@ -75,11 +72,12 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
                 suite = read_suite(name)
                 yield name, f"{suite.title} ({counted(len(suite.checks), 'check')})"
         case "corpora":
+            from psycheck.corpora.known.catalogue import known_corpora
             from psycheck.demo.shipped_corpora import DEMO, open_demo
 
             for name in DEMO:
                 yield f"demo:{name}", f"synthetic, {counted(len(open_demo(name)), 'text')}"
-            for name, entry in _known_corpora().items():
+            for name, entry in known_corpora().items():
                 yield f"{name}:PATH", entry.line if whole else f"{entry.title}: {entry.text}"
             yield "FILE", "CSV, TSV, JSONL (also .gz, .zst), Parquet, a saved Hugging Face dataset folder"
         case "models":
@@ -95,30 +93,23 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
             from psycheck.scoring.store import Store, default_store
 
             with closing(Store(default_store())) as store:
-                for noun, every in (("text", store.models()), ("vector", store.encoders())):
+                for noun, every in (("score", store.models()), ("vector", store.encoders())):
                     for known in every:
                         if known.items:
-                            name = f"{known.name} {known.fingerprint[:8]}"
-                            yield name, f"{counted(known.items, noun)} remembered"
-
-
-def _known_corpora() -> "Mapping[str, Known]":
-    from psycheck.corpora.known.catalogue import known_corpora
-
-    return known_corpora()
+                            texts = counted(known.items, "text")
+                            yield f"{known.name} {known.fingerprint[:8]}", f"{noun}s of {texts} cached"
 
 
 def _recipe(recipe: "Recipe") -> str:
-    """What decides a training: epochs and batches where weights are tuned, else only what is fitted."""
-    from psycheck.train.recipe import FROZEN, TFIDF
+    """The settings that matter: epochs and batches of a fine-tuning, the features of a linear baseline."""
+    from psycheck.train.recipe import kind_of
 
-    if recipe.start == TFIDF:
-        return "TF–IDF with logistic regression, its strength chosen on dev; no encoder"
-    if recipe.start.partition(":")[0] == FROZEN:
-        return (
-            f"logistic regression on frozen vectors, window {recipe.max_length}, its strength chosen on dev"
-        )
+    window = f"maximum length {recipe.max_length}"
+    match kind_of(recipe):
+        case "sklearn":
+            return "TF–IDF with logistic regression, regularised on dev; no encoder"
+        case "frozen":
+            return f"logistic regression on frozen vectors, {window}, regularised on dev"
     stop = f", stops after {recipe.patience} without a better {recipe.criterion}" if recipe.patience else ""
     epochs = counted(int(recipe.epochs), "epoch") if recipe.epochs == int(recipe.epochs) else recipe.epochs
-    size = recipe.batch * recipe.accumulate
-    return f"{recipe.start}, {epochs}{stop}, batch {size}, window {recipe.max_length}"
+    return f"{recipe.start}, {epochs}{stop}, batch {recipe.batch * recipe.accumulate}, {window}"

@@ -1,4 +1,4 @@
-"""The command line: one file a verb; this one gathers them and turns mistakes into plain words."""
+"""The command line: gathers the verbs, one file each, and prints errors in plain words."""
 
 import os
 import sys
@@ -6,6 +6,7 @@ import warnings
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 from typer.core import TyperGroup
 
 from psycheck import __version__
@@ -18,6 +19,7 @@ from psycheck.cli import (
     demo,
     improve,
     ls,
+    options,
     regender,
     score,
     study,
@@ -27,26 +29,29 @@ from psycheck.cli import (
 )
 from psycheck.errors import PsycheckError
 
-STOPPED = "stopped; what was scored is kept, and the same command goes on from there"
+STOPPED = "stopped; finished scores are kept, run the same command again to resume"
 
 
 class _Verbs(TyperGroup):
-    """The verbs; Ctrl-C is answered here, because typer itself ends without a word."""
+    """The verbs, with one answer to Ctrl-C and to errors for all of them."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Carry out the verb that was named."""
+        """Run the verb."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             typer.echo(STOPPED, err=True)
             raise typer.Exit(130) from None
+        except PsycheckError as error:
+            options.name_option(error, self.commands[ctx.invoked_subcommand])
+            raise
 
 
 app = typer.Typer(
     name="psycheck",
     cls=_Verbs,
-    help="Finds out what a model that reads mental health from text has really learned, and helps to fix it.",
-    epilog="Exit codes: 0 done and the gates hold, 1 a gate fails, 2 bad input or usage, 3 incomplete.",
+    help="Find out what a model that reads mental health from text has really learned, and help to fix it.",
+    epilog="Exit codes: 0 done and all gates pass, 1 a gate fails, 2 bad input or usage, 3 incomplete.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -54,8 +59,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"psycheck {__version__}")
         raise typer.Exit
 
@@ -63,10 +68,10 @@ def _version(asked: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Hold the options that stand before any verb."""
+    """Hold the options that come before any verb."""
 
 
 app.command("audit")(audit.audit_cli)
@@ -87,17 +92,13 @@ app.command("view")(view.view_cli)
 
 
 def run() -> None:
-    """Run the command line; a user's mistake is a few lines on standard error and an exit code."""
-    warnings.showwarning = _warn
+    """Run the command line; a user's mistake ends in a few lines on standard error and an exit code."""
+    warnings.showwarning = lambda message, *_, **__: typer.echo(f"warning: {message}", err=True)
     try:
         app()
     except PsycheckError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
-        # The reader of our output has gone (`psycheck ls | head`): not a mistake of anybody's.
+        # The reader of our output has gone (`psycheck ls | head`), which is not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _warn(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    typer.echo(f"warning: {message}", err=True)

@@ -1,22 +1,31 @@
-"""How long work is shown: a line that moves on a terminal, plain lines elsewhere."""
+"""What standard error shows: notes, and the progress of long work."""
 
 import sys
+from collections.abc import Iterable
 from time import monotonic
 from typing import Self
+
+import typer
 
 _EVERY = {True: 0.2, False: 10.0}  # seconds between two updates, on a terminal and elsewhere
 
 
+def print_notes(notes: Iterable[str], about: str = "") -> None:
+    """Print notes, one per line, with the name of what they are about."""
+    for note in notes:
+        typer.echo(f"note: {about}: {note}" if about else f"note: {note}", err=True)
+
+
 class ProgressLine:
-    """Shows done, rate and time left on standard error, and leaves a terminal clean at the end."""
+    """Shows done, rate and time left: one moving line on a terminal, plain lines elsewhere."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
-        self._last = monotonic()
+        self._start = self._last = monotonic()
         self._shown = False
 
     def __call__(self, name: str, done: int, total: int, seconds: float) -> None:
-        """Say how far it is, not more often than a person can read."""
+        """Show the progress, but not more often than a person can read."""
         now = monotonic()
         if now - self._last < _EVERY[self._terminal]:
             return
@@ -28,6 +37,10 @@ class ProgressLine:
         sys.stderr.flush()
         self._shown = True
 
+    def training(self, done: int, total: int) -> None:
+        """Show the steps of a training."""
+        self("training", done, total, monotonic() - self._start)
+
     def __enter__(self) -> Self:
         return self
 
@@ -38,7 +51,7 @@ class ProgressLine:
 
 
 def _speed(rate: float) -> str:
-    """Texts or steps a second; where one takes longer than a second, seconds each."""
+    """Texts or steps per second, or seconds per step below one per second."""
     if 0 < rate < 1:
         return f"{1 / rate:,.1f} s each"
     return f"{rate:,.{0 if rate >= 10 else 1}f}/s"

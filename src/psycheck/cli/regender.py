@@ -1,71 +1,67 @@
-"""`psycheck regender`: a corpus in the other gender, in none, or in both."""
+"""`psycheck regender`: swap, neutralise or remove gender in a corpus, or augment it."""
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from typer import Option
 
 from psycheck.cli import options as opt
-from psycheck.cli.rewriting import CorpusArgument, Json, Out, saved, take
+from psycheck.cli.rewriting import Out, open_source, saved
+
+if TYPE_CHECKING:
+    from psycheck.corpora.columns import Columns
 
 _SHOWN = 20
 
 
+@opt.with_columns()
 def regender_cli(
-    corpus: CorpusArgument,
+    columns: "Columns",
+    corpus: opt.CorpusArgument,
     out: Out = None,
     to: Annotated[
         Literal["swapped", "neutral", "removed", "augmented"],
-        typer.Option(help="she ↔ he; they; without gendered words; or all texts and their swapped ones."),
+        Option(help="she ↔ he; they; no gendered words; or all texts plus their swapped versions."),
     ] = "swapped",
     swap: opt.Swap = None,
     swap_person: opt.SwapPerson = None,
-    text: opt.Text = None,
-    id_: opt.Id = None,
-    label: opt.Labels = None,
-    positive: opt.Positive = None,
-    author: opt.Author = None,
-    time: opt.Time = None,
-    split_column: opt.SplitColumn = None,
     split: opt.Split = None,
-    group: opt.Groups = None,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ) -> None:
-    """Swap the gender in the texts of a corpus, make it neutral, or add the swapped texts to it."""
+    """Swap the gender in the texts of a corpus, make it neutral, or add the swapped texts."""
     from psycheck.corpora.regender import regendered
     from psycheck.errors import counted
     from psycheck.text.gender.edits import scope_of
 
-    columns = opt.columns_of(text, id_, label, positive, author, time, split_column, group)
     scope = scope_of(swap or (), swap_person or "all", where="--swap")
-    taken = take(corpus, columns, split, out)
-    done = regendered(taken.corpus, to, scope)
-    said = saved(done.corpus, out)
+    source = open_source(corpus, columns, split, out)
+    done = regendered(source.corpus, to, scope)
+    written = saved(done.corpus, out)
     if as_json:
         listed = {"undecided_ids": list(done.undecided), "emptied_ids": list(done.emptied)}
-        typer.echo(json.dumps({**done.counts, **listed, **taken.told()}))
+        typer.echo(json.dumps({**done.counts, **listed, **source.as_json()}))
         return
-    taken.tell()
+    source.print()
     counts = done.counts
     texts = counted(counts["before"], "text")
     typer.echo(f"{counts['changed']:,} of {texts} {to} ({', '.join(scope.words)})")
-    typer.echo(f"{counts['unchanged']:,} name no gender in these words")
-    if counts["named_besides"]:
-        besides = f"{counts['named_besides']:,} name a gender by a noun or title, too, which stays"
-        typer.echo(f"{besides}: --swap nouns,titles")
+    typer.echo(f"{counts['unchanged']:,} contain none of these words")
+    if besides := counts["named_besides"]:
+        typer.echo(f"{besides:,} also contain a gendered noun or title, left unchanged: --swap nouns,titles")
     for ids, what in (
-        (done.undecided, "undecided, left as they are"),
+        (done.undecided, "undecided, left unchanged"),
         (done.emptied, "dropped, with nothing but gendered words"),
     ):
         if ids:
             typer.echo(f"{len(ids):,} {what}: {_some(ids)}")
-    typer.echo(said)
+    typer.echo(written)
 
 
 def _some(ids: Sequence[str]) -> str:
     from psycheck.errors import counted
 
-    beyond = len(ids) - _SHOWN
-    more = f" and {counted(beyond, 'other')} (--json names all)" if beyond > 0 else ""
+    others = len(ids) - _SHOWN
+    more = f" and {counted(others, 'other')} (--json lists all)" if others > 0 else ""
     return ", ".join(ids[:_SHOWN]) + more

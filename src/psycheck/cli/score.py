@@ -1,31 +1,30 @@
 """`psycheck score`: scores or silver labels of a whole corpus."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from psycheck.cli import options as opt
+from psycheck.cli.progress import ProgressLine, print_notes
+
+if TYPE_CHECKING:
+    from psycheck.corpora.columns import Columns
 
 
+@opt.with_columns("text", "id_", "split_column")
 def score_cli(
-    model: Annotated[str, typer.Argument(help="The model, as for `audit`.")],
-    corpus: Annotated[str, typer.Argument(help="A file, demo:NAME or KNOWN:PATH.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="CSV or Parquet file to write.")] = Path(
-        "scores.csv"
-    ),
-    threshold: Annotated[
-        float | None, typer.Option(help="Also write 0/1 labels: 1 from this score on.")
-    ] = None,
-    text: opt.Text = None,
-    id_: opt.Id = None,
-    split_column: opt.SplitColumn = None,
+    columns: "Columns",
+    model: Annotated[str, Argument(help="Model, as for `audit`.")],
+    corpus: opt.CorpusArgument,
+    out: Annotated[Path, Option("--out", "-o", help="CSV or Parquet file to write.")] = Path("scores.csv"),
+    threshold: Annotated[float | None, Option(help="Decision threshold; also writes 0/1 labels.")] = None,
     split: opt.Split = None,
     format_: opt.Format = None,
     store: opt.Store = None,
 ) -> None:
-    """Score every text of a corpus; the file holds ids and scores, no texts."""
-    from psycheck.cli.progress import ProgressLine
+    """Score every text of a corpus; the file holds ids and scores, but no texts."""
     from psycheck.corpora.open import corpus_path, corpus_plan, open_corpus
     from psycheck.errors import BadInput, counted
     from psycheck.models.open import open_model
@@ -33,16 +32,14 @@ def score_cli(
     from psycheck.verbs.score import check_output, score_corpus, write_scores
 
     if threshold is not None and not 0 < threshold < 1:
-        raise BadInput(f"threshold {threshold:g} is out of range", where="--threshold", allowed="0 < t < 1")
-    columns = opt.columns_of(text=text, id_=id_, split_column=split_column)
-    said = corpus_plan(corpus, columns, split, format_)
-    read = [path for path in [corpus_path(said), *model_paths(model)] if path is not None]
-    check_output(out, read)
-    opened = open_corpus(said)
-    for note in opened.notes:
-        typer.echo(f"note: {opened.name}: {note}", err=True)
-    for why, rows in opened.left_out.items():
-        typer.echo(f"note: {opened.name}: {counted(rows, 'row')} left out ({why})", err=True)
+        raise BadInput(
+            f"'threshold' is out of range: {threshold:g}", where="--threshold", allowed="above 0, below 1"
+        )
+    plan = corpus_plan(corpus, columns, split, format_)
+    check_output(out, [path for path in [corpus_path(plan), *model_paths(model)] if path is not None])
+    opened = open_corpus(plan)
+    left_out = (f"{counted(rows, 'row')} left out ({why})" for why, rows in opened.left_out.items())
+    print_notes((*opened.notes, *left_out), opened.name)
     with ProgressLine() as progress:
         table, failed = score_corpus(
             open_model(model),
@@ -54,5 +51,5 @@ def score_cli(
     write_scores(table, out)
     typer.echo(f"{counted(len(table), 'text')} scored: {out}")
     if failed:
-        typer.echo(f"note: {counted(failed, 'text')} could not be scored: empty in the file", err=True)
+        print_notes([f"{counted(failed, 'text')} could not be scored: empty in the file"])
         raise typer.Exit(3)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from psycheck.cli import options as opt
-from psycheck.cli.belonging import refuse
+from psycheck.cli.options import refuse
 
 if TYPE_CHECKING:
     from psycheck.train.recipe import Recipe
@@ -63,7 +63,9 @@ def deck_cli(
     from psycheck.experiments.deck_study import study_deck
     from psycheck.report.studies.deck import deck_tables
 
-    columns = opt.columns_of(text, id_, labels, positive, author, split_column=split_column)
+    columns = opt.columns_of(
+        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
+    )
     recipe = _recipe(preset, epochs, max_length)
     with ProgressLine() as line:
         run = study_deck(
@@ -131,7 +133,9 @@ def gender_cli(
         refuse(ctx, ("preset", "epochs", "max_length"), "study gender without --start", "with --start")
     if encoder == "tfidf" and direct_bias:
         refuse(ctx, ("direct_bias",), "study gender --encoder tfidf", "with an encoder that has word vectors")
-    columns = opt.columns_of(text, id_, labels, positive, author, split_column=split_column)
+    columns = opt.columns_of(
+        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
+    )
     recipe = _recipe(preset, epochs, max_length)
     with ProgressLine() as line:
         run = study_gender(
@@ -181,7 +185,9 @@ def corpora_cli(
     from psycheck.experiments.corpora_study import study_corpora
     from psycheck.report.studies.corpora import corpora_tables
 
-    columns = opt.columns_of(text, id_, labels, positive, author, split_column=split_column)
+    columns = opt.columns_of(
+        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
+    )
     how = Comparing(parts=tuple(parts or PARTS), sample=sample, seed=seed)
     with ProgressLine() as line:
         run = study_corpora(corpus_plans(corpora, columns), out=out, encoder=encoder, how=how, progress=line)

@@ -1,39 +1,36 @@
-"""`psycheck suite`: check a suite of one's own, select sentences for one."""
+"""`psycheck suite`: check a suite of your own, select sentences for one."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 app = typer.Typer(help="Check a suite, or select its sentences.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("check")
-def check_cli(
-    file: Annotated[str, typer.Argument(help="TOML file, or the name of a shipped suite.")],
-) -> None:
-    """Validate a suite and say what it holds."""
+def check_cli(file: Annotated[str, Argument(help="TOML file, or the name of a shipped suite.")]) -> None:
+    """Validate a suite and summarise it."""
     from collections import Counter
 
     from psycheck.audits.suite import read_suite
     from psycheck.errors import counted
 
     suite = read_suite(file)
-    kinds = Counter(check.kind for check in suite.checks)
-    said = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    counts = Counter(check.kind for check in suite.checks)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
     variants = sum(len(check.edits) for check in suite.checks)
     checks = counted(len(suite.checks), "check")
-    typer.echo(f"{suite.name}: {checks} ({said}), {counted(variants, 'variant')}; valid")
+    typer.echo(f"{suite.name}: {checks} ({kinds}), {counted(variants, 'variant')}; valid")
 
 
 @app.command("select")
 def select_cli(
-    candidates: Annotated[
-        Path, typer.Argument(help="CSV with the columns sentence, expected (0 or 1) and check.")
-    ],
-    models: Annotated[list[str], typer.Option("--model", "-m", help="A model that votes; repeatable.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Suite of what was kept (TOML).")] = None,
-    label: Annotated[str, typer.Option(help="The label that the suite tests.")] = "depression",
+    candidates: Annotated[Path, Argument(help="CSV with the columns sentence, expected (0 or 1) and check.")],
+    models: Annotated[list[str], Option("--model", "-m", help="A model that votes; repeatable.")],
+    out: Annotated[Path | None, Option("--out", "-o", help="Suite file to write (TOML).")] = None,
+    label: Annotated[str, Option(help="Label that the suite tests.")] = "depression",
 ) -> None:
     """Keep the sentences that most models classify as expected with median confidence above 0.5."""
     import numpy as np

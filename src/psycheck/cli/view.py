@@ -4,14 +4,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 
 def view_cli(
-    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
-    redraw: Annotated[bool, typer.Option("--redraw", help="Draw the report anew from the findings.")] = False,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
+    run: Annotated[Path, Argument(help="Run folder.")],
+    redraw: Annotated[bool, Option("--redraw", help="Draw the report again from the findings.")] = False,
+    browser: Annotated[bool, Option("--browser/--no-browser", help="Open it in a browser.")] = True,
 ) -> None:
-    """Open the report of a run, drawn anew where asked for; costs no scoring."""
+    """Open the report of a run; drawing it again needs no scoring."""
     from psycheck.runs.folder import open_run
     from psycheck.runs.pages import save
 

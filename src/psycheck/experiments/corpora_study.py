@@ -8,7 +8,7 @@ from psycheck.corpora.distances import Comparing, classes_of, compare, steps
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.model import Encoder
 from psycheck.report.studies.corpora import paper_notes
 from psycheck.run import Run
@@ -90,7 +90,7 @@ def study_corpora(
             "parts": list(how.parts),
         },
         environment=compared_with(opened, used),
-        findings=tuple(findings),
+        findings=Findings(findings),
         tables=tables,
         notes=(*dict.fromkeys(notes), *paper_notes()),
         folder=Path(out) if out is not None else None,

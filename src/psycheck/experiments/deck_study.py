@@ -29,7 +29,7 @@ from psycheck.experiments.arms import (
 from psycheck.experiments.asking import dir_checks, sample
 from psycheck.experiments.changes import PLAIN
 from psycheck.experiments.rows import DECISIONS, FAMILY, Scored, against
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.model import Model, Windowed
 from psycheck.run import Run
@@ -113,7 +113,7 @@ def study_deck(
     run = Run(
         plan=plan,
         environment=environment_of([arm.model for arm in every_arm], opened, [all_checks]),
-        findings=tuple(findings),
+        findings=Findings(findings),
         notes=(
             "the published figures are of other corpora and models than ours",
             *(note for arm in every_arm for note in arm.notes),

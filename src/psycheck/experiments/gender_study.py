@@ -23,7 +23,7 @@ from psycheck.experiments.gender_rows import AUDIT, Decided, changes, figures, p
 from psycheck.experiments.gender_texts import Balance, Cut, Gendered, How, cut, gendered_texts, label_of
 from psycheck.experiments.gender_training import fewer, training_of
 from psycheck.experiments.gender_unseen import unseen_notes
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
@@ -98,7 +98,7 @@ def study_gender(
             "chosen": {one.name: one.parameters for one in done if one.parameters},
         },
         environment=environment_of([reader] if reader is not None else [], [opened]),
-        findings=tuple(_findings(rows, texts, resamples)),
+        findings=Findings(_findings(rows, texts, resamples)),
         tables={"pairs": pair_rows(rows)},
         notes=(
             *_notes(opened, texts, cuts),
@@ -140,7 +140,7 @@ def _with_direct_bias(run: Run, encoder: Encoder, folder: Path) -> Run:
     # Saved first, so that a failure from here on cannot lose what was trained.
     save(without("the study ended before it was measured"), folder)
     try:
-        return replace(run, findings=(*run.findings, *_direct_bias(encoder, folder / "bias")))
+        return replace(run, findings=Findings((*run.findings, *_direct_bias(encoder, folder / "bias"))))
     except PsycheckError as error:
         return without(error.what)
 

@@ -25,6 +25,7 @@ from psycheck.experiments.arms import (
 from psycheck.experiments.asking import dir_checks
 from psycheck.experiments.changes import PLAIN
 from psycheck.experiments.gender_arms import gender_arms
+from psycheck.finding import Findings
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
@@ -127,7 +128,7 @@ def improve(
         environment=environment_of(
             [arm.model for arm in arms], [setting.corpus, *setting.tests[1:]], setting.suites
         ),
-        findings=tuple(findings_of(setting, arms, resamples)),
+        findings=Findings(findings_of(setting, arms, resamples)),
         notes=(*notes, *(note for arm in arms for note in arm.notes)),
         folder=setting.out,
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.report.numbers import count, p_value, plain, rate
 from psycheck.report.tables import Table
 from psycheck.report.words import name_of
@@ -18,7 +18,7 @@ def without_own(run: Run) -> Run:
     """The run without the findings of audits from outside, which only their own sections show."""
     own = {audit.name for audit in run.own_audits}
     shipped = tuple(finding for finding in run.findings if finding.where.get("audit") not in own)
-    return replace(run, findings=shipped) if own else run
+    return replace(run, findings=Findings(shipped)) if own else run
 
 
 def value_of(finding: Finding, audit: OwnAudit) -> str:

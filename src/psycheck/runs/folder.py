@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from psycheck.errors import BadInput, StoreFailure, refusal
-from psycheck.finding import finding_of, read_jsonl, write_csv, write_jsonl
+from psycheck.finding import Findings, finding_of, read_jsonl, write_csv, write_jsonl
 from psycheck.measure import Measure
 from psycheck.run import GateResult, OwnAudit, Run, Shown
 
@@ -83,7 +83,7 @@ def open_run(folder: str | Path) -> Run:
     return Run(
         plan=raw["plan"],
         environment=raw["environment"],
-        findings=findings,
+        findings=Findings(findings),
         tables=tables,
         gates=tuple(gates),
         shown=tuple(cases),

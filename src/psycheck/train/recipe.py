@@ -1,18 +1,27 @@
-"""What decides the weights of a model, and the recipes that have a name."""
+"""Training recipes: the settings that determine the weights of a model, and the shipped presets."""
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from psycheck.errors import BadInput, nearest
+from psycheck.settings.reader import (
+    ABOVE_0,
+    AT_LEAST_0,
+    AT_LEAST_1,
+    NOT_BLANK,
+    Limit,
+    check_values,
+    read_settings,
+)
 
 Criterion = Literal["dev_loss", "dev_f1"]
 Padding = Literal["grouped", "fixed"]
 TFIDF, FROZEN, MINILM = "tfidf+lr", "encoder+lr", "minilm"
-TUNING = frozenset(  # what steers the steps of a fine-tuning; a linear baseline takes none
+TUNING = frozenset(  # settings of fine-tuning steps, which a linear baseline does not have
     {"epochs", "batch", "accumulate", "learning_rate", "weight_decay", "warmup", "patience", "padding"}
 )
 UNUSED = {"hf": frozenset[str](), "sklearn": TUNING | {"max_length"}, "frozen": TUNING}
@@ -20,87 +29,61 @@ UNUSED = {"hf": frozenset[str](), "sklearn": TUNING | {"max_length"}, "frozen": 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Everything that decides the weights, apart from the data and the weights it starts from.
+    """Everything that determines the weights, apart from the data and the initial weights.
 
     `start` is "minilm", a model folder, a hub name, "tfidf+lr" or "encoder+lr" (frozen MiniLM vectors);
     "encoder+lr:FOLDER" freezes another encoder. No `labels` means all labels of the corpus.
     `warmup` is the share of steps over which the learning rate rises; then it falls linearly to 0.
-    An update sees `batch` × `accumulate` texts. `class_weights` weighs both classes of each label alike.
+    An update uses `batch` × `accumulate` texts. `class_weights` balances the classes of each label.
     With `patience` 0 all epochs are trained and the last weights kept; with `patience` p training stops
     after p epochs without a better `criterion` on dev, and the best weights are kept.
-    `dev_share` cuts dev from train when the corpus has no dev split; 0 refuses to.
-    `padding` "grouped" forms batches of like lengths padded to their longest; "fixed" pads to `max_length`.
+    `dev_share` is the share of train to hold out as dev when the corpus has no dev split; 0 means never.
+    `padding` "grouped" forms batches of similar lengths, padded to the longest; "fixed" pads to `max_length`.
     """
 
-    start: str = MINILM
+    start: Annotated[str, NOT_BLANK] = MINILM
     labels: tuple[str, ...] = ()
-    epochs: float = 3
-    batch: int = 16
-    learning_rate: float = 5e-5
-    weight_decay: float = 0.01
-    warmup: float = 0.1
-    max_length: int = 128
-    accumulate: int = 1
+    epochs: Annotated[float, ABOVE_0] = 3
+    batch: Annotated[int, AT_LEAST_1] = 16
+    learning_rate: Annotated[float, ABOVE_0] = 5e-5
+    weight_decay: Annotated[float, AT_LEAST_0] = 0.01
+    warmup: Annotated[float, Limit("a share of the steps: 0 or more, below 1", lambda x: 0 <= x < 1)] = 0.1
+    max_length: Annotated[int, Limit("8 tokens or more", lambda tokens: tokens >= 8)] = 128
+    accumulate: Annotated[int, AT_LEAST_1] = 1
     class_weights: bool = False
-    patience: int = 0
+    patience: Annotated[int, AT_LEAST_0] = 0
     criterion: Criterion = "dev_loss"
-    dev_share: float = 0.0
+    dev_share: Annotated[float, Limit("0 to 0.5", lambda share: 0 <= share <= 0.5)] = 0.0
     padding: Padding = "grouped"
-    seed: int = 0
+    seed: Annotated[int, Limit("0 to 2147483647", lambda seed: 0 <= seed < 2**31)] = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", tuple(self.labels))
-        bounds: tuple[tuple[str, bool, str], ...] = (
-            ("start", bool(self.start), "a model folder, a hub name, minilm, tfidf+lr or encoder+lr"),
-            ("epochs", self.epochs > 0, "more than 0"),
-            ("batch", self.batch >= 1, "1 or more"),
-            ("learning_rate", self.learning_rate > 0, "more than 0"),
-            ("weight_decay", self.weight_decay >= 0, "0 or more"),
-            ("warmup", 0 <= self.warmup < 1, "a share of the steps: 0 up to 1"),
-            ("max_length", self.max_length >= 8, "8 tokens or more"),
-            ("accumulate", self.accumulate >= 1, "1 or more"),
-            ("patience", self.patience >= 0, "0 (never stop early) or more epochs"),
-            ("criterion", self.criterion in get_args(Criterion), ", ".join(get_args(Criterion))),
-            ("dev_share", 0 <= self.dev_share <= 0.5, "0 up to 0.5"),
-            ("padding", self.padding in get_args(Padding), ", ".join(get_args(Padding))),
-            ("seed", 0 <= self.seed < 2**31, "0 up to 2147483647"),
-        )
-        for name, holds, allowed in bounds:
-            if not holds:
-                raise BadInput(f"recipe: {name} = {getattr(self, name)!r}", allowed=allowed)
+        check_values(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """All values, plain; training.json has those that are used."""
+        """All values in plain types; training.json holds those that are used."""
         return {**asdict(self), "labels": list(self.labels)}
 
     def with_(self, **changes: Any) -> "Recipe":
-        """The recipe with some values changed; an unknown name is an error."""
+        """A copy with some values changed; an unknown name is an error."""
         return recipe_of({**self.as_dict(), **changes})
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Where a search looks: learning rate (log scale), batch sizes, whole epochs (both ends included)."""
+    """A search space: learning rate (log scale), batch sizes, epochs (both ends included)."""
 
-    learning_rate: tuple[float, float] = (1e-6, 1e-4)
+    learning_rate: tuple[float, ...] = (1e-6, 1e-4)
     batch: tuple[int, ...] = (4, 8, 16, 32, 64)
-    epochs: tuple[int, int] = (1, 5)
+    epochs: tuple[int, ...] = (1, 5)
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "batch", "epochs"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        check_values(self)
 
 
 def recipe_of(values: Mapping[str, Any]) -> Recipe:
-    """A recipe from plain values, as they stand in a TOML or JSON file."""
-    known = {field.name for field in fields(Recipe)}
-    for name in values:
-        if name not in known:
-            raise BadInput(f"recipe: unknown key '{name}'", allowed=nearest(name, known))
-    try:
-        return Recipe(**values)
-    except TypeError as error:
-        raise BadInput("recipe: a value has the wrong type", do="see the defaults of the recipe") from error
+    """A recipe from plain values, as in a TOML or JSON file."""
+    return read_settings(Recipe, values)
 
 
 def presets() -> tuple[str, ...]:
@@ -110,18 +93,12 @@ def presets() -> tuple[str, ...]:
 
 def preset(name: str, **changes: Any) -> Recipe:
     """A shipped recipe by its name, with some values changed."""
-    shipped = _shipped()["recipe"]
-    if name not in shipped:
-        raise BadInput(f"no preset '{name}'", allowed=nearest(name, shipped))
-    return recipe_of({**shipped[name], **changes})
+    return recipe_of({**_named("recipe", name), **changes})
 
 
 def space(name: str = "deck") -> Space:
-    """The bounds of a study's search by its name."""
-    shipped = _shipped()["search"]
-    if name not in shipped:
-        raise BadInput(f"no search space '{name}'", allowed=nearest(name, shipped))
-    return Space(**shipped[name])
+    """The search space of a study by its name."""
+    return Space(**_named("search", name))
 
 
 def with_seed(recipe: Recipe, seed: int) -> Recipe:
@@ -137,18 +114,25 @@ def kind_of(recipe: Recipe) -> str:
 
 
 def unused(recipe: Recipe) -> frozenset[str]:
-    """The values of a recipe that its start has no use for: nothing is tuned in a linear baseline."""
+    """The values that have no effect for this start: a linear baseline fine-tunes nothing."""
     return UNUSED[kind_of(recipe)]
 
 
 def used(recipe: Recipe) -> dict[str, Any]:
-    """The values that its start makes use of, plain, as they stand in training.json."""
+    """The values that have an effect for this start, as written to training.json."""
     return {name: value for name, value in recipe.as_dict().items() if name not in unused(recipe)}
 
 
 def settled(recipe: Recipe) -> Recipe:
-    """The recipe with what its start does not use at the defaults: equal trainings have equal recipes."""
+    """The recipe with unused values reset to their defaults, so that equal trainings have equal recipes."""
     return recipe_of(used(recipe))
+
+
+def _named(kind: str, name: str) -> dict[str, Any]:
+    shipped = _shipped()[kind]
+    if name not in shipped:
+        raise BadInput(f"unknown {kind} '{name}'", allowed=nearest(name, shipped))
+    return dict(shipped[name])
 
 
 @cache

@@ -16,7 +16,7 @@ from psycheck.corpora.open import CorpusLike, open_corpora, open_corpus
 from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted, nearest
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.measure import Measure
 from psycheck.model import Audit, Model, Windowed
 from psycheck.models.open import open_awaited, open_model
@@ -238,7 +238,7 @@ def _judged(
     return Run(
         plan=_plan_of(prepared, settings),
         environment=environment_of(prepared.models, prepared.corpora, prepared.suites, tallies),
-        findings=tuple(findings),
+        findings=Findings(findings),
         tables=tables,
         shown=(
             *shown_cases(tables.get("cases"), fitted, prepared.suites, settings.show_texts),

@@ -17,6 +17,7 @@ from psycheck.audits.direct_bias.lists import (
     word_list,
 )
 from psycheck.errors import BadInput
+from psycheck.finding import Findings
 from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
 from psycheck.models.vectors.matched_words import matched_words
@@ -81,7 +82,7 @@ def encoder_bias(
             **asdict(how),
         },
         environment=environment_of([opened], ()),
-        findings=found.findings,
+        findings=Findings(found.findings),
         tables=found.tables,
         notes=tuple(_notes(opened, asked, vectors)),
         folder=Path(out) if out is not None else None,

@@ -13,6 +13,7 @@ from psycheck.corpora.distances import Comparing, Comparison, Encode, classes_of
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra, counted
+from psycheck.finding import Findings
 from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
 from psycheck.run import Run
@@ -83,7 +84,7 @@ def compare_corpora(
             "parts": list(how.parts),
         },
         environment=compared_with(opened, used),
-        findings=(*(caution.finding() for caution in cautions), *found.findings),
+        findings=Findings((*(caution.finding() for caution in cautions), *found.findings)),
         tables=tables,
         notes=(*notes, *found.notes),
         folder=Path(out) if out is not None else None,

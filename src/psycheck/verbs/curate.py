@@ -17,7 +17,7 @@ from psycheck.corpora.curate.settings import Curating
 from psycheck.corpora.curate.spill import Progress, dumps_of
 from psycheck.corpora.write import refuse_kind, write_corpus
 from psycheck.errors import BadInput, StoreFailure
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.folder import writing
@@ -61,7 +61,7 @@ def curate_dumps(
         run = Run(
             plan=_plan(dumps, how, target, salted=salt is not None),
             environment=environment_of((), [made.corpus], libraries=_LIBRARIES),
-            findings=tuple(_findings(made, how)),
+            findings=Findings(_findings(made, how)),
             notes=tuple(_notes(made, how, salted=salt is not None)),
             folder=folder,
         )
