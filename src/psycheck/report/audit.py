@@ -11,7 +11,6 @@ from markupsafe import Markup
 from psycheck.errors import counted
 from psycheck.report.behaviour import blocks
 from psycheck.report.cases import case_groups, outcomes, pair_cases
-from psycheck.report.charts import axis
 from psycheck.report.fairness import fairness
 from psycheck.report.fairness_sentences import fairness_tested
 from psycheck.report.numbers import count
@@ -59,7 +58,6 @@ def render(run: Run) -> str:
             for key in ("check", "model", "corpus")
         },
         "with_texts": any(case.text is not None for case in run.shown),
-        "axis": axis(),
         "environment": list(_facts(run.environment)),
         "plan": json.dumps(dict(run.plan), indent=1, ensure_ascii=False, default=str),
         "run": whole,
