@@ -12,6 +12,8 @@ from psycheck.finding import Finding
 from psycheck.measure import described
 from psycheck.report.numbers import count, decimal, plain
 from psycheck.report.page import draw
+from psycheck.report.shelf import grouped
+from psycheck.report.studies.corpora import tables_of
 from psycheck.report.tables import Table
 from psycheck.report.words import name_of, words_of
 from psycheck.run import Run
@@ -42,19 +44,18 @@ def render_comparison(run: Run) -> str:
     return _drawn(run, f"compare: {', '.join(corpora)}", comparison_verdict(run.findings), parts)
 
 
-def render_corpora_study(run: Run, papers: Sequence[Table]) -> str:
+def render_corpora_study(run: Run) -> str:
     """The page of the study of corpora: the papers' tables, then each comparison."""
     between = [f for f in run.findings if f.where["level"] == "between corpora"]
-    by_corpus: dict[str, list[Finding]] = {}
-    for finding in run.findings:
-        if finding.where["level"] == "between classes":
-            by_corpus.setdefault(finding.where["corpus"], []).append(finding)
+    within = [f for f in run.findings if f.where["level"] == "between classes"]
     parts = [Part("Distances between the corpora", matrices(between), _pairs(between))]
     # Sides of different corpora may share a name, so each corpus has its own matrices.
-    for name, own in by_corpus.items():
+    for name, own in grouped(within, lambda f: f.where["corpus"]).items():
         parts.append(Part(f"Classes of {name}", matrices(own), _pairs(own)))
     verdict = comparison_verdict(between or run.findings)
-    return _drawn(run, f"study corpora: {', '.join(run.plan['corpora'])}", verdict, parts, papers)
+    return _drawn(
+        run, f"study corpora: {', '.join(run.plan['corpora'])}", verdict, parts, tables_of(run.findings)
+    )
 
 
 def _drawn(run: Run, title: str, verdict: str, parts: Sequence[Part], papers: Sequence[Table] = ()) -> str:

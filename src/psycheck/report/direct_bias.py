@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from psycheck.finding import Finding
 from psycheck.report.charts import Lane
 from psycheck.report.numbers import (
-    count, decimal, ends, known_interval, p_value, percent, plain, span, spans, unbroken,
+    count,
+    decimal,
+    ends,
+    known_interval,
+    p_value,
+    percent,
+    plain,
+    span,
+    spans,
+    unbroken,
 )  # fmt: skip
 from psycheck.report.page import draw
 from psycheck.report.tables import Table

@@ -62,7 +62,11 @@ def fairness(
     """Take the findings on fairness and arrange them by label, model and corpus."""
     taken = shelf.take(
         lambda f: f.where.get("audit") == "fairness" and f.where.get("unit") in ("pairs", "groups"),
-        lambda f: (*by("label", "model", "corpus")(f), f.measure, *by("unit", "column", "group", "versus")(f)),
+        lambda f: (
+            *by("label", "model", "corpus")(f),
+            f.measure,
+            *by("unit", "column", "group", "versus")(f),
+        ),
     )
     heads = unique((key[0], key[1], key[2]) for key in taken if key[0])
     called = place_names(unique(head[1:] for head in heads))
@@ -128,7 +132,10 @@ def _column(column: str, groups: list[str], mine: Mapping[Key, Finding]) -> Colu
         "Rates of each group",
         (column.capitalize(), *(names[measure] for measure in RATES)),
         tuple(
-            (g or "no group is large enough", *(figure(held.get((m, "groups", column, g, ""))) for m in RATES))
+            (
+                g or "no group is large enough",
+                *(figure(held.get((m, "groups", column, g, ""))) for m in RATES),
+            )
             for g in groups
         ),
         note=_read_as(held["fnr", "groups", column, groups[0], ""].counts),
