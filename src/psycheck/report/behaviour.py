@@ -45,7 +45,7 @@ def blocks(shelf: Shelf, named: Finding | None = None) -> tuple[Block, ...]:
     )
     averages = shelf.take(
         lambda f: f.measure in MEANS and "by" in f.where,
-        lambda f: (*by("suite", "label", "by", f.where["by"], "model", "corpus")(f), f.measure),
+        lambda f: by("suite", "label", "by", f.where["by"], "model", "corpus", "measure")(f),
     )
     means: dict[Key, dict[Key, Finding]] = {}
     for (suite, label, *rest), f in averages.items():

@@ -62,11 +62,7 @@ def fairness(
     """Take the findings on fairness and arrange them by label, model and corpus."""
     taken = shelf.take(
         lambda f: f.where.get("audit") == "fairness" and f.where.get("unit") in ("pairs", "groups"),
-        lambda f: (
-            *by("label", "model", "corpus")(f),
-            f.measure,
-            *by("unit", "column", "group", "versus")(f),
-        ),
+        by("label", "model", "corpus", "measure", "unit", "column", "group", "versus"),
     )
     heads = unique((key[0], key[1], key[2]) for key in taken if key[0])
     called = place_names(unique(head[1:] for head in heads))

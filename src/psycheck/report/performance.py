@@ -40,7 +40,7 @@ def performance(shelf: Shelf, plan: Mapping[str, Any]) -> tuple[Performance, ...
     """Take the findings on performance: one matrix per main measure, then all measures."""
     taken = shelf.take(
         lambda f: is_performance(f) and f.measure != "reliability",
-        lambda f: (f.measure, *by("label", "model", "corpus")(f)),
+        by("measure", "label", "model", "corpus"),
     )
     out = []
     labels = grouped(taken.values(), lambda f: f.where.get("label", ""))
@@ -139,10 +139,9 @@ def _is_number(text: str | None) -> bool:
 
 def length(shelf: Shelf) -> Table | None:
     """Take the findings on length: medians of failed and of passed texts, effect and p."""
-    keys = ("model", "corpus", "suite", "label", "unit", "feature")
     taken = shelf.take(
         lambda f: f.measure in ("length_p", "length_effect", "length_median"),
-        lambda f: (f.measure, f.where.get("outcome", ""), *by(*keys)(f)),
+        by("measure", "outcome", "model", "corpus", "suite", "label", "unit", "feature"),
     )
     heads = unique(key[2:] for key in taken)
     if not heads:

@@ -30,8 +30,8 @@ class Shelf:
 
 
 def by(*keys: str) -> Callable[[Finding], Key]:
-    """The key made of these entries of `where`, empty where a finding lacks one."""
-    return lambda finding: tuple(finding.where.get(key, "") for key in keys)
+    """The key made of the measure and of entries of `where`, empty where a finding lacks one."""
+    return lambda f: tuple(f.measure if key == "measure" else f.where.get(key, "") for key in keys)
 
 
 def unique(items: Iterable[K]) -> list[K]:
