@@ -1,4 +1,4 @@
-"""Dot plots: rates with their intervals on tracks from 0 to 100 %; charts.html.j2 draws them as inline SVG."""
+"""Dot plots: rates with their intervals on tracks from 0 to 100 %, which charts.html.j2 draws as SVG."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PANELS = 3
 class Lane:
     """A track and the figures next to it; a low one is drawn as a diamond.
 
-    `mean` is the place of a dashed line, `ends` those of the interval, `marks` the place and title of each dot.
+    `mean` is the place of a dashed line, `ends` are those of the interval, `marks` those of dots with titles.
     """
 
     title: str

@@ -124,27 +124,22 @@ def _column(column: str, groups: list[str], mine: Mapping[Key, Finding]) -> Colu
     held = {key: f for key, f in mine.items() if key[1:3] == ("groups", column)}
     apart = any(f.measure.endswith("_p_holm") and "significant" in f.flags for f in held.values())
     names = {measure: name_of("measures", measure) for measure in (*RATES, *BETWEEN)}
-    rates = Table(
-        "Rates of each group",
-        (column.capitalize(), *(names[measure] for measure in RATES)),
-        tuple(
-            (
-                g or "no group is large enough",
-                *(figure(held.get((m, "groups", column, g, ""))) for m in RATES),
-            )
-            for g in groups
-        ),
-        note=_read_as(held["fnr", "groups", column, groups[0], ""].counts),
-    )
+    rows = []
+    for group in groups:
+        figures = [figure(held.get((measure, "groups", column, group, ""))) for measure in RATES]
+        rows.append((group or "no group is large enough", *figures))
+    head: Key = (column.capitalize(), *(names[measure] for measure in RATES))
+    note = _read_as(held["fnr", "groups", column, groups[0], ""].counts)
+    tables = [Table("Rates of each group", head, tuple(rows), note=note)]
     rows = []
     for group, versus in unique(key[3:5] for key in held if key[4]):
         cells = [_compared(held, measure, ("groups", column, group, versus)) for measure in BETWEEN]
         (ratio, *_), (opportunity, _, p), (parity, _, parity_p) = cells
         rows.append((f"{group} minus {versus}", ratio, opportunity, p, parity, parity_p))
     head = ("Compared", names[BETWEEN[0]], names[BETWEEN[1]], "p, Holm", names[BETWEEN[2]], "p, Holm")
-    compared = [Table("How the groups compare", head, tuple(rows))] if rows else []
+    tables += [Table("How the groups compare", head, tuple(rows))] if rows else []
     summary = counted(len(groups), "group") + ("; they differ after Holm's correction" if apart else "")
-    return Column(column, summary, len(groups) <= FEW or apart, (rates, *compared))
+    return Column(column, summary, len(groups) <= FEW or apart, tuple(tables))
 
 
 def _read_as(counts: Mapping[str, int]) -> str:

@@ -62,9 +62,8 @@ def _table(
 ) -> Table:
     """The published rows, then ours: one row per pair, one column per measure."""
     keys = (*lead, "first", "second")
-    cells = [
-        (("published", *(row[key] for key in keys)), row["measure"], marked(row)) for row in published(name)
-    ]
+    printed = published(name)
+    cells = [(("published", *(row[key] for key in keys)), row["measure"], marked(row)) for row in printed]
     cells += [((OURS, *by(*keys)(f)), f.measure, plain(f)) for f in findings if f.measure in measures]
     rows = []
     for pair, mine in grouped(cells, lambda cell: cell[0]).items():

@@ -113,7 +113,7 @@ def answers(findings: Findings) -> list[str]:
     out = []
     for learner in _learners(findings):
         original, augmented = (
-            partial(findings.where, model=learner, experiment=e) for e in (ORIGINAL, AUGMENTED)
+            partial(findings.where, model=learner, experiment=name) for name in (ORIGINAL, AUGMENTED)
         )
         before, after = original(measure="flip_rate"), augmented(measure="flip_rate")
         if before and after:
