@@ -1,36 +1,101 @@
 """The checks of each suite and label: plots, heat map, means, sentences and the ledger."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
-from psycheck.report.charts import Place, Plot, plots
-from psycheck.report.numbers import count, figure, percent, span, spans
+from psycheck.report.charts import Lane, Means, Place, Plot, Row, rate_lane
+from psycheck.report.numbers import count, figure, percent, rate, span, spans
 from psycheck.report.shelf import Key, Shelf, by, unique
 from psycheck.report.tables import Table
 from psycheck.report.words import name_of, natural, order, place_names, place_of
 
 MEANS = ("pass_rate_mean", "pass_rate_sd")
+DIR_MEAN = ("kind", "DIR", "pass_rate_mean")
+PANELS = 3
 BY = ("category", "polarity", "kind", "symptom")
 LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided")
+LEDGER_IS = "generated = passed + failed + unchanged + unseen + unanswered"
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The section of one suite and one label; the plot and the ledger of `opened` start unfolded."""
+    """The section of one suite and one label; the plot and the ledger of `opened` start unfolded.
+
+    `called` names the places, `checks` has each check once, `cells` all findings, `dir_means` the DIR means.
+    """
 
     name: str
     opened: Place | None
     called: Mapping[Place, str]
     checks: tuple[Finding, ...]
     cells: Mapping[tuple[str, Place], Finding]
-    plots: tuple[Plot, ...]
+    dir_means: Mapping[Place, Finding]
     means: Table | None
     sentences: Table | None
-    ledgers: Mapping[Place, Table]
+
+    def plots(self) -> Iterator[Plot]:
+        """One plot for few places, else one per model if it has several corpora; at most three panels."""
+        models = unique(model for model, _ in self.called)
+        split = PANELS < len(self.called) > len(models)
+        for model in models if split else ("",):
+            mine = [place for place in self.called if place[0] == model or not split]
+            for start in range(0, len(mine), PANELS):
+                part = tuple(mine[start : start + PANELS])
+                panels = tuple((place[1] or place[0]) if model else self.called[place] for place in part)
+                yield Plot(model, panels if len(self.called) > 1 else (), tuple(self._groups(part)), part)
+
+    def _groups(self, places: tuple[Place, ...]) -> Iterator[tuple[str, Means, tuple[Row, ...]]]:
+        """The name, means and rows of each group of checks; the DIR mean precedes the first DIR check."""
+        mean_lanes = tuple(_mean_lane(self.dir_means.get(place)) for place in places)
+        means = tuple(lane.mean if lane else None for lane in mean_lanes)
+        groups: dict[str, list[Row]] = {}
+        directed = set()
+        for check in self.checks:
+            where = check.where
+            name = name_of("symptoms", where.get("symptom") or where.get("topic") or "other checks")
+            name = name[:1].upper() + name[1:]
+            if where.get("symptom") and where.get("item"):
+                name += f" · {where.get('scale', '')} item {where['item']}"
+            if where.get("kind") == "DIR":
+                directed.add(name)
+                if self.dir_means:
+                    groups.setdefault("", [Row("", "Mean of the DIR checks", "", mean_lanes)])
+            found = [self.cells.get((where["check"], place)) for place in places]
+            lanes = tuple(_lane(f, mean) if f else None for f, mean in zip(found, means, strict=True))
+            word = where.get("polarity", "") if where.get("symptom") else ""
+            groups.setdefault(name, []).append(Row(where["check"], word, where.get("title", ""), lanes))
+        for name, rows in groups.items():
+            yield name, means if name in directed else (None,) * len(places), tuple(rows)
+
+    def ledgers(self) -> Iterator[tuple[Place, Table]]:
+        """What became of the cases of every check, place by place."""
+        for place, called in self.called.items():
+            mine = [f for check in self.checks if (f := self.cells.get((check.where["check"], place)))]
+            met = {name for f in mine for name in f.counts}
+            names = [name for name in LEDGER if name in met or name != "undecided"]
+            names += sorted(met - set(LEDGER))
+            rows = tuple((f.where["check"], *(count(f.counts.get(name, 0)) for name in names)) for f in mine)
+            caption = LEDGER_IS + (f", {called}" if len(self.called) > 1 else "")
+            yield place, Table(caption, ("Check", *(name.replace("_", " ") for name in names)), rows)
+
+
+def _lane(finding: Finding, mean: float | None) -> Lane:
+    title = f"{finding.where['check']}: {rate(finding)}"
+    if finding.tested:
+        title += f" of {count(finding.n)} pass"
+        title += ", below the mean of the DIR checks" if "below_dir_mean" in finding.flags else ""
+    return rate_lane(finding, title, mean if finding.where.get("kind") == "DIR" else None)
+
+
+def _mean_lane(mean: Finding | None) -> Lane | None:
+    if mean is None or not mean.tested:
+        return None
+    value, checks = percent(mean.value, 1), counted(mean.counts.get("checks", mean.n), "check")
+    return Lane(f"Mean of the DIR checks: {value}", spans(value, span(mean, 1), checks), mean.value)
 
 
 def blocks(shelf: Shelf, named: Finding | None = None) -> tuple[Block, ...]:
@@ -54,52 +119,30 @@ def blocks(shelf: Shelf, named: Finding | None = None) -> tuple[Block, ...]:
         head = (suite, label or (labels.pop() if len(labels) == 1 else ""))
         means.setdefault(head, {})[tuple(rest)] = f
     heads = unique(key[:2] for key in (*checks, *sentences, *means))
-    several_suites, several_labels = (len({head[at] for head in heads}) > 1 for at in (0, 1))
+    several_suites, several_labels = (len({key[at] for key in heads}) > 1 for at in (0, 1))
     out = []
-    for head in heads:
-        suite, label = head
+    for suite, label in heads:
         name = [f"suite {suite}"] if several_suites else []
         name += [f"label {label}" if label else "all labels"] if several_labels else []
-        mine, by_sentence = ([f for k, f in found.items() if k[:2] == head] for found in (checks, sentences))
-        opened = place_of(named) if named is not None and named in mine else None
-        out.append(_block(", ".join(name), opened, mine, by_sentence, means.get(head, {})))
-    return tuple(out)
-
-
-def _block(
-    name: str,
-    opened: Place | None,
-    found: list[Finding],
-    sentences: list[Finding],
-    means: Mapping[Key, Finding],
-) -> Block:
-    places = unique(place_of(f) for f in (*found, *sentences))
-    called = place_names(places)
-    cells = {(f.where["check"], place_of(f)): f for f in found}
-    checks = tuple({f.where["check"]: f for f in sorted(found, key=order)}.values())
-    dir_means = {
-        (model, corpus): f
-        for (*group, model, corpus, measure), f in means.items()
-        if measure == "pass_rate_mean" and group == ["kind", "DIR"]
-    }
-    ledgers = {
-        place: _ledger(
-            f", {called[place]}" if len(places) > 1 else "",
-            [cells[key] for check in checks if (key := (check.where["check"], place)) in cells],
+        mine, by_sentence = (
+            [f for key, f in found.items() if key[:2] == (suite, label)] for found in (checks, sentences)
         )
-        for place in places
-    }
-    return Block(
-        name,
-        opened or next(iter(places), None),
-        called,
-        checks,
-        cells,
-        tuple(plots(called, checks, cells, dir_means)) if checks else (),
-        _means(means) if means else None,
-        _sentence_table(sentences, called) if sentences else None,
-        ledgers,
-    )
+        own_means = means.get((suite, label), {})
+        places = unique(place_of(f) for f in (*mine, *by_sentence))
+        called = place_names(places)
+        out.append(
+            Block(
+                ", ".join(name),
+                place_of(named) if named is not None and named in mine else next(iter(places), None),
+                called,
+                tuple({f.where["check"]: f for f in sorted(mine, key=order)}.values()),
+                {(f.where["check"], place_of(f)): f for f in mine},
+                {place_of(f): f for key, f in own_means.items() if key[:2] + key[4:] == DIR_MEAN},
+                _means(own_means) if own_means else None,
+                _sentence_table(by_sentence, called) if by_sentence else None,
+            )
+        )
+    return tuple(out)
 
 
 def _means(means: Mapping[Key, Finding]) -> Table:
@@ -148,15 +191,4 @@ def _sentence_table(sentences: list[Finding], called: Mapping[Place, str]) -> Ta
         ("Check", "Sentence", *(name if len(called) > 1 else "Pass rate" for name in called.values())),
         tuple(rows),
         words=2,
-    )
-
-
-def _ledger(place: str, checks: list[Finding]) -> Table:
-    met = {name for f in checks for name in f.counts}
-    names = [name for name in LEDGER if name in met or name != "undecided"]
-    names += sorted(met - set(LEDGER))
-    return Table(
-        "generated = passed + failed + unchanged + unseen + unanswered" + place,
-        ("Check", *(name.replace("_", " ") for name in names)),
-        tuple((f.where["check"], *(count(f.counts.get(name, 0)) for name in names)) for f in checks),
     )

@@ -5,18 +5,7 @@ from collections.abc import Sequence
 
 from psycheck.finding import Finding
 from psycheck.report.charts import Lane
-from psycheck.report.numbers import (
-    count,
-    decimal,
-    ends,
-    known_interval,
-    p_value,
-    percent,
-    plain,
-    span,
-    spans,
-    unbroken,
-)  # fmt: skip
+from psycheck.report.numbers import count, decimal, ends, p_value, percent, plain, span, spans, unbroken
 from psycheck.report.page import draw
 from psycheck.report.tables import Table
 from psycheck.report.words import listed, name_of
@@ -27,11 +16,6 @@ CERTAIN = 0.05
 TOO_FEW = "too_few_lists"
 CARRIERS = 20
 Line = tuple[str, str, Lane]  # of a plot: its name, more words, its track
-_VARIANTS = {
-    ("pairs", "unit"): "each pair centred on its mean, vectors of length 1 (Bolukbasi et al.)",
-    ("pairs", "raw"): "each pair centred on its mean, vectors as they are",
-    ("differences", "unit"): "differences centred on their mean, vectors of length 1",
-}
 
 
 def render_bias(run: Run) -> str:
@@ -76,15 +60,13 @@ def _words_plot(findings: Sequence[Finding], name: str) -> tuple[str, float, lis
     for f in _of(findings, "direct_bias_symptom"):
         if f.where["list"] == name:
             own = [w for w in words if w.where.get("symptom") == f.where["symptom"]]
+            value, _, interval = plain(f, prose=True).partition(" (")
+            figures = spans(f"{value} {f.where['direction']}", interval.rstrip(")"), f"n {count(f.n)}")
             marks = tuple((_place(w, reach), _title(w)) for w in own)
-            interval = "–".join(decimal(end, 2) for end in known_interval(f))
-            figures = spans(f"{decimal(f.value, 2)} {f.where['direction']}", interval, f"n {count(f.n)}")
             symptoms.append((_symptom(f), "", Lane(_symptom(f), figures, 0.5, None, marks)))
     for w in words[:CARRIERS]:
-        at = _place(w, reach)
-        lane = Lane(
-            _title(w), spans(decimal(w.value)), 0.5, (min(0.5, at), max(0.5, at)), ((at, ""),), w.value < 0
-        )
+        low, high = sorted((0.5, at := _place(w, reach)))
+        lane = Lane(_title(w), spans(decimal(w.value)), 0.5, (low, high), ((at, ""),), w.value < 0)
         most.append((w.where["word"], _symptom(w), lane))
     every = Table(
         f"All {len(words)} known words of {name}, by the size of their cosine",
@@ -216,7 +198,7 @@ def bias_table(findings: Sequence[Finding]) -> Table:
 def _variants(findings: Sequence[Finding]) -> Table:
     rows = []
     for f in _of(findings, "direct_bias_variant"):
-        definition = _VARIANTS[f.where["centring"], f.where["lengths"]]
+        definition = name_of("direction", f"{f.where['centring']}_{f.where['lengths']}")
         rows.append((f.where["list"], definition, f.where["direction"], plain(f), count(f.n)))
     head = ("List", "Definition of the gender direction", "Side", "Direct Bias (95 % interval)", "n")
     return Table("Direct Bias with other definitions of the gender direction", head, tuple(rows), words=3)

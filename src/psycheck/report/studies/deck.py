@@ -40,13 +40,8 @@ def deck_tables(findings: Sequence[Finding]) -> str:
         "(see the notes). Ours: in percent, with the 95 % interval (one seed), or the mean over seeds with",
         "the standard deviation (several). p-values of ours are adjusted by Holm, one per seed.",
     )
-    return document(intro, tables_of(findings), notes())
-
-
-def tables_of(findings: Sequence[Finding]) -> list[Table]:
-    """The paper's tables with rows of ours."""
     tables = (checks_table, matrix_table, category_table, retraining_table, seeds_table)
-    return [table(findings) for table in tables]
+    return document(intro, [table(findings) for table in tables], notes())
 
 
 def checks_table(findings: Sequence[Finding]) -> Table:
