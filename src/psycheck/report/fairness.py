@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
+from psycheck.report.behaviour import LEDGER, LEDGER_IS
 from psycheck.report.cases import Case
 from psycheck.report.charts import Plot, Row, rate_lane
 from psycheck.report.numbers import count, figure, p_value, rate
@@ -19,7 +20,6 @@ RATES = ("fnr", "fpr", "positive_rate")
 BETWEEN = ("fnr_ratio", "equal_opportunity_difference", "demographic_parity_difference")
 # The ratio and the equal opportunity difference share one test.
 TESTED_BY = {"fnr_ratio": "equal_opportunity_difference"}
-LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided", "both_genders")
 BESIDES = "named_besides"
 SHOWN = 50
 NO_CASES: Mapping[tuple[str, str, str], tuple[Case, ...]] = MappingProxyType({})
@@ -188,12 +188,12 @@ def _plot(mine: Mapping[Key, Finding], heads: Sequence[Key]) -> Plot | None:
 
 def _ledger(flips: Finding) -> Table:
     """Every text of the corpus, in exactly one column of the ledger."""
-    names = [name for name in LEDGER if name in flips.counts]
+    names = [name for name in (*LEDGER, "both_genders") if name in flips.counts]
     besides = flips.counts.get(BESIDES, 0)
     left = f" {count(besides)} of the pairs also have a gendered noun or title, which is not swapped"
     left += " (--swap nouns,titles)."
     return Table(
-        "generated = passed + failed + unchanged + unseen + unanswered",
+        LEDGER_IS,
         ("Pairs", *(name.replace("_", " ") for name in names)),
         ((f"{swapped_words(flips)} swapped", *(count(flips.counts[name]) for name in names)),),
         note="Undecided texts have a word whose swap is ambiguous; they are left out. Pairs that name both "

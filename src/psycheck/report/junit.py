@@ -6,7 +6,7 @@ from xml.etree import ElementTree as Xml
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, plain
-from psycheck.report.own import findings_of, place_of_own, value_of, without_own
+from psycheck.report.own import place_of_own, value_of, without_own
 from psycheck.report.shelf import by, grouped
 from psycheck.report.words import order, why_untested
 from psycheck.run import Run
@@ -47,7 +47,7 @@ def junit(run: Run) -> str:
             case(suite, _name(f) + label, f, plain(f), f"not tested: {why_untested(f)}")
     for audit in run.own_audits:
         suite = suite_of(audit.name)
-        for f in findings_of(audit, run):
+        for f in run.findings.where(audit=audit.name):
             case(suite, f"{f.measure}: {place_of_own(f)}", f, value_of(f, audit), "not tested")
     if run.gates:
         suite = suite_of("gates")

@@ -10,11 +10,6 @@ from psycheck.report.words import name_of
 from psycheck.run import OwnAudit, Run
 
 
-def findings_of(audit: OwnAudit, run: Run) -> list[Finding]:
-    """The findings of one audit."""
-    return [finding for finding in run.findings if finding.where.get("audit") == audit.name]
-
-
 def without_own(run: Run) -> Run:
     """The run without the findings of audits from outside, which only their own sections show."""
     own = {audit.name for audit in run.own_audits}
@@ -39,7 +34,7 @@ def own_table(audit: OwnAudit, run: Run) -> Table:
     """The findings of one audit, for a section that the audit did not draw itself."""
     titles = {measure.name: measure.title for measure in audit.measures}
     rows = []
-    for f in findings_of(audit, run):
+    for f in run.findings.where(audit=audit.name):
         title = titles.get(f.measure) or name_of("measures", f.measure)
         rows.append((title, place_of_own(f), value_of(f, audit), count(f.n), _marks(f)))
     head = ("Measure", "Of what", "Value (95 % interval)", "n", "Marks")

@@ -1,7 +1,7 @@
 """Performance, calibration, length and correlations across models, as tables and reliability curves."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -19,16 +19,8 @@ MAIN = ("f1", "macro_f1", "auc", "brier")
 
 
 Curve = tuple[str, list[tuple[float, Finding]], str]  # its name, its bins by mean score, a note
-
-
-@dataclass(frozen=True, slots=True)
-class Performance:
-    """The performance section of one label."""
-
-    name: str
-    matrices: tuple[Table, ...]
-    full: Table
-    hard: Table | None
+# Of a label: its name, the matrices of the main measures, all measures, those from hard labels.
+Performance = tuple[str, list[Table], Table, Table | None]
 
 
 def is_performance(finding: Finding) -> bool:
@@ -36,7 +28,7 @@ def is_performance(finding: Finding) -> bool:
     return finding.where.get("audit") == "performance" and set(finding.where) <= KNOWN
 
 
-def performance(shelf: Shelf, plan: Mapping[str, Any]) -> tuple[Performance, ...]:
+def performance(shelf: Shelf, plan: Mapping[str, Any]) -> list[Performance]:
     """Take the findings on performance: one matrix per main measure, then all measures."""
     taken = shelf.take(
         lambda f: is_performance(f) and f.measure != "reliability",
@@ -47,7 +39,7 @@ def performance(shelf: Shelf, plan: Mapping[str, Any]) -> tuple[Performance, ...
     for label, mine in labels.items():
         name = "All labels together" if label in ("", "all") else f"Label {label}"
         out.append(_of_label(name if len(labels) > 1 else "", mine, plan))
-    return tuple(out)
+    return out
 
 
 def distribution(model: str, corpus: str, plan: Mapping[str, Any]) -> str:
@@ -95,7 +87,7 @@ def _of_label(name: str, mine: list[Finding], plan: Mapping[str, Any]) -> Perfor
         "For comparison with the DECK paper only, which computes both from 0/1 decisions: "
         "its Brier score is 1 − accuracy. They do not measure calibration.",
     )
-    return Performance(name, tuple(matrices), full, hard if hard.rows else None)
+    return name, matrices, full, hard if hard.rows else None
 
 
 def _marked(finding: Finding | None, plan: Mapping[str, Any]) -> Markup:

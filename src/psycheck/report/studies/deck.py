@@ -6,15 +6,13 @@ from psycheck.finding import Finding
 from psycheck.report.shelf import by, grouped, unique
 from psycheck.report.studies.papers import (
     MARK,
-    PUBLISHED,
     contradicted,
     document,
-    interval_of,
     marked,
     over_seeds,
     p_values,
     published,
-)  # fmt: skip
+)
 from psycheck.report.tables import Table
 
 HALF, DEV = "0.5", "dev"  # how a decision was made, as findings name it
@@ -125,7 +123,7 @@ def notes() -> list[str]:
     out = [
         "The paper's Brier and AUC come from hard labels: Brier is 1 − accuracy; its AUC is called hard here."
     ]
-    for _, table, row in contradicted(*sorted(path.stem for path in PUBLISHED.glob("deck-*.csv"))):
+    for _, table, row in contradicted("deck-*"):
         keys = ("check", "trained_on", "tested_on", "model", "measure")
         what = ", ".join(row[key] for key in keys if row.get(key))
         value = row.get("value") or row.get("plain_f1") or row.get("mean")
@@ -157,7 +155,4 @@ def _mean(findings: Sequence[Finding], key: Row) -> str:
 
 
 def _percent(finding: Finding) -> str:
-    if not finding.tested:
-        return "not tested"
-    ends = interval_of(finding, scale=100, digits=0)
-    return f"{100 * finding.value:.1f}{f' ({ends})' if ends else ''}, n {finding.n}"
+    return f"{over_seeds([finding], scale=100, digits=1)}, n {finding.n}" if finding.tested else "not tested"

@@ -58,7 +58,7 @@ def tables_of(findings: Sequence[Finding]) -> list[Table]:
         flips = next((f for f in findings if f.measure == "flip_rate"), None)
         note = "The ratio is the lower by the higher false negative rate; F, M: who is missed less."
         out.append(Table(f"The same texts with {swapped_words(flips)} swapped", _FAIR, tuple(fair), 3, note))
-    for suite in dict.fromkeys(f.where["suite"] for f in findings if f.measure == "pass_rate_change"):
+    for suite in unique(f.where["suite"] for f in findings if f.measure == "pass_rate_change"):
         for column in ("symptom", "check"):
             if rows := change_rows(findings, suite, column):
                 head = ("arm", column, "polarity", "before", "after", "change", "95 %", "")
@@ -70,7 +70,7 @@ def summary_lines(findings: Sequence[Finding]) -> list[str]:
     """One line per arm: what it costs on the corpus it learned from, what it brings on the others."""
     lines = []
     changes = [f for f in findings if f.measure in ("macro_f1_change", "auc_change") and f.tested]
-    for arm in dict.fromkeys(f.where["arm"] for f in changes):
+    for arm in unique(f.where["arm"] for f in changes):
         for flag, place in _PLACES.items():
             mine = [f for f in changes if f.where["arm"] == arm and flag in f.flags]
             means = []

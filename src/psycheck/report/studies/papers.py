@@ -26,11 +26,11 @@ def marked(row: Mapping[str, str], column: str = "value") -> str:
     return row[column] + (MARK if row["mark"] else "")
 
 
-def contradicted(*names: str) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """The rows that their paper contradicts, each with its paper and its table: "deck", "table 4"."""
-    for name in names:
-        paper, _, table = name.partition("-")
-        yield from ((paper, table.replace("-", " "), row) for row in published(name) if row["mark"])
+def contradicted(*tables: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """The rows of tables, such as "deck-*", that their paper contradicts, each with its paper and table."""
+    for path in (path for name in tables for path in sorted(PUBLISHED.glob(f"{name}.csv"))):
+        paper, _, table = path.stem.partition("-")
+        yield from ((paper, table.replace("-", " "), row) for row in published(path.stem) if row["mark"])
 
 
 def document(intro: Sequence[str], tables: Iterable[Table], notes: Sequence[str]) -> str:
