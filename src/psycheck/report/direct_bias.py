@@ -56,17 +56,18 @@ def _words_plot(findings: Sequence[Finding], name: str) -> tuple[str, float, lis
     """The words of a list on a scale to the next tenth: by symptom, and those with the largest cosines."""
     words = [f for f in _of(findings, "projection") if f.where["list"] == name]
     reach = max(0.1, math.ceil(max(abs(f.value) for f in words) * 10) / 10)
+    drawn = [(w, 0.5 + 0.5 * w.value / reach, f"{w.where['word']}: {decimal(w.value)}") for w in words]
     symptoms, most = [], []
     for f in _of(findings, "direct_bias_symptom"):
         if f.where["list"] == name:
-            own = [w for w in words if w.where.get("symptom") == f.where["symptom"]]
             value, _, interval = plain(f, prose=True).partition(" (")
             figures = spans(f"{value} {f.where['direction']}", interval.rstrip(")"), f"n {count(f.n)}")
-            marks = tuple((_place(w, reach), _title(w)) for w in own)
+            own = f.where["symptom"]
+            marks = tuple((at, title) for w, at, title in drawn if w.where.get("symptom") == own)
             symptoms.append((_symptom(f), "", Lane(_symptom(f), figures, 0.5, None, marks)))
-    for w in words[:CARRIERS]:
-        low, high = sorted((0.5, at := _place(w, reach)))
-        lane = Lane(_title(w), spans(decimal(w.value)), 0.5, (low, high), ((at, ""),), w.value < 0)
+    for w, at, title in drawn[:CARRIERS]:
+        ends_at = (min(0.5, at), max(0.5, at))
+        lane = Lane(title, spans(decimal(w.value)), 0.5, ends_at, ((at, ""),), low=w.value < 0)
         most.append((w.where["word"], _symptom(w), lane))
     every = Table(
         f"All {len(words)} known words of {name}, by the size of their cosine",
@@ -75,14 +76,6 @@ def _words_plot(findings: Sequence[Finding], name: str) -> tuple[str, float, lis
         words=2,
     )
     return name, reach, symptoms, most, every
-
-
-def _place(word: Finding, reach: float) -> float:
-    return 0.5 + 0.5 * word.value / reach
-
-
-def _title(word: Finding) -> str:
-    return f"{word.where['word']}: {decimal(word.value)}"
 
 
 def _symptom(finding: Finding) -> str:

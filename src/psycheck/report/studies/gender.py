@@ -75,25 +75,23 @@ def flips_plot(flips: Sequence[Finding]) -> dict[str, object]:
 
 def gender_tables(run: Run) -> str:
     """All tables in Markdown: the sentences first, then the paper's tables, the pairs and the changes."""
-    findings = run.findings
-    draws = _draws(findings)
-    ours = (
-        f"Ours: {_over(draws)}."
-        if draws > 1
-        else "Ours with the 95 % interval. That of an FNRR is of FNR(named) / FNR(other): where it reaches "
+    tables = tables_of(run.findings)
+    over_draws = tables[0].note
+    ours = over_draws or (
+        "Ours with the 95 % interval. That of an FNRR is of FNR(named) / FNR(other): where it reaches "
         "above 1, these texts cannot tell which gender is missed less."
     )
     intro = (
         "# Gender bias on its way to a classifier: ours and the published figures",
         "",
-        *(f"- {line}" for line in answers(findings)),
+        *(f"- {line}" for line in answers(run.findings)),
         "",
         f"Published: “{SOURCE}”, Tables 1–3, as printed;",
         f"{MARK} marks a figure that the paper's own text contradicts (see the notes). FNRR is the lower by",
         "the higher false negative rate; the letter names the gender that is missed less.",
         ours,
     )
-    tables = [replace(table, note="") if table.note == ours else table for table in tables_of(findings)]
+    tables = [replace(table, note="") if table.note == over_draws else table for table in tables]
     return document(intro, tables, run.notes)
 
 
@@ -103,7 +101,8 @@ def tables_of(findings: Findings) -> list[Table]:
     tables = [*main, pairs_table(findings), change_table(findings)]
     draws = _draws(findings)
     if draws > 1:
-        tables = [replace(table, note=f"Ours: {_over(draws)}.") for table in tables]
+        note = f"Ours: mean of {draws} draws of the training texts; in brackets the least and the most."
+        tables = [replace(table, note=note) for table in tables]
     ids = flipped_table(findings)
     return [*tables, ids] if ids.rows else tables
 
@@ -263,10 +262,6 @@ def _flips(findings: Sequence[Finding], *, again: bool = False) -> str:
 
 def _draws(findings: Findings) -> int:
     return len({f.where["seed"] for f in findings.where(measure="flip_rate")})
-
-
-def _over(draws: int) -> str:
-    return f"mean of {draws} draws of the training texts; in brackets the least and the most"
 
 
 def _counted(values: Sequence[int]) -> str:
