@@ -61,7 +61,8 @@ def comparison_verdict(findings: Sequence[Finding]) -> str:
         tested = [f for f in findings if f.measure == measure and f.tested]
         if not tested:
             continue
-        near, far = (pick(tested, key=lambda f: (f.value, f.n)) for pick in (min, max))
+        tested.sort(key=lambda f: (f.value, f.n))
+        near, far = tested[0], tested[-1]
         words = f"{name_of('measures', measure)} {formatted(far)}, n {count(far.n)}"
         if len(tested) == 1:
             return f"{_both(far)}: {words}. {cautions}".strip()

@@ -1,7 +1,7 @@
 """Gender and groups: what swapping the gender changes, and the rates of each group of the corpus."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from markupsafe import Markup
@@ -161,15 +161,14 @@ def _read_as(counts: Mapping[str, int]) -> str:
 
 
 def _compared(mine: Mapping[Key, Finding], measure: str, sides: Key) -> tuple[str, str, str]:
-    """A figure with the side that is missed less, its p-value, and the adjusted one, bold below 0.05."""
-    finding = mine.get((measure, *sides))
-    if finding is not None:  # equal sides get no mark
-        finding = replace(finding, flags=tuple(flag for flag in finding.flags if flag != "favours_neither"))
+    """A figure, with the side that is missed less; its p-value, and the adjusted one, bold below 0.05."""
     tested = TESTED_BY.get(measure, measure)
-    p, adjusted = (mine.get((f"{tested}_{end}", *sides)) for end in ("p", "p_holm"))
+    names = (measure, f"{tested}_p", f"{tested}_p_holm")
+    value, p, adjusted = (mine.get((name, *sides)) for name in names)
     shown, shown_adjusted = ("–" if one is None else p_value(one.value) for one in (p, adjusted))
-    strong = adjusted is not None and "significant" in adjusted.flags
-    return figure(finding), shown, Markup("<b>{}</b>" if strong else "{}").format(shown_adjusted)
+    if adjusted is not None and "significant" in adjusted.flags:
+        shown_adjusted = Markup("<b>{}</b>").format(shown_adjusted)
+    return figure(value, "favours_neither"), shown, shown_adjusted
 
 
 def _plot(mine: Mapping[Key, Finding], heads: Sequence[Key]) -> Plot | None:

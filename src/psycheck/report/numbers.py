@@ -83,11 +83,11 @@ def plain(finding: Finding, *, prose: bool = False) -> str:
     return f"{value} ({between.join(decimal(end, digits) for end in interval)})" if interval else value
 
 
-def figure(finding: Finding | None) -> Markup:
-    """A finding as a table cell: value, interval and n, each unbroken."""
+def figure(finding: Finding | None, without: str = "") -> Markup:
+    """A finding as a table cell: value, interval and n, each unbroken, and its flags except `without`."""
     if finding is None:
         return Markup('<span class="none">–</span>')
-    marks = ", ".join(name_of("flags", flag) for flag in finding.flags if flag != "not_tested")
+    marks = ", ".join(name_of("flags", flag) for flag in finding.flags if flag not in ("not_tested", without))
     if not finding.tested:
         return Markup('<span class="none">{}</span>').format(
             f"not tested: {marks}" if marks else "not tested"

@@ -1,7 +1,6 @@
 """Performance, calibration, length and correlations across models, as tables and reliability curves."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -143,10 +142,8 @@ def length(shelf: Shelf) -> Table | None:
     for head in heads:
         failed, passed = (taken.get(("length_median", outcome, *head)) for outcome in ("failed", "passed"))
         effect, p = (taken.get((measure, "", *head)) for measure in ("length_effect", "length_p"))
-        if effect:
-            effect = replace(effect, flags=tuple(flag for flag in effect.flags if flag != DEPENDENT))
-        figures = (_median(failed), _median(passed), figure(effect), p_value(p.value) if p else "–")
-        rows.append((*(head[i] for i in varied), name_of("features", head[5]), *figures))
+        cells = (_median(failed), _median(passed), figure(effect, DEPENDENT), p_value(p.value) if p else "–")
+        rows.append((*(head[i] for i in varied), name_of("features", head[5]), *cells))
     names = ("Model", "Corpus", "Suite", "Label", "Unit")
     return Table(
         "Length of texts that failed and that passed DIR checks (medians; Mann–Whitney test)",
