@@ -7,15 +7,14 @@ from jinja2 import UndefinedError
 
 import psycheck.report.page
 from psycheck.finding import Findings
-from psycheck.report.gender import flips_plot
 from psycheck.report.page import draw
+from psycheck.report.studies.gender import flips_plot
 from psycheck.report.tables import Table
 from psycheck.run import Run
 
 FOLDER = Path(psycheck.report.page.__file__).parent
-PAGES = sorted(
-    path.name for path in FOLDER.glob("*.j2") if path.name not in ("page.html.j2", "table.html.j2")
-)
+SHARED = ("page.html.j2", "table.html.j2", "charts.html.j2")
+PAGES = sorted(path.name for path in FOLDER.glob("*.j2") if path.name not in SHARED)
 RUN = Run({"corpora": ["a"]}, {"date": "2026-01-01"}, Findings(), notes=("<b>said</b>",))
 
 

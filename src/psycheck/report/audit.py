@@ -11,15 +11,13 @@ from markupsafe import Markup
 from psycheck.errors import counted
 from psycheck.report.behaviour import blocks
 from psycheck.report.cases import case_groups, outcomes, pair_cases
-from psycheck.report.charts import axis
 from psycheck.report.fairness import fairness
 from psycheck.report.fairness_sentences import fairness_tested
 from psycheck.report.numbers import count
-from psycheck.report.own import own_table, without_own
+from psycheck.report.own import others, own_table, without_own
 from psycheck.report.page import draw
 from psycheck.report.performance import across, curves, length, performance
-from psycheck.report.shelf import Shelf
-from psycheck.report.tables import others
+from psycheck.report.shelf import Shelf, unique
 from psycheck.report.verdict import cautions, checks_of, headlines, learned, unanswered, untested, weakest
 from psycheck.report.words import file_text, listed
 from psycheck.run import Run
@@ -54,12 +52,8 @@ def render(run: Run) -> str:
         "others": others(shelf.left),
         "groups": groups,
         "outcomes": outcomes(run),
-        "choices": {
-            key: list(dict.fromkeys(getattr(group, key) for group in groups))
-            for key in ("check", "model", "corpus")
-        },
+        "choices": {key: unique(getattr(one, key) for one in groups) for key in ("check", "model", "corpus")},
         "with_texts": any(case.text is not None for case in run.shown),
-        "axis": axis(),
         "environment": list(_facts(run.environment)),
         "plan": json.dumps(dict(run.plan), indent=1, ensure_ascii=False, default=str),
         "run": whole,
@@ -67,22 +61,27 @@ def render(run: Run) -> str:
     return draw("audit", run, **page)
 
 
+def _planned(run: Run, key: str) -> dict[str, Mapping[str, Any]]:
+    """The models or corpora of the plan by their names."""
+    entries = [one if isinstance(one, Mapping) else {"name": one} for one in run.plan.get(key, ())]
+    return {str(entry.get("name", "")): entry for entry in entries}
+
+
 def _names(run: Run, key: str, planned: str) -> list[str]:
     """The names in the findings, or those of the plan if there are no findings."""
-    found = dict.fromkeys(f.where[key] for f in run.findings if f.where.get(key) and "by" not in f.where)
-    return list(found) or [_name(entry) for entry in _entries(run.plan.get(planned))]
+    found = unique(f.where[key] for f in run.findings if f.where.get(key) and "by" not in f.where)
+    return found or list(_planned(run, planned))
 
 
 def _tested(run: Run) -> str:
     """What was tested, in one sentence."""
     checks = checks_of(run)
-    suites = list(dict.fromkeys(f.where.get("suite", "") for f in checks if f.where.get("suite")))
+    suites = unique(f.where["suite"] for f in checks if f.where.get("suite"))
     number = len({(f.where.get("suite"), f.where["check"]) for f in checks if f.tested})
     fair = fairness_tested(run)
-    planned = [entry for entry in _entries(run.plan.get("corpora")) if isinstance(entry, Mapping)]
-    sizes = {_name(entry): entry.get("texts", entry.get("n")) for entry in planned}
+    sizes = {name: entry["texts"] for name, entry in _planned(run, "corpora").items() if "texts" in entry}
     corpora = [
-        f"{name} ({counted(size, 'text')})" if isinstance(size := sizes.get(name), int) else name
+        f"{name} ({counted(sizes[name], 'text')})" if name in sizes else name
         for name in _names(run, "corpus", "corpora")
     ]
     named = counted(number, "check") + (f" of {listed(suites)}" if suites else "")
@@ -96,23 +95,10 @@ def _tested(run: Run) -> str:
 def _left_out(run: Run) -> list[str]:
     """The rows of each corpus that were left out, and why."""
     return [
-        f"{_name(entry)}: "
-        + ", ".join(f"{str(why).replace('_', ' ')} {count(rows)}" for why, rows in entry["left_out"].items())
-        for entry in _entries(run.plan.get("corpora"))
-        if isinstance(entry, Mapping) and isinstance(entry.get("left_out"), Mapping) and entry["left_out"]
+        f"{name}: " + ", ".join(f"{why.replace('_', ' ')} {count(rows)}" for why, rows in left_out.items())
+        for name, entry in _planned(run, "corpora").items()
+        if (left_out := entry.get("left_out"))
     ]
-
-
-def _entries(planned: object) -> list[Any]:
-    if isinstance(planned, Mapping):
-        return [
-            {"name": name, **(value if isinstance(value, Mapping) else {})} for name, value in planned.items()
-        ]
-    return list(planned) if isinstance(planned, Sequence) and not isinstance(planned, str) else []
-
-
-def _name(entry: object) -> str:
-    return str(entry.get("name", "")) if isinstance(entry, Mapping) else str(entry)
 
 
 def _facts(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

@@ -1,43 +1,101 @@
 """The checks of each suite and label: plots, heat map, means, sentences and the ledger."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
-from psycheck.report.dots import Place, Plot, plots
-from psycheck.report.numbers import count, figure, percent, span, spans
-from psycheck.report.shelf import Key, Shelf, by
+from psycheck.report.charts import Lane, Means, Place, Plot, Row, rate_lane
+from psycheck.report.numbers import count, figure, percent, rate, span, spans
+from psycheck.report.shelf import Key, Shelf, by, unique
 from psycheck.report.tables import Table
 from psycheck.report.words import name_of, natural, order, place_names, place_of
 
 MEANS = ("pass_rate_mean", "pass_rate_sd")
+DIR_MEAN = ("kind", "DIR", "pass_rate_mean")
+PANELS = 3
 BY = ("category", "polarity", "kind", "symptom")
 LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided")
+LEDGER_IS = "generated = passed + failed + unchanged + unseen + unanswered"
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The section of one suite and one label; `open_plot` and `open_ledger` start unfolded."""
+    """The section of one suite and one label; the plot and the ledger of `opened` start unfolded.
+
+    `called` names the places, `checks` has each check once, `cells` all findings, `dir_means` the DIR means.
+    """
 
     name: str
-    plots: tuple[Plot, ...]
-    heat: "Heat | None"
+    opened: Place | None
+    called: Mapping[Place, str]
+    checks: tuple[Finding, ...]
+    cells: Mapping[tuple[str, Place], Finding]
+    dir_means: Mapping[Place, Finding]
     means: Table | None
     sentences: Table | None
-    ledgers: tuple[Table, ...]
-    open_plot: int = 0
-    open_ledger: int = 0
+
+    def plots(self) -> Iterator[Plot]:
+        """One plot for few places, else one per model if it has several corpora; at most three panels."""
+        models = unique(model for model, _ in self.called)
+        split = PANELS < len(self.called) > len(models)
+        for model in models if split else ("",):
+            mine = [place for place in self.called if place[0] == model or not split]
+            for start in range(0, len(mine), PANELS):
+                part = tuple(mine[start : start + PANELS])
+                panels = tuple((place[1] or place[0]) if model else self.called[place] for place in part)
+                yield Plot(model, panels if len(self.called) > 1 else (), tuple(self._groups(part)), part)
+
+    def _groups(self, places: tuple[Place, ...]) -> Iterator[tuple[str, Means, tuple[Row, ...]]]:
+        """The name, means and rows of each group of checks; the DIR mean precedes the first DIR check."""
+        mean_lanes = tuple(_mean_lane(self.dir_means.get(place)) for place in places)
+        means = tuple(lane.mean if lane else None for lane in mean_lanes)
+        groups: dict[str, list[Row]] = {}
+        directed = set()
+        for check in self.checks:
+            where = check.where
+            name = name_of("symptoms", where.get("symptom") or where.get("topic") or "other checks")
+            name = name[:1].upper() + name[1:]
+            if where.get("symptom") and where.get("item"):
+                name += f" · {where.get('scale', '')} item {where['item']}"
+            if where.get("kind") == "DIR":
+                directed.add(name)
+                if self.dir_means:
+                    groups.setdefault("", [Row("", "Mean of the DIR checks", "", mean_lanes)])
+            found = [self.cells.get((where["check"], place)) for place in places]
+            lanes = tuple(_lane(f, mean) if f else None for f, mean in zip(found, means, strict=True))
+            word = where.get("polarity", "") if where.get("symptom") else ""
+            groups.setdefault(name, []).append(Row(where["check"], word, where.get("title", ""), lanes))
+        for name, rows in groups.items():
+            yield name, means if name in directed else (None,) * len(places), tuple(rows)
+
+    def ledgers(self) -> Iterator[tuple[Place, Table]]:
+        """What became of the cases of every check, place by place."""
+        for place, called in self.called.items():
+            mine = [f for check in self.checks if (f := self.cells.get((check.where["check"], place)))]
+            met = {name for f in mine for name in f.counts}
+            names = [name for name in LEDGER if name in met or name != "undecided"]
+            names += sorted(met - set(LEDGER))
+            rows = tuple((f.where["check"], *(count(f.counts.get(name, 0)) for name in names)) for f in mine)
+            caption = LEDGER_IS + (f", {called}" if len(self.called) > 1 else "")
+            yield place, Table(caption, ("Check", *(name.replace("_", " ") for name in names)), rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Heat:
-    """Checks × models and corpora: the text of each cell, and its shade (0 passes … 4 fails)."""
+def _lane(finding: Finding, mean: float | None) -> Lane:
+    title = f"{finding.where['check']}: {rate(finding)}"
+    if finding.tested:
+        title += f" of {count(finding.n)} pass"
+        title += ", below the mean of the DIR checks" if "below_dir_mean" in finding.flags else ""
+    return rate_lane(finding, title, mean if finding.where.get("kind") == "DIR" else None)
 
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, str, tuple[tuple[str, int], ...]], ...]
+
+def _mean_lane(mean: Finding | None) -> Lane | None:
+    if mean is None or not mean.tested:
+        return None
+    value, checks = percent(mean.value, 1), counted(mean.counts.get("checks", mean.n), "check")
+    return Lane(f"Mean of the DIR checks: {value}", spans(value, span(mean, 1), checks), mean.value)
 
 
 def blocks(shelf: Shelf, named: Finding | None = None) -> tuple[Block, ...]:
@@ -50,122 +108,59 @@ def blocks(shelf: Shelf, named: Finding | None = None) -> tuple[Block, ...]:
         lambda f: f.measure == "sentence_pass_rate" and bool(f.where.get("check")),
         by("suite", "label", "check", "variant", "sentence", "model", "corpus"),
     )
-    means = shelf.take(lambda f: f.measure in MEANS and "by" in f.where, _mean_key)
-    means = {_adopted(key, checks): finding for key, finding in means.items()}
-    heads = dict.fromkeys(key[:2] for key in (*checks, *sentences, *(key[1:3] for key in means)))
-    suites = {suite for suite, _ in heads}
-    labels = {label for _, label in heads}
+    averages = shelf.take(
+        lambda f: f.measure in MEANS and "by" in f.where,
+        lambda f: by("suite", "label", "by", f.where["by"], "model", "corpus", "measure")(f),
+    )
+    means: dict[Key, dict[Key, Finding]] = {}
+    for (suite, label, *rest), f in averages.items():
+        # A mean over corpora has no label, and takes that of its suite if there is one only.
+        labels = {key[1] for key in checks if key[0] == suite}
+        head = (suite, label or (labels.pop() if len(labels) == 1 else ""))
+        means.setdefault(head, {})[tuple(rest)] = f
+    heads = unique(key[:2] for key in (*checks, *sentences, *means))
+    several_suites, several_labels = (len({key[at] for key in heads}) > 1 for at in (0, 1))
     out = []
     for suite, label in heads:
-        name = [f"suite {suite}"] if len(suites) > 1 else []
-        name += [f"label {label}" if label else "all labels"] if len(labels) > 1 else []
+        name = [f"suite {suite}"] if several_suites else []
+        name += [f"label {label}" if label else "all labels"] if several_labels else []
         mine, by_sentence = (
-            [finding for key, finding in found.items() if key[:2] == (suite, label)]
-            for found in (checks, sentences)
+            [f for key, f in found.items() if key[:2] == (suite, label)] for found in (checks, sentences)
         )
-        own_means = {key: finding for key, finding in means.items() if key[1:3] == (suite, label)}
-        block = _block(", ".join(name), mine, by_sentence, own_means)
-        out.append(_opened(block, mine, place_of(named)) if named in mine and named else block)
+        own_means = means.get((suite, label), {})
+        places = unique(place_of(f) for f in (*mine, *by_sentence))
+        called = place_names(places)
+        out.append(
+            Block(
+                ", ".join(name),
+                place_of(named) if named is not None and named in mine else next(iter(places), None),
+                called,
+                tuple({f.where["check"]: f for f in sorted(mine, key=order)}.values()),
+                {(f.where["check"], place_of(f)): f for f in mine},
+                {place_of(f): f for key, f in own_means.items() if key[:2] + key[4:] == DIR_MEAN},
+                _means(own_means) if own_means else None,
+                _sentence_table(by_sentence, called) if by_sentence else None,
+            )
+        )
     return tuple(out)
 
 
-def _opened(block: Block, checks: list[Finding], place: Place) -> Block:
-    """The block with the plot and the ledger of a place unfolded."""
-    plot = next(k for k, one in enumerate(block.plots) if place in one.places)
-    places = list(dict.fromkeys(place_of(f) for f in checks))
-    return replace(block, open_plot=plot, open_ledger=places.index(place))
-
-
-def _adopted(key: Key, checks: Mapping[Key, Finding]) -> Key:
-    """The key of a mean; one over corpora has no label, and takes that of its suite if there is one only."""
-    measure, suite, label, *rest = key
-    labels = {other[1] for other in checks if other[0] == suite}
-    return (measure, suite, label or (labels.pop() if len(labels) == 1 else ""), *rest)
-
-
-def _mean_key(finding: Finding) -> tuple[str, ...]:
-    where = finding.where
-    kind = where["by"]
-    return (finding.measure, *by("suite", "label")(finding), kind, where.get(kind, ""), *place_of(finding))
-
-
-def _block(
-    name: str, checks: list[Finding], sentences: list[Finding], means: Mapping[tuple[str, ...], Finding]
-) -> Block:
-    places = list(dict.fromkeys(place_of(f) for f in (*checks, *sentences)))
-    called = place_names(places)
-    cells = {(f.where["check"], place_of(f)): f for f in checks}
-    listed = list({f.where["check"]: f for f in sorted(checks, key=order)}.values())
-    dir_means = {
-        (key[5], key[6]): finding
-        for key, finding in means.items()
-        if key[0] == "pass_rate_mean" and key[3:5] == ("kind", "DIR")
-    }
-    return Block(
-        name,
-        plots(places, called, listed, cells, dir_means) if checks else (),
-        _heat(places, called, listed, cells) if len(places) > 1 and checks else None,
-        _means(means),
-        _sentence_table(sentences, places, called) if sentences else None,
-        tuple(
-            _ledger(
-                called[place] if len(places) > 1 else "",
-                [cells[f.where["check"], place] for f in listed if (f.where["check"], place) in cells],
-            )
-            for place in places
-        ),
-    )
-
-
-def _heat(
-    places: list[Place],
-    called: Mapping[Place, str],
-    listed: list[Finding],
-    cells: Mapping[tuple[str, Place], Finding],
-) -> Heat:
-    rows = []
-    for check in listed:
-        name = check.where["check"]
-        drawn = []
-        for place in places:
-            finding = cells.get((name, place))
-            if finding is None or not finding.tested:
-                drawn.append(("not run" if finding is None else "not tested", -1))
-            else:
-                drawn.append((percent(finding.value), min(4, int(5 * (1 - finding.value)))))
-        rows.append((name, _short(check), tuple(drawn)))
-    return Heat(tuple(called[place] for place in places), tuple(rows))
-
-
-def _short(check: Finding) -> str:
-    where = check.where
-    if symptom := where.get("symptom"):
-        return ", ".join(filter(None, (name_of("symptoms", symptom), where.get("polarity"))))
-    return where.get("title", "")
-
-
-def _means(means: Mapping[Key, Finding]) -> Table | None:
+def _means(means: Mapping[Key, Finding]) -> Table:
     """Mean and standard deviation over the checks of a category, polarity, kind …, as in DECK's Table 5."""
-    if not means:
-        return None
-    places = list(dict.fromkeys((key[5], key[6]) for key in means))
-    shown = {place: (place[0], "all corpora" if place[1] == "all" else place[1]) for place in places}
-    names = place_names(list(shown.values()))
-    head = next(iter(means))[1:3]
-    groups = list(dict.fromkeys((key[3], key[4]) for key in means))
-    groups.sort(key=lambda group: [*BY, group[0]].index(group[0]))
+    places = unique((key[2], key[3]) for key in means)
+    shown = [(model, "all corpora" if corpus == "all" else corpus) for model, corpus in places]
+    names = place_names(shown)
+    groups = sorted(unique(key[:2] for key in means), key=lambda group: [*BY, group[0]].index(group[0]))
     rows = []
-    for position, (kind, value) in enumerate(groups):
-        cells = [
-            _mean_sd(*(means.get((measure, *head, kind, value, *place)) for measure in MEANS))
-            for place in places
-        ]
-        first = position == 0 or groups[position - 1][0] != kind
+    last = ""
+    for kind, value in groups:
+        cells = [_mean_sd(*(means.get((kind, value, *place, m)) for m in MEANS)) for place in places]
         name = name_of("symptoms" if kind == "symptom" else "values", value)
-        rows.append((name_of("by", kind) if first else "", name, *cells))
+        rows.append((name_of("by", kind) if kind != last else "", name, *cells))
+        last = kind
     return Table(
         "Mean pass rate of the checks, its 95 % interval, and the standard deviation (sd) between the checks",
-        ("By", "Group", *(names[shown[place]] if len(places) > 1 else "Mean" for place in places)),
+        ("By", "Group", *(names[place] if len(places) > 1 else "Mean" for place in shown)),
         tuple(rows),
         words=2,
     )
@@ -183,34 +178,17 @@ def _mean_sd(mean: Finding | None, sd: Finding | None) -> Markup:
     return figures + Markup(' <span class="n sd">{}, {}</span>').format(between, counted(checks, "check"))
 
 
-def _sentence_table(sentences: list[Finding], places: list[Place], called: Mapping[Place, str]) -> Table:
+def _sentence_table(sentences: list[Finding], called: Mapping[Place, str]) -> Table:
     key = by("check", "variant", "sentence")
     cells = {(key(f), place_of(f)): f for f in sentences}
     rows = [
-        (
-            check,
-            sentence or f"variant {variant}",
-            *(figure(cells.get(((check, variant, sentence), p))) for p in places),
-        )
-        for check, variant, sentence in sorted(
-            dict.fromkeys(key(f) for f in sentences), key=lambda k: (natural(k[0]), natural(k[1]))
-        )
+        (check, sentence or f"variant {variant}", *(figure(cells.get((k, place))) for place in called))
+        for k in sorted(unique(map(key, sentences)), key=lambda k: (natural(k[0]), natural(k[1])))
+        for check, variant, sentence in [k]
     ]
     return Table(
         "Pass rate of each sentence (value, 95 % interval, n)",
-        ("Check", "Sentence", *(called[p] if len(places) > 1 else "Pass rate" for p in places)),
+        ("Check", "Sentence", *(name if len(called) > 1 else "Pass rate" for name in called.values())),
         tuple(rows),
         words=2,
-    )
-
-
-def _ledger(name: str, mine: list[Finding]) -> Table:
-    met = {name for finding in mine for name in finding.counts}
-    names = [name for name in LEDGER if name in met or name != "undecided"]
-    names += sorted(met - set(LEDGER))
-    rows = ((f.where["check"], *(count(f.counts.get(name, 0)) for name in names)) for f in mine)
-    return Table(
-        "generated = passed + failed + unchanged + unseen + unanswered" + (f", {name}" if name else ""),
-        ("Check", *(name.replace("_", " ") for name in names)),
-        tuple(rows),
     )

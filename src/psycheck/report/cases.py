@@ -1,11 +1,13 @@
 """The cases behind the figures, grouped by check; texts only with --show-texts."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
 from psycheck.report.numbers import count, decimal
+from psycheck.report.shelf import grouped, unique
 from psycheck.report.words import natural
 from psycheck.run import PAIRS, Run, Shown
 
@@ -27,10 +29,10 @@ class Case:
 class CaseGroup:
     """The shown cases of one check on one corpus with one model."""
 
-    model: str
-    corpus: str
     suite: str
     check: str
+    model: str
+    corpus: str
     tally: str
     cases: tuple[Case, ...]
     failing: str
@@ -38,11 +40,19 @@ class CaseGroup:
 
 def case_groups(run: Run) -> tuple[CaseGroup, ...]:
     """The shown cases by check, model and corpus; failing ones first, the largest change of score first."""
-    groups: dict[tuple[str, str, str, str], list[Shown]] = {}
-    for case in _of_checks(run):
-        groups.setdefault((case.suite, case.check, case.model, case.corpus), []).append(case)
-    ordered = sorted(groups.items(), key=lambda group: (group[0][0], natural(group[0][1]), group[0][2:]))
-    return tuple(_group(*head, cases) for head, cases in ordered)
+    ranks = {name: rank for rank, name in enumerate(OUTCOMES)}
+    groups = grouped(_of_checks(run), lambda c: (c.suite, c.check, c.model, c.corpus))
+    out = []
+    for head in sorted(groups, key=lambda head: (head[0], natural(head[1]), head[2:])):
+        cases = sorted(
+            groups[head],
+            key=lambda c: (ranks.get(c.outcome, len(ranks)), -_change(c), natural(c.id), c.variant),
+        )
+        tally = ", ".join(f"{count(n)} {name}" for name, n in Counter(c.outcome for c in cases).items())
+        ids = unique(case.id for case in cases if case.outcome == "failed")
+        more = f" and {count(len(ids) - PRINTED)} more in findings.jsonl" if len(ids) > PRINTED else ""
+        out.append(CaseGroup(*head, tally, tuple(map(_case, cases)), ", ".join(ids[:PRINTED]) + more))
+    return tuple(out)
 
 
 def outcomes(run: Run) -> list[str]:
@@ -53,14 +63,9 @@ def outcomes(run: Run) -> list[str]:
 
 def pair_cases(run: Run) -> dict[tuple[str, str, str], tuple[Case, ...]]:
     """The shown gender pairs whose decision changes, by label, model and corpus, the largest change first."""
-    out: dict[tuple[str, str, str], list[Shown]] = {}
-    for case in run.shown:
-        if case.suite == PAIRS:
-            out.setdefault((case.check, case.model, case.corpus), []).append(case)
-    return {
-        head: tuple(_case(case) for case in sorted(cases, key=lambda c: (-_change(c), natural(c.id))))
-        for head, cases in out.items()
-    }
+    pairs = sorted((c for c in run.shown if c.suite == PAIRS), key=lambda c: (-_change(c), natural(c.id)))
+    heads = grouped(pairs, lambda c: (c.check, c.model, c.corpus))
+    return {head: tuple(map(_case, cases)) for head, cases in heads.items()}
 
 
 def _of_checks(run: Run) -> list[Shown]:
@@ -69,47 +74,23 @@ def _of_checks(run: Run) -> list[Shown]:
 
 def marked(text: str, spans: Sequence[tuple[int, int]]) -> Markup:
     """A text with the edited spans marked; parts far from every edit are left out."""
-    parts: list[Markup] = []
+    out = Markup()
     end = 0
     for start, stop in sorted((max(0, a), min(len(text), b)) for a, b in spans if a < b):
         if start < end:
             continue
-        parts += [
-            _between(text[end:start], first=end == 0),
-            Markup("<mark>{}</mark>").format(text[start:stop]),
-        ]
+        before = text[end:start]
+        if len(before) > 2 * AROUND:
+            before = f"{before[:AROUND]} … {before[-AROUND:]}" if end else f"… {before[-AROUND:]}"
+        out += escape(before) + Markup("<mark>{}</mark>").format(text[start:stop])
         end = stop
-    rest = text[end:]
-    cut = 2 * AROUND if end == 0 else AROUND
-    parts.append(escape(rest) if len(rest) <= cut else escape(rest[:cut]) + " …")
-    return Markup().join(parts)
-
-
-def _between(text: str, *, first: bool) -> Markup:
-    """The text between two edits, shortened if long."""
-    if len(text) <= 2 * AROUND:
-        return escape(text)
-    start = text[:AROUND] if not first else ""
-    return escape(start) + (" … " if start else "… ") + escape(text[-AROUND:])
-
-
-def _group(suite: str, check: str, model: str, corpus: str, cases: list[Shown]) -> CaseGroup:
-    rank = {name: position for position, name in enumerate(OUTCOMES)}
-    ordered = sorted(
-        cases, key=lambda c: (rank.get(c.outcome, len(rank)), -_change(c), natural(c.id), c.variant)
-    )
-    met = dict.fromkeys(case.outcome for case in ordered)
-    tally = ", ".join(f"{count(sum(c.outcome == name for c in cases))} {name}" for name in met)
-    failing = list(dict.fromkeys(case.id for case in ordered if case.outcome == "failed"))
-    more = f" and {count(len(failing) - PRINTED)} more in findings.jsonl" if len(failing) > PRINTED else ""
-    return CaseGroup(
-        model, corpus, suite, check, tally, tuple(map(_case, ordered)), ", ".join(failing[:PRINTED]) + more
-    )
+    rest, most = text[end:], AROUND if end else 2 * AROUND
+    return out + (rest if len(rest) <= most else f"{rest[:most]} …")
 
 
 def _case(case: Shown) -> Case:
     before, after = (
-        ("no answer" if value != value else decimal(value, 2)) for value in (case.before, case.after)
+        "no answer" if value != value else decimal(value, 2) for value in (case.before, case.after)
     )
     text = None if case.text is None else marked(case.text, case.spans)
     return Case(case.id, case.outcome, f"{before} → {after}", text)

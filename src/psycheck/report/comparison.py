@@ -1,60 +1,39 @@
 """The page of a comparison: matrices of corpora, distinctive words, cautions and a map."""
 
 from collections.abc import Sequence
-from statistics import median
-from typing import NamedTuple
 
 import polars as pl
-from markupsafe import Markup
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.measure import described
 from psycheck.report.numbers import count, decimal, plain
 from psycheck.report.page import draw
+from psycheck.report.shelf import grouped, unique
+from psycheck.report.studies.corpora import tables_of
 from psycheck.report.tables import Table
 from psycheck.report.words import name_of, words_of
 from psycheck.run import Run
 
 SIDE = 640
-# One shape and one colour per corpus: distinct in grey print and without colour vision.
-SHAPES = (
-    "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z",
-    "M0 -4L3.6 2.6H-3.6z",
-    "M-2.7 -2.7H2.7V2.7H-2.7z",
-    "M0 -4L4 0L0 4L-4 0z",
-)
-COLOURS = ("#0b4f8a", "#b34700", "#3a7d44", "#7a4f9a", "#57606a", "#a08000")
-
-
-class Part(NamedTuple):
-    """A section of the page: a matrix for each main distance, and every figure between two sides."""
-
-    heading: str
-    matrices: list[Table]
-    pairs: Table | None
+Part = tuple[str, list[Table], Table | None]  # heading, a matrix per main distance, every figure
 
 
 def render_comparison(run: Run) -> str:
     """The page of a comparison as one HTML file without scripts."""
-    corpora = [str(corpus["name"]) for corpus in run.plan["corpora"]]
-    parts = [Part("Distances", matrices(run.findings), _pairs(run.findings))]
-    return _drawn(run, f"compare: {', '.join(corpora)}", comparison_verdict(run.findings), parts)
+    title = f"compare: {', '.join(str(corpus['name']) for corpus in run.plan['corpora'])}"
+    return _drawn(run, title, comparison_verdict(run.findings), [_part("Distances", run.findings)])
 
 
-def render_corpora_study(run: Run, papers: Sequence[Table]) -> str:
+def render_corpora_study(run: Run) -> str:
     """The page of the study of corpora: the papers' tables, then each comparison."""
-    between = [f for f in run.findings if f.where["level"] == "between corpora"]
-    by_corpus: dict[str, list[Finding]] = {}
-    for finding in run.findings:
-        if finding.where["level"] == "between classes":
-            by_corpus.setdefault(finding.where["corpus"], []).append(finding)
-    parts = [Part("Distances between the corpora", matrices(between), _pairs(between))]
+    between, within = (run.findings.where(level=f"between {sides}") for sides in ("corpora", "classes"))
     # Sides of different corpora may share a name, so each corpus has its own matrices.
-    for name, own in by_corpus.items():
-        parts.append(Part(f"Classes of {name}", matrices(own), _pairs(own)))
-    verdict = comparison_verdict(between or run.findings)
-    return _drawn(run, f"study corpora: {', '.join(run.plan['corpora'])}", verdict, parts, papers)
+    own = grouped(within, lambda f: f.where["corpus"])
+    parts = [_part("Distances between the corpora", between)]
+    parts += [_part(f"Classes of {name}", found) for name, found in own.items()]
+    title = f"study corpora: {', '.join(run.plan['corpora'])}"
+    return _drawn(run, title, comparison_verdict(between or run.findings), parts, tables_of(run.findings))
 
 
 def _drawn(run: Run, title: str, verdict: str, parts: Sequence[Part], papers: Sequence[Table] = ()) -> str:
@@ -63,14 +42,14 @@ def _drawn(run: Run, title: str, verdict: str, parts: Sequence[Part], papers: Se
         run,
         title=title,
         verdict=verdict,
-        cautions=[f for f in run.findings if f.measure == "caution"],
+        cautions=run.findings.where(measure="caution"),
         warned=bool(run.plan.get("warn")),
         papers=papers,
-        parts=[part for part in parts if part.matrices],
+        parts=[part for part in parts if part[1]],
         profile=_profile(run.findings),
         words=_words(run.findings),
         words_shown=words_of("comparison")["shown" if run.plan.get("show_texts") else "common"],
-        map=Markup(drawn_map(run.tables["map"])) if "map" in run.tables else None,
+        map=_map(run.tables["map"]) if "map" in run.tables else None,
     )
 
 
@@ -79,17 +58,16 @@ def comparison_verdict(findings: Sequence[Finding]) -> str:
     number = sum(f.measure == "caution" for f in findings)
     cautions = f"{counted(number, 'caution')}." if number else ""
     for measure in ("jsd_unigram", "mmd2", "adversarial_auc"):
-        found = sorted(
-            (f for f in findings if f.measure == measure and f.tested), key=lambda f: (f.value, f.n)
-        )
-        if found:
-            near, far = (f"{formatted(f)}, n {count(f.n)}" for f in (found[0], found[-1]))
-            name = name_of("measures", measure)
-            words = f"{_both(found[-1])}: {name} {far}."
-            if len(found) > 1:
-                words = f"{_both(found[-1])} are furthest apart: {name} {far}; "
-                words += f"{_both(found[0])} are nearest: {near}."
-            return f"{words} {cautions}".strip()
+        tested = [f for f in findings if f.measure == measure and f.tested]
+        if not tested:
+            continue
+        tested.sort(key=lambda f: (f.value, f.n))
+        near, far = tested[0], tested[-1]
+        words = f"{name_of('measures', measure)} {formatted(far)}, n {count(far.n)}"
+        if len(tested) == 1:
+            return f"{_both(far)}: {words}. {cautions}".strip()
+        nearest = f"{_both(near)} are nearest: {formatted(near)}, n {count(near.n)}"
+        return f"{_both(far)} are furthest apart: {words}; {nearest}. {cautions}".strip()
     return cautions or "No cautions; this does not prove that a corpus is sound."
 
 
@@ -109,7 +87,7 @@ def matrices(findings: Sequence[Finding]) -> list[Table]:
         found = {(f.where["first"], f.where["second"]): f for f in findings if f.measure == measure}
         if not found:
             continue
-        names = list(dict.fromkeys(name for pair in found for name in pair))
+        names = unique(name for pair in found for name in pair)
         cells = {
             pair: formatted(f) for (one, other), f in found.items() for pair in ((one, other), (other, one))
         }
@@ -121,52 +99,33 @@ def matrices(findings: Sequence[Finding]) -> list[Table]:
     return tables
 
 
-def drawn_map(table: pl.DataFrame) -> str:
-    """The map as inline SVG: one mark per text with its id on hover, and each corpus's name at its median."""
+def _map(table: pl.DataFrame) -> dict[str, object]:
+    """The size of the map; of each corpus its name, the place of each text, and the median of them."""
     low = {axis: float(table[axis].to_numpy().min()) for axis in "xy"}
     reach = {axis: float(table[axis].to_numpy().max()) - low[axis] for axis in "xy"}
-    span = max(reach.values()) or 1.0
-    places = table.with_columns(
-        *((20 + (pl.col(axis) - low[axis]) / span * (SIDE - 40)).alias(axis) for axis in "xy")
-    )
-    marks, names = [], []
-    for k, name in enumerate(places["corpus"].unique(maintain_order=True).to_list()):
-        own = places.filter(pl.col("corpus") == name)
-        shape, colour = SHAPES[k % len(SHAPES)], COLOURS[k % len(COLOURS)]
-        marks += [
-            Markup(
-                '<path d="{}" transform="translate({:.1f} {:.1f})" fill="{}" fill-opacity=".55">'
-                "<title>{}: {}</title></path>"
-            ).format(shape, x, y, colour, name, id_)
-            for id_, x, y in own.select("id", "x", "y").iter_rows()
-        ]
-        names.append(
-            Markup(
-                '<text class="mid" x="{:.0f}" y="{:.0f}" style="fill:{};font-weight:600;paint-order:stroke;'
-                'stroke:#fff;stroke-width:4px">{}</text>'
-            ).format(median(own["x"]), median(own["y"]), colour, name)
-        )
-    return Markup(
-        '<svg viewBox="0 0 {:.0f} {:.0f}" style="max-width:40rem;width:100%;height:auto" role="img">'
-        "<title>t-SNE map of the texts</title>{}{}</svg>"
-    ).format(
-        *(40 + reach[axis] / span * (SIDE - 40) for axis in "xy"), Markup().join(marks), Markup().join(names)
-    )
+    unit = (SIDE - 40) / (max(reach.values()) or 1.0)
+    places = table.with_columns(*((pl.col(axis) - low[axis]) * unit + 20 for axis in "xy"))
+    corpora = [
+        (name, own.select("id", "x", "y").rows(), own["x"].median(), own["y"].median())
+        for (name,), own in places.group_by("corpus", maintain_order=True)
+    ]
+    return {"width": 40 + reach["x"] * unit, "height": 40 + reach["y"] * unit, "corpora": corpora}
 
 
-def _pairs(findings: Sequence[Finding]) -> Table | None:
+def _part(heading: str, findings: Sequence[Finding]) -> Part:
     rows = [
         (_both(f), name_of("measures", f.measure), formatted(f), count(f.n))
         for f in findings
         if "first" in f.where and "word" not in f.where
     ]
     head = ("Between", "Measure", "Value (95 % interval)", "n")
-    return Table("All figures between two corpora", head, tuple(rows), words=2) if rows else None
+    every = Table("All figures between two corpora", head, tuple(rows), words=2) if rows else None
+    return heading, matrices(findings), every
 
 
 def _profile(findings: Sequence[Finding]) -> Table | None:
     own = {(f.where["corpus"], f.measure): f for f in findings if f.where.get("part") == "profile"}
-    names, measures = (list(dict.fromkeys(key[at] for key in own)) for at in (0, 1))
+    names, measures = (unique(key[at] for key in own) for at in (0, 1))
     rows = tuple((name, *(formatted(own[name, measure]) for measure in measures)) for name in names)
     head = ("Corpus", *(name_of("measures", measure) for measure in measures))
     return Table("Length and vocabulary", head, rows) if rows else None

@@ -11,6 +11,7 @@ from psycheck.run import Run
 
 _NOT_A_CAUSE = ("posts", "authors", "removed")
 _OF_ALL = ("posts", "subreddits")
+_CORPUS = "corpus"
 _HEAD = ("Step", "Posts left", "Authors left", "Posts removed", "ANGST 3.1", "PsySym 3.4–3.5")
 
 
@@ -44,55 +45,45 @@ def curating_verdict(findings: Sequence[Finding]) -> str:
 def funnels(findings: Sequence[Finding]) -> list[Table]:
     """One table of steps per side, and one for the corpus."""
     words = words_of("curation")
-    found = [f for f in findings if f.measure == "funnel"]
-    tables = []
-    for side, caption in words["sides"].items():
-        rows = [_row(f) for f in found if f.where["side"] == side and not _of_corpus(f)]
-        if rows:
-            tables.append(Table(caption, _HEAD, tuple(rows)))
-    rows = [_row(f) for f in found if _of_corpus(f)]
-    return [*tables, Table(words["corpus"], _HEAD, tuple(rows))]
+    captions = {**words["sides"], _CORPUS: words[_CORPUS]}
+    rows: dict[str, list[tuple[str, ...]]] = {part: [] for part in captions}
+    for f in findings:
+        if f.measure == "funnel":
+            part, row = _row(f)
+            rows[part].append(row)
+    return [Table(captions[part], _HEAD, tuple(own)) for part, own in rows.items() if own or part == _CORPUS]
 
 
-def _of_corpus(step: Finding) -> bool:
-    """Whether a step describes the written corpus or one of its splits."""
-    return step.where["side"] == "both" and step.where["step"] not in _OF_ALL
-
-
-def _row(step: Finding) -> tuple[str, ...]:
+def _row(step: Finding) -> tuple[str, tuple[str, ...]]:
+    """The part of the funnel that a step belongs to (its side, or the written corpus), and its row."""
     side, name = step.where["side"], step.where["step"]
+    part = _CORPUS if side == "both" and name not in _OF_ALL else side
     words = words_of("curation")["steps"][side].get(name, {"name": name})
     # A split removes nothing: the posts are in the other splits.
-    part = _of_corpus(step) and name != "split"
-    removed = "–" if part else count(step.counts["removed"])
+    removed = "–" if part == _CORPUS and name != "split" else count(step.counts["removed"])
     figures = (count(step.value), count(step.counts["authors"]), removed)
     title = words["name"].format_map({what: count(n) for what, n in step.counts.items()})
-    return (title, *figures, words.get("angst", "–"), words.get("psysym", "–"))
+    return part, (title, *figures, words.get("angst", "–"), words.get("psysym", "–"))
 
 
 def _reported(findings: Sequence[Finding]) -> Table:
     published = words_of("curation")["authors"]
-    rows = [
-        (f.where["label"], count(f.value), count(published[f.where["label"]]))
-        for f in findings
-        if f.measure == "authors_reporting"
-    ]
+    rows = []
+    for f in findings:
+        if f.measure == "authors_reporting":
+            rows.append((f.where["label"], count(f.value), count(published[f.where["label"]])))
     head = ("Condition", "Authors who report it", "PsySym, Table 8")
     return Table("Authors by the condition they report, before the other steps", head, tuple(rows))
 
 
 def _mean(findings: Sequence[Finding]) -> Table | None:
     words = words_of("curation")
-    rows = [
-        (
-            words["sides"][f.where["side"]],
-            decimal(f.value, 1),
-            count(f.n),
-            decimal(words["posts_an_author"][f.where["side"]], 1),
-        )
-        for f in findings
-        if f.measure == "posts_an_author"
-    ]
+    rows = []
+    for f in findings:
+        if f.measure == "posts_an_author":
+            side = f.where["side"]
+            published = decimal(words["posts_an_author"][side], 1)
+            rows.append((words["sides"][side], decimal(f.value, 1), count(f.n), published))
     head = ("", "Posts per author, mean", "Authors", "PsySym 3.5")
     return Table("Posts per author in the corpus", head, tuple(rows)) if rows else None
 

@@ -1,50 +1,90 @@
 """The page of `bias`: which lists lean to which gender, how much by chance, and by which words."""
 
+import math
 from collections.abc import Sequence
 
 from psycheck.finding import Finding
-from psycheck.report.charts import axis
-from psycheck.report.direct_bias_plots import components, of_measure, words_plot
-from psycheck.report.numbers import count, decimal, p_value, percent, plain, unbroken
+from psycheck.report.charts import Lane
+from psycheck.report.numbers import count, decimal, ends, p_value, percent, plain, span, spans, unbroken
 from psycheck.report.page import draw
 from psycheck.report.tables import Table
-from psycheck.report.words import listed
+from psycheck.report.words import listed, name_of
 from psycheck.run import Run
 
 SIDES = {"F": "female", "M": "male"}
 CERTAIN = 0.05
 TOO_FEW = "too_few_lists"
-_VARIANTS = {
-    ("pairs", "unit"): "each pair centred on its mean, vectors of length 1 (Bolukbasi et al.)",
-    ("pairs", "raw"): "each pair centred on its mean, vectors as they are",
-    ("differences", "unit"): "differences centred on their mean, vectors of length 1",
-}
+CARRIERS = 20
+Line = tuple[str, str, Lane]  # of a plot: its name, more words, its track
 
 
 def render_bias(run: Run) -> str:
     """Draw the page of a bias run as one HTML file without a script; it computes nothing."""
-    names = [str(one["name"]) for one in run.plan["lists"]]
+    findings = run.findings
     return draw(
         "direct_bias",
         run,
         encoder=run.plan["encoder"],
         contextual=run.plan["kind"] == "contextual",
         lists=run.plan["lists"],
-        verdict=unbroken(bias_verdict(run.findings)),
-        learned=[unbroken(sentence) for sentence in bias_sentences(run.findings)],
-        summary=bias_table(run.findings),
-        components=components(run.findings),
-        random_pairs=bool(of_measure(run.findings, "explained_variance_chance")),
-        axis=axis(),
-        dots=[words_plot(run.findings, name) for name in names],
-        variants=_variants(run.findings),
-        neighbours=_neighbours(run.findings),
+        verdict=unbroken(bias_verdict(findings)),
+        learned=[unbroken(sentence) for sentence in bias_sentences(findings)],
+        summary=bias_table(findings),
+        components=_components(findings),
+        random_pairs=bool(_of(findings, "explained_variance_chance")),
+        dots=[_words_plot(findings, str(one["name"])) for one in run.plan["lists"]],
+        variants=_variants(findings),
+        neighbours=_neighbours(findings),
     )
+
+
+def _components(findings: Sequence[Finding]) -> list[Line]:
+    """The figure of section 5: the share of variance of every component, a line where random pairs are."""
+    chance = {f.where["component"]: f.value for f in _of(findings, "explained_variance_chance")}
+    rows = []
+    for f in _of(findings, "explained_variance"):
+        random = chance.get(f.where["component"])
+        note = "" if random is None else f"random {percent(random)}"
+        name = f"Component {f.where['component']}"
+        title = f"{name}: {percent(f.value, 1)}{'; ' + note if note else ''}"
+        figures = spans(percent(f.value), span(f, 0), note)
+        rows.append((name, "", Lane(title, figures, random, ends(f), ((f.value, ""),))))
+    return rows
+
+
+def _words_plot(findings: Sequence[Finding], name: str) -> tuple[str, float, list[Line], list[Line], Table]:
+    """The words of a list on a scale to the next tenth: by symptom, and those with the largest cosines."""
+    words = [f for f in _of(findings, "projection") if f.where["list"] == name]
+    reach = max(0.1, math.ceil(max(abs(f.value) for f in words) * 10) / 10)
+    drawn = [(w, 0.5 + 0.5 * w.value / reach, f"{w.where['word']}: {decimal(w.value)}") for w in words]
+    symptoms, most = [], []
+    for f in _of(findings, "direct_bias_symptom"):
+        if f.where["list"] == name:
+            value, _, interval = plain(f, prose=True).partition(" (")
+            figures = spans(f"{value} {f.where['direction']}", interval.rstrip(")"), f"n {count(f.n)}")
+            own = f.where["symptom"]
+            marks = tuple((at, title) for w, at, title in drawn if w.where.get("symptom") == own)
+            symptoms.append((_symptom(f), "", Lane(_symptom(f), figures, 0.5, None, marks)))
+    for w, at, title in drawn[:CARRIERS]:
+        ends_at = (min(0.5, at), max(0.5, at))
+        lane = Lane(title, spans(decimal(w.value)), 0.5, ends_at, ((at, ""),), low=w.value < 0)
+        most.append((w.where["word"], _symptom(w), lane))
+    every = Table(
+        f"All {len(words)} known words of {name}, by the size of their cosine",
+        ("Word", "Symptom", "Cosine with the gender direction"),
+        tuple((w.where["word"], _symptom(w) or "–", decimal(w.value)) for w in words),
+        words=2,
+    )
+    return name, reach, symptoms, most, every
+
+
+def _symptom(finding: Finding) -> str:
+    return name_of("symptoms", finding.where.get("symptom", ""))
 
 
 def bias_verdict(findings: Sequence[Finding]) -> str:
     """One sentence: whether words lean on gender more than random words, else whether to one side."""
-    every = of_measure(findings, "direct_bias_p_holm")
+    every = _of(findings, "direct_bias_p_holm")
     tests = [f for f in every if f.tested]
     least = min(tests or every, key=lambda f: f.value)
     one = _one(findings, "direct_bias", least.where["list"])
@@ -68,7 +108,7 @@ def bias_verdict(findings: Sequence[Finding]) -> str:
             f"more than random words do: {tested} tests need at least {needed}. {name} {figures}."
         )
     words = f"Words of {names} lean on the gender direction no more than random words do"
-    shifted = min((f for f in of_measure(findings, "signed_mean_p_holm") if f.tested), key=lambda f: f.value)
+    shifted = min((f for f in _of(findings, "signed_mean_p_holm") if f.tested), key=lambda f: f.value)
     if shifted.value >= CERTAIN:
         return f"{words}: {name} {figures}."
     mean = _one(findings, "signed_mean", shifted.where["list"])
@@ -91,11 +131,11 @@ def _side(mean: Finding, chance: Finding) -> str:
 
 def bias_sentences(findings: Sequence[Finding]) -> list[str]:
     """One sentence per list on the side it leans to, and one on the gender direction itself."""
-    sentences = [_leaning(findings, mean) for mean in of_measure(findings, "signed_mean")]
+    sentences = [_leaning(findings, mean) for mean in _of(findings, "signed_mean")]
     first, *usual = (
         f
         for measure in ("explained_variance", "explained_variance_chance")
-        for f in of_measure(findings, measure)
+        for f in _of(findings, measure)
         if f.where["component"] == "1"
     )
     random = f"; the first direction of random pairs explains {percent(usual[0].value)}" if usual else ""
@@ -130,7 +170,7 @@ def _adjusted(p: Finding) -> str:
 def bias_table(findings: Sequence[Finding]) -> Table:
     """One row per list: Direct Bias and the signed mean, each with what random lists give."""
     rows = []
-    for bias in of_measure(findings, "direct_bias"):
+    for bias in _of(findings, "direct_bias"):
         name = bias.where["list"]
         figures = [
             plain(_one(findings, f"{measure}{end}", name))
@@ -149,33 +189,30 @@ def bias_table(findings: Sequence[Finding]) -> Table:
 
 
 def _variants(findings: Sequence[Finding]) -> Table:
-    rows = [
-        (
-            f.where["list"],
-            _VARIANTS[f.where["centring"], f.where["lengths"]],
-            f.where["direction"],
-            plain(f),
-            count(f.n),
-        )
-        for f in of_measure(findings, "direct_bias_variant")
-    ]
+    rows = []
+    for f in _of(findings, "direct_bias_variant"):
+        definition = name_of("direction", f"{f.where['centring']}_{f.where['lengths']}")
+        rows.append((f.where["list"], definition, f.where["direction"], plain(f), count(f.n)))
     head = ("List", "Definition of the gender direction", "Side", "Direct Bias (95 % interval)", "n")
     return Table("Direct Bias with other definitions of the gender direction", head, tuple(rows), words=3)
 
 
 def _neighbours(findings: Sequence[Finding]) -> Table | None:
     rows = []
-    for f in findings:
-        if f.measure not in ("weat_effect", "rnd"):
-            continue
-        name = f.where["list"]
-        title, p, chance = f"WEAT, against {f.where.get('against')}", "weat_p", "–"
+    for f in _of(findings, "weat_effect", "rnd"):
+        name, chance = f.where["list"], "–"
+        title, p = f"WEAT, against {f.where.get('against')}", "weat_p"
         if f.measure == "rnd":
             title, p, chance = "RND", "rnd_p", plain(_one(findings, "rnd_chance", name))
         rows.append((name, title, plain(f), chance, plain(_one(findings, p, name)), count(f.n)))
     head = ("List", "Measure", "Value (95 % interval)", "Random lists", "p", "n")
     caption = "Related measures; above 0 is nearer to female"
     return Table(caption, head, tuple(rows), words=2) if rows else None
+
+
+def _of(findings: Sequence[Finding], *measures: str) -> list[Finding]:
+    """The findings of these measures, in their order."""
+    return [f for f in findings if f.measure in measures]
 
 
 def _one(findings: Sequence[Finding], measure: str, name: str) -> Finding:

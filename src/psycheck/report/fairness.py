@@ -1,18 +1,18 @@
 """Gender and groups: what swapping the gender changes, and the rates of each group of the corpus."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from markupsafe import Markup
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
+from psycheck.report.behaviour import LEDGER, LEDGER_IS
 from psycheck.report.cases import Case
-from psycheck.report.charts import empty_lane, lane, track
-from psycheck.report.dots import Plot, Row
-from psycheck.report.numbers import count, figure, p_value, rate, rate_spans
-from psycheck.report.shelf import Key, Shelf, by
+from psycheck.report.charts import Plot, Row, rate_lane
+from psycheck.report.numbers import count, figure, p_value, rate
+from psycheck.report.shelf import Key, Shelf, by, unique
 from psycheck.report.tables import Table
 from psycheck.report.words import name_of, place_names, swapped_words
 
@@ -20,7 +20,6 @@ RATES = ("fnr", "fpr", "positive_rate")
 BETWEEN = ("fnr_ratio", "equal_opportunity_difference", "demographic_parity_difference")
 # The ratio and the equal opportunity difference share one test.
 TESTED_BY = {"fnr_ratio": "equal_opportunity_difference"}
-LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided", "both_genders")
 BESIDES = "named_besides"
 SHOWN = 50
 NO_CASES: Mapping[tuple[str, str, str], tuple[Case, ...]] = MappingProxyType({})
@@ -63,72 +62,56 @@ def fairness(
     """Take the findings on fairness and arrange them by label, model and corpus."""
     taken = shelf.take(
         lambda f: f.where.get("audit") == "fairness" and f.where.get("unit") in ("pairs", "groups"),
-        lambda f: (f.measure, *by("label", "model", "corpus", "unit", "column", "group", "versus")(f)),
+        by("label", "model", "corpus", "measure", "unit", "column", "group", "versus"),
     )
-    heads = list(dict.fromkeys(key[1:4] for key in taken if key[1]))
-    labels = {label for label, _, _ in heads}
-    called = place_names(list(dict.fromkeys((model, corpus) for _, model, corpus in heads)))
+    heads = unique((key[0], key[1], key[2]) for key in taken if key[0])
+    called = place_names(unique(head[1:] for head in heads))
+    several_labels = len({label for label, _, _ in heads}) > 1
     out = []
-    for label, model, corpus in heads:
-        name = [called[model, corpus]] if len(called) > 1 else []
-        name += [f"label {label}"] if len(labels) > 1 else []
-        mine = {
-            (key[0], *key[4:]): finding
-            for key, finding in taken.items()
-            if key[1:4] == (label, model, corpus)
-        }
-        left = taken.get(("undecided_rate", "", model, corpus, "pairs", "", "", ""))
-        out.append(_fair(", ".join(name), mine, left, cases.get((label, model, corpus), ())))
+    for head in heads:
+        name = [called[head[1:]]] if len(called) > 1 else []
+        name += [f"label {head[0]}"] if several_labels else []
+        mine = {key[3:]: f for key, f in taken.items() if key[:3] == head}
+        left = taken.get(("", *head[1:], "undecided_rate", "pairs", "", "", ""))
+        out.append(_fair(", ".join(name), mine, left, cases.get(head, ())))
     return tuple(out)
 
 
 def _fair(name: str, mine: Mapping[Key, Finding], left: Finding | None, cases: tuple[Case, ...]) -> Fair:
     flips = mine.get(("flip_rate", "pairs", "", "", ""))
-    flipped = flips.examples[:SHOWN] if flips is not None else ()
-    undecided = left.examples[:SHOWN] if left is not None else ()
-    columns = list(dict.fromkeys(key[2] for key in mine if key[1] == "groups"))
-    groups = {column: _groups(column, mine) for column in columns}
+    flipped = flips.examples[:SHOWN] if flips else ()
+    undecided = left.examples[:SHOWN] if left else ()
+    groups = {
+        column: unique(k[3] for k in mine if k[1:3] == ("groups", column) and not k[4])
+        for column in unique(key[2] for key in mine if key[1] == "groups")
+    }
+    heads = [("The same texts in both wordings", "pairs", "")]
+    heads += [(c.capitalize(), "groups", c) for c, members in groups.items() if 1 < len(members) <= FEW]
     return Fair(
         name,
-        _plot(mine, [column for column in columns if 1 < len(groups[column]) <= FEW]),
-        _pairs(mine) if flips is not None and flips.tested else None,
+        _plot(mine, heads),
+        _pairs(mine, flips) if flips and flips.tested else None,
         flipped,
-        flips.counts.get("failed", 0) - len(flipped) if flips is not None else 0,
+        flips.counts.get("failed", 0) - len(flipped) if flips else 0,
         cases,
         undecided,
-        left.counts.get("count", 0) - len(undecided) if left is not None else 0,
-        _ledger(flips) if flips is not None else None,
-        tuple(_column(column, groups[column], mine) for column in columns),
+        left.counts.get("count", 0) - len(undecided) if left else 0,
+        _ledger(flips) if flips else None,
+        tuple(_column(column, members, mine) for column, members in groups.items()),
     )
 
 
-def _groups(column: str, mine: Mapping[Key, Finding]) -> list[str]:
-    return list(dict.fromkeys(key[3] for key in mine if key[1:3] == ("groups", column) and not key[4]))
-
-
-def _column(column: str, groups: list[str], mine: Mapping[Key, Finding]) -> Column:
-    held = [f for key, f in mine.items() if key[1:3] == ("groups", column)]
-    apart = [f for f in held if f.measure.endswith("_p_holm") and "significant" in f.flags]
-    summary = counted(len(groups), "group") + ("; they differ after Holm's correction" if apart else "")
-    tables = tuple(_column_tables(column, groups, mine))
-    return Column(column, summary, len(groups) <= FEW or bool(apart), tables)
-
-
-def _pairs(mine: Mapping[Key, Finding]) -> Table:
+def _pairs(mine: Mapping[Key, Finding], flips: Finding) -> Table:
     """One row per measure of the pairs."""
-    flips = mine.get(("flip_rate", "pairs", "", "", ""))
     rows: list[tuple[str, ...]] = []
-    for measure in ("flip_rate", "score_shift"):
-        rows.append((name_of("measures", measure), figure(mine.get((measure, "pairs", "", "", ""))), "", ""))
-    for measure in RATES:
-        for wording in ("female", "male"):
-            finding = mine.get((measure, "pairs", "", wording, ""))
-            rows.append((f"{name_of('measures', measure)}, {wording} wording", figure(finding), "", ""))
+    whole = [(measure, "") for measure in ("flip_rate", "score_shift")]
+    for measure, wording in [*whole, *((m, w) for m in RATES for w in ("female", "male"))]:
+        name = name_of("measures", measure) + (f", {wording} wording" if wording else "")
+        rows.append((name, figure(mine.get((measure, "pairs", "", wording, ""))), "", ""))
     for measure in (*BETWEEN, "score_difference"):
-        sides = ("pairs", "", "female", "male")
-        finding = mine.get((measure, *sides))
         minus = "" if measure in ("fnr_ratio", "score_difference") else ", female minus male"
-        rows.append((name_of("measures", measure) + minus, _compared(finding), *_ps(mine, measure, sides)))
+        cells = _compared(mine, measure, ("pairs", "", "female", "male"))
+        rows.append((name_of("measures", measure) + minus, *cells))
     return Table(
         f"The same texts with {swapped_words(flips)} swapped: value, 95 % interval, n",
         ("Measure", "Value", "p", "p, Holm"),
@@ -136,33 +119,27 @@ def _pairs(mine: Mapping[Key, Finding]) -> Table:
     )
 
 
-def _column_tables(column: str, groups: list[str], mine: Mapping[Key, Finding]) -> Iterable[Table]:
+def _column(column: str, groups: list[str], mine: Mapping[Key, Finding]) -> Column:
     """The rates of each group of a column, and how the groups compare."""
-    rows = [
-        (g or "no group is large enough", *(figure(mine.get((m, "groups", column, g, ""))) for m in RATES))
-        for g in groups
-    ]
-    yield Table(
-        "Rates of each group",
-        (column.capitalize(), *(name_of("measures", measure) for measure in RATES)),
-        tuple(rows),
-        note=_read_as(mine[("fnr", "groups", column, groups[0], "")].counts),
-    )
-    pairs = list(dict.fromkeys(key[3:5] for key in mine if key[1:3] == ("groups", column) and key[4]))
-    if not pairs:
-        return
-    compared = []
-    for group, versus in pairs:
-        sides = ("groups", column, group, versus)
-        opportunity, parity = (_ps(mine, measure, sides) for measure in BETWEEN[1:])
-        cells = [_compared(mine.get((measure, *sides))) for measure in BETWEEN]
-        compared.append((f"{group} minus {versus}", *cells[:2], opportunity[1], cells[2], parity[1]))
-    heads = [name_of("measures", measure) for measure in BETWEEN]
-    yield Table(
-        "How the groups compare",
-        ("Compared", *heads[:2], "p, Holm", heads[2], "p, Holm"),
-        tuple(compared),
-    )
+    held = {key: f for key, f in mine.items() if key[1:3] == ("groups", column)}
+    apart = any(f.measure.endswith("_p_holm") and "significant" in f.flags for f in held.values())
+    names = {measure: name_of("measures", measure) for measure in (*RATES, *BETWEEN)}
+    rows = []
+    for group in groups:
+        figures = [figure(held.get((measure, "groups", column, group, ""))) for measure in RATES]
+        rows.append((group or "no group is large enough", *figures))
+    head: Key = (column.capitalize(), *(names[measure] for measure in RATES))
+    note = _read_as(held["fnr", "groups", column, groups[0], ""].counts)
+    tables = [Table("Rates of each group", head, tuple(rows), note=note)]
+    rows = []
+    for group, versus in unique(key[3:5] for key in held if key[4]):
+        cells = [_compared(held, measure, ("groups", column, group, versus)) for measure in BETWEEN]
+        (ratio, *_), (opportunity, _, p), (parity, _, parity_p) = cells
+        rows.append((f"{group} minus {versus}", ratio, opportunity, p, parity, parity_p))
+    head = ("Compared", names[BETWEEN[0]], names[BETWEEN[1]], "p, Holm", names[BETWEEN[2]], "p, Holm")
+    tables += [Table("How the groups compare", head, tuple(rows))] if rows else []
+    summary = counted(len(groups), "group") + ("; they differ after Holm's correction" if apart else "")
+    return Column(column, summary, len(groups) <= FEW or apart, tuple(tables))
 
 
 def _read_as(counts: Mapping[str, int]) -> str:
@@ -183,48 +160,39 @@ def _read_as(counts: Mapping[str, int]) -> str:
     return " ".join(notes)
 
 
-def _compared(finding: Finding | None) -> Markup:
-    """A figure, with the side that is missed less; equal sides get no mark."""
-    if finding is None or "favours_neither" not in finding.flags:
-        return figure(finding)
-    return figure(replace(finding, flags=tuple(flag for flag in finding.flags if flag != "favours_neither")))
-
-
-def _ps(mine: Mapping[Key, Finding], measure: str, sides: Sequence[str]) -> tuple[str, Markup]:
-    """The p-value of a measure and the adjusted one, marked where it is below 0.05."""
+def _compared(mine: Mapping[Key, Finding], measure: str, sides: Key) -> tuple[str, str, str]:
+    """A figure, with the side that is missed less; its p-value, and the adjusted one, bold below 0.05."""
     tested = TESTED_BY.get(measure, measure)
-    p, adjusted = (mine.get((f"{tested}_{end}", *sides)) for end in ("p", "p_holm"))
+    names = (measure, f"{tested}_p", f"{tested}_p_holm")
+    value, p, adjusted = (mine.get((name, *sides)) for name in names)
     shown, shown_adjusted = ("–" if one is None else p_value(one.value) for one in (p, adjusted))
-    strong = adjusted is not None and "significant" in adjusted.flags
-    return shown, Markup("<b>{}</b>" if strong else "{}").format(shown_adjusted)
+    if adjusted is not None and "significant" in adjusted.flags:
+        shown_adjusted = Markup("<b>{}</b>").format(shown_adjusted)
+    return figure(value, "favours_neither"), shown, shown_adjusted
 
 
-def _plot(mine: Mapping[Key, Finding], columns: Sequence[str]) -> Plot | None:
+def _plot(mine: Mapping[Key, Finding], heads: Sequence[Key]) -> Plot | None:
     """The false negative rates of both wordings and of all groups on one scale."""
-    heads = [("The same texts in both wordings", "pairs", "")]
-    heads += [(column.capitalize(), "groups", column) for column in columns]
     groups = []
-    for name, unit, column in heads:
-        found = [f for key, f in mine.items() if key[:3] == ("fnr", unit, column) and f.tested]
-        rows = tuple(Row(f.where["group"], "", "", (_track(f),)) for f in found)
+    for name, *unit in heads:
+        rows = []
+        for key, f in mine.items():
+            if key[:3] == ("fnr", *unit) and f.tested:
+                title = f"{f.where['group']}: {rate(f)} of {count(f.n)} missed"
+                rows.append(Row(f.where["group"], "", "", (rate_lane(f, title),)))
         if rows:
-            groups.append((name, (empty_lane(),), rows))
+            groups.append((name, (None,), tuple(rows)))
     return Plot("", (), tuple(groups)) if groups else None
-
-
-def _track(finding: Finding) -> Markup:
-    title = f"{finding.where['group']}: {rate(finding)} of {count(finding.n)} missed"
-    return lane(track(finding, None, title), rate_spans(finding))
 
 
 def _ledger(flips: Finding) -> Table:
     """Every text of the corpus, in exactly one column of the ledger."""
-    names = [name for name in LEDGER if name in flips.counts]
+    names = [name for name in (*LEDGER, "both_genders") if name in flips.counts]
     besides = flips.counts.get(BESIDES, 0)
     left = f" {count(besides)} of the pairs also have a gendered noun or title, which is not swapped"
     left += " (--swap nouns,titles)."
     return Table(
-        "generated = passed + failed + unchanged + unseen + unanswered",
+        LEDGER_IS,
         ("Pairs", *(name.replace("_", " ") for name in names)),
         ((f"{swapped_words(flips)} swapped", *(count(flips.counts[name]) for name in names)),),
         note="Undecided texts have a word whose swap is ambiguous; they are left out. Pairs that name both "

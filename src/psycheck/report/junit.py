@@ -6,9 +6,10 @@ from xml.etree import ElementTree as Xml
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, plain
-from psycheck.report.own import findings_of, place_of_own, value_of, without_own
+from psycheck.report.own import place_of_own, value_of, without_own
+from psycheck.report.shelf import by, grouped
 from psycheck.report.words import order, why_untested
-from psycheck.run import GateResult, Run
+from psycheck.run import Run
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -18,33 +19,42 @@ def junit(run: Run) -> str:
 
     Only what breaks a gate fails.
     """
-    broken: dict[tuple[object, ...], list[str]] = {}
-    for gate in run.gates:
-        for finding in gate.failing if not gate.holds else ():
-            broken.setdefault(_identity(finding), []).append(gate.gate)
-    suites: dict[str, list[Finding]] = {}
-    for finding in without_own(run).findings:
-        if finding.measure == "pass_rate" and finding.where.get("check"):
-            suites.setdefault(_classname(finding), []).append(finding)
+    broken = grouped(
+        [(_identity(f), gate.gate) for gate in run.gates if not gate.holds for f in gate.failing],
+        lambda one: one[0],
+    )
     root = Xml.Element("testsuites", name="psycheck")
-    for name, findings in suites.items():
-        names = Counter(_name(finding) for finding in findings)
-        suite = Xml.SubElement(root, "testsuite", name=_legal(name))
-        for finding in sorted(findings, key=order):
-            label = f" [{finding.where.get('label', '')}]" if names[_name(finding)] > 1 else ""
-            reason = f"not tested: {why_untested(finding)}"
-            failing = broken.get(_identity(finding), [])
-            _case(suite, finding, _name(finding) + label, plain(finding), failing, reason)
+
+    def suite_of(name: str) -> Xml.Element:
+        return Xml.SubElement(root, "testsuite", name=_legal(name))
+
+    def case(suite: Xml.Element, name: str, finding: Finding, value: str, untested: str) -> None:
+        one = _case(suite, name)
+        if gates := broken.get(_identity(finding)):
+            ids = "failing ids: " + ", ".join(finding.examples) if finding.examples else ""
+            _failure(one, f"{value} breaks {'; '.join(gate for _, gate in gates)}", ids)
+        elif not finding.tested:
+            Xml.SubElement(one, "skipped", message=_legal(untested))
+        ledger = ", ".join(f"{name} {count(number)}" for name, number in finding.counts.items())
+        Xml.SubElement(one, "system-out").text = _legal(f"{value}, n {count(finding.n)}; {ledger}")
+
+    checks = [f for f in without_own(run).findings if f.measure == "pass_rate" and f.where.get("check")]
+    for place, findings in grouped(checks, by("model", "corpus", "suite")).items():
+        suite = suite_of(".".join(part or "-" for part in place))
+        names = Counter(map(_name, findings))
+        for f in sorted(findings, key=order):
+            label = f" [{f.where.get('label', '')}]" if names[_name(f)] > 1 else ""
+            case(suite, _name(f) + label, f, plain(f), f"not tested: {why_untested(f)}")
     for audit in run.own_audits:
-        suite = Xml.SubElement(root, "testsuite", name=_legal(audit.name))
-        for finding in findings_of(audit, run):
-            name = f"{finding.measure}: {place_of_own(finding)}"
-            failing = broken.get(_identity(finding), [])
-            _case(suite, finding, name, value_of(finding, audit), failing, "not tested")
+        suite = suite_of(audit.name)
+        for f in run.findings.where(audit=audit.name):
+            case(suite, f"{f.measure}: {place_of_own(f)}", f, value_of(f, audit), "not tested")
     if run.gates:
-        suite = Xml.SubElement(root, "testsuite", name="gates")
+        suite = suite_of("gates")
         for gate in run.gates:
-            _gate(suite, gate)
+            one = _case(suite, gate.gate)
+            if not gate.holds:
+                _failure(one, gate.reason, "\n".join(map(_line, gate.failing)))
     for suite in (*root, root):
         for key, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
             suite.set(key, str(len(suite.findall(f".//{tag}"))))
@@ -53,26 +63,13 @@ def junit(run: Run) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(
-    suite: Xml.Element, finding: Finding, name: str, value: str, gates: list[str], untested: str
-) -> None:
+def _case(suite: Xml.Element, name: str) -> Xml.Element:
     classname = suite.get("name", "")
-    case = Xml.SubElement(suite, "testcase", name=_legal(name), classname=classname, time="0")
-    if gates:
-        message = _legal(f"{value} breaks {'; '.join(gates)}")
-        failure = Xml.SubElement(case, "failure", message=message, type="gate")
-        failure.text = _legal("failing ids: " + ", ".join(finding.examples)) if finding.examples else None
-    elif not finding.tested:
-        Xml.SubElement(case, "skipped", message=_legal(untested))
-    ledger = ", ".join(f"{name} {count(number)}" for name, number in finding.counts.items())
-    Xml.SubElement(case, "system-out").text = _legal(f"{value}, n {count(finding.n)}; {ledger}")
+    return Xml.SubElement(suite, "testcase", name=_legal(name), classname=classname, time="0")
 
 
-def _gate(suite: Xml.Element, gate: GateResult) -> None:
-    case = Xml.SubElement(suite, "testcase", name=_legal(gate.gate), classname="gates", time="0")
-    if not gate.holds:
-        failure = Xml.SubElement(case, "failure", message=_legal(gate.reason), type="gate")
-        failure.text = _legal("\n".join(map(_line, gate.failing))) or None
+def _failure(case: Xml.Element, message: str, text: str) -> None:
+    Xml.SubElement(case, "failure", message=_legal(message), type="gate").text = _legal(text) or None
 
 
 def _line(finding: Finding) -> str:
@@ -86,10 +83,6 @@ def _identity(finding: Finding) -> tuple[object, ...]:
 
 def _name(finding: Finding) -> str:
     return f"{finding.where['check']} {finding.where.get('title', '')}".strip()
-
-
-def _classname(finding: Finding) -> str:
-    return ".".join(finding.where.get(key, "") or "-" for key in ("model", "corpus", "suite"))
 
 
 def _legal(text: str) -> str:

@@ -33,17 +33,10 @@ def rate(finding: Finding, *, prose: bool = False) -> str:
     """61.2 % (58.9–63.4); no decimals for few texts, or in prose where the interval is wide."""
     if not finding.tested:
         return "not tested"
-    digits = rate_digits(finding, prose=prose)
+    low, high = finding.interval or (0.0, 1.0)
+    digits = 1 if finding.n >= FEW and (not prose or high - low < NARROW) else 0
     value = percent(finding.value, digits)
     return f"{value} ({span(finding, digits)})" if finding.interval else value
-
-
-def rate_digits(finding: Finding, *, prose: bool = False) -> int:
-    """The number of decimals of a rate in per cent."""
-    if finding.n < FEW:
-        return 0
-    low, high = finding.interval or (0.0, 1.0)
-    return 1 if not prose or high - low < NARROW else 0
 
 
 def known_interval(finding: Finding) -> tuple[float, ...]:
@@ -90,30 +83,33 @@ def plain(finding: Finding, *, prose: bool = False) -> str:
     return f"{value} ({between.join(decimal(end, digits) for end in interval)})" if interval else value
 
 
-def figure(finding: Finding | None) -> Markup:
-    """A finding as a table cell: value, interval and n, each unbroken."""
+def figure(finding: Finding | None, without: str = "") -> Markup:
+    """A finding as a table cell: value, interval and n, each unbroken, and its flags except `without`."""
     if finding is None:
         return Markup('<span class="none">–</span>')
-    marks = ", ".join(name_of("flags", flag) for flag in finding.flags if flag != "not_tested")
+    marks = ", ".join(name_of("flags", flag) for flag in finding.flags if flag not in ("not_tested", without))
     if not finding.tested:
         return Markup('<span class="none">{}</span>').format(
             f"not tested: {marks}" if marks else "not tested"
         )
-    value, _, interval = plain(finding).partition(" (")
     flags = Markup(' <span class="flag">{}</span>').format(marks) if marks else ""
-    return spans(value, interval.rstrip(")"), f"n {count(finding.n)}") + flags
+    return _in_spans(plain(finding), finding.n) + flags
+
+
+def rate_spans(finding: Finding) -> Markup:
+    """A rate in per cent with its interval and n."""
+    return _in_spans(rate(finding), finding.n)
+
+
+def _in_spans(text: str, n: int) -> Markup:
+    value, _, interval = text.partition(" (")
+    return spans(value, interval.rstrip(")"), f"n {count(n)}")
 
 
 def spans(value: str, interval: str = "", note: str = "") -> Markup:
     """A value, its interval and its n or a note, each unbroken; what is empty is left out."""
     parts = (("v", value), ("i", interval), ("n", note))
     return Markup(" ").join(Markup('<span class="{}">{}</span>').format(*part) for part in parts if part[1])
-
-
-def rate_spans(finding: Finding) -> Markup:
-    """A rate in per cent with its interval and n."""
-    digits = rate_digits(finding)
-    return spans(percent(finding.value, digits), span(finding, digits), f"n {count(finding.n)}")
 
 
 def unbroken(sentence: str) -> Markup:

@@ -1,5 +1,6 @@
-"""The sections of audits that were written outside the package."""
+"""Findings that have no section in the package: those of audits from outside, and what no section took."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from psycheck.finding import Finding, Findings
@@ -7,11 +8,6 @@ from psycheck.report.numbers import count, p_value, plain, rate
 from psycheck.report.tables import Table
 from psycheck.report.words import name_of
 from psycheck.run import OwnAudit, Run
-
-
-def findings_of(audit: OwnAudit, run: Run) -> list[Finding]:
-    """The findings of one audit."""
-    return [finding for finding in run.findings if finding.where.get("audit") == audit.name]
 
 
 def without_own(run: Run) -> Run:
@@ -31,21 +27,34 @@ def value_of(finding: Finding, audit: OwnAudit) -> str:
 
 def place_of_own(finding: Finding) -> str:
     """What a finding is about: "model m, corpus posts"."""
-    return ", ".join(f"{key} {value}" for key, value in finding.where.items() if value and key != "audit")
+    return _places({key: value for key, value in finding.where.items() if key != "audit"})
 
 
 def own_table(audit: OwnAudit, run: Run) -> Table:
     """The findings of one audit, for a section that the audit did not draw itself."""
     titles = {measure.name: measure.title for measure in audit.measures}
-    rows = tuple(
-        (
-            titles.get(finding.measure) or name_of("measures", finding.measure),
-            place_of_own(finding),
-            value_of(finding, audit),
-            count(finding.n),
-            ", ".join(name_of("flags", flag) for flag in finding.flags) or "–",
-        )
-        for finding in findings_of(audit, run)
-    )
+    rows = []
+    for f in run.findings.where(audit=audit.name):
+        title = titles.get(f.measure) or name_of("measures", f.measure)
+        rows.append((title, place_of_own(f), value_of(f, audit), count(f.n), _marks(f)))
     head = ("Measure", "Of what", "Value (95 % interval)", "n", "Marks")
-    return Table(f"Findings of audit {audit.name}", head, rows, words=2)
+    return Table(f"Findings of audit {audit.name}", head, tuple(rows), words=2)
+
+
+def others(findings: list[Finding]) -> Table | None:
+    """Findings that have no section of their own."""
+    rows = []
+    for f in findings:
+        counts = ", ".join(f"{key} {count(value)}" for key, value in f.counts.items()) or "–"
+        name = name_of("measures", f.measure)
+        rows.append((name, _places(f.where), plain(f), count(f.n), counts, _marks(f)))
+    head = ("Measure", "Of what", "Value (95 % interval)", "n", "Counts", "Marks")
+    return Table("Findings that have no section of their own", head, tuple(rows), words=2) if rows else None
+
+
+def _places(where: Mapping[str, str]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in where.items() if value)
+
+
+def _marks(finding: Finding) -> str:
+    return ", ".join(name_of("flags", flag) for flag in finding.flags) or "–"

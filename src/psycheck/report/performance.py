@@ -1,17 +1,15 @@
 """Performance, calibration, length and correlations across models, as tables and reliability curves."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from psycheck.finding import Finding
-from psycheck.report.charts import reliability
 from psycheck.report.numbers import count, decimal, figure, p_value, plain, spans
-from psycheck.report.shelf import Key, Shelf, by
+from psycheck.report.shelf import Shelf, by, grouped, unique
 from psycheck.report.tables import Table
-from psycheck.report.words import lower_is_better, name_of, place_names
+from psycheck.report.words import lower_is_better, name_of, place_names, place_of
 
 KNOWN = frozenset({"audit", "model", "corpus", "label", "bin", "mean_score", "threshold"})
 HARD = ("hard_brier", "hard_auc")
@@ -19,23 +17,9 @@ DEPENDENT = "not_independent"  # explained once below the table, not in every ce
 MAIN = ("f1", "macro_f1", "auc", "brier")
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """A reliability curve with its name and the note below it."""
-
-    name: str
-    chart: Mapping[str, object]
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Performance:
-    """The performance section of one label."""
-
-    name: str
-    matrices: tuple[Table, ...]
-    full: Table
-    hard: Table | None
+Curve = tuple[str, list[tuple[float, Finding]], str]  # its name, its bins by mean score, a note
+# Of a label: its name, the matrices of the main measures, all measures, those from hard labels.
+Performance = tuple[str, list[Table], Table, Table | None]
 
 
 def is_performance(finding: Finding) -> bool:
@@ -43,14 +27,18 @@ def is_performance(finding: Finding) -> bool:
     return finding.where.get("audit") == "performance" and set(finding.where) <= KNOWN
 
 
-def performance(shelf: Shelf, plan: Mapping[str, Any]) -> tuple[Performance, ...]:
+def performance(shelf: Shelf, plan: Mapping[str, Any]) -> list[Performance]:
     """Take the findings on performance: one matrix per main measure, then all measures."""
     taken = shelf.take(
         lambda f: is_performance(f) and f.measure != "reliability",
-        lambda f: (f.measure, *by("label", "model", "corpus")(f)),
+        by("measure", "label", "model", "corpus"),
     )
-    labels = list(dict.fromkeys(key[1] for key in taken))
-    return tuple(_of_label(label, len(labels) > 1, taken, plan) for label in labels)
+    out = []
+    labels = grouped(taken.values(), lambda f: f.where.get("label", ""))
+    for label, mine in labels.items():
+        name = "All labels together" if label in ("", "all") else f"Label {label}"
+        out.append(_of_label(name if len(labels) > 1 else "", mine, plan))
+    return out
 
 
 def distribution(model: str, corpus: str, plan: Mapping[str, Any]) -> str:
@@ -61,87 +49,75 @@ def distribution(model: str, corpus: str, plan: Mapping[str, Any]) -> str:
     return "in distribution" if corpus in trained else "out of distribution"
 
 
-def _of_label(
-    label: str, several: bool, taken: Mapping[Key, Finding], plan: Mapping[str, Any]
-) -> Performance:
-    mine = {(key[0], key[2:4]): finding for key, finding in taken.items() if key[1] == label}
-    places = list(dict.fromkeys((place[0], place[1]) for _, place in mine))
-    called = place_names(places)
-    measures = [m for m in dict.fromkeys(measure for measure, _ in mine) if m not in HARD]
+def _of_label(name: str, mine: list[Finding], plan: Mapping[str, Any]) -> Performance:
+    found = {(f.measure, place_of(f)): f for f in mine}
+    measures = unique(f.measure for f in mine)
+    called = place_names(unique(place_of(f) for f in mine))
+    models, corpora = (unique(place[at] for place in called) for at in (0, 1))
     matrices = []
-    if len(places) > 1:
-        models = list(dict.fromkeys(model for model, _ in places))
-        corpora = list(dict.fromkeys(corpus for _, corpus in places))
-        for measure in (m for m in MAIN if m in measures):
+    for measure in MAIN:
+        if len(called) > 1 and measure in measures:
             rows = tuple(
-                (model, *(_marked(mine.get((measure, (model, corpus))), plan) for corpus in corpora))
+                (model, *(_marked(found.get((measure, (model, corpus))), plan) for corpus in corpora))
                 for model in models
             )
             better = "lower is better" if lower_is_better(measure) else "higher is better"
             matrices.append(Table(f"{name_of('measures', measure)} ({better})", ("Model", *corpora), rows))
-    head = tuple(
-        f"{called[p]}{f' ({d})' if (d := distribution(*p, plan)) else ''}"
-        if len(places) > 1
-        else "Value, interval, n"
-        for p in places
-    )
+    head = ["Measure", "Value, interval, n"]
+    if len(called) > 1:
+        trained = {place: distribution(*place, plan) for place in called}
+        head[1:] = [f"{c}{f' ({trained[place]})' if trained[place] else ''}" for place, c in called.items()]
 
-    def measure_rows(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-        return tuple(
+    def table(caption: str, names: Iterable[str], note: str = "") -> Table:
+        rows = (
             (
-                name_of("measures", m) + (" (lower is better)" if lower_is_better(m) else ""),
-                *(figure(mine.get((m, place))) for place in places),
+                name_of("measures", measure) + (" (lower is better)" if lower_is_better(measure) else ""),
+                *(figure(found.get((measure, place))) for place in called),
             )
-            for m in names
+            for measure in names
+            if measure in measures
         )
+        return Table(caption, tuple(head), tuple(rows), note=note)
 
-    full = Table("All measures", ("Measure", *head), measure_rows(measures))
-    hard = Table(
+    full = table("All measures", [measure for measure in measures if measure not in HARD])
+    hard = table(
         "The same figures from hard labels",
-        ("Measure", *head),
-        measure_rows([m for m in HARD if any(measure == m for measure, _ in mine)]),
-        note="For comparison with the DECK paper only, which computes both from 0/1 decisions: "
+        HARD,
+        "For comparison with the DECK paper only, which computes both from 0/1 decisions: "
         "its Brier score is 1 − accuracy. They do not measure calibration.",
     )
-    name = "" if not several else "All labels together" if label in ("", "all") else f"Label {label}"
-    return Performance(name, tuple(matrices), full, hard if hard.rows else None)
+    return name, matrices, full, hard if hard.rows else None
 
 
 def _marked(finding: Finding | None, plan: Mapping[str, Any]) -> Markup:
-    if finding is None:
-        return figure(None)
-    where = distribution(finding.where.get("model", ""), finding.where.get("corpus", ""), plan)
+    where = distribution(*place_of(finding), plan) if finding else ""
     mark = Markup(' <span class="{}">{}</span>').format("in" if where.startswith("in") else "out", where)
     return figure(finding) + mark if where else figure(finding)
 
 
 def curves(
     shelf: Shelf, findings: Sequence[Finding], plan: Mapping[str, Any]
-) -> tuple[tuple[Curve, ...], Table | None]:
+) -> tuple[list[Curve], Table | None]:
     """Take the reliability findings: one curve per model, corpus and label, and a table."""
-    ece = {by("model", "corpus", "label")(f): f for f in findings if f.measure == "ece" and is_performance(f)}
+    place = by("model", "corpus", "label")
+    ece = {place(f): f for f in findings if f.measure == "ece" and is_performance(f)}
     taken = shelf.take(
         lambda f: f.measure == "reliability" and _is_number(f.where.get("mean_score")),
         by("model", "corpus", "label", "bin"),
     )
-    heads = list(dict.fromkeys(key[:3] for key in taken))
+    heads = grouped(taken.values(), place)
     called = place_names([(model, corpus) for model, corpus, _ in heads])
-    labels = {label for _, _, label in heads}
+    several_labels = len({label for _, _, label in heads}) > 1
     out, rows = [], []
-    for head in heads:
-        bins = sorted(
-            ((float(f.where["mean_score"]), f) for key, f in taken.items() if key[:3] == head),
-            key=lambda b: b[0],
-        )
-        name = called[head[0], head[1]] + (f", {head[2]}" if len(labels) > 1 else "")
-        error = ece.get(head)
+    for (model, corpus, label), mine in heads.items():
+        bins = sorted(((float(f.where["mean_score"]), f) for f in mine), key=lambda b: b[0])
+        name = called[model, corpus] + (f", {label}" if several_labels else "")
+        error = ece.get((model, corpus, label))
         figures = f"calibration error {plain(error, prose=True)}, n {count(error.n)}" if error else ""
-        note = "; ".join(filter(None, (figures, distribution(head[0], head[1], plan))))
-        out.append(Curve(name, reliability(bins, name), note))
-        for score, finding in bins:
-            rows.append((name, finding.where.get("bin", ""), decimal(score, 2), figure(finding)))
-    head_row = ("Where", "Bin", "Mean score", "Share annotated 1")
-    return tuple(out), Table("The bins of the curves", head_row, tuple(rows)) if rows else None
+        out.append((name, bins, "; ".join(filter(None, (figures, distribution(model, corpus, plan))))))
+        rows += [(name, f.where.get("bin", ""), decimal(score, 2), figure(f)) for score, f in bins]
+    head = ("Where", "Bin", "Mean score", "Share annotated 1")
+    return out, Table("The bins of the curves", head, tuple(rows)) if rows else None
 
 
 def _is_number(text: str | None) -> bool:
@@ -154,28 +130,20 @@ def _is_number(text: str | None) -> bool:
 
 def length(shelf: Shelf) -> Table | None:
     """Take the findings on length: medians of failed and of passed texts, effect and p."""
-    keys = ("model", "corpus", "suite", "label", "unit", "feature")
     taken = shelf.take(
         lambda f: f.measure in ("length_p", "length_effect", "length_median"),
-        lambda f: (f.measure, f.where.get("outcome", ""), *by(*keys)(f)),
+        by("measure", "outcome", "model", "corpus", "suite", "label", "unit", "feature"),
     )
-    heads = list(dict.fromkeys(key[2:] for key in taken))
+    heads = unique(key[2:] for key in taken)
     if not heads:
         return None
     varied = [i for i in range(5) if len({head[i] for head in heads}) > 1]
     rows = []
     for head in heads:
-        medians = [taken.get(("length_median", outcome, *head)) for outcome in ("failed", "passed")]
-        effect, p = taken.get(("length_effect", "", *head)), taken.get(("length_p", "", *head))
-        rows.append(
-            (
-                *(head[i] for i in varied),
-                name_of("features", head[5]),
-                *(_median(median) for median in medians),
-                figure(effect and replace(effect, flags=tuple(f for f in effect.flags if f != DEPENDENT))),
-                p_value(p.value) if p is not None else "–",
-            )
-        )
+        failed, passed = (taken.get(("length_median", outcome, *head)) for outcome in ("failed", "passed"))
+        effect, p = (taken.get((measure, "", *head)) for measure in ("length_effect", "length_p"))
+        cells = (_median(failed), _median(passed), figure(effect, DEPENDENT), p_value(p.value) if p else "–")
+        rows.append((*(head[i] for i in varied), name_of("features", head[5]), *cells))
     names = ("Model", "Corpus", "Suite", "Label", "Unit")
     return Table(
         "Length of texts that failed and that passed DIR checks (medians; Mann–Whitney test)",
@@ -204,7 +172,7 @@ def across(shelf: Shelf) -> Table | None:
         ),
         lambda f: (f.measure + f.where.get("test", ""), *by("suite", "label", "kind")(f)),
     )
-    heads = list(dict.fromkeys(key[1:] for key in taken))
+    heads = unique(key[1:] for key in taken)
     if not heads:
         return None
     names = {

@@ -1,10 +1,13 @@
 """The findings that no section has shown yet, so that none is dropped."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
 
 from psycheck.finding import Finding
 
 Key = tuple[str, ...]
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 class Shelf:
@@ -27,5 +30,18 @@ class Shelf:
 
 
 def by(*keys: str) -> Callable[[Finding], Key]:
-    """The key made of these entries of `where`, empty where a finding lacks one."""
-    return lambda finding: tuple(finding.where.get(key, "") for key in keys)
+    """The key made of the measure and of entries of `where`, empty where a finding lacks one."""
+    return lambda f: tuple(f.measure if key == "measure" else f.where.get(key, "") for key in keys)
+
+
+def unique(items: Iterable[K]) -> list[K]:
+    """Each item once, in order."""
+    return list(dict.fromkeys(items))
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The items by their key, in order."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups

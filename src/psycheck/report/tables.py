@@ -6,10 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from psycheck.finding import Finding
-from psycheck.report.numbers import count, plain
 from psycheck.report.page import templates
-from psycheck.report.words import name_of
 
 _UNBOUNDED = 10_000  # columns of text, more than any table has
 
@@ -51,22 +48,3 @@ class Table:
         with console.capture() as drawn:
             console.print(grid)
         return "\n".join([self.caption, *(line.rstrip() for line in drawn.get().splitlines())])
-
-
-def others(findings: list[Finding]) -> Table | None:
-    """Findings that have no section of their own."""
-    if not findings:
-        return None
-    rows = tuple(
-        (
-            name_of("measures", finding.measure),
-            ", ".join(f"{key} {value}" for key, value in finding.where.items() if value),
-            plain(finding),
-            count(finding.n),
-            ", ".join(f"{key} {count(value)}" for key, value in finding.counts.items()) or "–",
-            ", ".join(name_of("flags", flag) for flag in finding.flags) or "–",
-        )
-        for finding in findings
-    )
-    head = ("Measure", "Of what", "Value (95 % interval)", "n", "Counts", "Marks")
-    return Table("Findings that have no section of their own", head, rows, words=2)

@@ -28,33 +28,25 @@ def pages_of(run: Run) -> dict[str, str]:
             return {"report.html": render_bias(run)}
         case "study corpora":
             from psycheck.report.comparison import render_corpora_study
-            from psycheck.report.studies import corpora
+            from psycheck.report.studies.corpora import corpora_tables
 
-            page = render_corpora_study(run, corpora.tables_of(run.findings))
-            return {"report.html": page, "study.md": corpora.corpora_tables(run)}
+            return {"report.html": render_corpora_study(run), "study.md": corpora_tables(run)}
         case "study gender":
-            from psycheck.report.gender import render_gender
-            from psycheck.report.studies import gender
+            from psycheck.report.studies.gender import gender_tables, render_gender
 
-            page = render_gender(run, gender.answers(run.findings), gender.tables_of(run.findings))
-            return {"report.html": page, "study.md": gender.gender_tables(run)}
+            return {"report.html": render_gender(run), "study.md": gender_tables(run)}
         case "study deck":
             from psycheck.report.studies.deck import deck_tables
 
             return {**_audit(run), "study.md": deck_tables(run.findings)}
         case "improve":
-            from psycheck.report.improvement import render_improving
-            from psycheck.report.studies import improve as changes
+            from psycheck.report.studies.improve import improve_csv, improve_table, render_improving
 
             pages = _audit(run)
             if run.plan.get("augment") != "gender":  # the audit's page draws the swapped pairs
-                lines, tables = changes.summary_lines(run.findings), changes.tables_of(run.findings)
-                pages["report.html"] = render_improving(run, lines, tables)
-            return {
-                **pages,
-                "improve.md": changes.improve_table(run.findings),
-                "improve.csv": changes.improve_csv(run.findings),
-            }
+                pages["report.html"] = render_improving(run)
+            tables = {"improve.md": improve_table(run.findings), "improve.csv": improve_csv(run.findings)}
+            return {**pages, **tables}
         case _:
             return _audit(run)
 

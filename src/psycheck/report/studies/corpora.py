@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import plain
-from psycheck.report.studies.layout import document
-from psycheck.report.studies.papers import MARK, marked, published
+from psycheck.report.shelf import by, grouped
+from psycheck.report.studies.papers import MARK, contradicted, document, marked, published
 from psycheck.report.tables import Table
 from psycheck.run import Run
 
@@ -36,7 +36,7 @@ def tables_of(findings: Sequence[Finding]) -> list[Table]:
     within = [f for f in findings if f.where.get("level") == "between classes"]
     tables = (
         _table("DECK Table 3: 1-Wasserstein distance between corpora", DECK_3, _CLOUDS, between),
-        _table("ANGST Table 2: classes of one corpus", ANGST_2, _APART, within, ("corpus",)),
+        _table("ANGST Table 2: classes of one corpus", ANGST_2, _APART, within, "corpus"),
         _table("ANGST Table 8: domain classifier", ANGST_8, _CLASSIFIER, between),
     )
     return [table for table in tables if any(row[0] == OURS for row in table.rows)]
@@ -49,35 +49,24 @@ def paper_notes() -> list[str]:
         "ANGST A.2 takes the mean over 1,000 random pairs of texts; its bandwidth is not given. Ours is the "
         "median distance, and a pair's value is 2 − 2k(x, y).",
     ]
-    marks: dict[str, list[str]] = {}
-    for name in (DECK_3, ANGST_2, ANGST_8):
-        paper, _, table = name.partition("-")
-        for row in published(name):
-            if row["mark"]:
-                reason = f"{paper.upper()} {table.replace('-', ' ')}: {row['mark']}"
-                marks.setdefault(reason, []).append(row["value"])
-    return [*out, *(f"{reason} ({', '.join(values)})" for reason, values in marks.items())]
+    marks = grouped(
+        contradicted(DECK_3, ANGST_2, ANGST_8), lambda one: f"{one[0].upper()} {one[1]}: {one[2]['mark']}"
+    )
+    for reason, rows in marks.items():
+        out.append(f"{reason} ({', '.join(row['value'] for _, _, row in rows)})")
+    return out
 
 
 def _table(
-    caption: str,
-    name: str,
-    measures: Mapping[str, str],
-    findings: Sequence[Finding],
-    lead: tuple[str, ...] = (),
+    caption: str, name: str, measures: Mapping[str, str], findings: Sequence[Finding], *lead: str
 ) -> Table:
     """The published rows, then ours: one row per pair, one column per measure."""
     keys = (*lead, "first", "second")
-    cells = [
-        (("published", *(row[key] for key in keys)), row["measure"], marked(row)) for row in published(name)
-    ]
-    cells += [
-        ((OURS, *(f.where[key] for key in keys)), f.measure, plain(f))
-        for f in findings
-        if f.measure in measures
-    ]
-    pairs: dict[tuple[str, ...], dict[str, str]] = {}
-    for pair, measure, cell in cells:
-        pairs.setdefault(pair, {})[measure] = cell
-    rows = tuple((*pair, *(held.get(one, "–") for one in measures)) for pair, held in pairs.items())
-    return Table(caption, ("whose", *keys, *measures.values()), rows, words=1 + len(keys))
+    printed = published(name)
+    cells = [(("published", *(row[key] for key in keys)), row["measure"], marked(row)) for row in printed]
+    cells += [((OURS, *by(*keys)(f)), f.measure, plain(f)) for f in findings if f.measure in measures]
+    rows = []
+    for pair, mine in grouped(cells, lambda cell: cell[0]).items():
+        held = {measure: cell for _, measure, cell in mine}
+        rows.append((*pair, *(held.get(one, "–") for one in measures)))
+    return Table(caption, ("whose", *keys, *measures.values()), tuple(rows), words=1 + len(keys))

@@ -1,10 +1,18 @@
 """DECK's tables, ours next to the published ones, marked where the paper contradicts itself."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from psycheck.finding import Finding
-from psycheck.report.studies.layout import document, interval_of, over_seeds, p_values
-from psycheck.report.studies.papers import MARK, PUBLISHED, marked, published
+from psycheck.report.shelf import by, grouped, unique
+from psycheck.report.studies.papers import (
+    MARK,
+    contradicted,
+    document,
+    marked,
+    over_seeds,
+    p_values,
+    published,
+)
 from psycheck.report.tables import Table
 
 HALF, DEV = "0.5", "dev"  # how a decision was made, as findings name it
@@ -30,46 +38,31 @@ def deck_tables(findings: Sequence[Finding]) -> str:
         "(see the notes). Ours: in percent, with the 95 % interval (one seed), or the mean over seeds with",
         "the standard deviation (several). p-values of ours are adjusted by Holm, one per seed.",
     )
-    return document(intro, tables_of(findings), notes())
-
-
-def tables_of(findings: Sequence[Finding]) -> list[Table]:
-    """The paper's tables with rows of ours."""
-    return [
-        checks_table(findings),
-        matrix_table(findings),
-        category_table(findings),
-        retraining_table(findings),
-        seeds_table(findings),
-    ]
+    tables = (checks_table, matrix_table, category_table, retraining_table, seeds_table)
+    return document(intro, [table(findings) for table in tables], notes())
 
 
 def checks_table(findings: Sequence[Finding]) -> Table:
     """One row per check, one column per model and training corpus."""
     paper = published("deck-app-table-4")
-    theirs = {(row["check"], row["model"], row["trained_on"]): row for row in paper}
     rates = [f for f in findings if f.measure == "pass_rate" and "check" in f.where]
-    ours = {(f.where["check"], f.where["model"], f.where["corpus"]): f for f in rates}
+    theirs = {(row["check"], row["model"], row["trained_on"]): marked(row) for row in paper}
+    ours = {by("check", "model", "corpus")(f): _percent(f) for f in rates}
     kinds = {f.where["check"]: f.where["kind"] for f in rates} | {row["check"]: row["kind"] for row in paper}
-    columns = [dict.fromkeys(key[1:] for key in side) for side in (theirs, ours)]
-    head = ["check", "kind", *(f"{m}, {c} (published)" for m, c in columns[0])]
-    head += [f"{model}, {corpus}" for model, corpus in columns[1]]
-    rows = []
-    for check in dict.fromkeys(key[0] for key in (*theirs, *ours)):
-        printed = [marked(theirs[check, *at]) if (check, *at) in theirs else "" for at in columns[0]]
-        found = [_percent(ours[check, *at]) if (check, *at) in ours else "" for at in columns[1]]
-        rows.append((check, kinds[check], *printed, *found))
-    return Table("Tables 2 and App-table 4: checks passed", tuple(head), tuple(rows), words=2)
+    head, rows = ["check", "kind"], {key[0]: [key[0], kinds[key[0]]] for key in (*theirs, *ours)}
+    for side, whose in ((theirs, " (published)"), (ours, "")):
+        for model, corpus in unique(key[1:] for key in side):
+            head.append(f"{model}, {corpus}{whose}")
+            for check, row in rows.items():
+                row.append(side.get((check, model, corpus), ""))
+    return _table("Tables 2 and App-table 4: checks passed", tuple(head), rows.values(), words=2)
 
 
 def matrix_table(findings: Sequence[Finding]) -> Table:
     """Train × model × test: accuracy and AUC at home, F1 everywhere, and whether it beats chance."""
-    cells: dict[Row, dict[str, str]] = {}
-    for row in published("deck-table-4"):
-        place: Row = ("published", row["trained_on"], row["tested_on"], row["model"])
-        cells.setdefault(place, {})[row["measure"]] = marked(row)
     rows: list[Row] = []
-    for place, printed in cells.items():
+    for place, found in grouped(published("deck-table-4"), _printed_place).items():
+        printed = {row["measure"]: marked(row) for row in found}
         auc = f"hard {printed['hard_auc']}" if "hard_auc" in printed else ""
         rows.append((*place, printed.get("accuracy", ""), printed["f1"], "", auc))
     for place, mine in _places(findings, "plain").items():
@@ -88,11 +81,9 @@ def category_table(findings: Sequence[Finding]) -> Table:
     pooled = [f for f in findings if f.where.get("corpus") == "all" and f.where.get("by") == "category"]
     for f in pooled:
         if f.measure == "pass_rate_mean":
-            deviations = [
-                g for g in pooled if g.measure == "pass_rate_sd" and g.where == f.where and g.tested
-            ]
-            spread = f" ({100 * deviations[0].value:.1f})" if deviations else ""
-            rows.append(("ours", f.where["category"], f.where["model"], f"{100 * f.value:.2f}{spread}"))
+            spread = next((g for g in pooled if g.measure == "pass_rate_sd" and g.where == f.where), None)
+            sd = f" ({100 * spread.value:.1f})" if spread and spread.tested else ""
+            rows.append(("ours", f.where["category"], f.where["model"], f"{100 * f.value:.2f}{sd}"))
     head = ("whose", "symptoms", "model", "mean % (sd)")
     return _table("Table 5: checks by kind of symptom", head, rows, words=3)
 
@@ -102,8 +93,7 @@ def retraining_table(findings: Sequence[Finding]) -> Table:
     rows: list[Row] = []
     for row in published("deck-table-6"):
         p = f"<{row['p_below']}" if row["p_below"] else ""
-        place: Row = ("published", row["trained_on"], row["tested_on"], row["model"])
-        rows.append((*place, marked(row, "plain_f1"), row["augmented_f1"], p))
+        rows.append((*_printed_place(row), marked(row, "plain_f1"), row["augmented_f1"], p))
     after = _places(findings, "augmented")
     for place, plain in _places(findings, "plain").items():
         if place[0] != place[1] and place in after:
@@ -133,30 +123,27 @@ def notes() -> list[str]:
     out = [
         "The paper's Brier and AUC come from hard labels: Brier is 1 − accuracy; its AUC is called hard here."
     ]
-    for path in sorted(PUBLISHED.glob("deck-*.csv")):
-        table = path.stem.removeprefix("deck-").replace("-", " ")
-        for row in published(path.stem):
-            if row["mark"]:
-                keys = ("check", "trained_on", "tested_on", "model", "measure")
-                what = ", ".join(row[key] for key in keys if row.get(key))
-                value = row.get("value") or row.get("plain_f1") or row.get("mean")
-                out.append(f"{table}: {what}: {value}; {row['mark']}")
+    for _, table, row in contradicted("deck-*"):
+        keys = ("check", "trained_on", "tested_on", "model", "measure")
+        what = ", ".join(row[key] for key in keys if row.get(key))
+        value = row.get("value") or row.get("plain_f1") or row.get("mean")
+        out.append(f"{table}: {what}: {value}; {row['mark']}")
     return out
 
 
-def _table(caption: str, head: Row, rows: Iterable[Row], words: int) -> Table:
+def _table(caption: str, head: Row, rows: Iterable[Sequence[str]], words: int) -> Table:
     """A table whose shorter rows are filled up with empty cells."""
     return Table(caption, head, tuple((*row, *[""] * (len(head) - len(row))) for row in rows), words)
 
 
+def _printed_place(row: Mapping[str, str]) -> Row:
+    return ("published", row["trained_on"], row["tested_on"], row["model"])
+
+
 def _places(findings: Sequence[Finding], arm: str) -> dict[Row, list[Finding]]:
     """Findings of an arm by training corpus, test corpus and model, seed by seed."""
-    out: dict[Row, list[Finding]] = {}
-    for f in findings:
-        if f.where.get("arm") == arm and "decision" in f.where and f.where["seed"] != "mean":
-            place = (f.where["trained_on"], f.where["corpus"], f.where["model"])
-            out.setdefault(place, []).append(f)
-    return out
+    mine = [f for f in findings if f.where.get("arm") == arm and "decision" in f.where]
+    return grouped((f for f in mine if f.where["seed"] != "mean"), by("trained_on", "corpus", "model"))
 
 
 def _of(findings: Sequence[Finding], key: Row) -> list[Finding]:
@@ -168,7 +155,4 @@ def _mean(findings: Sequence[Finding], key: Row) -> str:
 
 
 def _percent(finding: Finding) -> str:
-    if not finding.tested:
-        return "not tested"
-    ends = interval_of(finding, scale=100, digits=0)
-    return f"{100 * finding.value:.1f}{f' ({ends})' if ends else ''}, n {finding.n}"
+    return f"{over_seeds([finding], scale=100, digits=1)}, n {finding.n}" if finding.tested else "not tested"

@@ -1,14 +1,18 @@
 """The tables of the gender study, ours next to the published ones, and one sentence per learner."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from statistics import fmean
 
-from psycheck.finding import Finding
-from psycheck.report.studies.layout import document, p_values
-from psycheck.report.studies.papers import MARK, published
+from psycheck.finding import Finding, Findings
+from psycheck.report.numbers import ends, percent
+from psycheck.report.page import draw
+from psycheck.report.shelf import by, unique
+from psycheck.report.studies.papers import MARK, contradicted, document, marked, p_values, published
 from psycheck.report.tables import Table
 from psycheck.run import Run
 
@@ -23,112 +27,152 @@ _PAIRS = (
     "p", "p Holm", "FNR as F", "FNR as M", "equal opportunity", "demographic parity",
 )  # fmt: skip
 _FLIPPED = ("learner", "vectors", "trained on", "seed", "flipped", "ids")
+_WIDTH, _LEFT, _LINE = 720, 250, 20  # of the plot
+_SPAN = _WIDTH - _LEFT - 70
+# A cell breaks before an interval, never within it, nor between a value and its F or M.
+_KEPT_WHOLE = re.compile(r"\([^)]*\)|(?<=\d) (?=[FM]\b)")
 _CHANGES = ("learner", "vectors", "trained on", "flipped, % points", "p Holm", "macro-F1, % points")
+
+
+def render_gender(run: Run) -> str:
+    """The page of a gender study as one HTML file without scripts."""
+
+    def kept_whole(cell: str) -> str:
+        return _KEPT_WHOLE.sub(lambda found: found[0].replace(" ", "\u00a0"), cell)
+
+    tables = tables_of(run.findings)
+    return draw(
+        "gender",
+        run,
+        corpus=str(run.plan["corpora"][0]["name"]),
+        vectors=str(run.plan["encoder"]),
+        sentences=answers(run.findings),
+        plot=flips_plot(run.findings.where(measure="flip_rate")),
+        tables=[replace(t, rows=tuple(tuple(map(kept_whole, row)) for row in t.rows)) for t in tables],
+    )
+
+
+def flips_plot(flips: Sequence[Finding]) -> dict[str, object]:
+    """The share of flipped pairs with its interval, one line per learner, experiment and seed."""
+    most = max((ends(f)[1] for f in flips), default=0.0)
+    top = next((step for step in (0.05, 0.1, 0.2, 0.4, 0.6, 0.8) if most <= step), 1.0)
+    seeds = any(f.where["seed"] != "0" for f in flips)
+    y, learner, learners, rows = 20, "", [], []
+    for f in flips:
+        if f.where["model"] != learner:
+            learner = f.where["model"]
+            learners.append((y + 14, learner))
+            y += _LINE
+        seed = f", seed {f.where['seed']}" if seeds else ""
+        places = [_LEFT + value / top * _SPAN for value in (*ends(f), f.value)]
+        rows.append((y + _LINE // 2, f.where["experiment"], seed, places, f"{f.counts['flipped']} of {f.n}"))
+        y += _LINE
+    digits = 0 if top >= 0.1 else 1
+    ticks = [(_LEFT + share * _SPAN, percent(share * top, digits)) for share in (0.0, 0.5, 1.0)]
+    size = {"width": _WIDTH, "height": y + 6, "end": _LEFT + _SPAN + 10}
+    return {"ticks": ticks, "learners": learners, "rows": rows, **size}
 
 
 def gender_tables(run: Run) -> str:
     """All tables in Markdown: the sentences first, then the paper's tables, the pairs and the changes."""
-    findings = run.findings
-    draws = _draws(findings)
-    ours = (
-        f"Ours: {_over(draws)}."
-        if draws > 1
-        else "Ours with the 95 % interval. That of an FNRR is of FNR(named) / FNR(other): where it reaches "
+    tables = tables_of(run.findings)
+    over_draws = tables[0].note
+    ours = over_draws or (
+        "Ours with the 95 % interval. That of an FNRR is of FNR(named) / FNR(other): where it reaches "
         "above 1, these texts cannot tell which gender is missed less."
     )
     intro = (
         "# Gender bias on its way to a classifier: ours and the published figures",
         "",
-        *(f"- {line}" for line in answers(findings)),
+        *(f"- {line}" for line in answers(run.findings)),
         "",
         f"Published: “{SOURCE}”, Tables 1–3, as printed;",
         f"{MARK} marks a figure that the paper's own text contradicts (see the notes). FNRR is the lower by",
         "the higher false negative rate; the letter names the gender that is missed less.",
         ours,
     )
-    tables = [replace(table, note="") if table.note == ours else table for table in tables_of(findings)]
+    tables = [replace(table, note="") if table.note == over_draws else table for table in tables]
     return document(intro, tables, run.notes)
 
 
-def tables_of(findings: Sequence[Finding]) -> list[Table]:
+def tables_of(findings: Findings) -> list[Table]:
     """The paper's tables, one per learner, then the pairs, the changes and the ids of flipped pairs."""
     main = [main_table(findings, learner) for learner in _learners(findings)]
     tables = [*main, pairs_table(findings), change_table(findings)]
     draws = _draws(findings)
     if draws > 1:
-        tables = [replace(table, note=f"Ours: {_over(draws)}.") for table in tables]
+        note = f"Ours: mean of {draws} draws of the training texts; in brackets the least and the most."
+        tables = [replace(table, note=note) for table in tables]
     ids = flipped_table(findings)
     return [*tables, ids] if ids.rows else tables
 
 
-def answers(findings: Sequence[Finding]) -> list[str]:
+def answers(findings: Findings) -> list[str]:
     """For each learner one sentence: what it learned from the original texts, and what augmenting changed."""
     out = []
     for learner in _learners(findings):
-        before = _of(findings, "flip_rate", learner, ORIGINAL)
-        after = _of(findings, "flip_rate", learner, AUGMENTED)
-        ratio = _of(findings, "fnr_ratio", learner, ORIGINAL), _of(findings, "fnr_ratio", learner, AUGMENTED)
-        cost = _of(findings, "macro_f1_change", learner, AUGMENTED)
+        original, augmented = (
+            partial(findings.where, model=learner, experiment=name) for name in (ORIGINAL, AUGMENTED)
+        )
+        before, after = original(measure="flip_rate"), augmented(measure="flip_rate")
         if before and after:
+            ratios = " and ".join(_cell(of(measure="fnr_ratio")) for of in (original, augmented))
+            cost = _cell(augmented(measure="macro_f1_change"), "+.1f", 100)
             out.append(
                 f"{learner}: swapping the gender flips {_flips(before)} when trained on the original texts, "
-                f"{_flips(after, again=True)} when augmented; FNRR {_cell(ratio[0])} and "
-                f"{_cell(ratio[1])}; macro-F1 {_cell(cost, '+.1f', 100)} points"
+                f"{_flips(after, again=True)} when augmented; FNRR {ratios}; macro-F1 {cost} points"
             )
     return out
 
 
-def main_table(findings: Sequence[Finding], learner: str) -> Table:
+def main_table(findings: Findings, learner: str) -> Table:
     """FNRR and macro-F1 of the four experiments, as the paper lays them out."""
     head = ["whose", "vectors", "DB (95 %)" if _draws(findings) > 1 else "DB"]
-    for experiment in EXPERIMENTS:
-        head += [f"{experiment} FNRR", f"{experiment} F1"]
+    head += [f"{experiment} {figure}" for experiment in EXPERIMENTS for figure in ("FNRR", "F1")]
     rows: list[tuple[str, ...]] = []
     paper = published(PUBLISHED[learner]) if learner in PUBLISHED else ()
-    for model in dict.fromkeys(row["model"] for row in paper):
+    for model in unique(row["model"] for row in paper):
         mine = {row["experiment"]: row for row in paper if row["model"] == model}
-        first = mine[ORIGINAL]
-        cells = ["published", model, f"{first['direct_bias']} {first['towards']}"]
-        for experiment in EXPERIMENTS:
-            row = mine[experiment]
-            cells += [f"{row['fnrr']} {row['favoured']}".strip() + (MARK if row["mark"] else "")]
-            cells += [row["macro_f1"]]
+        cells = ["published", model, f"{mine[ORIGINAL]['direct_bias']} {mine[ORIGINAL]['towards']}"]
+        for row in map(mine.__getitem__, EXPERIMENTS):
+            ratio = f"{row['fnrr']} {row['favoured']}".strip()
+            cells += [marked({**row, "fnrr": ratio}, "fnrr"), row["macro_f1"]]
         rows.append(tuple(cells))
-    for vectors in _vectors(findings, learner):
-        cells = ["ours", vectors, _bias(findings, vectors)]
-        for experiment in EXPERIMENTS:
-            for measure in ("fnr_ratio", "macro_f1"):
-                cells.append(_cell(_of(findings, measure, learner, experiment)))
-        rows.append(tuple(cells))
+    of = partial(findings.where, model=learner)
+    for vectors in unique(f.where["encoder"] for f in of(measure="flip_rate")):
+        figures = [
+            _cell(of(measure=measure, experiment=experiment))
+            for experiment in EXPERIMENTS
+            for measure in ("fnr_ratio", "macro_f1")
+        ]
+        rows.append(("ours", vectors, _bias(findings, vectors), *figures))
     title = f"Table {PUBLISHED[learner][-1]}: {learner}" if paper else f"{learner} (not in the paper)"
     return Table(title, tuple(head), tuple(rows), words=2)
 
 
-def pairs_table(findings: Sequence[Finding]) -> Table:
+def pairs_table(findings: Findings) -> Table:
     """What becomes of the pairs: flips and their direction, misses by gender, both differences (F less M)."""
     rows: list[tuple[str, ...]] = []
-    for learner in _learners(findings):
-        for experiment in EXPERIMENTS:
-            of = partial(_of, findings, learner=learner, experiment=experiment)
-            flips, misses = of("flip_rate"), of("fnr")
-            rows.append(
-                (
-                    learner,
-                    flips[0].where["encoder"],
-                    experiment,
-                    _counted([f.n for f in flips]),
-                    _counted([f.counts["flipped"] for f in flips]),
-                    _cell(flips, ".1f", 100),
-                    _counted([f.counts["only_female_positive"] for f in flips]),
-                    _counted([f.counts["only_male_positive"] for f in flips]),
-                    p_values(of("mcnemar_p")),
-                    p_values(of("mcnemar_p_holm")),
-                    _cell([f for f in misses if f.where["group"] == "female"]),
-                    _cell([f for f in misses if f.where["group"] == "male"]),
-                    _cell(of("equal_opportunity_difference"), "+.2f"),
-                    _cell(of("demographic_parity_difference"), "+.2f"),
-                )
+    for learner, experiment in product(_learners(findings), EXPERIMENTS):
+        of = partial(findings.where, model=learner, experiment=experiment)
+        flips = of(measure="flip_rate")
+        counts = {
+            name: _counted([f.counts[name] for f in flips])
+            for name in ("flipped", "only_female_positive", "only_male_positive")
+        }
+        rows.append(
+            (
+                *(learner, flips[0].where["encoder"], experiment),
+                _counted([f.n for f in flips]),
+                counts.pop("flipped"),
+                _cell(flips, ".1f", 100),
+                *counts.values(),
+                *(p_values(of(measure=name)) for name in ("mcnemar_p", "mcnemar_p_holm")),
+                *(_cell(of(measure="fnr", group=gender)) for gender in ("female", "male")),
+                _cell(of(measure="equal_opportunity_difference"), "+.2f"),
+                _cell(of(measure="demographic_parity_difference"), "+.2f"),
             )
+        )
     draws = _draws(findings)
     several = {
         "flipped": "flipped, draw by draw",
@@ -138,28 +182,25 @@ def pairs_table(findings: Sequence[Finding]) -> Table:
     return Table("The pairs", head, tuple(rows), words=3)
 
 
-def change_table(findings: Sequence[Finding]) -> Table:
+def change_table(findings: Findings) -> Table:
     """How far each experiment is from the original, on the same pairs."""
     rows: list[tuple[str, ...]] = []
-    for learner in _learners(findings):
-        for experiment in EXPERIMENTS[1:]:
-            of = partial(_of, findings, learner=learner, experiment=experiment)
-            moved = of("flip_rate_change")
-            ps = p_values(of("flip_rate_change_p_holm"))
-            place = (learner, moved[0].where["encoder"], experiment)
-            rows.append((*place, _cell(moved, "+.1f", 100), ps, _cell(of("macro_f1_change"), "+.1f", 100)))
+    for learner, experiment in product(_learners(findings), EXPERIMENTS[1:]):
+        of = partial(findings.where, model=learner, experiment=experiment)
+        moved, p = of(measure="flip_rate_change"), p_values(of(measure="flip_rate_change_p_holm"))
+        change, cost = (_cell(found, "+.1f", 100) for found in (moved, of(measure="macro_f1_change")))
+        rows.append((learner, moved[0].where["encoder"], experiment, change, p, cost))
     return Table("Against training on the original texts", _CHANGES, tuple(rows), words=3)
 
 
-def flipped_table(findings: Sequence[Finding]) -> Table:
+def flipped_table(findings: Findings) -> Table:
     """The ids of flipped pairs: some of them, and how many more there are."""
     rows = []
-    for f in findings:
-        if f.measure == "flip_rate" and f.examples:
+    for f in findings.where(measure="flip_rate"):
+        if f.examples:
             more = len(f.examples) - SHOWN
             ids = ", ".join(f.examples[:SHOWN]) + (f" and {more} more" if more > 0 else "")
-            place = (f.where["model"], f.where["encoder"], f.where["experiment"], f.where["seed"])
-            rows.append((*place, str(len(f.examples)), ids))
+            rows.append((*by("model", "encoder", "experiment", "seed")(f), str(len(f.examples)), ids))
     note = "All of them are in findings.jsonl; pairs.parquet has every decision on every pair."
     return Table("Flipped pairs by id", _FLIPPED, tuple(rows), words=6, note=note)
 
@@ -171,36 +212,19 @@ def paper_notes() -> list[str]:
         "Its captions say that the FNRR of a group is lower; what is meant is the false negative rate.",
         f"The paper's {NEUTRAL} texts either drop the pronouns or make them neutral: it does not say which.",
     ]
-    for name in PUBLISHED.values():
-        for row in published(name):
-            if row["mark"]:
-                table = name.removeprefix("gender-").replace("-", " ")
-                out.append(f"{table}: {row['model']}, {row['experiment']}: {row['fnrr']}; {row['mark']}")
+    for _, table, row in contradicted("gender-*"):
+        out.append(f"{table}: {row['model']}, {row['experiment']}: {row['fnrr']}; {row['mark']}")
     return out
 
 
-def _learners(findings: Sequence[Finding]) -> list[str]:
-    return list(dict.fromkeys(f.where["model"] for f in findings if f.measure == "flip_rate"))
+def _learners(findings: Findings) -> list[str]:
+    return unique(f.where["model"] for f in findings.where(measure="flip_rate"))
 
 
-def _vectors(findings: Sequence[Finding], learner: str) -> list[str]:
-    mine = [f for f in findings if f.measure == "flip_rate" and f.where["model"] == learner]
-    return list(dict.fromkeys(f.where["encoder"] for f in mine))
-
-
-def _of(findings: Sequence[Finding], measure: str, learner: str, experiment: str) -> list[Finding]:
-    """The findings of a measure, one per seed (the false negative rate: one per seed and gender)."""
-    return [
-        f
-        for f in findings
-        if f.measure == measure and (f.where.get("model"), f.where.get("experiment")) == (learner, experiment)
-    ]
-
-
-def _bias(findings: Sequence[Finding], vectors: str) -> str:
+def _bias(findings: Findings, vectors: str) -> str:
     """Direct Bias of the vectors with its direction and interval, where it was measured."""
-    for f in findings:
-        if f.measure == "direct_bias" and f.where["encoder"] == vectors and f.interval:
+    for f in findings.where(measure="direct_bias", encoder=vectors):
+        if f.interval:
             low, high = map(_number, f.interval)
             return f"{_number(f.value)} {f.where['direction']} ({low} to {high})"
     return ""
@@ -236,12 +260,8 @@ def _flips(findings: Sequence[Finding], *, again: bool = False) -> str:
     return f"{mean} %{'' if again else ' of the decisions'} ({low} to {high}{over})"
 
 
-def _draws(findings: Sequence[Finding]) -> int:
-    return len({f.where["seed"] for f in findings if f.measure == "flip_rate"})
-
-
-def _over(draws: int) -> str:
-    return f"mean of {draws} draws of the training texts; in brackets the least and the most"
+def _draws(findings: Findings) -> int:
+    return len({f.where["seed"] for f in findings.where(measure="flip_rate")})
 
 
 def _counted(values: Sequence[int]) -> str:

@@ -3,11 +3,15 @@
 import csv
 import io
 from collections.abc import Sequence
+from statistics import fmean
 
 from psycheck.finding import Finding
-from psycheck.report.studies.layout import interval_of, over_seeds, p_values
+from psycheck.report.page import draw
+from psycheck.report.shelf import by, grouped, unique
+from psycheck.report.studies.papers import interval_of, over_seeds, p_values
 from psycheck.report.tables import Table
 from psycheck.report.words import swapped_words
+from psycheck.run import Run
 
 TRAINED_ON = "trained_on"
 _PAIRED = (
@@ -18,6 +22,21 @@ _PLACES = {"in_distribution": "on its own corpus", "out_of_distribution": "on th
 _DECISIONS = {"0.5": "macro-F1 at 0.5", "dev": "at the dev threshold", "ranking": "AUC"}
 _WHICH = ("trained on", "tested on", "arm", "decision", "threshold")
 _HEAD = (*_WHICH, "F1", "macro-F1", "change", "95 %", "p", "p Holm")
+
+
+def render_improving(run: Run) -> str:
+    """The page; its verdict is the first line on another corpus."""
+    lines = summary_lines(run.findings)
+    elsewhere = [line for line in lines if "on the others" in line]
+    verdict = next(iter([*elsewhere, *lines]), "no change could be measured")
+    return draw(
+        "improvement",
+        run,
+        verdict=f"{verdict[:1].upper()}{verdict[1:]}.",
+        lines=lines,
+        tables=tables_of(run.findings),
+        corpus=next((str(corpus["name"]) for corpus in run.plan.get("corpora", ())), ""),
+    )
 
 
 def improve_table(findings: Sequence[Finding]) -> str:
@@ -39,11 +58,11 @@ def tables_of(findings: Sequence[Finding]) -> list[Table]:
         flips = next((f for f in findings if f.measure == "flip_rate"), None)
         note = "The ratio is the lower by the higher false negative rate; F, M: who is missed less."
         out.append(Table(f"The same texts with {swapped_words(flips)} swapped", _FAIR, tuple(fair), 3, note))
-    for suite in dict.fromkeys(f.where["suite"] for f in findings if f.measure == "pass_rate_change"):
-        for by in ("symptom", "check"):
-            if rows := change_rows(findings, suite, by):
-                head = ("arm", by, "polarity", "before", "after", "change", "95 %", "")
-                out.append(Table(f"{suite}: pass rate by {by}", head, tuple(rows), 3, _PAIRED))
+    for suite in unique(f.where["suite"] for f in findings if f.measure == "pass_rate_change"):
+        for column in ("symptom", "check"):
+            if rows := change_rows(findings, suite, column):
+                head = ("arm", column, "polarity", "before", "after", "change", "95 %", "")
+                out.append(Table(f"{suite}: pass rate by {column}", head, tuple(rows), 3, _PAIRED))
     return out
 
 
@@ -51,13 +70,13 @@ def summary_lines(findings: Sequence[Finding]) -> list[str]:
     """One line per arm: what it costs on the corpus it learned from, what it brings on the others."""
     lines = []
     changes = [f for f in findings if f.measure in ("macro_f1_change", "auc_change") and f.tested]
-    for arm in dict.fromkeys(f.where["arm"] for f in changes):
+    for arm in unique(f.where["arm"] for f in changes):
         for flag, place in _PLACES.items():
             mine = [f for f in changes if f.where["arm"] == arm and flag in f.flags]
             means = []
             for decision, name in _DECISIONS.items():
                 values = [f.value for f in mine if f.where["decision"] == decision]
-                means += [f"{name} {sum(values) / len(values):+.3f}"] if values else []
+                means += [f"{name} {fmean(values):+.3f}"] if values else []
             if means:
                 lines.append(f"{arm}, {place}: {', '.join(means)} against plain")
     return lines
@@ -74,58 +93,53 @@ def improve_csv(findings: Sequence[Finding]) -> str:
 
 def result_rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
     """One row for each test, arm and decision; several seeds are averaged."""
-    found: dict[tuple[str, str, str, str], dict[str, list[Finding]]] = {}
-    for f in findings:
-        if "trained_on" in f.where and "decision" in f.where:
-            key = (f.where["trained_on"], f.where["corpus"], f.where["arm"], f.where["decision"])
-            if "against" not in f.where:
-                found.setdefault(key, {}).setdefault(f.measure, []).append(f)
+    figures = [f for f in findings if {"trained_on", "decision"} <= set(f.where) and "against" not in f.where]
     rows = []
-    for key, mine in found.items():
-        ranking = key[3] == "ranking"
-        main = "auc" if ranking else "macro_f1"
+    for key, found in grouped(figures, by("trained_on", "corpus", "arm", "decision")).items():
+        mine = grouped(found, lambda f: f.measure)
+        main = "auc" if key[3] == "ranking" else "macro_f1"
+        scores = [over_seeds(mine.get("f1", [])), over_seeds(mine[main])]
+        if key[3] == "ranking":
+            scores = ["", f"AUC {scores[1]}"]
         change = mine.get(f"{main}_change", [None])[0]
-        figures = ("", f"AUC {over_seeds(mine[main])}")
-        if not ranking:
-            figures = (over_seeds(mine.get("f1", [])), over_seeds(mine[main]))
         moved = (f"{change.value:+.3f}", interval_of(change)) if change else ("", "")
         ps = [p_values(mine.get(name, [])) for name in ("mcnemar_p", "mcnemar_p_holm")]
         threshold = {"0.5": "0.500", "dev": over_seeds(mine.get("threshold", []))}.get(key[3], "")
-        rows.append((*key, threshold, *figures, *moved, *ps))
+        rows.append((*key, threshold, *scores, *moved, *ps))
     return rows
 
 
 def fair_rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
     """Flips, false negative rates and F1 of each test, arm and decision; several seeds are averaged."""
-
-    def place(f: Finding) -> tuple[str, ...]:
-        return tuple(f.where.get(key, "") for key in ("corpus", "label", "decision", "arm"))
-
+    place = by("corpus", "label", "decision", "arm")
     pairs = [f for f in findings if "arm" in f.where and f.where.get("unit") == "pairs"]
-    places = [place(f) for f in pairs if f.measure == "fnr_ratio"]
+    places = unique(place(f) for f in pairs if f.measure == "fnr_ratio")
     # The arms of one test and decision come in consecutive rows; all else keeps its order.
-    order = [list(dict.fromkeys(names)) for names in zip(*places, strict=True)]
+    order = [unique(names) for names in zip(*places, strict=True)]
     rows: list[tuple[str, ...]] = []
-    for key in sorted(
-        set(places), key=lambda key: [names.index(k) for names, k in zip(order, key, strict=True)]
-    ):
+    for key in sorted(places, key=lambda key: [names.index(k) for names, k in zip(order, key, strict=True)]):
         corpus, label, decision, arm = key
-        of_pairs = [f for f in pairs if place(f) == key]
-        ratios = [f for f in of_pairs if f.measure == "fnr_ratio"]
-        flags = {flag for ratio in ratios for flag in ratio.flags}
+        mine = grouped((f for f in findings if place(f) == key), lambda f: f.measure)
+        of_pairs = grouped((f for f in pairs if place(f) == key), lambda f: f.measure)
+        flags = {flag for ratio in of_pairs["fnr_ratio"] for flag in ratio.flags}
         sides = "F" * ("favours_female" in flags) + "M" * ("favours_male" in flags)
         rates = [
-            over_seeds([f for f in of_pairs if f.measure == "fnr" and f.where["group"] == gender])
+            over_seeds([f for f in of_pairs.get("fnr", ()) if f.where["group"] == gender])
             for gender in ("female", "male")
         ]
-        flips = _of_each_seed([f for f in of_pairs if f.measure == "flip_rate"])
-        mine = [f for f in findings if place(f) == key]
-        moved = [f.value for f in mine if f.measure == "flip_rate_change"]
-        change = f"{sum(moved) / len(moved):+.3f}" if moved else ""
-        tested_on = corpus if len(order[1]) == 1 else f"{corpus}, {label}"
-        ratio = f"{over_seeds(ratios)} {sides}".rstrip()
-        f1 = over_seeds([f for f in mine if f.measure == "f1"])
-        rows.append((tested_on, arm, decision, ratio, *rates, flips, change, f1))
+        moved = [f.value for f in mine.get("flip_rate_change", ())]
+        rows.append(
+            (
+                corpus if len(order[1]) == 1 else f"{corpus}, {label}",
+                arm,
+                decision,
+                f"{over_seeds(of_pairs['fnr_ratio'])} {sides}".rstrip(),
+                *rates,
+                _of_each_seed(of_pairs.get("flip_rate", ())),
+                f"{fmean(moved):+.3f}" if moved else "",
+                over_seeds(mine.get("f1", ())),
+            )
+        )
     return rows
 
 
@@ -136,18 +150,16 @@ def _of_each_seed(flips: Sequence[Finding]) -> str:
     return f"{', '.join(str(f.counts['failed']) for f in flips)} of {flips[0].n}" if flips else "–"
 
 
-def change_rows(findings: Sequence[Finding], suite: str, by: str) -> list[tuple[str, ...]]:
+def change_rows(findings: Sequence[Finding], suite: str, column: str) -> list[tuple[str, ...]]:
     """Pass rates before and after."""
     rows: list[tuple[str, ...]] = []
     for f in findings:
-        if f.measure == "pass_rate_change" and (f.where["suite"], f.where["by"]) == (suite, by):
-            c = f.counts
+        if f.measure == "pass_rate_change" and (f.where["suite"], f.where["by"]) == (suite, column):
             named = f.where.get("symptom", "")
-            if by == "check":
+            if column == "check":
                 named = f"{f.where['check']} {named}".rstrip()
-            before, after = c["passed_before"] / c["n_before"], c["passed_after"] / c["n_after"]
+            rates = [f"{f.counts[f'passed_{t}'] / f.counts[f'n_{t}']:.2f}" for t in ("before", "after")]
             marks = "learned from" if TRAINED_ON in f.flags else ""
-            polarity = f.where.get("polarity", "")
-            rates = (f"{before:.2f}", f"{after:.2f}", f"{f.value:+.2f}", interval_of(f), marks)
-            rows.append((f.where["arm"], named, polarity, *rates))
+            change = (f"{f.value:+.2f}", interval_of(f), marks)
+            rows.append((f.where["arm"], named, f.where.get("polarity", ""), *rates, *change))
     return rows

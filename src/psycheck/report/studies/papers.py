@@ -1,9 +1,14 @@
-"""What the papers printed: the tables of the folder `published`, marked where a paper contradicts itself."""
+"""How the studies set ours next to what the papers printed: published figures, cells, Markdown documents."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from statistics import fmean, stdev
+
+from psycheck.finding import Finding
+from psycheck.report.numbers import p_value
+from psycheck.report.tables import Table
 
 PUBLISHED = Path(__file__).with_name("published")
 MARK = "†"
@@ -19,3 +24,41 @@ def published(name: str) -> tuple[dict[str, str], ...]:
 def marked(row: Mapping[str, str], column: str = "value") -> str:
     """A figure as printed, with a mark where its paper contradicts it."""
     return row[column] + (MARK if row["mark"] else "")
+
+
+def contradicted(*tables: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """The rows of tables, such as "deck-*", that their paper contradicts, each with its paper and table."""
+    for path in (path for name in tables for path in sorted(PUBLISHED.glob(f"{name}.csv"))):
+        paper, _, table = path.stem.partition("-")
+        yield from ((paper, table.replace("-", " "), row) for row in published(path.stem) if row["mark"])
+
+
+def document(intro: Sequence[str], tables: Iterable[Table], notes: Sequence[str]) -> str:
+    """A Markdown document: the introduction line by line, the tables, the notes as a list."""
+    listed = ["## Notes", "", *(f"- {note}" for note in notes)]
+    return "\n".join(["\n".join([*intro, ""]), *(table.to_markdown() for table in tables), *listed]) + "\n"
+
+
+def p_values(findings: Iterable[Finding]) -> str:
+    """The p-value of each seed: "0.032, <0.001"."""
+    return ", ".join(p_value(f.value) for f in findings if f.tested)
+
+
+def over_seeds(findings: Sequence[Finding], *, scale: float = 1, digits: int = 3) -> str:
+    """One seed with its interval, or the mean over seeds with the standard deviation; "–" without a value."""
+    tested = [f for f in findings if f.tested]
+    if not tested:
+        return "–"
+    values = [scale * f.value for f in tested]
+    if len(values) > 1:
+        return f"{fmean(values):.{digits}f} (sd {stdev(values):.{digits}f})"
+    ends = interval_of(tested[0], scale=scale, digits=digits - 1)
+    return f"{values[0]:.{digits}f}" + (f" ({ends})" if ends else "")
+
+
+def interval_of(finding: Finding, *, scale: float = 1, digits: int = 2) -> str:
+    """The interval: "0.41 to 0.57", with signs where it reaches below 0, or "" where there is none."""
+    if finding.interval is None:
+        return ""
+    sign = "+" if finding.interval[0] < 0 else ""
+    return " to ".join(f"{scale * end:{sign}.{digits}f}" for end in finding.interval)
