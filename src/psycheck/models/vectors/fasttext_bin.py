@@ -7,8 +7,9 @@ dictionary is made of its n-grams alone.
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +18,8 @@ from psycheck.models.vectors.index import Rows
 
 MAGIC = struct.pack("<i", 793_712_314)
 VERSIONS = (11, 12)
-_ARGUMENTS = struct.Struct("<12id")
-_SIZES = struct.Struct("<iiiqq")
+_HEAD = struct.Struct("<2i12id3i2q")  # magic and version, arguments of training, sizes
+_MATRIX = struct.Struct("<?qq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +44,25 @@ class Subwords:
 
 def read_dictionary(path: Path) -> tuple[list[bytes], dict[str, int]]:
     """The words, and the facts that `open_subwords` needs; a file that ends before its matrix is refused."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
+    broken = BadInput("the fastText model is broken or cut short", where=str(path), do="download it again")
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as raw:
         try:
-            _, version = struct.unpack("<ii", file.read(8))
-            arguments = _ARGUMENTS.unpack(file.read(_ARGUMENTS.size))
-            entries, words, _, _, pruned = _SIZES.unpack(file.read(_SIZES.size))
+            _, version, *arguments, entries, words, _, _, pruned = _HEAD.unpack_from(raw)
             if version not in VERSIONS:
                 raise BadInput(f"unknown fastText format {version}", where=str(path), allowed="11 or 12")
-            names = _names(file, entries, path)
-            if pruned > 0:
-                file.seek(8 * pruned, 1)
-            quantised, rows, columns = struct.unpack("<?qq", file.read(17))
+            names: list[bytes] = []
+            start = _HEAD.size
+            for _ in range(entries):  # letters up to a zero byte, then a count (8 bytes) and a kind (1 byte)
+                if (stop := raw.find(b"\0", start)) < 0:
+                    raise broken
+                names.append(raw[start:stop])
+                start = stop + 10
+            start += 8 * max(0, pruned)
+            quantised, rows, columns = _MATRIX.unpack_from(raw, start)
         except struct.error as error:
-            raise _broken(path) from error
-        start = file.tell()
+            raise broken from error
+        start += _MATRIX.size
+        cut = start + 4 * rows * columns > len(raw)
     if quantised:
         raise BadInput(
             "the fastText model is quantised (.ftz)",
@@ -66,9 +71,9 @@ def read_dictionary(path: Path) -> tuple[list[bytes], dict[str, int]]:
             do="use the .bin or the .vec file of the same model",
         )
     dimensions, buckets, shortest, longest = arguments[0], *arguments[8:11]
-    if columns != dimensions or start + 4 * rows * columns > size:
-        raise _broken(path)
-    facts = {
+    if columns != dimensions or cut:
+        raise broken
+    return names[:words], {
         "ngram_dimensions": dimensions,
         "shortest": shortest,
         "longest": longest,
@@ -77,7 +82,6 @@ def read_dictionary(path: Path) -> tuple[list[bytes], dict[str, int]]:
         "start": start,
         "rows": rows,
     }
-    return names[:words], facts
 
 
 def open_subwords(path: Path, facts: Mapping[str, Any]) -> Subwords:
@@ -103,25 +107,3 @@ def ngram_hash(gram: bytes) -> int:
         value ^= byte if byte < 128 else byte | 0xFFFFFF00
         value = value * 16_777_619 & 0xFFFFFFFF
     return value
-
-
-def _names(file: BinaryIO, entries: int, path: Path) -> list[bytes]:
-    """Read the words: letters up to a zero byte, then a count (8 bytes) and a kind (1 byte)."""
-    names: list[bytes] = []
-    begin, held, at = file.tell(), b"", 0
-    while len(names) < entries:
-        stop = held.find(b"\0", at)
-        if stop < 0 or stop + 10 > len(held):
-            chunk = file.read(2**24)
-            if not chunk:
-                raise _broken(path)
-            begin, held, at = begin + at, held[at:] + chunk, 0
-            continue
-        names.append(held[at:stop])
-        at = stop + 10
-    file.seek(begin + at)
-    return names
-
-
-def _broken(path: Path) -> BadInput:
-    return BadInput("the fastText model is broken or cut short", where=str(path), do="download it again")
