@@ -13,11 +13,10 @@ import numpy as np
 
 from psycheck.errors import ModelFailure
 from psycheck.model import FloatArray, IntArray
-from psycheck.models.encoder import HfEncoder, minilm_folder, open_hf_encoder
 from psycheck.models.fingerprint import hashed
-from psycheck.models.hf_folder import find_folder
+from psycheck.models.hf import HfEncoder, minilm_folder, open_hf_encoder
+from psycheck.models.hf_folder import characters_read, find_folder
 from psycheck.models.options import ModelOptions
-from psycheck.models.window import characters_read
 
 HEAD_FILE, FROZEN_FILE = "head.safetensors", "frozen.json"
 

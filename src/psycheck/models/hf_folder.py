@@ -4,13 +4,17 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning
+import numpy as np
+
+from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, explained
+from psycheck.model import IntArray
 from psycheck.models.fingerprint import file_hash, hashed, hashed_files
 from psycheck.models.options import ModelOptions
 
@@ -34,6 +38,7 @@ _OFFSET_POSITIONS = frozenset(
     {"roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer"}
     | {"data2vec-text", "ibert", "luke", "mpnet", "xmod"}
 )
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_LIMIT = 1_000_000  # tokenizers write 1e30 for "no limit"
 _USUAL_WINDOW = 512
 _BUILT_IN = frozenset({None, "eager", "sdpa"})  # ways to compute attention that need no other code
@@ -81,22 +86,18 @@ def _from_hub(name: str, options: ModelOptions) -> Path:
     wanted = ["*.json", "*.txt", "*.model", "*.safetensors"]
     wanted += ["*.py"] if options.trust_remote_code else []
     wanted += ["*.bin"] if options.trust_pickle else []
-    try:
-        return Path(
-            hub.snapshot_download(
-                name,
-                revision=options.revision,
-                allow_patterns=wanted,
-                ignore_patterns=["onnx/*", "openvino/*"],
-            )
+    with explained(
+        f"there is no folder '{name}', and no model of that name could be downloaded from the hub",
+        Exception,
+        kind=ModelFailure,
+        allowed="a local folder, or the name of a public model if the hub can be reached",
+        do="check the name and the connection, or download the model elsewhere and name its folder",
+    ):
+        left_out = ["onnx/*", "openvino/*"]
+        found = hub.snapshot_download(
+            name, revision=options.revision, allow_patterns=wanted, ignore_patterns=left_out
         )
-    except Exception as error:
-        raise ModelFailure(
-            f"there is no folder '{name}', and no model of that name could be downloaded from the hub "
-            f"({type(error).__name__})",
-            allowed="a local folder, or the name of a public model if the hub can be reached",
-            do="check the name and the connection, or download the model elsewhere and name its folder",
-        ) from error
+    return Path(found)
 
 
 def weight_files(folder: Path, options: ModelOptions) -> list[Path]:
@@ -111,26 +112,19 @@ def weight_files(folder: Path, options: ModelOptions) -> list[Path]:
             continue
         if absent := [file.name for file in files if not file.is_file()]:
             raise BadInput(f"weights are incomplete: {', '.join(absent)} missing", where=str(folder))
+        if pickled and not options.trust_pickle:
+            raise BadInput(
+                "the weights are pickled (pytorch_model.bin), and opening a pickle can run code",
+                where=str(folder),
+                allowed="model.safetensors",
+                do="if you trust them, convert them: AutoModelForSequenceClassification.from_pretrained("
+                "FOLDER).save_pretrained(NEW_FOLDER); or add ?trust_pickle=true to the model",
+            )
         if pickled:
-            _check_pickle(folder, options)
+            what = f"the weights in {folder.name} are a pickle, which can run code: open only what you trust"
+            warnings.warn(what, PsycheckWarning, stacklevel=2)
         return files
     raise BadInput("the folder holds no weights", where=str(folder), allowed="model.safetensors")
-
-
-def _check_pickle(folder: Path, options: ModelOptions) -> None:
-    if not options.trust_pickle:
-        raise BadInput(
-            "the weights are pickled (pytorch_model.bin), and opening a pickle can run code",
-            where=str(folder),
-            allowed="model.safetensors",
-            do="if you trust them, convert them: AutoModelForSequenceClassification.from_pretrained(FOLDER)"
-            ".save_pretrained(NEW_FOLDER); or add ?trust_pickle=true to the model",
-        )
-    warnings.warn(
-        f"the weights in {folder.name} are a pickle, which can run code: open only what you trust",
-        PsycheckWarning,
-        stacklevel=2,
-    )
 
 
 def load_config(folder: Path, options: ModelOptions) -> Any:
@@ -223,6 +217,53 @@ def window_of(tokenizer: Any, config: Any, wanted: int | None, *, where: str) ->
     return min(limits)
 
 
+def speakable(texts: Sequence[str]) -> list[str]:
+    """Texts that tokenizers accept: lone surrogates become the replacement character."""
+    return [text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text) for text in texts]
+
+
+def characters_read(tokenizer: Any, texts: Sequence[str], max_length: int) -> IntArray:
+    """How many characters of each text fit into the window, (n,); len(text) if the whole text is read."""
+    lengths = np.array([len(text) for text in texts], np.int64)
+    # An ASCII text has at most one token per character, an initial mark and the special tokens.
+    room = max_length - tokenizer.num_special_tokens_to_add() - 1
+    unsure = [i for i, text in enumerate(texts) if len(text) > room or not text.isascii()]
+    if unsure:
+        look = _by_offsets if tokenizer.is_fast else _by_prefixes
+        lengths[unsure] = look(tokenizer, speakable([texts[i] for i in unsure]), max_length)
+    return lengths
+
+
+def _by_offsets(tokenizer: Any, texts: list[str], max_length: int) -> list[int]:
+    """Fast tokenizers know the characters of each token."""
+    reads = [len(text) for text in texts]
+    for i, found in enumerate(tokenizer(texts, truncation=True, max_length=max_length).encodings):
+        if found.overflowing:
+            tokens = zip(found.offsets, found.special_tokens_mask, strict=True)
+            reads[i] = max((end for (_, end), special in tokens if not special), default=0)
+    return reads
+
+
+def _by_prefixes(tokenizer: Any, texts: list[str], max_length: int) -> list[int]:
+    """For slow tokenizers, search for the shortest prefix with the same tokens as the whole text.
+
+    Bisection assumes that longer prefixes keep the tokens; a word that is cut in the middle may break that,
+    so the result can be off by a part of the word at the edge of the window.
+    """
+
+    def tokens(text: str, *, cut: bool = True) -> list[int]:
+        return list(tokenizer(text, truncation=cut, max_length=max_length if cut else None)["input_ids"])
+
+    reads = []
+    for text in texts:
+        whole = tokens(text)
+        if len(whole) < max_length or whole == tokens(text, cut=False):
+            reads.append(len(text))
+            continue
+        reads.append(bisect_left(range(len(text)), True, key=lambda end: tokens(text[:end]) == whole))
+    return reads
+
+
 def folder_parts(folder: Path, options: ModelOptions) -> dict[str, str]:
     """Hashes of everything that decides the outputs of a model; its name and path do not count."""
     config = {
@@ -236,11 +277,6 @@ def folder_parts(folder: Path, options: ModelOptions) -> dict[str, str]:
     if options.trust_remote_code:
         parts["code"] = hashed_files(folder.glob("*.py"))
     return parts
-
-
-def folder_name(target: str, folder: Path) -> str:
-    """The name of the folder, or of the hub model without its owner."""
-    return folder.resolve().name if Path(target).expanduser().is_dir() else target.rpartition("/")[2]
 
 
 def trained_on(folder: Path) -> tuple[str, ...]:

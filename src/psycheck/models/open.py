@@ -51,7 +51,7 @@ def open_encoder(spec: str | Path | Encoder, **options: Any) -> Encoder:
     """Open "minilm" (all-MiniLM-L6-v2), "hf:FOLDER" or "vectors:FILE"; return an encoder unchanged."""
     if not isinstance(spec, str | Path):
         return spec
-    from psycheck.models.encoder import minilm_folder, open_hf_encoder
+    from psycheck.models.hf import minilm_folder, open_hf_encoder
 
     text = str(spec)
     name, _, query = text.partition("?")

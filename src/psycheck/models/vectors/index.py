@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.errors import StoreFailure
+from psycheck.errors import StoreFailure, refusal
 from psycheck.model import IntArray
 from psycheck.models.cache import cache_folder
 from psycheck.models.fingerprint import hashed
@@ -137,9 +137,8 @@ def store(
                 shutil.rmtree(folder, ignore_errors=True)
                 part.replace(folder)
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else type(error).__name__
         raise StoreFailure(
-            f"cannot write the converted vectors: {reason}",
+            f"cannot write the converted vectors: {refusal(error)}",
             where=str(folder.parent),
             allowed="a writable folder with free space",
             do="free space, or set PSYCHECK_STORE to a file in another folder, where vectors go, too",
