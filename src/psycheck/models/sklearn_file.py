@@ -136,7 +136,7 @@ def _check_trust(path: Path, options: ModelOptions, what: str, *, allowed: str, 
     """Refuse a file that could run code unless the user trusts it; then warn."""
     if not options.trust_pickle:
         raise BadInput(f"the file {what}", where=str(path), allowed=allowed, do=do)
-    warnings.warn(f"{path.name} {what}: open only what you trust", PsycheckWarning, stacklevel=2)
+    warnings.warn(f"{path.name} {what}; open only what you trust", PsycheckWarning, stacklevel=2)
 
 
 def _probabilities(pipeline: Any, texts: list[str]) -> FloatArray:
