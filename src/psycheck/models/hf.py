@@ -1,7 +1,5 @@
 """Transformers in the layout of Hugging Face, from a folder or the hub: classifiers and encoders."""
 
-import inspect
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -13,25 +11,12 @@ import numpy as np
 from psycheck.errors import BadInput, MissingExtra, ModelFailure
 from psycheck.model import FloatArray, IntArray
 from psycheck.models.fingerprint import hashed_parts
-from psycheck.models.hf_folder import (
-    characters_read,
-    find_folder,
-    folder_parts,
-    libraries,
-    load_config,
-    load_network,
-    load_tokenizer,
-    speakable,
-    trained_on,
-    weight_files,
-    window_of,
-)
+from psycheck.models.hf_folder import characters_read, checked_folder, loaded, read_json, speakable
 from psycheck.models.labels import kept_columns
 from psycheck.models.options import ModelOptions
 
 # Increase them whenever the same weights and text would give another score or vector.
 SCORING, ENCODING = "1", "1"
-BATCH = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +137,7 @@ class HfEncoder(Transformer):
 
 def open_hf(target: str, options: ModelOptions) -> HfModel:
     """Open a sequence classifier from a folder or the hub."""
-    transformers, folder, config, tokenizer = _checked("hf: models", target, options)
+    transformers, folder, config, tokenizer = checked_folder("hf: models", target, options)
     activation = _activation(config, options, where=target)
     classes = [str(config.id2label.get(i, f"LABEL_{i}")) for i in range(config.num_labels)]
     exclusive = activation == "softmax"
@@ -162,12 +147,15 @@ def open_hf(target: str, options: ModelOptions) -> HfModel:
     if getattr(config, "pad_token_id", None) is None:
         config.pad_token_id = tokenizer.pad_token_id
     loader = transformers.AutoModelForSequenceClassification
-    common, report = _loaded(loader, target, folder, config, tokenizer, options)
+    common, report = loaded(loader, target, folder, config, tokenizer, options)
     _check_report(report, common["network"], where=target)
     window, notes = common["max_length"], kept.notes
     if options.max_length is not None and options.max_length > window:
         cut = f"max_length {options.max_length} is more than the model reads: its window is {window} tokens."
         notes = (*notes, cut)
+    record = folder / "training.json"  # of `psycheck train`
+    data = read_json(record).get("trained_on") if record.is_file() else None
+    corpus = data.get("corpus") if isinstance(data, dict) else None
     parts = common.pop("parts") | {"labels": str(kept), "activation": activation, "scoring": SCORING}
     return HfModel(
         **common,
@@ -176,18 +164,18 @@ def open_hf(target: str, options: ModelOptions) -> HfModel:
         labels=kept.labels,
         activation=activation,
         columns=kept.columns,
-        trained_on=trained_on(folder),
+        trained_on=(corpus,) if isinstance(corpus, str) else (),
         notes=notes,
     )
 
 
 def open_hf_encoder(target: str, options: ModelOptions, *, name: str | None = None) -> HfEncoder:
     """Open an encoder from a folder or the hub, with the window and pooling of sentence-transformers."""
-    transformers, folder, config, tokenizer = _checked("hf: encoders", target, options)
+    transformers, folder, config, tokenizer = checked_folder("hf: encoders", target, options)
     own = _settings(folder / "sentence_bert_config.json").get("max_seq_length")
     wanted = min((limit for limit in (own, options.max_length) if limit), default=None)
     options = replace(options, name=options.name or name, max_length=wanted)
-    common, report = _loaded(transformers.AutoModel, target, folder, config, tokenizer, options)
+    common, report = loaded(transformers.AutoModel, target, folder, config, tokenizer, options)
     # The pooling layer of BERT-like models is not used and often not saved.
     missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
     if missing:
@@ -207,40 +195,12 @@ def minilm_folder() -> Path:
     return Path(package.get_model_path())
 
 
-def _checked(what: str, target: str, options: ModelOptions) -> tuple[Any, Path, Any, Any]:
-    """transformers, the folder, its configuration and its tokenizer; its weights are checked, not loaded."""
-    _, transformers = libraries(what)
-    folder = find_folder(target, options)
-    weight_files(folder, options)
-    return transformers, folder, load_config(folder, options), load_tokenizer(folder, options)
-
-
-def _loaded(
-    loader: Any, target: str, folder: Path, config: Any, tokenizer: Any, options: ModelOptions
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields of `Transformer` apart from the fingerprint, and the report on missing weights."""
-    max_length = window_of(tokenizer, config, options.max_length, where=target)
-    network, report = load_network(loader, folder, config, options)
-    local = Path(target).expanduser().is_dir()
-    common = {
-        "name": options.name or (folder.resolve().name if local else target.rpartition("/")[2]),
-        "parts": folder_parts(folder, options) | {"max_length": str(max_length)},
-        "max_length": max_length,
-        "batch": options.batch or BATCH,
-        "tokenizer": tokenizer,
-        "network": network,
-        "inputs": frozenset(inspect.signature(network.forward).parameters),
-    }
-    return common, report
-
-
 def _settings(path: Path) -> dict[str, Any]:
     """A settings file of sentence-transformers; empty if it is missing or unreadable."""
     try:
-        content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+        return read_json(path)
+    except BadInput:
         return {}
-    return content if isinstance(content, dict) else {}
 
 
 def _activation(config: Any, options: ModelOptions, *, where: str) -> str:

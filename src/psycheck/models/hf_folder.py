@@ -1,5 +1,6 @@
 """Model folders in the layout of Hugging Face: finding, checking, hashing and loading them."""
 
+import inspect
 import json
 import os
 import re
@@ -38,6 +39,7 @@ _OFFSET_POSITIONS = frozenset(
     {"roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer"}
     | {"data2vec-text", "ibert", "luke", "mpnet", "xmod"}
 )
+BATCH = 32
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_LIMIT = 1_000_000  # tokenizers write 1e30 for "no limit"
 _USUAL_WINDOW = 512
@@ -107,7 +109,7 @@ def weight_files(folder: Path, options: ModelOptions) -> list[Path]:
         if (folder / stem).is_file():
             files = [folder / stem]
         elif index.is_file():
-            files = [folder / shard for shard in sorted(set(_json(index).get("weight_map", {}).values()))]
+            files = [folder / shard for shard in sorted(set(read_json(index).get("weight_map", {}).values()))]
         else:
             continue
         if absent := [file.name for file in files if not file.is_file()]:
@@ -133,7 +135,7 @@ def load_config(folder: Path, options: ModelOptions) -> Any:
     An attention kernel that config.json names would be downloaded and run: only the built-in ones stay.
     """
     _, transformers = libraries("hf: models")
-    _json(folder / "config.json")
+    read_json(folder / "config.json")
     with _as_model_failure(folder, "config.json cannot be understood"):
         config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=options.trust_remote_code)
         for name in ("_attn_implementation", "_experts_implementation"):
@@ -267,7 +269,7 @@ def _by_prefixes(tokenizer: Any, texts: list[str], max_length: int) -> list[int]
 def folder_parts(folder: Path, options: ModelOptions) -> dict[str, str]:
     """Hashes of everything that decides the outputs of a model; its name and path do not count."""
     config = {
-        key: value for key, value in _json(folder / "config.json").items() if key not in _NO_COMPUTATION
+        key: value for key, value in read_json(folder / "config.json").items() if key not in _NO_COMPUTATION
     }
     parts = {
         "weights": hashed(*(file_hash(path) for path in weight_files(folder, options))),
@@ -279,19 +281,39 @@ def folder_parts(folder: Path, options: ModelOptions) -> dict[str, str]:
     return parts
 
 
-def trained_on(folder: Path) -> tuple[str, ...]:
-    """The name of the corpus that `psycheck train` used, if it is recorded."""
-    record = folder / "training.json"
-    data = _json(record).get("trained_on") if record.is_file() else None
-    name = data.get("corpus") if isinstance(data, dict) else None
-    return (name,) if isinstance(name, str) else ()
+def checked_folder(what: str, target: str, options: ModelOptions) -> tuple[Any, Path, Any, Any]:
+    """transformers, the folder, its configuration and its tokenizer; its weights are checked, not loaded."""
+    _, transformers = libraries(what)
+    folder = find_folder(target, options)
+    weight_files(folder, options)
+    return transformers, folder, load_config(folder, options), load_tokenizer(folder, options)
+
+
+def loaded(
+    loader: Any, target: str, folder: Path, config: Any, tokenizer: Any, options: ModelOptions
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields of `Transformer` apart from the fingerprint, and the report on missing weights."""
+    max_length = window_of(tokenizer, config, options.max_length, where=target)
+    network, report = load_network(loader, folder, config, options)
+    local = Path(target).expanduser().is_dir()
+    common = {
+        "name": options.name or (folder.resolve().name if local else target.rpartition("/")[2]),
+        "parts": folder_parts(folder, options) | {"max_length": str(max_length)},
+        "max_length": max_length,
+        "batch": options.batch or BATCH,
+        "tokenizer": tokenizer,
+        "network": network,
+        "inputs": frozenset(inspect.signature(network.forward).parameters),
+    }
+    return common, report
 
 
 def _tokenizer_files(folder: Path) -> list[Path]:
     return sorted({path for pattern in _TOKENIZER for path in folder.glob(pattern) if path.is_file()})
 
 
-def _json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file."""
     try:
         content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:

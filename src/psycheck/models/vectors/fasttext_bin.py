@@ -5,8 +5,7 @@ dictionary is made of its n-grams alone.
 """
 
 import struct
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
@@ -20,26 +19,6 @@ MAGIC = struct.pack("<i", 793_712_314)
 VERSIONS = (11, 12)
 _HEAD = struct.Struct("<2i12id3i2q")  # magic and version, arguments of training, sizes
 _MATRIX = struct.Struct("<?qq")
-
-
-@dataclass(frozen=True, slots=True)
-class Subwords:
-    """Vectors of words as means of rows of a memory-mapped matrix, (words + buckets, d)."""
-
-    matrix: Rows = field(repr=False)
-    words: int
-    shortest: int
-    longest: int
-    buckets: int
-
-    def vector(self, word: str, row: int) -> Rows | None:
-        """The vector of a word, (d,), or None; `row` is −1 if it is not in the dictionary."""
-        rows = [row] if row >= 0 else []
-        if self.buckets and self.longest:
-            rows += [
-                self.words + ngram_hash(g) % self.buckets for g in ngrams(word, self.shortest, self.longest)
-            ]
-        return self.matrix[rows].mean(axis=0, dtype=np.float32) if rows else None
 
 
 def read_dictionary(path: Path) -> tuple[list[bytes], dict[str, int]]:
@@ -84,11 +63,20 @@ def read_dictionary(path: Path) -> tuple[list[bytes], dict[str, int]]:
     }
 
 
-def open_subwords(path: Path, facts: Mapping[str, Any]) -> Subwords:
-    """Map the matrix of a model, without reading it."""
+def open_subwords(path: Path, facts: Mapping[str, Any]) -> tuple[Rows, Callable[[str, int], Rows | None]]:
+    """Map the matrix of a model, (words + buckets, d), without reading it; and a lookup of words in it."""
     shape = (facts["rows"], facts["ngram_dimensions"])
     matrix: Rows = np.memmap(path, "<f4", "r", offset=facts["start"], shape=shape)
-    return Subwords(matrix, facts["entries"], facts["shortest"], facts["longest"], facts["buckets"])
+
+    def lookup(word: str, row: int) -> Rows | None:
+        """The vector of a word, (d,), or None; `row` is −1 if it is not in the dictionary."""
+        rows = [row] if row >= 0 else []
+        if facts["buckets"] and facts["longest"]:
+            grams = ngrams(word, facts["shortest"], facts["longest"])
+            rows += [facts["entries"] + ngram_hash(gram) % facts["buckets"] for gram in grams]
+        return matrix[rows].mean(axis=0, dtype=np.float32) if rows else None
+
+    return matrix, lookup
 
 
 def ngrams(word: str, shortest: int, longest: int) -> Iterator[bytes]:

@@ -1,10 +1,8 @@
 """Static word vectors as an encoder: a text is the mean of its words, a span the vector of its word."""
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -14,19 +12,21 @@ from psycheck.errors import BadInput, explained
 from psycheck.model import FloatArray
 from psycheck.models.fingerprint import hashed_files, hashed_parts
 from psycheck.models.options import ModelOptions
-from psycheck.models.vectors.fasttext_bin import MAGIC, Subwords, open_subwords, read_dictionary
+from psycheck.models.vectors.fasttext_bin import MAGIC, open_subwords, read_dictionary
 from psycheck.models.vectors.files import finite, read_vectors
 from psycheck.models.vectors.folders import open_array, open_table, read_spacy, spacy_files, table_files
 from psycheck.models.vectors.gensim_file import companions, read_gensim
 from psycheck.models.vectors.index import Rows, Stored, Vocabulary, folder_of, store, stored
 
+Lookup = Callable[[str, int], Rows | FloatArray | None]
 ENCODING = "2"  # increase it whenever the same file and text would give another vector
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _COMMON = ("the", "of", "and", "to", "in", "for", "is", "on", "that", "with")
 MARKS = ("'", "’")
 MOST = 3  # apostrophes in a contraction, as in "shouldn't've"
 _NOT = "n't"
-_CONTRACTIONS = Path(__file__).with_name("contractions.toml")
+# Stems before "n't" that are not whole words, as in the Penn Treebank and GloVe.
+_HALVES = {"ai": "is", "ca": "can", "sha": "shall", "wo": "will"}
 NEAR, WIDER = 1.25, 1.6
 AROUND = 250  # minimum ranks on each side: the window grows with rank, so common words have few neighbours
 SHORTEST = 3
@@ -46,7 +46,7 @@ class WordVectors:
     dimensions: int
     vocabulary: Vocabulary | None = field(repr=False)
     by_frequency: bool
-    lookup: Callable[[str, int], Rows | FloatArray | None] = field(repr=False)
+    lookup: Lookup = field(repr=False)
     composes: bool
 
     def encode(self, texts: Sequence[str], /) -> FloatArray:
@@ -141,7 +141,7 @@ def splits(word: str) -> tuple[tuple[str, str], ...]:
     if not plain.lower().endswith(_NOT) or len(plain) == len(_NOT):
         return ((word[:at], plain[at:]),)
     before = word[: -len(_NOT)]
-    whole = _halves().get(before.lower())
+    whole = _HALVES.get(before.lower())
     return ((before, _NOT),) if whole is None else ((before, _NOT), (whole, _NOT))
 
 
@@ -155,12 +155,6 @@ def pieces(word: str) -> Iterator[str]:
 
 def _marked(word: str, mark: str) -> str:
     return word.replace(MARKS[0], mark).replace(MARKS[1], mark)
-
-
-@cache
-def _halves() -> dict[str, str]:
-    halves: dict[str, str] = tomllib.loads(_CONTRACTIONS.read_text("utf-8"))["halves"]
-    return halves
 
 
 def matched_words(
@@ -225,8 +219,7 @@ def open_vectors(target: str, options: ModelOptions) -> WordVectors:
         if found is None:
             words, facts = read_dictionary(path)
             found = store([_bare(words)], folder, {**facts, "file": hashed_files([path])})
-        subwords = open_subwords(path, found.facts)
-        return _opened(path, options, found, subwords.matrix, subwords)
+        return _opened(path, options, found, *open_subwords(path, found.facts))
     gensim = head[:1] == b"\x80"
     folder = folder_of(companions(path) if gensim else [path])
     read = read_gensim if gensim else read_vectors
@@ -262,7 +255,7 @@ def _bare(words: list[bytes]) -> tuple[list[bytes], Rows]:
 
 
 def _opened(
-    path: Path, options: ModelOptions, found: Stored, table: Rows, subwords: Subwords | None = None
+    path: Path, options: ModelOptions, found: Stored, table: Rows, lookup: Lookup | None = None
 ) -> WordVectors:
     words, places = len(found.vocabulary), found.places
     parts = {
@@ -287,6 +280,6 @@ def _opened(
         vocabulary=found.vocabulary,
         # In a file with another order the most common words are anywhere.
         by_frequency=len(common) > 4 and max(common) < max(100, words // 100),
-        lookup=subwords.vector if subwords else entry,
-        composes=subwords is not None and subwords.buckets > 0,
+        lookup=lookup or entry,
+        composes=found.facts.get("buckets", 0) > 0,
     )
