@@ -46,10 +46,6 @@ def _file_hash(path: str, _size: int, _mtime_ns: int) -> str:
         return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
 
 
-class _Unseen(Exception):
-    """A value that cannot be hashed."""
-
-
 def source_hash(thing: Any) -> str | None:
     """Hash the source of a function or object and the plain values it refers to; None if that is impossible.
 
@@ -58,7 +54,7 @@ def source_hash(thing: Any) -> str | None:
     home = getattr(inspect.unwrap(thing) if callable(thing) else thing, "__module__", "") or ""
     try:
         return hashed(*_Source(home).of(thing))
-    except (_Unseen, OSError, TypeError, RecursionError):
+    except (OSError, TypeError, RecursionError):
         return None
 
 
@@ -107,7 +103,7 @@ class _Source:
             case _ if type(thing).__module__ == self.home and hasattr(thing, "__dict__"):
                 yield from self.of(type(thing), vars(thing))
             case _:
-                raise _Unseen
+                raise TypeError("a value that cannot be hashed")
 
     def _class(self, thing: type) -> Iterator[str | bytes]:
         """The source of a class and its parents, and the values that their methods refer to."""

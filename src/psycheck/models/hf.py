@@ -10,7 +10,6 @@ import numpy as np
 
 from psycheck.errors import BadInput, MissingExtra, ModelFailure
 from psycheck.model import FloatArray, IntArray
-from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.hf_folder import characters_read, checked_folder, loaded, read_json, speakable
 from psycheck.models.labels import kept_columns
 from psycheck.models.options import ModelOptions
@@ -147,7 +146,8 @@ def open_hf(target: str, options: ModelOptions) -> HfModel:
     if getattr(config, "pad_token_id", None) is None:
         config.pad_token_id = tokenizer.pad_token_id
     loader = transformers.AutoModelForSequenceClassification
-    common, report = loaded(loader, target, folder, config, tokenizer, options)
+    decides = {"labels": str(kept), "activation": activation, "scoring": SCORING}
+    common, report = loaded(loader, target, folder, config, tokenizer, options, decides)
     _check_report(report, common["network"], where=target)
     window, notes = common["max_length"], kept.notes
     if options.max_length is not None and options.max_length > window:
@@ -156,11 +156,8 @@ def open_hf(target: str, options: ModelOptions) -> HfModel:
     record = folder / "training.json"  # of `psycheck train`
     data = read_json(record).get("trained_on") if record.is_file() else None
     corpus = data.get("corpus") if isinstance(data, dict) else None
-    parts = common.pop("parts") | {"labels": str(kept), "activation": activation, "scoring": SCORING}
     return HfModel(
         **common,
-        fingerprint=hashed_parts(parts),
-        parts=parts,
         labels=kept.labels,
         activation=activation,
         columns=kept.columns,
@@ -175,15 +172,15 @@ def open_hf_encoder(target: str, options: ModelOptions, *, name: str | None = No
     own = _settings(folder / "sentence_bert_config.json").get("max_seq_length")
     wanted = min((limit for limit in (own, options.max_length) if limit), default=None)
     options = replace(options, name=options.name or name, max_length=wanted)
-    common, report = loaded(transformers.AutoModel, target, folder, config, tokenizer, options)
+    first = _settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token")
+    pooling = "cls" if first else "mean"
+    decides = {"pooling": pooling, "encoding": ENCODING}
+    common, report = loaded(transformers.AutoModel, target, folder, config, tokenizer, options, decides)
     # The pooling layer of BERT-like models is not used and often not saved.
     missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
     if missing:
         raise ModelFailure(f"{len(missing)} weights are missing ({', '.join(missing[:3])})", where=target)
-    first = _settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token")
-    pooling = "cls" if first else "mean"
-    parts = common.pop("parts") | {"pooling": pooling, "encoding": ENCODING}
-    return HfEncoder(**common, fingerprint=hashed_parts(parts), parts=parts, pooling=pooling)
+    return HfEncoder(**common, pooling=pooling)
 
 
 def minilm_folder() -> Path:

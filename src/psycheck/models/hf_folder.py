@@ -16,19 +16,12 @@ import numpy as np
 
 from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, explained
 from psycheck.model import IntArray
-from psycheck.models.fingerprint import file_hash, hashed, hashed_files
+from psycheck.models.fingerprint import file_hash, hashed, hashed_files, hashed_parts
 from psycheck.models.options import ModelOptions
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
-_TOKENIZER = (
-    "tokenizer*.json",
-    "vocab*",
-    "merges.txt",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "*.model",
-)
 _NO_VOCABULARY = frozenset({"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
+_TOKENIZER = ("tokenizer*.json", "vocab*", "merges.txt", "*.model", *_NO_VOCABULARY)
 # Keys of config.json that do not affect the computation.
 _NO_COMPUTATION = frozenset(
     {"_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version"}
@@ -268,9 +261,8 @@ def _by_prefixes(tokenizer: Any, texts: list[str], max_length: int) -> list[int]
 
 def folder_parts(folder: Path, options: ModelOptions) -> dict[str, str]:
     """Hashes of everything that decides the outputs of a model; its name and path do not count."""
-    config = {
-        key: value for key, value in read_json(folder / "config.json").items() if key not in _NO_COMPUTATION
-    }
+    config = read_json(folder / "config.json")
+    config = {key: config[key] for key in config.keys() - _NO_COMPUTATION}
     parts = {
         "weights": hashed(*(file_hash(path) for path in weight_files(folder, options))),
         "tokenizer": hashed_files(_tokenizer_files(folder)),
@@ -290,15 +282,23 @@ def checked_folder(what: str, target: str, options: ModelOptions) -> tuple[Any, 
 
 
 def loaded(
-    loader: Any, target: str, folder: Path, config: Any, tokenizer: Any, options: ModelOptions
+    loader: Any,
+    target: str,
+    folder: Path,
+    config: Any,
+    tokenizer: Any,
+    options: ModelOptions,
+    decides: dict[str, str],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields of `Transformer` apart from the fingerprint, and the report on missing weights."""
+    """The fields of a `Transformer`, and the report on missing weights; `decides` are parts of its own."""
     max_length = window_of(tokenizer, config, options.max_length, where=target)
     network, report = load_network(loader, folder, config, options)
     local = Path(target).expanduser().is_dir()
+    parts = folder_parts(folder, options) | {"max_length": str(max_length)} | decides
     common = {
         "name": options.name or (folder.resolve().name if local else target.rpartition("/")[2]),
-        "parts": folder_parts(folder, options) | {"max_length": str(max_length)},
+        "fingerprint": hashed_parts(parts),
+        "parts": parts,
         "max_length": max_length,
         "batch": options.batch or BATCH,
         "tokenizer": tokenizer,

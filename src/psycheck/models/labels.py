@@ -4,30 +4,30 @@ import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 
 from psycheck.errors import BadInput, counted, nearest
 from psycheck.models.options import ModelOptions
 
 ONE_LABEL = "positive"
+_WORDS = tomllib.loads(files("psycheck.models").joinpath("labels.toml").read_text("utf-8"))
 _NUMBERED = re.compile(r"label_\d+", re.IGNORECASE)  # what transformers calls an unnamed class
 
 
 def reads_negative(name: str) -> bool:
     """True if the name of a class means that something is absent."""
     word = name.strip().casefold()
-    return word in _words("negative") or word.startswith(_words("negative_starts"))
+    return word in _WORDS["negative"] or word.startswith(tuple(_WORDS["negative_starts"]))
 
 
 def nameless(name: str) -> bool:
     """True if the name of a label is generic: "positive", "LABEL_1", "score"."""
-    return _nameless_class(name) or name.casefold() in _words("nameless_labels")
+    return _nameless_class(name) or name.casefold() in _WORDS["nameless_labels"]
 
 
 def nameless_score(name: str) -> bool:
     """True if the name of a score column is generic."""
-    return nameless(name) or name.casefold() in _words("nameless_scores")
+    return nameless(name) or name.casefold() in _WORDS["nameless_scores"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,4 @@ def column_names(classes: Sequence[str], option: str | None, *, where: str) -> t
 
 
 def _nameless_class(name: str) -> bool:
-    return bool(_NUMBERED.fullmatch(name)) or name.casefold() in _words("nameless_classes")
-
-
-@cache
-def _words(kind: str) -> tuple[str, ...]:
-    text = files("psycheck.models").joinpath("labels.toml").read_text("utf-8")
-    return tuple(tomllib.loads(text)[kind])
+    return bool(_NUMBERED.fullmatch(name)) or name.casefold() in _WORDS["nameless_classes"]

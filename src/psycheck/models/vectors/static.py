@@ -22,7 +22,7 @@ Lookup = Callable[[str, int], Rows | FloatArray | None]
 ENCODING = "2"  # increase it whenever the same file and text would give another vector
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _COMMON = ("the", "of", "and", "to", "in", "for", "is", "on", "that", "with")
-MARKS = ("'", "’")
+_MARK = re.compile("['’]")
 MOST = 3  # apostrophes in a contraction, as in "shouldn't've"
 _NOT = "n't"
 # Stems before "n't" that are not whole words, as in the Penn Treebank and GloVe.
@@ -124,8 +124,8 @@ class WordVectors:
 def forms(word: str) -> tuple[str, ...]:
     """Spellings of a word or phrase, the closest first: joined, with either apostrophe, in lower case."""
     written = [word, word.replace(" ", "_"), word.replace(" ", "-")] if " " in word else [word]
-    if any(mark in word for mark in MARKS):
-        written += [_marked(form, mark) for form in written for mark in MARKS]
+    if _MARK.search(word):
+        written += [_MARK.sub(mark, form) for form in written for mark in "'’"]
     return tuple(dict.fromkeys([*written, *(form.lower() for form in written)]))
 
 
@@ -134,9 +134,9 @@ def splits(word: str) -> tuple[tuple[str, str], ...]:
 
     Words such as "can't" have two: ca + n't, as in GloVe, and can + n't, for files without "ca".
     """
-    plain = _marked(word, MARKS[0])
-    at = plain.rfind(MARKS[0])
-    if at < 1 or plain.count(MARKS[0]) > MOST:
+    plain = _MARK.sub("'", word)
+    at = plain.rfind("'")
+    if at < 1 or plain.count("'") > MOST:
         return ()
     if not plain.lower().endswith(_NOT) or len(plain) == len(_NOT):
         return ((word[:at], plain[at:]),)
@@ -151,10 +151,6 @@ def pieces(word: str) -> Iterator[str]:
     for before, rest in splits(word):
         yield from pieces(before)
         yield rest
-
-
-def _marked(word: str, mark: str) -> str:
-    return word.replace(MARKS[0], mark).replace(MARKS[1], mark)
 
 
 def matched_words(
