@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from psycheck.errors import BadInput, StoreFailure
 from psycheck.model import Encoder, FloatArray
 from psycheck.models.open import open_encoder
-from psycheck.models.vectors.fasttext_bin import MAGIC, ngram_hash, ngrams
+from psycheck.models.vectors.files import MAGIC, ngram_hash, ngrams
 from psycheck.models.vectors.folders import string_hash
 from psycheck.models.vectors.index import folder_of, store, stored
 from psycheck.models.vectors.static import WordVectors, matched_words

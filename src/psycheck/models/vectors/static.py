@@ -12,8 +12,7 @@ from psycheck.errors import BadInput, explained
 from psycheck.model import FloatArray
 from psycheck.models.fingerprint import hashed_files, hashed_parts
 from psycheck.models.options import ModelOptions
-from psycheck.models.vectors.fasttext_bin import MAGIC, open_subwords, read_dictionary
-from psycheck.models.vectors.files import finite, read_vectors
+from psycheck.models.vectors.files import MAGIC, finite, open_subwords, read_dictionary, read_vectors
 from psycheck.models.vectors.folders import open_array, open_table, read_spacy, spacy_files, table_files
 from psycheck.models.vectors.gensim_file import companions, read_gensim
 from psycheck.models.vectors.index import Rows, Stored, Vocabulary, folder_of, store, stored
