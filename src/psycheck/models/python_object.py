@@ -134,18 +134,17 @@ def _wrapped(thing: Any, options: ModelOptions, *, name: str, source: str | None
 
 
 def _labels(thing: Any, options: ModelOptions, name: str) -> tuple[str, ...]:
-    own = getattr(thing, "labels", None)
+    own: Any = getattr(thing, "labels", None)
+    several = own is not None and not isinstance(own, str)
+    labels = tuple(own) if several else (ONE_LABEL if own is None else own,)
     if options.label is not None:
-        labels = tuple(label.strip() for label in options.label.split(","))
-    elif own is None:
-        labels = (ONE_LABEL,)
-    else:
-        labels = (own,) if isinstance(own, str) else tuple(own)
-    if own is not None and not isinstance(own, str) and len(labels) != len(tuple(own)):
-        raise BadInput(
-            f"{counted(len(labels), 'label')} for the {len(tuple(own))} of model '{name}'",
-            allowed=f"one name for each of: {', '.join(map(str, own))}",
-        )
+        names = tuple(label.strip() for label in options.label.split(","))
+        if several and len(names) != len(labels):
+            raise BadInput(
+                f"{counted(len(names), 'label')} for the {len(labels)} of model '{name}'",
+                allowed=f"one name for each of: {', '.join(map(str, labels))}",
+            )
+        labels = names
     named = all(isinstance(one, str) and one for one in labels)
     if not labels or len(set(labels)) != len(labels) or not named:
         raise BadInput(f"the labels of model '{name}' are empty or repeated", allowed="distinct names")

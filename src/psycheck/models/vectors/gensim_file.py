@@ -18,7 +18,6 @@ from psycheck.models.vectors.index import Block
 ROWS = 4_096
 _NUMBERS = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 _SHELLS = ("gensim.", "numpy.random.")
-_UNREAD = (OSError, ValueError)
 _REMEDY = (
     "in an environment with gensim: "
     "KeyedVectors.load(FILE).save_word2vec_format('vectors.bin', binary=True), then vectors:vectors.bin"
@@ -68,10 +67,7 @@ def read_gensim(path: Path) -> Iterator[Block]:
         )
     if vectors is None:
         array = path.with_name(f"{path.name}.{prefix}vectors.npy")
-        what, do = (
-            "the file with the vectors cannot be read",
-            "keep all files that gensim saved in one folder",
-        )
+        what, do = "the file with the vectors cannot be read", "keep all files of gensim in one folder"
         with explained(what, OSError, ValueError, where=str(array), do=do):
             vectors = np.load(array, mmap_mode="r", allow_pickle=False)
     if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or len(vectors) != len(words):
