@@ -12,7 +12,8 @@ A message says what is wrong, where, what is allowed and what to do. It never qu
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -69,6 +70,17 @@ class TransientFailure(Exception):
     def __init__(self, what: str = "", *, after: float = 0.0) -> None:
         super().__init__(what)
         self.after = after
+
+
+@contextmanager
+def explained(
+    what: str, *causes: type[Exception], kind: type[PsycheckError] = BadInput, **parts: str
+) -> Iterator[None]:
+    """Turn errors of these types into one for the user, which says `what` is wrong and names the type."""
+    try:
+        yield
+    except causes as error:
+        raise kind(f"{what} ({type(error).__name__})", **parts) from error
 
 
 def refusal(error: Exception) -> str:

@@ -21,7 +21,7 @@ from psycheck.experiments.gender_unseen import (
     why_same_to,
 )
 from psycheck.model import FloatArray, IntArray
-from psycheck.models.encoder import HfEncoder
+from psycheck.models.hf import HfEncoder
 from psycheck.models.open import open_model
 from psycheck.train.fit import train
 from psycheck.train.recipe import Recipe

@@ -11,7 +11,7 @@ import transformers
 
 from psycheck.errors import BadInput, MissingExtra, ModelFailure
 from psycheck.model import Encoder
-from psycheck.models.encoder import HfEncoder, minilm_folder
+from psycheck.models.hf import HfEncoder, minilm_folder
 from psycheck.models.open import open_encoder
 
 TEXTS = ["I feel tired.", "The children cannot sleep at night.", "", "warm and sunny " * 30]

@@ -9,9 +9,9 @@ import numpy as np
 from psycheck.experiments.gender_rows import OWN, Decided
 from psycheck.measures.classification import BoolArray
 from psycheck.model import Encoder, IntArray, Model, Windowed
-from psycheck.models.encoder import HfEncoder
+from psycheck.models.hf import HfEncoder
+from psycheck.models.hf_folder import characters_read
 from psycheck.models.sklearn_file import SklearnModel
-from psycheck.models.window import characters_read
 from psycheck.report.studies.gender import EXPERIMENTS
 from psycheck.scoring.answers import encode_once
 

@@ -7,17 +7,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from psycheck.errors import ModelFailure
+from psycheck.errors import ModelFailure, explained
 from psycheck.model import FloatArray, IntArray
-from psycheck.models.encoder import HfEncoder, minilm_folder, open_hf_encoder
 from psycheck.models.fingerprint import hashed
-from psycheck.models.hf_folder import find_folder
+from psycheck.models.hf import HfEncoder, minilm_folder, open_hf_encoder
+from psycheck.models.hf_folder import characters_read, find_folder
 from psycheck.models.options import ModelOptions
-from psycheck.models.window import characters_read
 
 HEAD_FILE, FROZEN_FILE = "head.safetensors", "frozen.json"
 
@@ -50,39 +48,35 @@ class FrozenModel:
 
 def open_frozen(target: str, options: ModelOptions) -> FrozenModel:
     """Open a folder that training 'encoder+lr' wrote; another encoder of the same name is refused."""
-    folder = Path(target).expanduser()
-    settings, head = _read(folder)
-    encoder = open_frozen_encoder(settings["encoder"], settings["max_length"], options)
-    if encoder.fingerprint != settings["encoder_fingerprint"]:
-        raise ModelFailure(
-            f"the encoder '{settings['encoder']}' is not the one that this model was trained on",
-            where=target,
-            do="restore the original encoder, or train again",
-        )
-    mark = hashed(encoder.fingerprint, head["weights"].tobytes(), head["intercepts"].tobytes())
-    labels = tuple(options.label.split(",")) if options.label else tuple(settings["labels"])
-    return FrozenModel(
-        options.name or folder.resolve().name, labels, mark, head["weights"], head["intercepts"], encoder
-    )
-
-
-def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    try:
+    folder = Path(target).expanduser()
+    with explained(
+        "the folder does not hold a frozen model",
+        *(OSError, ValueError, KeyError, TypeError, SafetensorError),
+        kind=ModelFailure,
+        where=str(folder),
+        allowed="a folder that training 'encoder+lr' wrote",
+    ):
         settings = json.loads((folder / FROZEN_FILE).read_text("utf-8"))
         head = load_file(folder / HEAD_FILE)
-        if len(head["weights"]) != len(head["intercepts"]) or len(settings["labels"]) != len(head["weights"]):
+        weights, intercepts, labels = head["weights"], head["intercepts"], tuple(settings["labels"])
+        name, fingerprint, window = map(
+            settings.__getitem__, ("encoder", "encoder_fingerprint", "max_length")
+        )
+        if not len(weights) == len(intercepts) == len(labels):
             raise ValueError("labels and coefficients differ in number")
-        settings["encoder"], settings["encoder_fingerprint"], settings["max_length"]
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+    encoder = open_frozen_encoder(name, window, options)
+    if encoder.fingerprint != fingerprint:
         raise ModelFailure(
-            f"the folder does not hold a frozen model ({type(error).__name__})",
-            where=str(folder),
-            allowed="a folder that training 'encoder+lr' wrote",
-        ) from error
-    return settings, head
+            f"the encoder '{name}' is not the one that this model was trained on",
+            where=target,
+            do="restore the original encoder, or train again",
+        )
+    mark = hashed(encoder.fingerprint, weights.tobytes(), intercepts.tobytes())
+    labels = tuple(options.label.split(",")) if options.label else labels
+    return FrozenModel(options.name or folder.resolve().name, labels, mark, weights, intercepts, encoder)
 
 
 def open_frozen_encoder(name: str, max_length: int, options: ModelOptions | None = None) -> HfEncoder:

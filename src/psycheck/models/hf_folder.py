@@ -1,29 +1,27 @@
 """Model folders in the layout of Hugging Face: finding, checking, hashing and loading them."""
 
+import inspect
 import json
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning
-from psycheck.models.fingerprint import file_hash, hashed, hashed_files
+import numpy as np
+
+from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, explained
+from psycheck.model import IntArray
+from psycheck.models.fingerprint import file_hash, hashed, hashed_files, hashed_parts
 from psycheck.models.options import ModelOptions
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
-_TOKENIZER = (
-    "tokenizer*.json",
-    "vocab*",
-    "merges.txt",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "*.model",
-)
 _NO_VOCABULARY = frozenset({"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
+_TOKENIZER = ("tokenizer*.json", "vocab*", "merges.txt", "*.model", *_NO_VOCABULARY)
 # Keys of config.json that do not affect the computation.
 _NO_COMPUTATION = frozenset(
     {"_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version"}
@@ -34,6 +32,8 @@ _OFFSET_POSITIONS = frozenset(
     {"roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer"}
     | {"data2vec-text", "ibert", "luke", "mpnet", "xmod"}
 )
+BATCH = 32
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_LIMIT = 1_000_000  # tokenizers write 1e30 for "no limit"
 _USUAL_WINDOW = 512
 _BUILT_IN = frozenset({None, "eager", "sdpa"})  # ways to compute attention that need no other code
@@ -81,22 +81,18 @@ def _from_hub(name: str, options: ModelOptions) -> Path:
     wanted = ["*.json", "*.txt", "*.model", "*.safetensors"]
     wanted += ["*.py"] if options.trust_remote_code else []
     wanted += ["*.bin"] if options.trust_pickle else []
-    try:
-        return Path(
-            hub.snapshot_download(
-                name,
-                revision=options.revision,
-                allow_patterns=wanted,
-                ignore_patterns=["onnx/*", "openvino/*"],
-            )
+    with explained(
+        f"there is no folder '{name}', and no model of that name could be downloaded from the hub",
+        Exception,
+        kind=ModelFailure,
+        allowed="a local folder, or the name of a public model if the hub can be reached",
+        do="check the name and the connection, or download the model elsewhere and name its folder",
+    ):
+        left_out = ["onnx/*", "openvino/*"]
+        found = hub.snapshot_download(
+            name, revision=options.revision, allow_patterns=wanted, ignore_patterns=left_out
         )
-    except Exception as error:
-        raise ModelFailure(
-            f"there is no folder '{name}', and no model of that name could be downloaded from the hub "
-            f"({type(error).__name__})",
-            allowed="a local folder, or the name of a public model if the hub can be reached",
-            do="check the name and the connection, or download the model elsewhere and name its folder",
-        ) from error
+    return Path(found)
 
 
 def weight_files(folder: Path, options: ModelOptions) -> list[Path]:
@@ -106,31 +102,24 @@ def weight_files(folder: Path, options: ModelOptions) -> list[Path]:
         if (folder / stem).is_file():
             files = [folder / stem]
         elif index.is_file():
-            files = [folder / shard for shard in sorted(set(_json(index).get("weight_map", {}).values()))]
+            files = [folder / shard for shard in sorted(set(read_json(index).get("weight_map", {}).values()))]
         else:
             continue
         if absent := [file.name for file in files if not file.is_file()]:
             raise BadInput(f"weights are incomplete: {', '.join(absent)} missing", where=str(folder))
+        if pickled and not options.trust_pickle:
+            raise BadInput(
+                "the weights are pickled (pytorch_model.bin), and opening a pickle can run code",
+                where=str(folder),
+                allowed="model.safetensors",
+                do="if you trust them, convert them: AutoModelForSequenceClassification.from_pretrained("
+                "FOLDER).save_pretrained(NEW_FOLDER); or add ?trust_pickle=true to the model",
+            )
         if pickled:
-            _check_pickle(folder, options)
+            what = f"the weights in {folder.name} are a pickle, which can run code: open only what you trust"
+            warnings.warn(what, PsycheckWarning, stacklevel=2)
         return files
     raise BadInput("the folder holds no weights", where=str(folder), allowed="model.safetensors")
-
-
-def _check_pickle(folder: Path, options: ModelOptions) -> None:
-    if not options.trust_pickle:
-        raise BadInput(
-            "the weights are pickled (pytorch_model.bin), and opening a pickle can run code",
-            where=str(folder),
-            allowed="model.safetensors",
-            do="if you trust them, convert them: AutoModelForSequenceClassification.from_pretrained(FOLDER)"
-            ".save_pretrained(NEW_FOLDER); or add ?trust_pickle=true to the model",
-        )
-    warnings.warn(
-        f"the weights in {folder.name} are a pickle, which can run code: open only what you trust",
-        PsycheckWarning,
-        stacklevel=2,
-    )
 
 
 def load_config(folder: Path, options: ModelOptions) -> Any:
@@ -139,7 +128,7 @@ def load_config(folder: Path, options: ModelOptions) -> Any:
     An attention kernel that config.json names would be downloaded and run: only the built-in ones stay.
     """
     _, transformers = libraries("hf: models")
-    _json(folder / "config.json")
+    read_json(folder / "config.json")
     with _as_model_failure(folder, "config.json cannot be understood"):
         config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=options.trust_remote_code)
         for name in ("_attn_implementation", "_experts_implementation"):
@@ -223,11 +212,57 @@ def window_of(tokenizer: Any, config: Any, wanted: int | None, *, where: str) ->
     return min(limits)
 
 
+def speakable(texts: Sequence[str]) -> list[str]:
+    """Texts that tokenizers accept: lone surrogates become the replacement character."""
+    return [text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text) for text in texts]
+
+
+def characters_read(tokenizer: Any, texts: Sequence[str], max_length: int) -> IntArray:
+    """How many characters of each text fit into the window, (n,); len(text) if the whole text is read."""
+    lengths = np.array([len(text) for text in texts], np.int64)
+    # An ASCII text has at most one token per character, an initial mark and the special tokens.
+    room = max_length - tokenizer.num_special_tokens_to_add() - 1
+    unsure = [i for i, text in enumerate(texts) if len(text) > room or not text.isascii()]
+    if unsure:
+        look = _by_offsets if tokenizer.is_fast else _by_prefixes
+        lengths[unsure] = look(tokenizer, speakable([texts[i] for i in unsure]), max_length)
+    return lengths
+
+
+def _by_offsets(tokenizer: Any, texts: list[str], max_length: int) -> list[int]:
+    """Fast tokenizers know the characters of each token."""
+    reads = [len(text) for text in texts]
+    for i, found in enumerate(tokenizer(texts, truncation=True, max_length=max_length).encodings):
+        if found.overflowing:
+            tokens = zip(found.offsets, found.special_tokens_mask, strict=True)
+            reads[i] = max((end for (_, end), special in tokens if not special), default=0)
+    return reads
+
+
+def _by_prefixes(tokenizer: Any, texts: list[str], max_length: int) -> list[int]:
+    """For slow tokenizers, search for the shortest prefix with the same tokens as the whole text.
+
+    Bisection assumes that longer prefixes keep the tokens; a word that is cut in the middle may break that,
+    so the result can be off by a part of the word at the edge of the window.
+    """
+
+    def tokens(text: str, *, cut: bool = True) -> list[int]:
+        return list(tokenizer(text, truncation=cut, max_length=max_length if cut else None)["input_ids"])
+
+    reads = []
+    for text in texts:
+        whole = tokens(text)
+        if len(whole) < max_length or whole == tokens(text, cut=False):
+            reads.append(len(text))
+            continue
+        reads.append(bisect_left(range(len(text)), True, key=lambda end: tokens(text[:end]) == whole))
+    return reads
+
+
 def folder_parts(folder: Path, options: ModelOptions) -> dict[str, str]:
     """Hashes of everything that decides the outputs of a model; its name and path do not count."""
-    config = {
-        key: value for key, value in _json(folder / "config.json").items() if key not in _NO_COMPUTATION
-    }
+    config = read_json(folder / "config.json")
+    config = {key: config[key] for key in config.keys() - _NO_COMPUTATION}
     parts = {
         "weights": hashed(*(file_hash(path) for path in weight_files(folder, options))),
         "tokenizer": hashed_files(_tokenizer_files(folder)),
@@ -238,24 +273,47 @@ def folder_parts(folder: Path, options: ModelOptions) -> dict[str, str]:
     return parts
 
 
-def folder_name(target: str, folder: Path) -> str:
-    """The name of the folder, or of the hub model without its owner."""
-    return folder.resolve().name if Path(target).expanduser().is_dir() else target.rpartition("/")[2]
+def checked_folder(what: str, target: str, options: ModelOptions) -> tuple[Any, Path, Any, Any]:
+    """transformers, the folder, its configuration and its tokenizer; its weights are checked, not loaded."""
+    _, transformers = libraries(what)
+    folder = find_folder(target, options)
+    weight_files(folder, options)
+    return transformers, folder, load_config(folder, options), load_tokenizer(folder, options)
 
 
-def trained_on(folder: Path) -> tuple[str, ...]:
-    """The name of the corpus that `psycheck train` used, if it is recorded."""
-    record = folder / "training.json"
-    data = _json(record).get("trained_on") if record.is_file() else None
-    name = data.get("corpus") if isinstance(data, dict) else None
-    return (name,) if isinstance(name, str) else ()
+def loaded(
+    loader: Any,
+    target: str,
+    folder: Path,
+    config: Any,
+    tokenizer: Any,
+    options: ModelOptions,
+    decides: dict[str, str],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields of a `Transformer`, and the report on missing weights; `decides` are parts of its own."""
+    max_length = window_of(tokenizer, config, options.max_length, where=target)
+    network, report = load_network(loader, folder, config, options)
+    local = Path(target).expanduser().is_dir()
+    parts = folder_parts(folder, options) | {"max_length": str(max_length)} | decides
+    common = {
+        "name": options.name or (folder.resolve().name if local else target.rpartition("/")[2]),
+        "fingerprint": hashed_parts(parts),
+        "parts": parts,
+        "max_length": max_length,
+        "batch": options.batch or BATCH,
+        "tokenizer": tokenizer,
+        "network": network,
+        "inputs": frozenset(inspect.signature(network.forward).parameters),
+    }
+    return common, report
 
 
 def _tokenizer_files(folder: Path) -> list[Path]:
     return sorted({path for pattern in _TOKENIZER for path in folder.glob(pattern) if path.is_file()})
 
 
-def _json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file."""
     try:
         content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:

@@ -4,30 +4,30 @@ import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 
 from psycheck.errors import BadInput, counted, nearest
 from psycheck.models.options import ModelOptions
 
 ONE_LABEL = "positive"
+_WORDS = tomllib.loads(files("psycheck.models").joinpath("labels.toml").read_text("utf-8"))
 _NUMBERED = re.compile(r"label_\d+", re.IGNORECASE)  # what transformers calls an unnamed class
 
 
 def reads_negative(name: str) -> bool:
     """True if the name of a class means that something is absent."""
     word = name.strip().casefold()
-    return word in _words("negative") or word.startswith(_words("negative_starts"))
+    return word in _WORDS["negative"] or word.startswith(tuple(_WORDS["negative_starts"]))
 
 
 def nameless(name: str) -> bool:
     """True if the name of a label is generic: "positive", "LABEL_1", "score"."""
-    return _nameless_class(name) or name.casefold() in _words("nameless_labels")
+    return _nameless_class(name) or name.casefold() in _WORDS["nameless_labels"]
 
 
 def nameless_score(name: str) -> bool:
     """True if the name of a score column is generic."""
-    return nameless(name) or name.casefold() in _words("nameless_scores")
+    return nameless(name) or name.casefold() in _WORDS["nameless_scores"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +48,31 @@ def kept_columns(
     """Choose the columns to keep; of two exclusive classes only the positive one."""
     columns: tuple[int, ...] = tuple(range(len(classes)))
     notes: tuple[str, ...] = ()
-    if exclusive and len(classes) == 2:
+    if options.positive is not None or (exclusive and len(classes) == 2):
         kept = positive_class(classes, options.positive, ordered=ordered, where=where)
         columns = (kept,)
         if options.positive is None and not nameless(classes[kept]):
             yes, no = classes[kept], classes[1 - kept]
             notes = (f"Guessed that class '{yes}' is 1 and '{no}' is 0 (?positive=NAME).",)
-    elif options.positive is not None:
-        columns = (class_index(classes, options.positive, where=where),)
     return Kept(columns, column_names([classes[i] for i in columns], options.label, where=where), notes)
 
 
 def positive_class(classes: Sequence[str], wanted: str | None, *, ordered: bool, where: str) -> int:
-    """The index of the positive one of two classes; `wanted` selects it by name or index.
+    """The index of the positive one of two classes; `wanted` selects one of any number by name or else index.
 
     By default it is the second class. If the names contradict that, or if their order means nothing (sorted
     alphabetically) and no name means absence, the user must choose.
     """
     if wanted is not None:
-        return class_index(classes, wanted, where=where)
+        if wanted in classes:
+            return list(classes).index(wanted)
+        if wanted.isdecimal() and int(wanted) < len(classes):
+            return int(wanted)
+        raise BadInput(
+            f"the model has no class '{wanted}'",
+            where=where,
+            allowed=f"{nearest(wanted, classes)}; or an index from 0 to {len(classes) - 1}",
+        )
     absent = [reads_negative(name) for name in classes]
     if ordered and not (absent[1] and not absent[0]):
         return 1
@@ -76,19 +82,6 @@ def positive_class(classes: Sequence[str], wanted: str | None, *, ordered: bool,
         f"cannot tell which of the classes '{classes[0]}' and '{classes[1]}' is the positive one",
         where=where,
         do=f"add positive={classes[0]} or positive={classes[1]}",
-    )
-
-
-def class_index(classes: Sequence[str], wanted: str, *, where: str) -> int:
-    """Find a class by its name or else by its index."""
-    if wanted in classes:
-        return list(classes).index(wanted)
-    if wanted.isdecimal() and int(wanted) < len(classes):
-        return int(wanted)
-    raise BadInput(
-        f"the model has no class '{wanted}'",
-        where=where,
-        allowed=f"{nearest(wanted, classes)}; or an index from 0 to {len(classes) - 1}",
     )
 
 
@@ -113,10 +106,4 @@ def column_names(classes: Sequence[str], option: str | None, *, where: str) -> t
 
 
 def _nameless_class(name: str) -> bool:
-    return bool(_NUMBERED.fullmatch(name)) or name.casefold() in _words("nameless_classes")
-
-
-@cache
-def _words(kind: str) -> tuple[str, ...]:
-    text = files("psycheck.models").joinpath("labels.toml").read_text("utf-8")
-    return tuple(tomllib.loads(text)[kind])
+    return bool(_NUMBERED.fullmatch(name)) or name.casefold() in _WORDS["nameless_classes"]

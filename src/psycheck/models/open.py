@@ -31,9 +31,8 @@ def open_model(spec: str | Path | Model | Callable[..., Any], **options: Any) ->
         return wrap_object(spec, options_of("python", {}, options, where="open_model"))
     kind, target, query = parse_spec(str(spec))
     module, function = KINDS[kind].split(":")
-    opened: Model = getattr(import_module(module), function)(
-        target, options_of(kind, query, options, where=str(spec))
-    )
+    checked = options_of(kind, query, options, where=str(spec))
+    opened: Model = getattr(import_module(module), function)(target, checked)
     return opened
 
 
@@ -51,7 +50,7 @@ def open_encoder(spec: str | Path | Encoder, **options: Any) -> Encoder:
     """Open "minilm" (all-MiniLM-L6-v2), "hf:FOLDER" or "vectors:FILE"; return an encoder unchanged."""
     if not isinstance(spec, str | Path):
         return spec
-    from psycheck.models.encoder import minilm_folder, open_hf_encoder
+    from psycheck.models.hf import minilm_folder, open_hf_encoder
 
     text = str(spec)
     name, _, query = text.partition("?")
@@ -61,9 +60,8 @@ def open_encoder(spec: str | Path | Encoder, **options: Any) -> Encoder:
     if name.startswith("vectors:"):
         from psycheck.models.vectors.static import open_vectors
 
-        return open_vectors(
-            name.removeprefix("vectors:"), options_of("vectors", query_of(query, text), options, where=text)
-        )
+        checked = options_of("vectors", query_of(query, text), options, where=text)
+        return open_vectors(name.removeprefix("vectors:"), checked)
     if ":" not in name and not (Path(name) / "config.json").is_file():
         raise BadInput(f"'{name}' is not an encoder", allowed=_ENCODERS)
     kind, target, keys = parse_spec(text)

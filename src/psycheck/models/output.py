@@ -19,11 +19,16 @@ def checked_scores(raw: Any, count: int, labels: tuple[str, ...], *, model: str)
     if array.ndim == 1 and len(labels) == 1:
         array = array[:, None]
     if array.shape != (count, len(labels)):
-        raise ModelFailure(
-            f"model '{model}' returned an array of shape {np.shape(raw)} for {count} texts",
-            allowed=_shapes(count, labels),
-            do=_advice(array, count, labels),
-        )
+        allowed = f"({count}, {len(labels)}), a column for each of: {', '.join(labels)}"
+        do = "return one row per text, in the order of the texts"
+        if len(labels) == 1:
+            allowed = f"({count},) or ({count}, 1), for the label '{labels[0]}'"
+            if array.ndim == 2 and len(array) == count:
+                do = "name the columns: label=A,B,…"
+                if array.shape[1] == 2:
+                    do = "return only the column of the positive class ([:, 1]), or name both: label=A,B"
+        what = f"model '{model}' returned an array of shape {np.shape(raw)} for {count} texts"
+        raise ModelFailure(what, allowed=allowed, do=do)
     outside = (array < -TOLERANCE) | (array > 1 + TOLERANCE)
     if outside.any():
         raise ModelFailure(
@@ -43,27 +48,12 @@ def _numbers(raw: Any, model: str) -> FloatArray:
         if array.dtype.kind == "O":  # a None among the numbers
             array = array.astype(np.float64)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise ModelFailure(
-            f"model '{model}' returned a {type(raw).__name__} that is not an array of numbers",
-            allowed="an array or nested list of numbers, one row per text",
-        ) from error
+        what = f"model '{model}' returned a {type(raw).__name__} that is not an array of numbers"
+        allowed = "an array or nested list of numbers, one row per text"
+        raise ModelFailure(what, allowed=allowed) from error
     if array.dtype.kind not in "fiub":
         raise ModelFailure(
             f"model '{model}' returned values of type {array.dtype}",
             allowed="numbers from 0 to 1; NaN where the model gives no usable answer",
         )
     return array.astype(np.float64)
-
-
-def _shapes(count: int, labels: tuple[str, ...]) -> str:
-    if len(labels) == 1:
-        return f"({count},) or ({count}, 1), for the label '{labels[0]}'"
-    return f"({count}, {len(labels)}), a column for each of: {', '.join(labels)}"
-
-
-def _advice(array: FloatArray, count: int, labels: tuple[str, ...]) -> str:
-    if array.ndim == 2 and len(array) == count and len(labels) == 1:
-        if array.shape[1] == 2:
-            return "return only the column of the positive class ([:, 1]), or name both columns: label=A,B"
-        return "name the columns: label=A,B,…"
-    return "return one row per text, in the order of the texts"

@@ -6,7 +6,8 @@ import secrets
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -16,11 +17,10 @@ import numpy as np
 
 from psycheck.errors import BadInput, ModelFailure, counted, nearest, neighbours
 from psycheck.model import FloatArray, IntArray
-from psycheck.models.fingerprint import file_hash, hashed
+from psycheck.models.fingerprint import file_hash, hashed, source_hash
 from psycheck.models.labels import ONE_LABEL
 from psycheck.models.options import ModelOptions
 from psycheck.models.output import checked_scores
-from psycheck.models.source import source_hash
 
 BATCH = 256
 _TAKEN = "an object with `labels` and `score(texts)`, or a function from a list of texts to an array"
@@ -77,31 +77,28 @@ def open_python(target: str, options: ModelOptions) -> PythonModel:
             public = [name for name in dir(thing) if not name.startswith("_")]
             raise BadInput(f"'{where}' has no '{part}'", where=target, allowed=nearest(part, public))
         thing = getattr(thing, part)
-    last = path.rpartition(".")[2]
-    name = Path(where).stem if where.endswith(".py") else where.rpartition(".")[2]
-    name = name if last == "model" else last
-    source = getattr(module, "__file__", None)
-    if source is None:
-        return _wrapped(thing, options, name=name, source=None, note="")
-    note = f"the fingerprint of this model covers only the source of {Path(source).name}"
-    return _wrapped(thing, options, name=name, source=hashed(file_hash(Path(source)), path), note=note)
+    name = path.rpartition(".")[2]
+    if name == "model":
+        name = Path(where).stem if where.endswith(".py") else where.rpartition(".")[2]
+    file = getattr(module, "__file__", None)
+    source = None if file is None else hashed(file_hash(Path(file)), path)
+    note = f"the fingerprint of this model covers only the source of {Path(file or '').name}"
+    return _wrapped(thing, options, name=name, source=source, note=note)
 
 
 def wrap_object(thing: Any, options: ModelOptions) -> PythonModel:
     """Wrap a model or function of this process."""
-    name = getattr(thing, "__name__", None) or type(thing).__name__
-    return _wrapped(
-        thing,
-        options,
-        name="function" if name == "<lambda>" else str(name),
-        source=source_hash(thing),
-        note="the fingerprint of this model covers its source and the plain values that it refers to",
-    )
+    name = str(getattr(thing, "__name__", None) or type(thing).__name__)
+    name = "function" if name == "<lambda>" else name
+    note = "the fingerprint of this model covers its source and the plain values that it refers to"
+    return _wrapped(thing, options, name=name, source=source_hash(thing), note=note)
 
 
 def _wrapped(thing: Any, options: ModelOptions, *, name: str, source: str | None, note: str) -> PythonModel:
     if isinstance(thing, type):
-        thing = _made(thing)
+        do = "name an instance, or give its arguments defaults"
+        with _running(f"creating a {thing.__name__} without arguments", thing.__name__, do):
+            thing = thing()
     if hasattr(thing, "predict_proba"):
         raise BadInput(
             f"'{name}' is a scikit-learn estimator",
@@ -124,12 +121,11 @@ def _wrapped(thing: Any, options: ModelOptions, *, name: str, source: str | None
         fingerprint = secrets.token_hex(16)
         notes = ("this model cannot be fingerprinted: its scores are not reused between runs",)
     parts = dict(getattr(thing, "parts", None) or {"source": fingerprint})
-    parts["labels"] = ",".join(labels)
     return PythonModel(
         name=name,
         labels=labels,
         fingerprint=fingerprint if own is not None else hashed(fingerprint, *labels),
-        parts=parts,
+        parts=parts | {"labels": ",".join(labels)},
         notes=notes,
         batch=options.batch or int(getattr(thing, "batch", None) or BATCH),
         function=function,
@@ -137,30 +133,18 @@ def _wrapped(thing: Any, options: ModelOptions, *, name: str, source: str | None
     )
 
 
-def _made(kind: type) -> Any:
-    try:
-        return kind()
-    except Exception as error:
-        raise ModelFailure(
-            f"creating a {kind.__name__} without arguments fails ({type(error).__name__})",
-            where=_place(error) or kind.__name__,
-            do="name an instance, or give its arguments defaults",
-        ) from error
-
-
 def _labels(thing: Any, options: ModelOptions, name: str) -> tuple[str, ...]:
-    own = getattr(thing, "labels", None)
+    own: Any = getattr(thing, "labels", None)
+    several = own is not None and not isinstance(own, str)
+    labels = tuple(own) if several else (ONE_LABEL if own is None else own,)
     if options.label is not None:
-        labels = tuple(label.strip() for label in options.label.split(","))
-    elif own is None:
-        labels = (ONE_LABEL,)
-    else:
-        labels = (own,) if isinstance(own, str) else tuple(own)
-    if own is not None and not isinstance(own, str) and len(labels) != len(tuple(own)):
-        raise BadInput(
-            f"{counted(len(labels), 'label')} for the {len(tuple(own))} of model '{name}'",
-            allowed=f"one name for each of: {', '.join(map(str, own))}",
-        )
+        names = tuple(label.strip() for label in options.label.split(","))
+        if several and len(names) != len(labels):
+            raise BadInput(
+                f"{counted(len(names), 'label')} for the {len(labels)} of model '{name}'",
+                allowed=f"one name for each of: {', '.join(map(str, labels))}",
+            )
+        labels = names
     named = all(isinstance(one, str) and one for one in labels)
     if not labels or len(set(labels)) != len(labels) or not named:
         raise BadInput(f"the labels of model '{name}' are empty or repeated", allowed="distinct names")
@@ -173,15 +157,17 @@ def _import_module(name: str, first: list[Path]) -> ModuleType:
     sys.path[:] = [*places, *(place for place in sys.path if place not in places)]
     importlib.invalidate_caches()
     try:
-        return importlib.import_module(name)
-    except (Exception, SystemExit) as error:
+        with _running(f"importing '{name}'", name):
+            return importlib.import_module(name)
+    except ModelFailure as failure:
+        error = failure.__cause__
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
             raise BadInput(
                 f"there is no Python module '{name}'",
                 where=" and ".join([*map(str, first), "the current folder and the installed packages"]),
                 allowed=neighbours(name, {path.stem for folder in folders for path in folder.glob("*.py")}),
             ) from error
-        raise _import_failure(error, name) from error
+        raise
 
 
 def _import_file(path: Path) -> ModuleType:
@@ -197,30 +183,29 @@ def _import_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:
         raise BadInput(f"'{path}' cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+        with _running(f"importing '{path}'", str(path)):
+            spec.loader.exec_module(module)
+    except ModelFailure:
         del sys.modules[name]
-        raise _import_failure(error, str(path)) from error
+        raise
     return module
 
 
-def _import_failure(error: BaseException, name: str) -> ModelFailure:
-    """One error with the line of the user's file at which the import failed."""
-    if isinstance(error, SyntaxError) and error.filename:
-        place = f"{error.filename}, line {error.lineno}"
-    else:
-        place = _place(error) or name
-    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return ModelFailure(
-        f"importing '{name}' fails ({reason})", where=place, do="fix it there, then try again"
-    )
-
-
-def _place(error: BaseException) -> str:
-    """The last line of the user's own code in the traceback of an error."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES)]
-    return f"{own[-1].filename}, line {own[-1].lineno}" if own else ""
+@contextmanager
+def _running(what: str, name: str, do: str = "") -> Iterator[None]:
+    """Run code of the user; an error names the last line of it in the traceback, or else `name`."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES)]
+        place = f"{own[-1].filename}, line {own[-1].lineno}" if own else name
+        if isinstance(error, SyntaxError) and error.filename:
+            place = f"{error.filename}, line {error.lineno}"
+        reason = type(error).__name__
+        if str(error) and not do:  # without another remedy, the message says what to fix
+            reason += f": {error}"
+        do = do or "fix it there, then try again"
+        raise ModelFailure(f"{what} fails ({reason})", where=place, do=do) from error

@@ -4,16 +4,17 @@ import gzip
 import json
 import math
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import zstandard
 
-from psycheck.errors import BadInput, counted, nearest, neighbours
+from psycheck.errors import BadInput, counted, explained, nearest, neighbours
 from psycheck.model import FloatArray, IntArray, digest_of
 from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.labels import ONE_LABEL, column_names
@@ -24,6 +25,8 @@ BATCH = 4096
 SILVER = "_silver"  # suffix of the 0/1 columns that `psycheck score` adds to the scores
 _FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 _PACKED = (".gz", ".zst")
+_PACKING = (EOFError, zlib.error, zstandard.ZstdError)
+_UNREADABLE = (OSError, *_PACKING, UnicodeDecodeError, pl.exceptions.PolarsError)
 _NO_LABEL = frozenset({"text_hash", "text", "read", "id"})
 
 
@@ -36,25 +39,28 @@ class ScoreFile:
     fingerprint: str
     parts: Mapping[str, str]
     batch: int
-    rows: Mapping[bytes, int] = field(repr=False)
-    scores: FloatArray = field(repr=False)
-    reads: IntArray = field(repr=False)
+    rows: Mapping[bytes, int] = field(default_factory=dict, repr=False)
+    scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    reads: IntArray = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
 
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Look up the scores of texts, (n, k); NaN if there are none (see also `missing`)."""
         found = np.full((len(texts), len(self.labels)), np.nan)
-        for i, row in enumerate(map(self.rows.get, map(digest_of, texts))):
-            if row is not None:
-                found[i] = self.scores[row]
+        for i, row in self._found(texts):
+            found[i] = self.scores[row]
         return found
 
     def read(self, texts: Sequence[str], /) -> IntArray:
         """The column `read` if the file has it, else the whole text, (n,)."""
         lengths = np.array([len(text) for text in texts], np.int64)
-        for i, row in enumerate(map(self.rows.get, map(digest_of, texts))):
-            if row is not None and self.reads[row] >= 0:
+        for i, row in self._found(texts):
+            if self.reads[row] >= 0:
                 lengths[i] = min(lengths[i], self.reads[row])
         return lengths
+
+    def _found(self, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+        rows = enumerate(map(self.rows.get, map(digest_of, texts)))
+        return ((i, row) for i, row in rows if row is not None)
 
     def missing(self, texts: Sequence[str], /) -> list[str]:
         """The texts without scores, in their order."""
@@ -75,37 +81,30 @@ def open_scores(target: str, options: ModelOptions) -> ScoreFile:
     texts = [name for name in columns if table[name].dtype == pl.String]
     table = table.with_columns(pl.col(texts).replace("", None)) if texts else table
     scores = np.stack([_numbers(table[column], target) for column in columns], axis=1)
-    _check_range(scores, columns, target)
-    empty = np.all([table[column].is_null().to_numpy() for column in columns], axis=0)
+    outside = np.argwhere((scores < -TOLERANCE) | (scores > 1 + TOLERANCE))
+    if len(outside):
+        row, column = outside[0]
+        raise BadInput(
+            f"{counted(len(outside), 'score')} outside [0, 1], the first is {scores[row, column]:.6g}",
+            where=f"{target}, row {row + 1}, column '{columns[column]}'",
+            allowed="probabilities from 0 to 1",
+        )
     reads = _numbers(table["read"], target) if "read" in table.columns else np.full(len(table), np.nan)
-    rows = _rows(table[key], key, empty, scores, target)
-    parts = {"file": file_hash(path), "labels": ",".join(labels)}
-    return ScoreFile(
-        name=options.name or path.name.partition(".")[0],
-        labels=labels,
-        fingerprint=hashed_parts(parts),
-        parts=parts,
-        batch=options.batch or BATCH,
-        rows=rows,
-        scores=np.clip(scores, 0.0, 1.0),
-        reads=np.nan_to_num(reads, nan=-1.0).astype(np.int64),
-    )
+    empty = table.select(pl.all_horizontal(pl.col(columns).is_null())).to_series()
+    rows = _rows(table[key], empty, scores, target)
+    opened = awaited_scores(target, options, labels, file_hash(path))
+    reads = np.nan_to_num(reads, nan=-1.0).astype(np.int64)
+    return replace(opened, rows=rows, scores=np.clip(scores, 0.0, 1.0), reads=reads)
 
 
-def awaited_scores(target: str, options: ModelOptions) -> ScoreFile:
+def awaited_scores(
+    target: str, options: ModelOptions, labels: tuple[str, ...] = (), file: str = "none"
+) -> ScoreFile:
     """A model whose score file does not exist yet: it has no scores."""
-    labels = tuple(options.label.split(",")) if options.label else (ONE_LABEL,)
-    parts = {"file": "none", "labels": ",".join(labels)}
-    return ScoreFile(
-        name=options.name or Path(target).name.partition(".")[0],
-        labels=labels,
-        fingerprint=hashed_parts(parts),
-        parts=parts,
-        batch=BATCH,
-        rows={},
-        scores=np.zeros((0, len(labels))),
-        reads=np.zeros(0, np.int64),
-    )
+    labels = labels or (tuple(options.label.split(",")) if options.label else (ONE_LABEL,))
+    parts = {"file": file, "labels": ",".join(labels)}
+    name = options.name or Path(target).name.partition(".")[0]
+    return ScoreFile(name, labels, hashed_parts(parts), parts, options.batch or BATCH)
 
 
 def _table(path: Path) -> pl.DataFrame:
@@ -115,43 +114,28 @@ def _table(path: Path) -> pl.DataFrame:
     if kind not in _FORMATS:
         known = f"{', '.join(_FORMATS)}, each also with .gz or .zst"
         raise BadInput("unknown format of a score file", where=str(path), allowed=known)
-    try:
-        raw = _unpacked(path.read_bytes(), packed)
+    if not path.exists():
+        raise BadInput(
+            f"there is no file '{path}'",
+            allowed=neighbours(path.name, [p.name for p in path.parent.glob("*")]),
+            do="name the file with the scores; --export-texts FILE writes the texts to score",
+        )
+    with explained("the file cannot be read", *_UNREADABLE, where=str(path), allowed="whole rows in UTF-8"):
+        raw = path.read_bytes()
+        if packed == ".gz":
+            raw = gzip.decompress(raw)
+        elif packed == ".zst":
+            with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
+                raw = stream.read()
         if kind == ".parquet":
             table = pl.read_parquet(BytesIO(raw))
         elif kind in (".jsonl", ".ndjson"):
             table = _json_lines(raw.decode("utf-8"), path)
         else:
             table = pl.read_csv(BytesIO(raw), separator="\t" if kind == ".tsv" else ",", infer_schema=False)
-    except FileNotFoundError as error:
-        raise BadInput(
-            f"there is no file '{path}'",
-            allowed=neighbours(path.name, [p.name for p in path.parent.glob("*")]),
-            do="name the file with the scores; --export-texts FILE writes the texts to score",
-        ) from error
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
-        raise BadInput(
-            f"the file cannot be read ({type(error).__name__})",
-            where=str(path),
-            allowed="whole rows in UTF-8",
-        ) from error
     if table.is_empty():
         raise BadInput("the file holds no scores", where=str(path))
     return table
-
-
-def _unpacked(raw: bytes, packed: str) -> bytes:
-    if packed == ".gz":
-        return gzip.decompress(raw)
-    if packed == ".zst":
-        import zstandard
-
-        try:
-            with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
-                return stream.read()
-        except zstandard.ZstdError as error:
-            raise OSError("no zstd") from error
-    return raw
 
 
 def _json_lines(text: str, path: Path) -> pl.DataFrame:
@@ -168,10 +152,8 @@ def _json_lines(text: str, path: Path) -> pl.DataFrame:
             raise BadInput("a line is not a JSON object", where=f"{path}, line {number}")
         lines.append(one)
     names = dict.fromkeys(name for line in lines for name in line)
-    cells = {
-        name: [None if (cell := line.get(name)) is None else str(cell) for line in lines] for name in names
-    }
-    return pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String))
+    rows = [{name: None if cell is None else str(cell) for name, cell in line.items()} for line in lines]
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String))
 
 
 def _label_columns(
@@ -205,31 +187,19 @@ def _numbers(column: pl.Series, where: str) -> FloatArray:
     return numbers.fill_null(math.nan).to_numpy()
 
 
-def _check_range(scores: FloatArray, columns: tuple[str, ...], where: str) -> None:
-    outside = np.argwhere((scores < -TOLERANCE) | (scores > 1 + TOLERANCE))
-    if len(outside):
-        row, column = outside[0]
-        raise BadInput(
-            f"{counted(len(outside), 'score')} outside [0, 1], the first is {scores[row, column]:.6g}",
-            where=f"{where}, row {row + 1}, column '{columns[column]}'",
-            allowed="probabilities from 0 to 1",
-        )
-
-
-def _rows(keys: pl.Series, key: str, empty: Any, scores: FloatArray, where: str) -> dict[bytes, int]:
+def _rows(keys: pl.Series, empty: pl.Series, scores: FloatArray, where: str) -> dict[bytes, int]:
     """The row of each hash; a repeated text must have the same scores."""
     rows: dict[bytes, int] = {}
-    for row, cell in enumerate(keys.to_list()):
-        if empty[row]:
+    for row, (cell, skipped) in enumerate(zip(keys.to_list(), empty.to_list(), strict=True)):
+        if skipped:
             continue
         if cell is None:
-            raise BadInput(f"column '{key}' is empty", where=f"{where}, row {row + 1}")
-        name = digest_of(str(cell)) if key == "text" else _hash(cell, f"{where}, row {row + 1}")
+            raise BadInput(f"column '{keys.name}' is empty", where=f"{where}, row {row + 1}")
+        name = digest_of(str(cell)) if keys.name == "text" else _hash(cell, f"{where}, row {row + 1}")
         first = rows.setdefault(name, row)
         if first != row and not np.array_equal(scores[first], scores[row], equal_nan=True):
-            raise BadInput(
-                "the same text has two different scores", where=f"{where}, rows {first + 1} and {row + 1}"
-            )
+            place = f"{where}, rows {first + 1} and {row + 1}"
+            raise BadInput("the same text has two different scores", where=place)
     return rows
 
 

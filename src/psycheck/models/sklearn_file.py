@@ -1,14 +1,14 @@
 """scikit-learn pipelines that take raw texts, from a file."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from psycheck.errors import BadInput, ModelFailure, PsycheckWarning
+from psycheck.errors import BadInput, ModelFailure, PsycheckWarning, explained
 from psycheck.model import FloatArray
 from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.labels import Kept, kept_columns
@@ -73,15 +73,15 @@ def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
             allowed="a pipeline with predict_proba",
             do="wrap the classifier in sklearn.calibration.CalibratedClassifierCV and fit it again",
         )
-    try:
+    with explained(
+        "the pipeline cannot score a raw text",
+        Exception,
+        kind=ModelFailure,
+        where=target,
+        allowed="a fitted pipeline whose first step takes texts, such as TfidfVectorizer",
+        do="save the vectorizer and the classifier together: make_pipeline(vectorizer, classifier)",
+    ):
         width = _probabilities(pipeline, [_PROBE]).shape[1]
-    except Exception as error:
-        raise ModelFailure(
-            f"the pipeline cannot score a raw text ({type(error).__name__})",
-            where=target,
-            allowed="a fitted pipeline whose first step takes texts, such as TfidfVectorizer",
-            do="save the vectorizer and the classifier together: make_pipeline(vectorizer, classifier)",
-        ) from error
     kept = _kept(pipeline, width, options, where=target)
     parts = {"file": file_hash(path), "labels": str(kept)}
     # A file of `psycheck train` is known by the name of its folder.
@@ -99,98 +99,71 @@ def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
 
 
 def _load(path: Path, options: ModelOptions) -> Any:
-    if path.suffix != ".skops":
-        return _load_pickle(path, options)
-    import skops.io
+    where, do = str(path), "install the version of scikit-learn that it was saved with, or save it again"
+    opening = explained("the file cannot be opened", Exception, kind=ModelFailure, where=where, do=do)
+    if path.suffix == ".skops":
+        import skops.io
 
-    try:
-        strange = [kind for kind in skops.io.get_untrusted_types(file=path) if kind not in _HARMLESS]
-    except Exception as error:
-        raise BadInput(
-            f"the file is not a readable skops file ({type(error).__name__})", where=str(path)
-        ) from error
-    if strange and not options.trust_pickle:
-        raise BadInput(
-            f"the file holds types that could run code when it is opened: {', '.join(strange)}",
-            where=str(path),
-            allowed="types of scikit-learn, NumPy and SciPy",
-            do="check these types; if you trust them, add ?trust_pickle=true to the model",
-        )
-    if strange:
-        _warn(f"{path.name} holds types that could run code when it is opened ({', '.join(strange)})")
-    return _loaded(path, lambda: skops.io.load(path, trusted=[*_HARMLESS, *strange]))
-
-
-def _load_pickle(path: Path, options: ModelOptions) -> Any:
+        with explained("the file is not a readable skops file", Exception, where=where):
+            strange = [kind for kind in skops.io.get_untrusted_types(file=path) if kind not in _HARMLESS]
+        if strange:
+            _check_trust(
+                path,
+                options,
+                f"holds types that could run code when it is opened: {', '.join(strange)}",
+                allowed="types of scikit-learn, NumPy and SciPy",
+                do="check these types; if you trust them, add ?trust_pickle=true to the model",
+            )
+        with opening:
+            return skops.io.load(path, trusted=[*_HARMLESS, *strange])
     if path.suffix not in (".joblib", ".pkl", ".pickle"):
-        raise BadInput(
-            "the file has an unknown extension",
-            where=str(path),
-            allowed=".skops; .joblib or .pkl with trust_pickle=true",
-        )
-    if not options.trust_pickle:
-        raise BadInput(
-            "the file is a pickle, and opening a pickle can run any code",
-            where=str(path),
-            allowed="a .skops file",
-            do="save it with skops.io.dump(pipeline, FILE), or add ?trust_pickle=true if you trust it",
-        )
-    _warn(f"{path.name} is a pickle, and opening a pickle can run any code")
+        allowed = ".skops; .joblib or .pkl with trust_pickle=true"
+        raise BadInput("the file has an unknown extension", where=where, allowed=allowed)
+    _check_trust(
+        path,
+        options,
+        "is a pickle, and opening a pickle can run any code",
+        allowed="a .skops file",
+        do="save it with skops.io.dump(pipeline, FILE), or add ?trust_pickle=true if you trust it",
+    )
     import joblib
 
-    return _loaded(path, lambda: joblib.load(path))
+    with opening:
+        return joblib.load(path)
 
 
-def _loaded(path: Path, load: Callable[[], Any]) -> Any:
-    try:
-        return load()
-    except Exception as error:
-        raise ModelFailure(
-            f"the file cannot be opened ({type(error).__name__})",
-            where=str(path),
-            do="install the version of scikit-learn that it was saved with, or save it again",
-        ) from error
-
-
-def _warn(what: str) -> None:
-    warnings.warn(f"{what}: open only what you trust", PsycheckWarning, stacklevel=2)
+def _check_trust(path: Path, options: ModelOptions, what: str, *, allowed: str, do: str) -> None:
+    """Refuse a file that could run code unless the user trusts it; then warn."""
+    if not options.trust_pickle:
+        raise BadInput(f"the file {what}", where=str(path), allowed=allowed, do=do)
+    warnings.warn(f"{path.name} {what}; open only what you trust", PsycheckWarning, stacklevel=2)
 
 
 def _probabilities(pipeline: Any, texts: list[str]) -> FloatArray:
     """All columns of the pipeline, (n, outputs); of several binary outputs only the positive class."""
     found = pipeline.predict_proba(texts)
-    if isinstance(found, list):  # one (n, classes) array per label
-        outputs = zip(found, _classes(pipeline), strict=True)
-        return np.stack([_positive_column(np.asarray(one), classes) for one, classes in outputs], axis=1)
-    array: FloatArray = np.asarray(found, np.float64)
-    return array
-
-
-def _positive_column(output: FloatArray, classes: Sequence[Any]) -> FloatArray:
-    """The probability of 1 in one binary output, (n,), even if training saw only one class."""
-    known = [int(one) for one in classes]
-    if not set(known) <= {0, 1}:
-        raise ValueError("an output has classes other than 0 and 1")
-    return output[:, known.index(1)] if 1 in known else np.zeros(len(output))
+    if not isinstance(found, list):
+        return np.asarray(found, np.float64)
+    columns = []
+    for output, classes in zip(found, _classes(pipeline), strict=True):  # one (n, classes) array per label
+        known = [int(one) for one in classes]
+        if not set(known) <= {0, 1}:
+            raise ValueError("an output has classes other than 0 and 1")
+        # Training may have seen only one class.
+        columns.append(np.asarray(output)[:, known.index(1)] if 1 in known else np.zeros(len(output)))
+    return np.stack(columns, axis=1)
 
 
 def _kept(pipeline: Any, width: int, options: ModelOptions, *, where: str) -> Kept:
-    raw = _classes(pipeline)
+    raw, classifier = _classes(pipeline), _classifier(pipeline)
     named = not isinstance(raw, list) and len(raw) == width
     worded = named and isinstance(raw[0], str)
-    many = _many_labels(pipeline)
+    # The columns are independent labels, not exclusive classes; only MLPClassifier has the binarizer.
+    kind = str(getattr(getattr(classifier, "_label_binarizer", None), "y_type_", ""))
+    many = getattr(classifier, "multilabel_", False) or isinstance(raw, list) or kind.startswith("multilabel")
     generic = not named or (many and not worded)
     classes = [f"label_{i}" for i in range(width)] if generic else [str(one) for one in raw]
     return kept_columns(classes, options, exclusive=not many, ordered=not worded, where=where)
-
-
-def _many_labels(pipeline: Any) -> bool:
-    """True if columns are independent labels, not exclusive classes."""
-    classifier = _classifier(pipeline)
-    if getattr(classifier, "multilabel_", False) or isinstance(_classes(pipeline), list):
-        return True
-    binarizer = getattr(classifier, "_label_binarizer", None)  # only MLPClassifier has it
-    return str(getattr(binarizer, "y_type_", "")).startswith("multilabel")
 
 
 def _classes(pipeline: Any) -> Any:
@@ -199,10 +172,8 @@ def _classes(pipeline: Any) -> Any:
 
 def _classifier(pipeline: Any) -> Any:
     """The last step of searches and pipelines."""
-    while True:
-        if hasattr(pipeline, "steps"):
-            pipeline = pipeline.steps[-1][1]
-        elif hasattr(pipeline, "best_estimator_"):
-            pipeline = pipeline.best_estimator_
-        else:
-            return pipeline
+    if hasattr(pipeline, "steps"):
+        return _classifier(pipeline.steps[-1][1])
+    if hasattr(pipeline, "best_estimator_"):
+        return _classifier(pipeline.best_estimator_)
+    return pipeline

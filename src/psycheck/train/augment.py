@@ -163,8 +163,7 @@ def reader_of(recipe: Recipe) -> Read | None:
     """How far into a text the trainer of this recipe reads; None if it has no window."""
     if recipe.start == TFIDF:
         return None
-    from psycheck.models.hf_folder import load_config, load_tokenizer, window_of
-    from psycheck.models.window import characters_read
+    from psycheck.models.hf_folder import characters_read, load_config, load_tokenizer, window_of
     from psycheck.train.start import PLAIN, start_folder
 
     folder = start_folder(recipe)

@@ -22,8 +22,7 @@ from transformers import (
 from transformers.trainer_callback import PrinterCallback
 from transformers.trainer_pt_utils import LengthGroupedSampler, get_length_grouped_indices
 
-from psycheck.models.hf_folder import load_tokenizer, window_of
-from psycheck.models.window import speakable
+from psycheck.models.hf_folder import load_tokenizer, speakable, window_of
 from psycheck.train.figures import figures, merit
 from psycheck.train.fitted import AfterEpoch, Fitted, Progress
 from psycheck.train.losses import MISSING, annotated_loss, log_chances

@@ -24,7 +24,7 @@ def start_folder(recipe: Recipe) -> Path:
     """The folder of the model that a recipe starts from; a hub model is downloaded."""
     start = start_name(recipe)
     if start == MINILM:
-        from psycheck.models.encoder import minilm_folder
+        from psycheck.models.hf import minilm_folder
 
         return minilm_folder()
     if not Path(start).exists() and (close := get_close_matches(start.casefold(), OURS, n=1, cutoff=0.6)):

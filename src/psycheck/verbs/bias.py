@@ -20,8 +20,7 @@ from psycheck.errors import BadInput
 from psycheck.finding import Findings
 from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
-from psycheck.models.vectors.matched_words import matched_words
-from psycheck.models.vectors.static import WordVectors
+from psycheck.models.vectors.static import WordVectors, matched_words
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 from psycheck.errors import BadInput, StoreFailure
 from psycheck.model import Encoder, FloatArray
 from psycheck.models.open import open_encoder
-from psycheck.models.vectors.fasttext_bin import MAGIC, ngram_hash, ngrams
+from psycheck.models.vectors.files import MAGIC, ngram_hash, ngrams
+from psycheck.models.vectors.folders import string_hash
 from psycheck.models.vectors.index import folder_of, store, stored
-from psycheck.models.vectors.matched_words import matched_words
-from psycheck.models.vectors.spacy_folder import string_hash
-from psycheck.models.vectors.static import WordVectors
+from psycheck.models.vectors.static import WordVectors, matched_words
 
 NUMBERS: Mapping[str, list[float]] = {
     "the": [0.5, 1.0, -2.0],
@@ -137,7 +136,9 @@ def test_the_second_opening_reads_no_vector(tmp_path: Path, monkeypatch: pytest.
     again = opened(path)
     check_all(again)
     assert again.fingerprint == first.fingerprint
-    assert isinstance(again.table, np.memmap)
+    kept = stored(folder_of([path]))
+    assert kept is not None
+    assert isinstance(kept.table, np.memmap)
 
 
 def test_a_changed_file_is_converted_anew(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
-"""Readers for released word vectors: word2vec text and binary, GloVe, fastText text, wink JSON.
+"""Readers for released word vectors: word2vec text and binary, GloVe, fastText .vec and .bin, wink JSON.
 
 Each reader yields blocks of words and vectors, so that converting a large file needs little memory. Errors
 name the line or the number of the word, never the word.
+
+The matrix of a fastText .bin stays in its file: the vector of a word is the mean of its own row and of the
+rows of its character n-grams; a word outside the dictionary is made of its n-grams alone.
 """
 
 import gzip
@@ -9,54 +12,65 @@ import io
 import json
 import math
 import re
+import struct
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from itertools import islice
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from psycheck.errors import BadInput
+from psycheck.errors import BadInput, explained
 from psycheck.models.vectors.index import Block, Rows
 
 CHUNK = 2**24
 LINES = 4_096
 LONGEST = 2**14  # maximum bytes of a word
 TRAILING = b" \r\n\t"
+MAGIC = struct.pack("<i", 793_712_314)
+VERSIONS = (11, 12)
+_HEAD = struct.Struct("<2i12id3i2q")  # magic and version, arguments of training, sizes
+_MATRIX = struct.Struct("<?qq")
+Counted = Generator[Block, None, int]  # the number of words is returned
 _HEADER = re.compile(rb"(\d{1,10})[ \t]+(\d{1,6})[ \t]*\r?\n")
 
 
 @contextmanager
-def unpacked(path: Path) -> Iterator[BinaryIO]:
+def unpacked(path: Path) -> Iterator[io.BufferedReader]:
     """Open a file, decompressing .gz and the only file in a .zip."""
-    try:
-        if path.suffix == ".gz":
-            with gzip.open(path, "rb") as file:
-                yield cast(BinaryIO, file)
-        elif path.suffix == ".zip":
-            with zipfile.ZipFile(path) as archive, archive.open(_member(archive, path)) as inner:
-                yield cast(BinaryIO, inner)
-        else:
-            with path.open("rb") as plain:
-                yield plain
-    except FileNotFoundError as error:
-        raise BadInput(f"there is no file '{path}'") from error
-    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
-        raise BadInput(
-            f"the compressed file is broken or cut short ({type(error).__name__})",
+    with (
+        explained(
+            "the compressed file is broken or cut short",
+            *(EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile),
             where=str(path),
             do="download it again and compare its size or checksum",
-        ) from error
+        ),
+        ExitStack() as stack,
+    ):
+        opener: Any = gzip.open if path.suffix == ".gz" else open
+        file = stack.enter_context(opener(path, "rb"))
+        if path.suffix == ".zip":
+            archive = stack.enter_context(zipfile.ZipFile(file))
+            inside = [name for name in archive.namelist() if not name.endswith("/")]
+            if len(inside) != 1:
+                raise BadInput(
+                    f"the archive holds {len(inside)} files",
+                    where=str(path),
+                    allowed="one file of vectors",
+                    do=f"extract it and name one of them: {', '.join(inside[:6])}",
+                )
+            file = stack.enter_context(archive.open(inside[0]))
+        yield io.BufferedReader(file, CHUNK)
 
 
 def read_vectors(path: Path) -> Iterator[Block]:
     """Read a file of word vectors, whatever its kind, in blocks."""
-    with unpacked(path) as raw:
-        file = io.BufferedReader(cast(io.RawIOBase, raw), CHUNK)
+    with unpacked(path) as file:
         head = file.peek(LONGEST)
         if head[:1] == b"{":
             yield from _wink(file, path)
@@ -65,14 +79,19 @@ def read_vectors(path: Path) -> Iterator[Block]:
             if not words or not dimensions:
                 raise BadInput("the header of the file declares no vectors", where=f"{path}, line 1")
             file.read(header.end())
-            line = _first_line(file.peek(LONGEST))
-            if all(map(_is_number, _numbers(line)[-dimensions:])):
-                yield from _text(file, path, dimensions, words, first=2, apart=_separator(line))
+            apart, numbers = _layout(file.peek(LONGEST))
+            if all(map(_is_number, numbers[-dimensions:])):
+                seen = yield from _text(file, path, dimensions, apart, first=2)
             else:
-                yield from _binary(file, path, dimensions, words)
+                seen = yield from _binary(file, path, dimensions, words)
+            if seen != words:
+                raise BadInput(
+                    f"the header declares {words:,} words, the file holds {seen:,}",
+                    where=str(path),
+                    do="download the file again",
+                )
         else:
-            line = _first_line(head)
-            numbers = _numbers(line)
+            apart, numbers = _layout(head)
             if len(numbers) < 2 or not all(map(_is_number, numbers)):
                 raise BadInput(
                     "not a known format of word vectors",
@@ -80,45 +99,34 @@ def read_vectors(path: Path) -> Iterator[Block]:
                     allowed="word2vec text or binary, GloVe, fastText .vec or .bin, gensim KeyedVectors, "
                     "wink-embeddings JSON, a spaCy folder, a folder with a .safetensors table and tokenizer",
                 )
-            yield from _text(file, path, len(numbers), None, first=1, apart=_separator(line))
+            yield from _text(file, path, len(numbers), apart, first=1)
 
 
-def _member(archive: zipfile.ZipFile, path: Path) -> str:
-    inside = [name for name in archive.namelist() if not name.endswith("/")]
-    if len(inside) != 1:
-        raise BadInput(
-            f"the archive holds {len(inside)} files",
-            where=str(path),
-            allowed="one file of vectors",
-            do=f"extract it and name one of them: {', '.join(inside[:6])}",
-        )
-    return inside[0]
+def finite(blocks: Iterable[Block], path: Path) -> Iterator[Block]:
+    """Pass on blocks of words and vectors; a value that is not a number is an error."""
+    seen = 0
+    for words, rows in blocks:
+        broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+        if len(broken):
+            raise BadInput(
+                "a vector holds a value that is not a number",
+                where=f"{path}, word {seen + int(broken[0]) + 1}",
+                do="download the file again, or correct the dimensions in its first line",
+            )
+        seen += len(words)
+        yield words, rows
 
 
-def _first_line(head: bytes) -> bytes:
-    """The first line; in a binary file everything before the first line feed."""
-    return head.split(b"\n", 1)[0].rstrip(TRAILING)
-
-
-def _separator(line: bytes) -> bytes:
-    """The separator after the word: a tab if only numbers follow it, else a space."""
+def _layout(head: bytes) -> tuple[bytes, list[bytes]]:
+    """The separator after the word in the first line, a tab or a space, and the fields after it."""
+    line = head.split(b"\n", 1)[0].rstrip(TRAILING)
     after = line.partition(b"\t")[2].split()
     # A binary file may have a tab and one digit in its first line, but not several numbers.
-    return b"\t" if len(after) > 1 and all(map(_is_number, after)) else b" "
+    apart = b"\t" if len(after) > 1 and all(map(_is_number, after)) else b" "
+    return apart, line.partition(apart)[2].replace(b"\t", b" ").split(b" ")
 
 
-def _numbers(line: bytes) -> list[bytes]:
-    """What follows the word in a line of text."""
-    return _spaced(line.partition(_separator(line))[2]).split(b" ")
-
-
-def _spaced(numbers: bytes) -> bytes:
-    return numbers.replace(b"\t", b" ")
-
-
-def _text(
-    file: BinaryIO, path: Path, dimensions: int, words: int | None, *, first: int, apart: bytes
-) -> Iterator[Block]:
+def _text(file: BinaryIO, path: Path, dimensions: int, apart: bytes, first: int) -> Counted:
     """Lines of a word and its numbers; GloVe has no header, and a few of its words contain spaces."""
     line, seen = first, 0
     while lines := list(islice(file, LINES)):
@@ -126,20 +134,17 @@ def _text(
         while kept and not kept[-1]:  # empty lines at the end are allowed
             kept.pop()
         if kept:
-            block = _fast_lines(kept, dimensions, apart)
-            block = block or _careful_lines(kept, dimensions, path, line, apart)
-            _check_finite(block[1], path, seen)
+            fast = _fast_lines(kept, dimensions, apart)
+            yield fast or _careful_lines(kept, dimensions, path, line, apart)
             seen += len(kept)
-            yield block
         line += len(lines)
-    if words is not None and seen != words:
-        raise _wrong_count(path, seen, words)
+    return seen
 
 
 def _fast_lines(lines: list[bytes], dimensions: int, apart: bytes) -> Block | None:
     """Parse all lines at once; None if one of them is irregular."""
     parts = [line.partition(apart) for line in lines]
-    rests = [rest if apart == b" " else _spaced(rest) for _, _, rest in parts]
+    rests = [rest if apart == b" " else rest.replace(b"\t", b" ") for _, _, rest in parts]
     if any(rest.count(b" ") != dimensions - 1 for rest in rests):
         return None
     with warnings.catch_warnings():
@@ -174,7 +179,7 @@ def _careful_lines(lines: list[bytes], dimensions: int, path: Path, first: int, 
     return words, rows
 
 
-def _binary(file: BinaryIO, path: Path, dimensions: int, words: int) -> Iterator[Block]:
+def _binary(file: BinaryIO, path: Path, dimensions: int, words: int) -> Counted:
     """A word, a space, and its numbers as raw bytes; a line feed may precede a word."""
     size, held, seen = 4 * dimensions, b"", 0
     while seen < words:
@@ -198,49 +203,57 @@ def _binary(file: BinaryIO, path: Path, dimensions: int, words: int) -> Iterator
             at = space + 1 + size
         held = held[at:]
         if names:
-            block = np.frombuffer(b"".join(rows), "<f4").reshape(len(names), dimensions)
-            _check_finite(block, path, seen)
             seen += len(names)
-            yield names, block
-        if not chunk and seen < words:
-            raise _wrong_count(path, seen, words)
+            yield names, np.frombuffer(b"".join(rows), "<f4").reshape(len(names), dimensions)
+        if not chunk:
+            return seen
     if held.strip() or file.read(LONGEST).strip():
         raise BadInput(
             f"the file holds more than the {words:,} words that its header declares",
             where=str(path),
             do="correct the numbers in its first line, or download the file again",
         )
+    return seen
 
 
 def _wink(file: BinaryIO, path: Path) -> Iterator[Block]:
     """The JSON of wink-embeddings: {"dimensions": d, …, "vectors": {word: [d numbers, norm, rank], …}, …}."""
-    head = b""
+    head, found = b"", list[tuple[int, bytes, Rows]]()
     while b'"vectors":{' not in head:
-        chunk = file.read(CHUNK)
-        if not chunk:
-            raise BadInput(
-                "the JSON file has no vectors",
-                where=str(path),
-                allowed='"dimensions" and "vectors", as in wink-embeddings',
-            )
+        if not (chunk := file.read(CHUNK)):
+            allowed = '"dimensions" and "vectors", as in wink-embeddings'
+            raise BadInput("the JSON file has no vectors", where=str(path), allowed=allowed)
         head += chunk
     head, _, held = head.partition(b'"vectors":{')
     declared = re.search(rb'"dimensions":\s*(\d+)', head)
     if not declared:
         raise BadInput("the JSON file has no dimensions", where=str(path))
     dimensions = int(declared[1])
-    found: list[tuple[int, bytes, Rows]] = []
+
+    def add(entry: bytes) -> None:
+        name, _, numbers = entry.rpartition(b":[")
+        try:
+            word = json.loads(name)
+            row = np.array(numbers.split(b","), dtype=np.float64)
+            if len(row) < dimensions + 1 or not np.isfinite(row).all():
+                raise ValueError
+        except ValueError as error:
+            what = f"expected a word and {dimensions} numbers"
+            raise BadInput(what, where=f"{path}, word {len(found) + 1}") from error
+        raw = str(word).encode("utf-8", "surrogatepass")
+        found.append((int(row[-1]), raw, row[:dimensions].astype(np.float32)))
+
     while True:
         *entries, held = held.split(b"],")
-        found += [_wink_entry(entry, dimensions, path, len(found) + k) for k, entry in enumerate(entries)]
+        for entry in entries:
+            add(entry)
         if b"]}" in held:
             break
         if not (chunk := file.read(CHUNK)):
-            raise BadInput(
-                f"the file ends after {len(found):,} words", where=str(path), do="download it again"
-            )
+            what = f"the file ends after {len(found):,} words"
+            raise BadInput(what, where=str(path), do="download it again")
         held += chunk
-    found.append(_wink_entry(held.partition(b"]}")[0], dimensions, path, len(found)))
+    add(held.partition(b"]}")[0])
     # JavaScript puts keys that look like numbers first; the last number of an entry is its true rank.
     found.sort(key=lambda entry: entry[0])
     for start in range(0, len(found), LINES):
@@ -248,40 +261,84 @@ def _wink(file: BinaryIO, path: Path) -> Iterator[Block]:
         yield [word for _, word, _ in some], np.stack([row for _, _, row in some])
 
 
-def _wink_entry(entry: bytes, dimensions: int, path: Path, seen: int) -> tuple[int, bytes, Rows]:
-    name, _, numbers = entry.rpartition(b":[")
-    try:
-        word = json.loads(name)
-        row = np.array(numbers.split(b","), dtype=np.float64)
-        if len(row) < dimensions + 1 or not np.isfinite(row).all():
-            raise ValueError
-    except ValueError as error:
-        raise BadInput(
-            f"expected a word and {dimensions} numbers", where=f"{path}, word {seen + 1}"
-        ) from error
-    return int(row[-1]), str(word).encode("utf-8", "surrogatepass"), row[:dimensions].astype(np.float32)
-
-
-def _check_finite(rows: Rows, path: Path, seen: int) -> None:
-    broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-    if len(broken):
-        raise BadInput(
-            "a vector holds a value that is not a number",
-            where=f"{path}, word {seen + int(broken[0]) + 1}",
-            do="download the file again, or correct the dimensions in its first line",
-        )
-
-
-def _wrong_count(path: Path, seen: int, words: int) -> BadInput:
-    return BadInput(
-        f"the header declares {words:,} words, the file holds {seen:,}",
-        where=str(path),
-        do="download the file again",
-    )
-
-
 def _is_number(field: bytes) -> bool:
     try:
         return math.isfinite(float(field))
     except ValueError:
         return False
+
+
+def read_dictionary(path: Path) -> tuple[list[bytes], dict[str, int]]:
+    """The words, and the facts that `open_subwords` needs; a file that ends before its matrix is refused."""
+    broken = BadInput("the fastText model is broken or cut short", where=str(path), do="download it again")
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as raw:
+        try:
+            _, version, *arguments, entries, words, _, _, pruned = _HEAD.unpack_from(raw)
+            if version not in VERSIONS:
+                raise BadInput(f"unknown fastText format {version}", where=str(path), allowed="11 or 12")
+            names: list[bytes] = []
+            start = _HEAD.size
+            for _ in range(entries):  # letters up to a zero byte, then a count (8 bytes) and a kind (1 byte)
+                if (stop := raw.find(b"\0", start)) < 0:
+                    raise broken
+                names.append(raw[start:stop])
+                start = stop + 10
+            start += 8 * max(0, pruned)
+            quantised, rows, columns = _MATRIX.unpack_from(raw, start)
+        except struct.error as error:
+            raise broken from error
+        start += _MATRIX.size
+        cut = start + 4 * rows * columns > len(raw)
+    if quantised:
+        raise BadInput(
+            "the fastText model is quantised (.ftz)",
+            where=str(path),
+            allowed="a model that is not quantised",
+            do="use the .bin or the .vec file of the same model",
+        )
+    dimensions, buckets, shortest, longest = arguments[0], *arguments[8:11]
+    if columns != dimensions or cut:
+        raise broken
+    return names[:words], {
+        "ngram_dimensions": dimensions,
+        "shortest": shortest,
+        "longest": longest,
+        "buckets": buckets if rows > words else 0,
+        "entries": words,
+        "start": start,
+        "rows": rows,
+    }
+
+
+def open_subwords(path: Path, facts: Mapping[str, Any]) -> tuple[Rows, Callable[[str, int], Rows | None]]:
+    """Map the matrix of a model, (words + buckets, d), without reading it; and a lookup of words in it."""
+    shape = (facts["rows"], facts["ngram_dimensions"])
+    matrix: Rows = np.memmap(path, "<f4", "r", offset=facts["start"], shape=shape)
+
+    def lookup(word: str, row: int) -> Rows | None:
+        """The vector of a word, (d,), or None; `row` is −1 if it is not in the dictionary."""
+        rows = [row] if row >= 0 else []
+        if facts["buckets"] and facts["longest"]:
+            grams = ngrams(word, facts["shortest"], facts["longest"])
+            rows += [facts["entries"] + ngram_hash(gram) % facts["buckets"] for gram in grams]
+        return matrix[rows].mean(axis=0, dtype=np.float32) if rows else None
+
+    return matrix, lookup
+
+
+def ngrams(word: str, shortest: int, longest: int) -> Iterator[bytes]:
+    """The character n-grams of <word>, without a bare < or >."""
+    marked = f"<{word}>"
+    for begin in range(len(marked)):
+        for end in range(begin + max(1, shortest), min(len(marked), begin + longest) + 1):
+            if not (end - begin == 1 and (begin == 0 or end == len(marked))):
+                yield marked[begin:end].encode("utf-8", "surrogatepass")
+
+
+def ngram_hash(gram: bytes) -> int:
+    """The 32-bit FNV-1a hash of fastText, which treats bytes as signed."""
+    value = 2_166_136_261
+    for byte in gram:
+        value ^= byte if byte < 128 else byte | 0xFFFFFF00
+        value = value * 16_777_619 & 0xFFFFFFFF
+    return value

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from psycheck.errors import BadInput
+from psycheck.errors import BadInput, explained
 from psycheck.models.vectors.index import Block
 
 ROWS = 4_096
@@ -38,9 +38,19 @@ class Shell:
 
 def read_gensim(path: Path) -> Iterator[Block]:
     """The words and vectors of a saved KeyedVectors, or of the model that holds one as `wv`."""
-    held = _loaded(path)
-    prefix = ""
-    if "wv" in held and isinstance(held["wv"], Shell):
+    try:
+        with path.open("rb") as file:
+            shell = _Reader(file).load()
+    except BadInput as error:
+        raise BadInput(error.what, where=str(path), allowed=error.allowed, do=error.do) from error
+    except Exception as error:  # a broken pickle can raise anything
+        what = f"the file is not a readable gensim file ({type(error).__name__})"
+        raise BadInput(what, where=str(path), do=_REMEDY) from error
+    if not isinstance(shell, Shell):
+        what = "the file does not hold a gensim object"
+        raise BadInput(what, where=str(path), allowed="KeyedVectors", do=_REMEDY)
+    held, prefix = vars(shell), ""
+    if isinstance(held.get("wv"), Shell):
         held, prefix = vars(held["wv"]), "wv."
     words = held.get("index_to_key", held.get("index2word"))
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
@@ -57,22 +67,14 @@ def read_gensim(path: Path) -> Iterator[Block]:
         )
     if vectors is None:
         array = path.with_name(f"{path.name}.{prefix}vectors.npy")
-        try:
+        what, do = "the file with the vectors cannot be read", "keep all files of gensim in one folder"
+        with explained(what, OSError, ValueError, where=str(array), do=do):
             vectors = np.load(array, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise BadInput(
-                f"the file with the vectors cannot be read ({type(error).__name__})",
-                where=str(array),
-                do="keep all files that gensim saved in one folder",
-            ) from error
     if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or len(vectors) != len(words):
         raise BadInput(f"{len(words):,} words do not match the saved vectors", where=str(path), do=_REMEDY)
     for start in range(0, len(words), ROWS):
         some = [word.encode("utf-8", "surrogatepass") for word in words[start : start + ROWS]]
-        rows = np.asarray(vectors[start : start + ROWS], np.float32)
-        if not np.isfinite(rows).all():
-            raise BadInput("a vector holds a value that is not a number", where=str(path))
-        yield some, rows
+        yield some, np.asarray(vectors[start : start + ROWS], np.float32)
 
 
 def companions(path: Path) -> list[Path]:
@@ -144,22 +146,3 @@ _KNOWN: dict[tuple[str, str], Any] = {
     **{(f"numpy.{room}.multiarray", "_reconstruct"): _Array for room in ("core", "_core")},
     **{(f"numpy.{room}.multiarray", "scalar"): _scalar for room in ("core", "_core")},
 }
-
-
-def _loaded(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            held = _Reader(file).load()
-    except BadInput as error:
-        raise BadInput(error.what, where=str(path), allowed=error.allowed, do=error.do) from error
-    except Exception as error:  # a broken pickle can raise anything
-        raise BadInput(
-            f"the file is not a readable gensim file ({type(error).__name__})",
-            where=str(path),
-            do=_REMEDY,
-        ) from error
-    if not isinstance(held, Shell):
-        raise BadInput(
-            "the file does not hold a gensim object", where=str(path), allowed="KeyedVectors", do=_REMEDY
-        )
-    return vars(held)

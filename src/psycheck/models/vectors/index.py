@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.errors import StoreFailure
+from psycheck.errors import StoreFailure, refusal
 from psycheck.model import IntArray
 from psycheck.models.cache import cache_folder
 from psycheck.models.fingerprint import hashed
@@ -26,6 +27,7 @@ FORMAT = "2"  # raise it whenever the files of a folder change
 HEADER = 128  # bytes before the numbers of vectors.npy
 Rows = NDArray[np.float32]
 Block = tuple[list[bytes], Rows]
+_mapped = partial(np.load, mmap_mode="r", allow_pickle=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +86,8 @@ def word_hash(word: bytes) -> int:
 
 def folder_of(paths: Sequence[Path]) -> Path:
     """The cache folder of converted files, named by their paths, sizes and times."""
-    key = []
-    for path in paths:
-        state = path.stat()
-        key += [str(path.resolve()), str(state.st_size), str(state.st_mtime_ns)]
+    states = [(path.resolve(), path.stat()) for path in paths]
+    key = [str(fact) for path, state in states for fact in (path, state.st_size, state.st_mtime_ns)]
     return cache_folder() / "vectors" / hashed(FORMAT, *key)
 
 
@@ -114,9 +114,19 @@ def store(
     try:
         part.mkdir(parents=True, exist_ok=True)
         words, dimensions, content = _write_table(blocks, part / "vectors.npy")
-        _write_words(words, part)
+        hashes = np.fromiter(map(word_hash, words), np.uint64, len(words))
+        order = np.argsort(hashes, kind="stable").astype(np.int32)
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        arrays: dict[str, NDArray[Any]] = {
+            "hashes": hashes[order],
+            "rows": order,
+            "ends": np.cumsum(lengths),
+            "letters": np.frombuffer(b"".join(words) or b"\0", np.uint8),
+        }
         if places is not None:
-            np.save(part / "places.npy", places, allow_pickle=False)
+            arrays["places"] = places
+        for name, values in arrays.items():
+            np.save(part / f"{name}.npy", values, allow_pickle=False)
         shape = {"words": len(words), "dimensions": dimensions}
         every = {**facts, **shape, "content": content, "placed": places is not None}
         (part / "facts.json").write_text(json.dumps(every), "utf-8")
@@ -127,9 +137,8 @@ def store(
                 shutil.rmtree(folder, ignore_errors=True)
                 part.replace(folder)
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else type(error).__name__
         raise StoreFailure(
-            f"cannot write the converted vectors: {reason}",
+            f"cannot write the converted vectors: {refusal(error)}",
             where=str(folder.parent),
             allowed="a writable folder with free space",
             do="free space, or set PSYCHECK_STORE to a file in another folder, where vectors go, too",
@@ -162,22 +171,3 @@ def _write_table(blocks: Iterable[Block], path: Path) -> tuple[list[bytes], int,
         if file.tell() != HEADER:
             raise StoreFailure("NumPy wrote a header of another length", where=str(path))
     return words, dimensions, content.hexdigest()
-
-
-def _write_words(words: list[bytes], folder: Path) -> None:
-    hashes = np.fromiter(map(word_hash, words), np.uint64, len(words))
-    order = np.argsort(hashes, kind="stable").astype(np.int32)
-    lengths = np.fromiter(map(len, words), np.int64, len(words))
-    written: dict[str, NDArray[Any]] = {
-        "hashes": hashes[order],
-        "rows": order,
-        "ends": np.cumsum(lengths),
-        "letters": np.frombuffer(b"".join(words) or b"\0", np.uint8),
-    }
-    for name, values in written.items():
-        np.save(folder / f"{name}.npy", values, allow_pickle=False)
-
-
-def _mapped(path: Path) -> NDArray[Any]:
-    found: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    return found
