@@ -1,30 +1,49 @@
-"""Whether a word of a corpus may appear in a report that shows no texts."""
+"""The words of a corpus, and which of them may appear in a report that shows no texts."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
-from psycheck.corpora.shortcuts import Words
-from psycheck.corpora.vocabulary import FEWEST, MayShow, authors_of
+from psycheck.corpora.vocabulary import FEWEST, MayShow
+from psycheck.corpus import Corpus
+from psycheck.model import FloatArray
 from psycheck.text.clean import expand_contractions
 from psycheck.text.redact.lists import FIRST_NAMES, PLACE_NAMES, everyday
+from psycheck.text.words import WORD
 
 TEXTS: Final = 20
 _NAMES: Final = frozenset(name.lower() for name in FIRST_NAMES | PLACE_NAMES)
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Which words stand in which text (`table`: row, word; each pair once), and how long the texts are."""
+
+    corpus: Corpus
+    table: pl.DataFrame
+    lengths: FloatArray
+
+
+def word_table(corpus: Corpus) -> Words:
+    """Cut all texts into words at once."""
+    cut = corpus.table.select(
+        pl.col("text").str.to_lowercase().str.extract_all(WORD).alias("word")
+    ).with_row_index("row")
+    lengths = cut["word"].list.len().cast(pl.Float64).to_numpy()
+    table = cut.with_columns(pl.col("word").list.unique()).explode("word").drop_nulls("word")
+    return Words(corpus, table, lengths)
+
+
 def showable(word: str, words: Words) -> bool:
     """Whether a word is common property: in 20 texts, of 5 authors where these are known, and no name."""
     rows = words.table.filter(pl.col("word") == word)["row"].to_list()
-    if len(rows) < TEXTS:
+    texts, authors = words.corpus.texts, words.corpus.strings("author")
+    if len(rows) < TEXTS or (any(authors) and len({authors[row] for row in rows} - {None}) < FEWEST):
         return False
-    authors = authors_of(words.corpus)
-    if authors is not None and len({authors[row] for row in rows} - {None}) < FEWEST:
-        return False
-    texts = words.corpus.texts
-    return _common(word, [texts[row] for row in rows], _accounts(authors or ()))
+    return _common(word, [texts[row] for row in rows], _accounts(authors))
 
 
 def showable_beginning(beginning: str, words: Words) -> bool:
@@ -58,7 +77,7 @@ def _common(word: str, texts: list[str], accounts: Collection[str]) -> bool:
     Plain is in lower case, not as a handle, a tag or part of an address: nobody's name or account is then
     shown because many write of it.
     """
-    if _everyday(word):
+    if all(everyday(part) for part in expand_contractions(word).split()):  # "don't" is "do not"
         return True
     if not word.isalpha() or word in _NAMES or word in accounts:
         return False
@@ -75,11 +94,6 @@ def _written_small(parts: list[str], texts: list[str]) -> bool:
         for text in texts
     )
     return sum(small) >= TEXTS
-
-
-def _everyday(word: str) -> bool:
-    """Whether a word, or what it is short for ("don't"), is everyday English."""
-    return all(everyday(part) for part in expand_contractions(word).split())
 
 
 def _accounts(authors: Iterable[str | None]) -> frozenset[str]:

@@ -7,9 +7,8 @@ never with a digit in them, so that no personal detail comes to light. Who compa
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,24 +40,24 @@ class Counted:
 
     table: csr_array
     terms: list[str]
+    authors: list[str | None]
 
     def total(self) -> FloatArray:
         """How often each term occurs in all texts, (v,)."""
         return np.asarray(self.table.sum(axis=0), dtype=np.float64).ravel()
 
-    def texts(self, authors: Sequence[str | None] | None = None) -> IntArray:
-        """In how many texts each term occurs, or of how many authors where these are known, (v,)."""
-        present = self.table.astype(bool).astype(np.int64)
-        held: IntArray = np.asarray(present.sum(axis=0)).ravel()
-        if authors is None:
-            return held
-        codes = _codes(authors)
-        member = csr_array(
-            (np.ones(len(codes), np.int64), (codes, np.arange(len(codes)))),
-            shape=(int(codes.max(initial=-1)) + 1, len(codes)),
-        )
-        written: IntArray = np.asarray((member @ present).astype(bool).sum(axis=0)).ravel()
-        return np.minimum(held, written)
+    def texts(self) -> IntArray:
+        """In how many texts each term occurs, (v,)."""
+        held: IntArray = np.asarray(self.table.astype(bool).sum(axis=0)).ravel()
+        return held
+
+    def writers(self) -> IntArray:
+        """Of how many authors each term is, (v,); a text of nobody known has an author of its own."""
+        known: dict[str, int] = {}
+        codes = [known.setdefault(who or f"\0{i}", len(known)) for i, who in enumerate(self.authors)]
+        wrote = csr_array((np.ones(len(codes)), (codes, range(len(codes)))), shape=(len(known), len(codes)))
+        written: IntArray = np.asarray((wrote @ self.table.astype(bool)).astype(bool).sum(axis=0)).ravel()
+        return written
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +79,23 @@ class Telling:
     second: int
 
 
-def counted(*sides: Sequence[str], size: int = 1) -> tuple[Counted, ...]:
-    """Count the words (size 1) or word pairs (size 2) of each side over their common vocabulary."""
+def counted(first: Corpus, second: Corpus, size: int = 1, vectorizer: Any = None) -> tuple[Counted, Counted]:
+    """Count the words (size 1) or word pairs (size 2) of both sides over their common vocabulary.
+
+    Another vectorizer of scikit-learn gives its own terms, and weights in place of counts.
+    """
     from sklearn.feature_extraction.text import CountVectorizer
 
-    vectorizer = CountVectorizer(token_pattern=WORD, ngram_range=(size, size))
+    vectorizer = vectorizer or CountVectorizer(token_pattern=WORD, ngram_range=(size, size))
     try:
-        table = csr_array(vectorizer.fit_transform([text for side in sides for text in side]))
+        table = csr_array(vectorizer.fit_transform([*first.texts, *second.texts]))
+        terms = vectorizer.get_feature_names_out().tolist()
     except ValueError:  # no text holds as many words
-        return tuple(Counted(csr_array((len(side), 0), dtype=np.int64), []) for side in sides)
-    terms = vectorizer.get_feature_names_out().tolist()
-    ends = np.cumsum([0, *(len(side) for side in sides)])
-    return tuple(Counted(csr_array(table[start:end]), terms) for start, end in pairwise(ends))
+        table, terms = csr_array((len(first) + len(second), 0), dtype=np.int64), []
+    return (
+        Counted(csr_array(table[: len(first)]), terms, first.strings("author")),
+        Counted(csr_array(table[len(first) :]), terms, second.strings("author")),
+    )
 
 
 def divergence(first: Counted, second: Counted, *, seed: int = 0) -> tuple[Figure, float]:
@@ -161,12 +165,7 @@ def unknown_share(known: Counted, read: Counted) -> Figure:
 
 
 def telling_words(
-    first: Counted,
-    second: Counted,
-    authors: tuple[Sequence[str | None] | None, Sequence[str | None] | None] = (None, None),
-    *,
-    most: int = 10,
-    may_show: MayShow = anything,
+    first: Counted, second: Counted, *, most: int = 10, may_show: MayShow = anything
 ) -> tuple[list[Telling], int]:
     """The words most over-used on either side, by z of the log odds with an informative prior; how many hide.
 
@@ -179,51 +178,36 @@ def telling_words(
     prior = (ours + theirs) / max((ours + theirs).sum(), 1.0) * 500
     odds = _log_odds(ours, prior) - _log_odds(theirs, prior)
     z = odds / np.sqrt(1 / (ours + prior) + 1 / (theirs + prior))
-    return shown(first, second, z, authors, most=most, may_show=may_show)
+    return shown(first, second, z, most=most, may_show=may_show)
 
 
 def shown(
-    first: Counted,
-    second: Counted,
-    weights: FloatArray,
-    authors: tuple[Sequence[str | None] | None, Sequence[str | None] | None],
-    *,
-    most: int,
-    may_show: MayShow = anything,
+    first: Counted, second: Counted, weights: FloatArray, *, most: int, may_show: MayShow
 ) -> tuple[list[Telling], int]:
     """The terms with the largest weights on either side that can be shown, `most` a side; how many cannot.
 
-    A term that too few texts hold, or with a digit, is no candidate. What `may_show` refuses is counted among
-    the `most` first candidates of a side, which are what would be shown without it.
+    A term that too few texts or authors hold, or with a digit, is no candidate. What `may_show` refuses is
+    counted among the `most` first candidates of a side, which are what would be shown without it.
     """
-    held = first.texts(), second.texts()
-    enough = [side.texts(who) for side, who in zip((first, second), authors, strict=True)]
+    ours, theirs = first.texts(), second.texts()
     columns = csc_array(vstack([first.table, second.table]))
     out: list[Telling] = []
     hidden = 0
-    for sign, fair in ((1, enough[0]), (-1, enough[1])):
-        seen = kept = 0
-        for at in np.argsort(-sign * weights, kind="stable"):
-            if sign * weights[at] <= 0 or kept >= most:
+    for weight, writers in ((weights, first.writers()), (-weights, second.writers())):
+        fair = (weight > 0) & (writers >= FEWEST)
+        ranked = (at for at in np.argsort(-weight, kind="stable") if fair[at])
+        candidates = (at for at in ranked if not _DIGIT.search(first.terms[at]))
+        kept = 0
+        for seen, at in enumerate(candidates):
+            if kept >= most:
                 break
             term = first.terms[at]
-            if fair[at] < FEWEST or _DIGIT.search(term):
-                continue
-            seen += 1
             if may_show(term, columns.indices[columns.indptr[at] : columns.indptr[at + 1]].tolist()):
-                out.append(Telling(term, float(weights[at]), int(held[0][at]), int(held[1][at])))
+                out.append(Telling(term, float(weights[at]), int(ours[at]), int(theirs[at])))
                 kept += 1
             else:
-                hidden += seen <= most
+                hidden += seen < most
     return out, hidden
-
-
-def authors_of(corpus: Corpus) -> list[str | None] | None:
-    """The authors of a corpus, or None where none is known."""
-    if "author" not in corpus.table.columns:
-        return None
-    authors: list[str | None] = corpus.table["author"].to_list()
-    return authors if any(authors) else None
 
 
 def _log_odds(counts: FloatArray, prior: FloatArray) -> Any:
@@ -246,12 +230,3 @@ def _around(values: FloatArray) -> Interval:
         return UNKNOWN
     half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
     return float(values.mean()) - half, float(values.mean()) + half
-
-
-def _codes(authors: Sequence[str | None]) -> IntArray:
-    """A number for each author; texts of nobody known are each their own."""
-    known: dict[str, int] = {}
-    return np.array(
-        [known.setdefault(who if who else f"\0{i}", len(known)) for i, who in enumerate(authors)],
-        dtype=np.int64,
-    )
