@@ -5,7 +5,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,8 @@ from psycheck.text.words import WORD, plain_text
 MOST_IDS = 50
 _RATES = frozenset({"single_word", "length", "missing_labels"})  # figures that are not shares of texts
 _PERSONS = frozenset({"NAME", "EMAIL", "PHONE", "NUMBER"})
+_TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("cautions.toml").read_text("utf-8"))
+_LIMITS: Mapping[str, Any] = _TABLE["limits"]
 _HIDDEN = "(shown with --show-texts)"
 _NOT_FOR_TRAIN = ("--time", "--group", "--split")
 
@@ -83,7 +84,7 @@ class _Look:
         case: str = "",
     ) -> Iterator[Caution]:
         """The caution of a figure that reaches its limit; `places` are its texts, `word` is "" if hidden."""
-        entry = {**_table()[name], **(_table()[name][case] if case else {})}
+        entry = {**_TABLE[name], **(_TABLE[name][case] if case else {})}
         if figure < entry["from"]:
             return
         shown = f"{figure:.2f}" if name in _RATES else f"{100 * figure:.1f} %"
@@ -116,7 +117,7 @@ def warnings_of(
     A sentence contains a word of the corpus only if the word is common (`showable`), or with `show`.
     Needs the extra 'compare' (near-duplicates, label noise); `cheap_cautions` does not.
     """
-    some = corpus.sample(int(_limits()["all_texts"]), seed)
+    some = corpus.sample(_LIMITS["all_texts"], seed)
     look = _Look(corpus, called or corpus.called or corpus.name, show, word_table(some))
     found = list(_splits(look))
     if _split_of(corpus) is not None:
@@ -139,7 +140,7 @@ def cheap_cautions(
 
     Words and lengths are looked up in at most 5,000 texts, drawn with `seed`; splits and classes in all.
     """
-    words = word_table(corpus.sample(int(_limits()["texts"]), seed))
+    words = word_table(corpus.sample(_LIMITS["texts"], seed))
     look = _Look(corpus, called or corpus.called or corpus.name, show, words)
     return (*_splits(look), *(one for label in corpus.labels for one in _label(look, label)))
 
@@ -181,7 +182,7 @@ def _split_of(corpus: Corpus) -> list[str] | None:
 
 def _persons(look: _Look, seed: int) -> Iterator[Caution]:
     """Texts that hold what looks like somebody's name, mail, phone or number."""
-    some = look.corpus.sample(int(_limits()["texts"]), seed)
+    some = look.corpus.sample(_LIMITS["texts"], seed)
     kinds = personal_in(some).kinds
     places = [i for i, id_ in enumerate(some.ids) if _PERSONS & set(kinds.get(id_, ()))]
     yield from replace(look, corpus=some).share("personal_data", places, len(some))
@@ -198,7 +199,7 @@ def _label(look: _Look, label: str) -> Iterator[Caution]:
         right = (best[1], zeros - best[2]) if held >= others else (ones - best[1], best[2])
         ends = zip(wilson(right[0], ones), wilson(right[1], zeros), strict=True)
         low, high = (sum(pair) / 2 for pair in ends)
-        if figure >= _limit("single_word"):
+        if figure >= _TABLE["single_word"]["from"]:
             word = best[0]
             shown = look.show or showable(word, look.words)
             what = f"The word '{word}'" if shown else f"One word {_HIDDEN}"
@@ -258,12 +259,12 @@ def _length_scores(words: Words, label: str) -> tuple[float, FloatArray] | None:
     value = auc(words.corpus.targets([label])[:, 0], scores).value
     if value < 0.5:
         value, scores = 1 - value, 1 - scores
-    return None if value < _limit("length") else (value, scores)
+    return None if value < _TABLE["length"]["from"] else (value, scores)
 
 
 def _keyword(look: _Look, label: str) -> Iterator[Caution]:
     """The beginning of a word that nearly all texts annotated 1 hold, and few others."""
-    letters = int(_limits()["keyword_letters"])
+    letters = _LIMITS["keyword_letters"]
     yes, no = _classes(look.words.corpus, label)
     ones = int(yes.sum())
     stems = (
@@ -271,11 +272,11 @@ def _keyword(look: _Look, label: str) -> Iterator[Caution]:
         .with_columns(pl.col("word").str.slice(0, letters))
         .unique()
     )
-    if ones < _limits()["each_class"] or (best := _most_telling(stems, yes, no)) is None:
+    if ones < _LIMITS["each_class"] or (best := _most_telling(stems, yes, no)) is None:
         return
     stem, held, others = best
     elsewhere = others / max(int(no.sum()), 1)
-    if held / ones >= _limit("keyword_label") and elsewhere <= _limits()["keyword_elsewhere"]:
+    if held / ones >= _TABLE["keyword_label"]["from"] and elsewhere <= _LIMITS["keyword_elsewhere"]:
         shown = look.show or showable_beginning(stem, look.words)
         what = f"a word that begins with '{stem}'" if shown else f"words of one beginning {_HIDDEN}"
         figures = held / ones, wilson(held, ones), ones
@@ -295,7 +296,7 @@ def _noise(look: _Look, label: str, seed: int) -> Iterator[Caution]:
     yes = ones[ones | zeros]
     groups = fold_groups(known.texts, known.strings("author"))
     scores = cross_scores(known.texts, yes.astype(np.float64), groups, seed=seed)
-    if np.isnan(scores).any() or auc(yes.astype(np.float64), scores).value < _limits()["noise_auc"]:
+    if np.isnan(scores).any() or auc(yes.astype(np.float64), scores).value < _LIMITS["noise_auc"]:
         return
     doubted = find_label_issues(
         labels=yes.astype(np.int64),
@@ -304,7 +305,7 @@ def _noise(look: _Look, label: str, seed: int) -> Iterator[Caution]:
         n_jobs=1,
     )
     own = np.where(yes, scores, 1 - scores)
-    sure = [int(i) for i in doubted if own[i] < _limits()["noise_score"]]
+    sure = [int(i) for i in doubted if own[i] < _LIMITS["noise_score"]]
     yield from replace(look, corpus=known).share("label_noise", sure, len(known), label)
 
 
@@ -343,21 +344,7 @@ def _classes(corpus: Corpus, label: str) -> tuple[BoolArray, BoolArray]:
 
 def _enough(yes: BoolArray, no: BoolArray) -> bool:
     """Whether both classes are so large that no word parts them by chance."""
-    return bool(min(yes.sum(), no.sum()) >= _limits()["each_class"])
-
-
-def _limit(name: str) -> float:
-    return float(_table()[name]["from"])
-
-
-def _limits() -> Mapping[str, float]:
-    limits: Mapping[str, float] = _table()["limits"]
-    return limits
-
-
-@cache
-def _table() -> Mapping[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("cautions.toml").read_text("utf-8"))
+    return bool(min(yes.sum(), no.sum()) >= _LIMITS["each_class"])
 
 
 def caution_table(cautions: Sequence[Caution]) -> pl.DataFrame:

@@ -12,7 +12,6 @@ import polars as pl
 from psycheck.corpora.adversarial import classify_sides
 from psycheck.corpora.showable import TEXTS, showable_between
 from psycheck.corpora.vocabulary import (
-    Figure,
     MayShow,
     Telling,
     anything,
@@ -26,6 +25,7 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra, nearest
 from psycheck.finding import Finding
 from psycheck.measures import distance
+from psycheck.measures.distance import Figure
 from psycheck.measures.intervals import UNKNOWN
 from psycheck.model import FloatArray
 from psycheck.text.words import WORD
@@ -301,7 +301,7 @@ def _clouds(pair: _Pair, encoder: str, notes: list[str]) -> Iterator[Finding]:
     sizes = {"first": len(clouds[0]), "second": len(clouds[1])}
     n = sum(sizes.values())
     test = distance.mmd_test(*clouds, permutations=how.permutations, seed=how.seed)
-    pairs = distance.pair_mmd(*clouds, bandwidth=test.bandwidth, seed=how.seed)
+    mean, median = distance.pair_mmd(*clouds, bandwidth=test.bandwidth, seed=how.seed)
     # The jackknife assumes independent sides; texts on both pull the estimate below 0, out of the interval.
     texts = pair.first.encoded.texts, pair.second.encoded.texts
     both = set(texts[0]) & set(texts[1])
@@ -312,8 +312,8 @@ def _clouds(pair: _Pair, encoder: str, notes: list[str]) -> Iterator[Finding]:
     yield Finding("mmd2_p", test.p, n, None, where, {**sizes, "permutations": how.permutations})
     yield Finding("mmd2_chance", test.chance, n, None, where, sizes)
     yield Finding("mmd2_biased", test.biased, n, None, where, sizes)
-    yield _finding("mmd2_pair_mean", Figure(pairs.mean, pairs.mean_interval, pairs.pairs), where, sizes)
-    yield _finding("mmd2_pair_median", Figure(pairs.median, pairs.median_interval, pairs.pairs), where, sizes)
+    yield _finding("mmd2_pair_mean", mean, where, sizes)
+    yield _finding("mmd2_pair_median", median, where, sizes)
     try:
         exact = distance.wasserstein(*clouds, repeats=how.repeats, seed=how.seed)
     except ImportError:
@@ -322,7 +322,7 @@ def _clouds(pair: _Pair, encoder: str, notes: list[str]) -> Iterator[Finding]:
         drawn = {**sizes, "sample": exact.size, "repeats": exact.repeats}
         yield _finding("wasserstein", Figure(exact.value, exact.interval, 2 * exact.size), where, drawn)
         yield Finding("wasserstein_chance", exact.chance, 2 * exact.size, None, where, drawn)
-    sliced = Figure(*distance.sliced_wasserstein(*clouds, seed=how.seed), n)
+    sliced = distance.sliced_wasserstein(*clouds, seed=how.seed)
     yield _finding("wasserstein_sliced", sliced, where, sizes)
 
 

@@ -7,7 +7,7 @@ never with a digit in them, so that no personal detail comes to light. Who compa
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from scipy.sparse import csc_array, csr_array, vstack
 from psycheck.corpus import Corpus
 from psycheck.finding import Interval
 from psycheck.measures import distance
+from psycheck.measures.distance import Figure
 from psycheck.measures.intervals import UNKNOWN, median_interval
 from psycheck.model import FloatArray, IntArray
 from psycheck.text.words import WORD, words_of
@@ -61,15 +62,6 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A value with its interval and the number of texts or parts behind it."""
-
-    value: float
-    interval: Interval | None
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
 class Telling:
     """A word that sets one corpus apart: its weight (above 0 for the first), and the texts that hold it."""
 
@@ -104,25 +96,26 @@ def divergence(first: Counted, second: Counted, *, seed: int = 0) -> tuple[Figur
     The second figure is what two samples of these sizes show by chance alone; it is large for word pairs and
     small corpora.
     """
-    n = first.table.shape[0] + second.table.shape[0]
+    m = first.table.shape[0]
+    n = m + second.table.shape[0]
     ours, theirs = first.total(), second.total()
     # A side without a word has no words to compare; smoothing alone would make it look like any other.
     if not ours.any() or not theirs.any():
         return Figure(math.nan, UNKNOWN, n), math.nan
-    value = distance.jensen_shannon(ours, theirs)
-    interval = distance.jackknife(
-        value,
-        np.array([distance.jensen_shannon(ours - group, theirs) for group in _group_sums(first.table)]),
-        np.array([distance.jensen_shannon(ours, theirs - group) for group in _group_sums(second.table)]),
-        high=1.0,
+    jsd = distance.jensen_shannon
+    value = jsd(ours, theirs)
+    without = (
+        distance.left_out(m, lambda keep: jsd(ours - (~keep).astype(np.float64) @ first.table, theirs)),
+        distance.left_out(n - m, lambda keep: jsd(ours, theirs - (~keep).astype(np.float64) @ second.table)),
     )
-    random, m = np.random.default_rng(seed), first.table.shape[0]
+    interval = distance.jackknife(value, *without, high=1.0)
+    random = np.random.default_rng(seed)
     whole, chance = ours + theirs, []
     for _ in range(CHANCE):
         drawn = np.zeros(n)
         drawn[random.permutation(n)[:m]] = 1.0
         some = drawn[:m] @ first.table + drawn[m:] @ second.table
-        chance.append(distance.jensen_shannon(some, whole - some))
+        chance.append(jsd(some, whole - some))
     return Figure(value, interval, n), float(np.mean(chance))
 
 
@@ -134,9 +127,6 @@ def profile(corpus: Corpus) -> dict[str, Figure]:
     words = [words_of(text.lower()) for text in corpus.texts]
     lengths = np.array([len(found) for found in words], dtype=np.float64)
     n = len(lengths)
-    if not n:
-        nothing = Figure(math.nan, None, 0)
-        return dict.fromkeys(("words_mean", "words_median", "words", "distinct_words", "variety"), nothing)
     every = [word for found in words for word in found]
     shares = np.array(
         [len(set(every[at : at + CHUNK])) / CHUNK for at in range(0, len(every) - CHUNK + 1, CHUNK)]
@@ -173,11 +163,12 @@ def telling_words(
     500 words in all.
     """
     ours, theirs = first.total(), second.total()
-    if not len(ours):
-        return [], 0
     prior = (ours + theirs) / max((ours + theirs).sum(), 1.0) * 500
-    odds = _log_odds(ours, prior) - _log_odds(theirs, prior)
-    z = odds / np.sqrt(1 / (ours + prior) + 1 / (theirs + prior))
+    first_odds, second_odds = (
+        np.log(counts + prior) - np.log(counts.sum() + prior.sum() - counts - prior)
+        for counts in (ours, theirs)
+    )
+    z = (first_odds - second_odds) / np.sqrt(1 / (ours + prior) + 1 / (theirs + prior))
     return shown(first, second, z, most=most, may_show=may_show)
 
 
@@ -208,18 +199,6 @@ def shown(
             else:
                 hidden += seen < most
     return out, hidden
-
-
-def _log_odds(counts: FloatArray, prior: FloatArray) -> Any:
-    return np.log(counts + prior) - np.log(counts.sum() + prior.sum() - counts - prior)
-
-
-def _group_sums(table: csr_array) -> Iterator[FloatArray]:
-    """The counts of each group of texts for the jackknife, (v,) each."""
-    n = table.shape[0]
-    member = distance.group_of(n)
-    for group in np.unique(member):
-        yield (member == group).astype(np.float64) @ table
 
 
 def _around(values: FloatArray) -> Interval:
