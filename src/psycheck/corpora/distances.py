@@ -4,20 +4,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
-from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
 from psycheck.corpora.adversarial import classify_sides
-from psycheck.corpora.showable import TEXTS, showable_between
 from psycheck.corpora.vocabulary import (
+    TEXTS,
     MayShow,
     Telling,
     anything,
     counted,
     divergence,
     profile,
+    showable_between,
     telling_words,
     unknown_share,
 )
@@ -75,8 +75,8 @@ class Comparison:
     """The findings, the map (`id`, `corpus`, `x`, `y`) if one was drawn, and notes for the reader."""
 
     findings: tuple[Finding, ...]
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
-    notes: tuple[str, ...] = ()
+    tables: Mapping[str, pl.DataFrame]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,10 +158,10 @@ def _notes(encoder: Encoder, request: Asked, vectors: Embedded) -> Iterator[str]
                     for kept, left in one.listed.again
                 ),
             ),
-            ("unknown words are left out", compress(words, np.isnan(rows).any(axis=1))),
+            ("unknown words are left out", compress(words, (np.isnan(row).any() for row in rows))),
             (
                 "words with a zero vector, which has no direction, are left out",
-                compress(words, ~rows.any(axis=1)),
+                compress(words, (not row.any() for row in rows)),
             ),
             ("words get the mean vector of their parts", compress(words, (n > 1 for n in parts))),
         ):

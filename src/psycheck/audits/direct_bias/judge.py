@@ -221,14 +221,15 @@ class _Judging:
             part = there[[target.symptom == symptom for target in words]]
             yield self.mean_size("direct_bias_symptom", part, {**where, "symptom": symptom})
         for i in carriers(there, n):
-            symptom = {"symptom": words[i].symptom} if words[i].symptom else {}
-            yield Finding("projection", float(there[i]), 1, None, {**where, "word": words[i].word, **symptom})
+            named = {"word": words[i].word, "symptom": words[i].symptom}
+            here = {**where, **{key: value for key, value in named.items() if value}}
+            yield Finding("projection", float(there[i]), 1, None, here)
 
     def neighbours(
         self, one: AskedList, contrast: Sequence[Spoken], where: Mapping[str, str]
     ) -> Iterator[Finding]:
         """WEAT (SEAT for contextual vectors) against words of bodily illness, and RND; above 0 is female."""
-        how, groups = self.how, (self.female, self.male)
+        how = self.how
         named = {target.word.casefold() for target in one.listed.targets}
         against = self.vectors.of_known([other for other in contrast if other.word.casefold() not in named])
         own = self.vectors.of_known(one.plain)
@@ -236,7 +237,7 @@ class _Judging:
         if not len(own) or not all(attributes.values()):
             return
         drawn = {"permutations": how.random_lists, "resamples": how.resamples, "seed": how.seed}
-        found = association.weat(own, against, *groups, **drawn)
+        found = association.weat(own, against, self.female, self.male, **drawn)
         n = len(own) + len(against)
         place = {**where, "against": "physical illness"}
         counts = {"targets": len(own), "contrast": len(against), **attributes}
@@ -244,7 +245,7 @@ class _Judging:
         yield Finding("weat_p", found.p_two_sided, n, None, place)
 
         def distances(rows: FloatArray) -> FloatArray:
-            return association.norm_distances(rows, *groups)
+            return association.norm_distances(rows, self.female, self.male)
 
         values = distances(self.vectors.of(one.plain))
         known = ~np.isnan(values)
