@@ -79,7 +79,7 @@ def test_a_sample_against_its_copy_is_0_and_no_evidence() -> None:
     assert found.biased == pytest.approx(0, abs=1e-12)
     assert found.value <= 0
     assert found.p == 1
-    assert distance.wasserstein(x, x.copy(), repeats=3).value == 0
+    assert distance.wasserstein(x, x.copy(), repeats=3)[0].value == 0
     assert distance.sliced_wasserstein(x, x.copy()).value == 0
     assert distance.exact_wasserstein(x, x.copy()) == 0
 
@@ -109,7 +109,7 @@ def test_p_is_uniform_without_a_difference_and_small_with_one() -> None:
 
 def test_too_few_texts_give_no_value() -> None:
     assert math.isnan(distance.mmd_test(cloud(1, 1), cloud(5, 2)).value)
-    assert math.isnan(distance.wasserstein(cloud(1, 1), cloud(5, 2)).value)
+    assert math.isnan(distance.wasserstein(cloud(1, 1), cloud(5, 2))[0].value)
     assert math.isnan(distance.sliced_wasserstein(cloud(1, 1), cloud(5, 2)).value)
 
 
@@ -135,13 +135,15 @@ def test_exact_wasserstein_on_a_line_is_scipys() -> None:
 
 def test_a_shift_moves_wasserstein_by_its_length_and_above_chance() -> None:
     x = cloud(100, 1)
-    assert distance.wasserstein(x, x + 10, size=40, repeats=5).value == pytest.approx(20)  # 10 in each of 4
-    found = distance.wasserstein(x, cloud(100, 2, 10.0), size=40, repeats=5)
+    shifted, _ = distance.wasserstein(x, x + 10, size=40, repeats=5)
+    assert shifted.value == pytest.approx(20)  # 10 in each of 4
+    found, _ = distance.wasserstein(x, cloud(100, 2, 10.0), size=40, repeats=5)
     assert found.value == pytest.approx(20, abs=0.5)
-    assert found.size == 40
+    assert found.n == 2 * 40
+    assert found.interval is not None
     assert found.interval[0] < found.value < found.interval[1]
-    same = distance.wasserstein(cloud(100, 1), cloud(100, 2), size=40, repeats=5)
-    assert same.value == pytest.approx(same.chance, rel=0.15)
+    same, chance = distance.wasserstein(cloud(100, 1), cloud(100, 2), size=40, repeats=5)
+    assert same.value == pytest.approx(chance, rel=0.15)
 
 
 def test_sliced_wasserstein_is_pots() -> None:
@@ -169,7 +171,7 @@ def test_the_interval_of_the_mmd_holds_0_for_samples_of_one_source() -> None:
 def test_four_texts_a_side_or_no_spread_give_no_interval() -> None:
     few = cloud(4, 1), cloud(9, 2)
     assert all(math.isnan(distance.mmd_test(*few, permutations=0).interval[k]) for k in (0, 1))
-    assert math.isnan(distance.wasserstein(*few).interval[0])
+    assert distance.wasserstein(*few)[0].interval is UNKNOWN
     assert distance.sliced_wasserstein(*few).interval is UNKNOWN
     assert distance.pair_mmd(*few, bandwidth=1.0)[0].interval is UNKNOWN
     assert math.isnan(distance.jackknife(0.5, np.full(9, 0.5))[0])

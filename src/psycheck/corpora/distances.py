@@ -34,7 +34,8 @@ Encode = tuple[str, Callable[[Sequence[str]], FloatArray]]
 """The name of an encoder, and a function from texts to their vectors, (n, d)."""
 
 AUDIT = "compare"
-DIMENSIONS = 100
+DIMENSIONS = 100  # of TF–IDF vectors
+PERPLEXITY = 30.0
 PARTS = ("words", "vectors", "adversarial", "map")
 # With a quarter of the texts on both sides, intervals of the MMD still hold 0 nine times of ten; with half of
 # them six times.
@@ -241,7 +242,7 @@ def _class_name(row: FloatArray, by: Sequence[str]) -> str | None:
     return " + ".join(name for name, value in zip(by, row, strict=True) if value >= 0.5) or "none"
 
 
-def tfidf_vectors(texts: Sequence[str], *, dimensions: int = DIMENSIONS, seed: int = 0) -> FloatArray:
+def tfidf_vectors(texts: Sequence[str], *, seed: int = 0) -> FloatArray:
     """TF–IDF of words by truncated SVD, each of length 1, (n, d), fitted on these very texts."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -250,7 +251,7 @@ def tfidf_vectors(texts: Sequence[str], *, dimensions: int = DIMENSIONS, seed: i
         table = TfidfVectorizer(token_pattern=WORD, sublinear_tf=True).fit_transform(texts)
     except ValueError:  # no text holds a word
         return np.zeros((len(texts), 1))
-    most = min(dimensions, min(table.shape) - 1)
+    most = min(DIMENSIONS, min(table.shape) - 1)
     if most < 1:
         return np.asarray(table.todense(), dtype=np.float64)
     # The exact solver: the randomised one gives other vectors when the texts come in another order.
@@ -260,7 +261,7 @@ def tfidf_vectors(texts: Sequence[str], *, dimensions: int = DIMENSIONS, seed: i
     return out
 
 
-def map_of(vectors: FloatArray, *, perplexity: float = 30.0, seed: int = 0) -> FloatArray:
+def map_of(vectors: FloatArray, *, seed: int = 0) -> FloatArray:
     """A t-SNE map of vectors, (n, 2): near texts stay near; far distances on it mean little.
 
     Vectors of one dimension, or all in one place, have none.
@@ -275,7 +276,7 @@ def map_of(vectors: FloatArray, *, perplexity: float = 30.0, seed: int = 0) -> F
     except ImportError as error:
         raise MissingExtra("the t-SNE map", "compare") from error
     # Perplexity counts neighbours: more than a third of the texts would leave no neighbourhoods.
-    near = max(2.0, min(perplexity, (len(vectors) - 1) / 3))
+    near = max(2.0, min(PERPLEXITY, (len(vectors) - 1) / 3))
     places = TSNE(perplexity=near, metric="euclidean", initialization="pca", random_state=seed).fit(vectors)
     return np.asarray(places, dtype=np.float64)
 
@@ -315,13 +316,13 @@ def _clouds(pair: _Pair, encoder: str, notes: list[str]) -> Iterator[Finding]:
     yield _finding("mmd2_pair_mean", mean, where, sizes)
     yield _finding("mmd2_pair_median", median, where, sizes)
     try:
-        exact = distance.wasserstein(*clouds, repeats=how.repeats, seed=how.seed)
+        exact, chance = distance.wasserstein(*clouds, repeats=how.repeats, seed=how.seed)
     except ImportError:
         notes.append("no exact Wasserstein distance: it needs the extra 'compare'")
     else:
-        drawn = {**sizes, "sample": exact.size, "repeats": exact.repeats}
-        yield _finding("wasserstein", Figure(exact.value, exact.interval, 2 * exact.size), where, drawn)
-        yield Finding("wasserstein_chance", exact.chance, 2 * exact.size, None, where, drawn)
+        drawn = {**sizes, "sample": exact.n // 2, "repeats": how.repeats}
+        yield _finding("wasserstein", exact, where, drawn)
+        yield Finding("wasserstein_chance", chance, exact.n, None, where, drawn)
     sliced = distance.sliced_wasserstein(*clouds, seed=how.seed)
     yield _finding("wasserstein_sliced", sliced, where, sizes)
 

@@ -7,7 +7,7 @@ that a word is common property (`showable`).
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -238,10 +238,10 @@ def word_table(corpus: Corpus) -> Words:
 def showable(word: str, words: Words) -> bool:
     """Whether a word is common property: in 20 texts, of 5 authors where these are known, and no name."""
     rows = words.table.filter(pl.col("word") == word)["row"].to_list()
-    texts, authors = words.corpus.texts, words.corpus.strings("author")
-    if len(rows) < TEXTS or (any(authors) and len({authors[row] for row in rows} - {None}) < FEWEST):
+    authors = words.corpus.strings("author")
+    if any(authors) and len({authors[row] for row in rows} - {None}) < FEWEST:
         return False
-    return _common(word, [texts[row] for row in rows], _accounts(authors))
+    return showable_between(words.corpus.texts, authors)(word, rows)
 
 
 def showable_beginning(beginning: str, words: Words) -> bool:
@@ -256,43 +256,33 @@ def showable_between(texts: Sequence[str], authors: Iterable[str | None]) -> May
     A pair must be common property as a pair: 20 texts hold it other than with two capitals ("Will Baker").
     That 5 authors of a side use a term is for who counts the authors of each side.
     """
-    accounts = _accounts(authors)
+    accounts = {author.lower() for author in authors if author}
+
+    def common(word: str, holding: list[str]) -> bool:
+        """Whether a word is everyday English ("don't" is "do not"), or a plain word in 20 of the texts.
+
+        Plain is in lower case, not as a handle, a tag or part of an address: nobody's name or account is then
+        shown because many write of it.
+        """
+        if all(everyday(part) for part in expand_contractions(word).split()):
+            return True
+        if not word.isalpha() or word in _NAMES or word in accounts:
+            return False
+        plain = re.compile(rf"(?<![\w@#/.-]){re.escape(word)}(?![\w@/-]|\.\w)")
+        return sum(plain.search(text) is not None for text in holding) >= TEXTS
 
     def may_show(term: str, places: list[int]) -> bool:
         if len(places) < TEXTS:
             return False
         holding, parts = [texts[place] for place in places], term.split()
-        if len(parts) > 1 and not _written_small(parts, holding):
+        written = r"\W+".join(f"({re.escape(part)})" for part in parts)
+        pair = re.compile(rf"(?<!\w){written}(?!\w)", re.I)
+        small = (
+            any(not all(part[0].isupper() for part in found.groups()) for found in pair.finditer(text))
+            for text in holding
+        )
+        if len(parts) > 1 and sum(small) < TEXTS:
             return False
-        return all(_common(word, holding, accounts) for word in parts)
+        return all(common(word, holding) for word in parts)
 
     return may_show
-
-
-def _common(word: str, texts: list[str], accounts: Collection[str]) -> bool:
-    """Whether a word that these texts hold is everyday English, or stands in 20 of them as a plain word.
-
-    Plain is in lower case, not as a handle, a tag or part of an address: nobody's name or account is then
-    shown because many write of it.
-    """
-    if all(everyday(part) for part in expand_contractions(word).split()):  # "don't" is "do not"
-        return True
-    if not word.isalpha() or word in _NAMES or word in accounts:
-        return False
-    plain = re.compile(rf"(?<![\w@#/.-]){re.escape(word)}(?![\w@/-]|\.\w)")
-    return sum(plain.search(text) is not None for text in texts) >= TEXTS
-
-
-def _written_small(parts: list[str], texts: list[str]) -> bool:
-    """Whether 20 texts hold a pair that is not written with two capitals, as names are."""
-    written = r"\W+".join(f"({re.escape(part)})" for part in parts)
-    pair = re.compile(rf"(?<!\w){written}(?!\w)", re.I)
-    small = (
-        any(not all(part[0].isupper() for part in found.groups()) for found in pair.finditer(text))
-        for text in texts
-    )
-    return sum(small) >= TEXTS
-
-
-def _accounts(authors: Iterable[str | None]) -> frozenset[str]:
-    return frozenset(author.lower() for author in authors if author)

@@ -52,17 +52,6 @@ class MmdTest:
     bandwidth: float
 
 
-@dataclass(frozen=True, slots=True)
-class Transport:
-    """Mean 1-Wasserstein distance over repeated samples of `size` texts per side, and the same by chance."""
-
-    value: float
-    interval: Interval
-    chance: float
-    size: int
-    repeats: int
-
-
 def jensen_shannon(first: FloatArray, second: FloatArray, *, smoothing: float = 1.0) -> float:
     """Jensen–Shannon divergence, base 2 (0 to 1), of two smoothed count vectors (v,) (ANGST 4.1).
 
@@ -177,15 +166,16 @@ def exact_wasserstein(first: FloatArray, second: FloatArray) -> float:
 
 def wasserstein(
     first: FloatArray, second: FloatArray, *, size: int = 300, repeats: int = 10, seed: int = 0
-) -> Transport:
-    """Exact distance on `repeats` samples of at most `size` texts per side: mean and spread over repeats.
+) -> tuple[Figure, float]:
+    """Exact distance on `repeats` samples of at most `size` texts per side, and the same by chance: means.
 
-    In many dimensions samples of the same source are far from 0 apart; `chance` is their mean distance, from
-    mixing both sides. A sample takes at most four fifths of the smaller side, so that repeats differ.
+    In many dimensions samples of the same source are far from 0 apart; that is the distance by chance, from
+    mixing both sides. The interval is the spread over repeats, `n` the size of both samples together. A
+    sample takes at most four fifths of the smaller side, so that repeats differ.
     """
     least = min(len(first), len(second))
     if least < 2:
-        return Transport(math.nan, UNKNOWN, math.nan, least, 0)
+        return Figure(math.nan, UNKNOWN, 2 * least), math.nan
     size = min(size, max(2, least * 4 // 5))
     pooled = np.concatenate([first, second])
     values, chance = [], []
@@ -201,7 +191,7 @@ def wasserstein(
     drawn = np.array(values)
     # Few texts are drawn repeatedly: agreement between the draws is not certainty.
     spread = percentiles(drawn) if least >= FEWEST and np.ptp(drawn) > _ROUNDING else UNKNOWN
-    return Transport(float(drawn.mean()), spread, float(np.mean(chance)), size, repeats)
+    return Figure(float(drawn.mean()), spread, 2 * size), float(np.mean(chance))
 
 
 def directions(dimensions: int, count: int, seed: int = 0) -> FloatArray:
