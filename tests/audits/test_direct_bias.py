@@ -4,16 +4,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from psycheck.audits.direct_bias.ask import Drawn, ask, embedded, spoken
-from psycheck.audits.direct_bias.judge import Biasing, judge
+from psycheck.audits.direct_bias.judge import Biasing, Embedded, judge
 from psycheck.audits.direct_bias.lists import (
     CONTRAST,
     SHIPPED,
+    Drawn,
     Target,
     WordList,
+    ask,
     common_words,
     gender,
     read_words,
+    spoken,
     word_list,
 )
 from psycheck.errors import BadInput
@@ -34,7 +36,7 @@ def judged(
     drawn = {"ours": Drawn((common_words()[:200],), "common")}
     asked = ask(gender(), [WordList("ours", "ours", words)], drawn, contextual=False)
     every = asked.distinct()
-    vectors = embedded(every, np.array([vector(one.word) for one in every]))
+    vectors = Embedded(every, np.array([vector(one.word) for one in every]))
     found = judge(asked, vectors, {"encoder": "made"}, how)
     first = {f.measure: f for f in reversed(found.findings)}
     return found, first
@@ -92,9 +94,9 @@ def test_contextual_encoders_meet_the_papers_sentences_and_static_ones_bare_word
     asked = ask(gender(), [word_list("depression")], drawn, contextual=True)
     assert asked.pairs[0][0].text == "she is a woman."
     assert asked.pairs[2][1].text == "he is a man."
-    assert asked.own["depression"][9].text.endswith(" is a synonym of depression.")
-    assert asked.random["depression"][0][0].text == "table is a synonym of depression."
-    assert asked.plain["depression"][9].text.startswith("This is ")
+    assert asked.lists["depression"].own[9].text.endswith(" is a synonym of depression.")
+    assert asked.lists["depression"].random[0][0].text == "table is a synonym of depression."
+    assert asked.lists["depression"].plain[9].text.startswith("This is ")
     bare = ask(gender(), [word_list("depression")], drawn, contextual=False)
     assert all(one.text == one.word for one in bare.distinct())
 

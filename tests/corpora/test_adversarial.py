@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from psycheck.corpora.adversarial import FOLDS, classify_sides, fold_groups, folds_of
+from psycheck.corpus import Corpus
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -17,8 +18,11 @@ def nonsense(n: int, seed: int) -> list[str]:
 def test_copies_by_many_authors_teach_nothing() -> None:
     # 50 texts a side, each six times, each time by another author: whoever sees a copy knows its side.
     first, second = nonsense(50, 1) * 6, nonsense(50, 2) * 6
-    authors = [f"a{i}" for i in range(300)], [f"b{i}" for i in range(300)]
-    known, unknown = classify_sides(first, second, authors), classify_sides(first, second)
+    unknown = classify_sides(Corpus.of("a", first), Corpus.of("b", second))
+    known = classify_sides(
+        Corpus.of("a", first, author=[f"a{i}" for i in range(300)]),
+        Corpus.of("b", second, author=[f"b{i}" for i in range(300)]),
+    )
     assert known.values["auc"] == pytest.approx(0.5, abs=0.15)
     assert known.values == unknown.values
 
@@ -32,7 +36,7 @@ def test_who_copies_hangs_together_with_all_that_either_wrote() -> None:
 
 
 def test_texts_without_a_word_are_copies_only_if_they_are_the_same() -> None:
-    assert len({*fold_groups(["!!!", "...", "!!!"], None)}) == 2
+    assert len({*fold_groups(["!!!", "...", "!!!"], [None] * 3)}) == 2
 
 
 def test_the_name_of_a_group_does_not_depend_on_the_order() -> None:
@@ -45,7 +49,8 @@ def test_reversing_the_rows_changes_no_figure() -> None:
     random = Random(3)
     words = ["rain", "sun", "fog", "snow", "hail", "wind", "frost", "heat"]
     first, second = ([" ".join(random.choices(words[k : k + 6], k=5)) for _ in range(60)] for k in (0, 2))
-    there, back = classify_sides(first, second), classify_sides(first[::-1], second[::-1])
+    there = classify_sides(Corpus.of("x", first), Corpus.of("y", second))
+    back = classify_sides(Corpus.of("x", first[::-1]), Corpus.of("y", second[::-1]))
     assert there.values == back.values
     assert there.confusion == back.confusion
 

@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 from psycheck.cli.compare import compare_cli
 from psycheck.corpora.adversarial import classify_sides
-from psycheck.corpora.distances import Comparing, Comparison, classes_of, compare
-from psycheck.corpora.vectors import map_of
+from psycheck.corpora.distances import Comparing, Comparison, classes_of, compare, map_of
 from psycheck.corpora.vocabulary import counted, profile, telling_words, unknown_share
 from psycheck.corpus import Corpus
 from psycheck.demo.shipped_corpora import open_demo
@@ -101,7 +100,7 @@ def test_profile_by_hand() -> None:
 
 
 def test_the_share_of_unknown_words_by_hand() -> None:
-    known, read = counted(["a b"], ["a c c", "b"])
+    known, read = counted(Corpus.of("x", ["a b"]), Corpus.of("y", ["a c c", "b"]))
     assert unknown_share(known, read).value == 2 / 4
     assert unknown_share(read, known).value == 0
 
@@ -109,17 +108,16 @@ def test_the_share_of_unknown_words_by_hand() -> None:
 def test_a_word_of_few_texts_of_one_author_or_with_digits_is_never_shown() -> None:
     ours = ["rare calm day"] * 4 + ["calm day"] * 10 + ["solo calm day"] * 8 + ["19years calm day"] * 8
     authors = [f"a{i}" for i in range(14)] + ["same"] * 8 + [f"b{i}" for i in range(8)]
-    theirs = ["busy night"] * 30
-    one, other = counted(ours, theirs)
-    shown = {told.word for told in telling_words(one, other, (authors, None))[0]}
+    sides = Corpus.of("x", ours, author=authors), Corpus.of("y", ["busy night"] * 30)
+    shown = {told.word for told in telling_words(*counted(*sides))[0]}
     assert shown == {"calm", "day", "busy", "night"}
-    told = {one.word for one in classify_sides(ours, theirs, (authors, None), most=50).words}
+    told = {one.word for one in classify_sides(*sides, most=50).words}
     assert {"calm", "busy"} <= told
     assert not any(word in pair for pair in told for word in ("rare", "solo", "19years"))
 
 
 def test_telling_words_point_to_their_side() -> None:
-    one, other = counted(["sun and rain"] * 9, ["snow and rain"] * 9)
+    one, other = counted(Corpus.of("x", ["sun and rain"] * 9), Corpus.of("y", ["snow and rain"] * 9))
     weights = {told.word: told.weight for told in telling_words(one, other)[0]}
     assert weights["sun"] > 0 > weights["snow"]
     assert "and" not in weights or weights["and"] == pytest.approx(0, abs=1e-9)
@@ -130,9 +128,9 @@ def test_texts_of_one_author_are_never_on_both_sides_of_a_fold() -> None:
     rng = np.random.default_rng(0)
     names = ["".join(chr(97 + c) for c in rng.integers(0, 26, 8)) for _ in range(40)]
     texts = [f"{name} here" for name in names for _ in range(5)]
-    first, second = texts[:100], texts[100:]
     who = [f"{i // 5}" for i in range(200)]
-    apart = classify_sides(first, second, (who[:100], who[100:]))
+    first = Corpus.of("x", texts[:100], author=who[:100])
+    apart = classify_sides(first, Corpus.of("y", texts[100:], author=who[100:]))
     assert apart.values["auc"] == pytest.approx(0.5, abs=0.2)
 
 

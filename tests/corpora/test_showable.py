@@ -1,7 +1,7 @@
 import pytest
 
 from psycheck.corpora.distances import Comparing, Comparison, compare
-from psycheck.corpora.showable import showable_between
+from psycheck.corpora.vocabulary import showable_between
 from psycheck.corpus import Corpus
 
 WORDS = Comparing(parts=("words", "adversarial"), words=20)

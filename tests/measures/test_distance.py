@@ -11,6 +11,7 @@ from scipy.stats import kstest, sem, t, wasserstein_distance
 from sklearn.metrics.pairwise import rbf_kernel
 
 from psycheck.measures import distance
+from psycheck.measures.intervals import UNKNOWN
 
 Cloud = NDArray[np.float64]
 
@@ -78,8 +79,8 @@ def test_a_sample_against_its_copy_is_0_and_no_evidence() -> None:
     assert found.biased == pytest.approx(0, abs=1e-12)
     assert found.value <= 0
     assert found.p == 1
-    assert distance.wasserstein(x, x.copy(), repeats=3).value == 0
-    assert distance.sliced_wasserstein(x, x.copy())[0] == 0
+    assert distance.wasserstein(x, x.copy(), repeats=3)[0].value == 0
+    assert distance.sliced_wasserstein(x, x.copy()).value == 0
     assert distance.exact_wasserstein(x, x.copy()) == 0
 
 
@@ -108,15 +109,15 @@ def test_p_is_uniform_without_a_difference_and_small_with_one() -> None:
 
 def test_too_few_texts_give_no_value() -> None:
     assert math.isnan(distance.mmd_test(cloud(1, 1), cloud(5, 2)).value)
-    assert math.isnan(distance.wasserstein(cloud(1, 1), cloud(5, 2)).value)
-    assert math.isnan(distance.sliced_wasserstein(cloud(1, 1), cloud(5, 2))[0])
+    assert math.isnan(distance.wasserstein(cloud(1, 1), cloud(5, 2))[0].value)
+    assert math.isnan(distance.sliced_wasserstein(cloud(1, 1), cloud(5, 2)).value)
 
 
 def test_pairs_are_distinct_and_each_is_2_minus_2k() -> None:
     x, y = np.array([[0.0], [2.0]]), np.array([[1.0]])
-    found = distance.pair_mmd(x, y, bandwidth=1.0)
-    assert found.pairs == 2
-    assert found.mean == found.median == pytest.approx(2 - 2 * math.exp(-0.5))
+    mean, median = distance.pair_mmd(x, y, bandwidth=1.0)
+    assert mean.n == median.n == 2
+    assert mean.value == median.value == pytest.approx(2 - 2 * math.exp(-0.5))
 
 
 def test_exact_wasserstein_is_the_best_assignment() -> None:
@@ -134,22 +135,25 @@ def test_exact_wasserstein_on_a_line_is_scipys() -> None:
 
 def test_a_shift_moves_wasserstein_by_its_length_and_above_chance() -> None:
     x = cloud(100, 1)
-    assert distance.wasserstein(x, x + 10, size=40, repeats=5).value == pytest.approx(20)  # 10 in each of 4
-    found = distance.wasserstein(x, cloud(100, 2, 10.0), size=40, repeats=5)
+    shifted, _ = distance.wasserstein(x, x + 10, size=40, repeats=5)
+    assert shifted.value == pytest.approx(20)  # 10 in each of 4
+    found, _ = distance.wasserstein(x, cloud(100, 2, 10.0), size=40, repeats=5)
     assert found.value == pytest.approx(20, abs=0.5)
-    assert found.size == 40
+    assert found.n == 2 * 40
+    assert found.interval is not None
     assert found.interval[0] < found.value < found.interval[1]
-    same = distance.wasserstein(cloud(100, 1), cloud(100, 2), size=40, repeats=5)
-    assert same.value == pytest.approx(same.chance, rel=0.15)
+    same, chance = distance.wasserstein(cloud(100, 1), cloud(100, 2), size=40, repeats=5)
+    assert same.value == pytest.approx(chance, rel=0.15)
 
 
 def test_sliced_wasserstein_is_pots() -> None:
     x, y = cloud(40, 1), cloud(25, 2, 0.5)
-    value, (low, high) = distance.sliced_wasserstein(x, y, slices=30, seed=7)
+    found = distance.sliced_wasserstein(x, y, slices=30, seed=7)
     along = distance.directions(4, 30, 7)
-    assert value == pytest.approx(ot.sliced.sliced_wasserstein_distance(x, y, projections=along, p=1))
-    assert distance.sliced_wasserstein(y, x, slices=30, seed=7)[0] == pytest.approx(value)
-    assert low < value < high
+    assert found.value == pytest.approx(ot.sliced.sliced_wasserstein_distance(x, y, projections=along, p=1))
+    assert distance.sliced_wasserstein(y, x, slices=30, seed=7).value == pytest.approx(found.value)
+    assert found.interval is not None
+    assert found.interval[0] < found.value < found.interval[1]
 
 
 def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
@@ -167,10 +171,10 @@ def test_the_interval_of_the_mmd_holds_0_for_samples_of_one_source() -> None:
 def test_four_texts_a_side_or_no_spread_give_no_interval() -> None:
     few = cloud(4, 1), cloud(9, 2)
     assert all(math.isnan(distance.mmd_test(*few, permutations=0).interval[k]) for k in (0, 1))
-    assert math.isnan(distance.wasserstein(*few).interval[0])
-    assert math.isnan(distance.sliced_wasserstein(*few)[1][0])
-    assert math.isnan(distance.pair_mmd(*few, bandwidth=1.0).mean_interval[0])
+    assert distance.wasserstein(*few)[0].interval is UNKNOWN
+    assert distance.sliced_wasserstein(*few).interval is UNKNOWN
+    assert distance.pair_mmd(*few, bandwidth=1.0)[0].interval is UNKNOWN
     assert math.isnan(distance.jackknife(0.5, np.full(9, 0.5))[0])
     five = cloud(5, 1), cloud(9, 2)
     assert not math.isnan(distance.mmd_test(*five, permutations=0).interval[0])
-    assert not math.isnan(distance.sliced_wasserstein(*five)[1][0])
+    assert distance.sliced_wasserstein(*five).interval is not UNKNOWN

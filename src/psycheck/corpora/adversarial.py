@@ -6,10 +6,11 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import vstack
 
 from psycheck.corpora.split import linked
-from psycheck.corpora.vocabulary import Counted, MayShow, Telling, anything, shown
+from psycheck.corpora.vocabulary import MayShow, Telling, anything, counted, shown
+from psycheck.corpus import Corpus
 from psycheck.finding import Interval
 from psycheck.measures import bootstrap
 from psycheck.measures import classification as measure
@@ -19,7 +20,6 @@ from psycheck.model import FloatArray, IntArray
 from psycheck.text.words import WORD, plain_text
 
 FOLDS = 5
-Authors = Sequence[str | None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,7 @@ class DomainResult:
 
 
 def classify_sides(
-    first: Sequence[str],
-    second: Sequence[str],
-    authors: tuple[Authors, Authors] = (None, None),
-    *,
-    most: int = 10,
-    may_show: MayShow = anything,
-    seed: int = 0,
+    first: Corpus, second: Corpus, *, most: int = 10, may_show: MayShow = anything, seed: int = 0
 ) -> DomainResult:
     """TF–IDF of words and word pairs with logistic regression, cross-validated (ANGST 4.2, Table 8).
 
@@ -51,15 +45,22 @@ def classify_sides(
     result does not depend on the order of the texts; it depends on the folds that `seed` makes, which the
     intervals do not cover.
     """
-    texts = [*first, *second]
+    texts = [*first.texts, *second.texts]
     targets = np.repeat([0.0, 1.0], [len(first), len(second)])
-    scores = cross_scores(
-        texts, targets, fold_groups(texts, [*_of(first, authors[0]), *_of(second, authors[1])]), seed=seed
-    )
+    groups = fold_groups(texts, [*first.strings("author"), *second.strings("author")])
+    scores = cross_scores(texts, targets, groups, seed=seed)
     c = measure.confusion(targets, scores)
+    words: list[Telling] = []
+    hidden = 0
+    if c.n:
+        # The words and pairs with the largest weights of a classifier of all texts.
+        vectorizer, classifier = _classifier()
+        sides = counted(first, second, vectorizer=vectorizer)
+        if sides[0].terms:
+            classifier.fit(vstack([side.table for side in sides], format="csr"), 1 - targets.astype(np.int64))
+            words, hidden = shown(*sides, classifier.coef_[0], most=most, may_show=may_show)
     drawn = bootstrap.confusion_intervals(c, seed=seed)
     auc = bootstrap.score_intervals(targets, scores, resamples=500, seed=seed)["auc"]
-    words, hidden = _giveaways(first, second, authors, most, may_show) if c.n else ([], 0)
     return DomainResult(
         {
             "accuracy": measure.accuracy(c).value,
@@ -110,29 +111,27 @@ def folds_of(groups: Sequence[str], yes: IntArray, seed: int = 0) -> IntArray:
     Large groups come first, like ones in the order of a hash of their name and `seed`; each goes to the fold
     that has the least of what it holds.
     """
-    held: dict[str, list[int]] = {}
+    held: dict[str, IntArray] = {}
     for group, one in zip(groups, yes.tolist(), strict=True):
-        held.setdefault(group, [0, 0])[one] += 1
-    drawn = {
-        group: blake2b(f"{seed} {group}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        for group in held
-    }
-    total = [max(1, len(yes) - int(yes.sum())), max(1, int(yes.sum()))]
-    filled = [[0, 0] for _ in range(FOLDS)]
+        held.setdefault(group, np.zeros(2, np.int64))[one] += 1
+
+    def rank(group: str) -> tuple[int, bytes, str]:
+        name = f"{seed} {group}".encode("utf-8", "surrogatepass")
+        return -int(held[group].sum()), blake2b(name, digest_size=8).digest(), group
+
+    total = np.maximum(np.bincount(yes, minlength=2), 1)
+    filled = np.zeros((FOLDS, 2), np.int64)
     home: dict[str, int] = {}
-    for group in sorted(held, key=lambda one: (-sum(held[one]), drawn[one], one)):
+    for group in sorted(held, key=rank):
         own = held[group]
         # How much the sum of squared shares would grow; of like folds the one with the fewest texts.
-        growth = [
-            (sum(own[k] * (2 * fold[k] + own[k]) / total[k] ** 2 for k in (0, 1)), sum(fold))
-            for fold in filled
-        ]
-        home[group] = growth.index(min(growth))
-        filled[home[group]] = [filled[home[group]][k] + own[k] for k in (0, 1)]
+        growth = (own * (2 * filled + own) / total**2).sum(axis=1)
+        home[group] = int(np.lexsort((filled.sum(axis=1), growth))[0])
+        filled[home[group]] += own
     return np.array([home[group] for group in groups], dtype=np.int64)
 
 
-def fold_groups(texts: Sequence[str], authors: Authors) -> list[str]:
+def fold_groups(texts: Sequence[str], authors: Sequence[str | None]) -> list[str]:
     """The group of each text that must stay in one fold: the texts of an author, and the copies of each.
 
     Copies are texts with the same words, whatever their case and punctuation, as for near-duplicates. A copy
@@ -142,7 +141,7 @@ def fold_groups(texts: Sequence[str], authors: Authors) -> list[str]:
     copies = [f"1 {plain_text(text) or text}" for text in texts]
     place: dict[str, int] = {}
     pairs: list[tuple[int, int]] = []
-    for copy, author in zip(copies, authors or [None] * len(texts), strict=True):
+    for copy, author in zip(copies, authors, strict=True):
         at = place.setdefault(copy, len(place))
         if author:
             pairs.append((at, place.setdefault(f"2 {author}", len(place))))
@@ -153,28 +152,6 @@ def fold_groups(texts: Sequence[str], authors: Authors) -> list[str]:
     return [names[group[place[copy]]] for copy in copies]
 
 
-def _giveaways(
-    first: Sequence[str],
-    second: Sequence[str],
-    authors: tuple[Authors, Authors],
-    most: int,
-    may_show: MayShow,
-) -> tuple[list[Telling], int]:
-    """The words and pairs with the largest weights of a classifier of all texts, and how many are hidden."""
-    vectorizer, classifier = _classifier()
-    try:
-        features = csr_array(vectorizer.fit_transform([*first, *second]))
-    except ValueError:
-        return [], 0
-    classifier.fit(features, np.repeat([1, 0], [len(first), len(second)]))
-    terms = vectorizer.get_feature_names_out().tolist()
-    sides = (
-        Counted(csr_array(features[: len(first)]), terms),
-        Counted(csr_array(features[len(first) :]), terms),
-    )
-    return shown(*sides, classifier.coef_[0], authors, most=most, may_show=may_show)
-
-
 def _classifier() -> tuple[Any, Any]:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -183,7 +160,3 @@ def _classifier() -> tuple[Any, Any]:
         token_pattern=WORD, ngram_range=(1, 2), min_df=2, sublinear_tf=True, max_features=50_000
     )
     return vectorizer, LogisticRegression(C=10.0, class_weight="balanced", max_iter=1_000)
-
-
-def _of(texts: Sequence[str], authors: Authors) -> Sequence[str | None]:
-    return authors if authors is not None else [None] * len(texts)

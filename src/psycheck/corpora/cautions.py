@@ -5,7 +5,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,22 @@ from psycheck.corpora.adversarial import cross_scores, fold_groups
 from psycheck.corpora.clean import personal_in
 from psycheck.corpora.mend import even_lengths, without_word
 from psycheck.corpora.near import near_duplicates
-from psycheck.corpora.shortcuts import Shortcut, Words, keyword, telling_length, telling_word, word_table
-from psycheck.corpora.showable import showable, showable_beginning
 from psycheck.corpora.typed import without_options
-from psycheck.corpora.vocabulary import authors_of
-from psycheck.corpus import Corpus
+from psycheck.corpora.vocabulary import FEWEST, Words, showable, showable_beginning, word_table
+from psycheck.corpus import GROUP, Corpus
 from psycheck.errors import BadInput, MissingExtra
 from psycheck.finding import Finding, Interval
-from psycheck.measures.classification import auc, gold
+from psycheck.measures import bootstrap
+from psycheck.measures.classification import BoolArray, auc, gold
 from psycheck.measures.intervals import wilson
+from psycheck.model import FloatArray
 from psycheck.text.words import WORD, plain_text
 
 MOST_IDS = 50
 _RATES = frozenset({"single_word", "length", "missing_labels"})  # figures that are not shares of texts
 _PERSONS = frozenset({"NAME", "EMAIL", "PHONE", "NUMBER"})
+_TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("cautions.toml").read_text("utf-8"))
+_LIMITS: Mapping[str, Any] = _TABLE["limits"]
 _HIDDEN = "(shown with --show-texts)"
 _NOT_FOR_TRAIN = ("--time", "--group", "--split")
 
@@ -61,11 +62,50 @@ class Caution:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A corpus, what the user types for it, and whether its words may be shown whatever they are."""
+    """A corpus, what the user types for it, whether all its words may be shown, and the words of a sample."""
 
     corpus: Corpus
     typed: str
     show: bool
+    words: Words
+
+    def cautions(
+        self,
+        name: str,
+        figure: float,
+        interval: Interval | None,
+        n: int,
+        label: str = "",
+        *,
+        places: Sequence[int] = (),
+        what: str = "",
+        word: str | None = None,
+        case: str = "",
+    ) -> Iterator[Caution]:
+        """The caution of a figure that reaches its limit; `places` are its texts, `word` is "" if hidden."""
+        entry = {**_TABLE[name], **(_TABLE[name][case] if case else {})}
+        if figure < entry["from"]:
+            return
+        shown = f"{figure:.2f}" if name in _RATES else f"{100 * figure:.1f} %"
+        # The option that `train` needs where a corpus has no dev split.
+        cut = "" if "dev" in self.corpus.strings("split") else " --dev-share 0.1"
+        typed = {
+            "corpus": self.typed,
+            "learned": without_options(self.typed, _NOT_FOR_TRAIN) + cut,
+            "word": shlex.quote(word or ""),
+            "label": shlex.quote(label),
+        }
+        sentence = entry["sentence"].format(label=label, figure=shown, n=f"{n:,}", what=what)
+        command = entry["hidden_command" if word == "" else "command"].format_map(typed)
+        ids = self.corpus.ids if places else []
+        shown_ids = tuple(ids[i] for i in places[:MOST_IDS])
+        yield Caution(name, self.corpus.name, label, figure, interval, n, sentence, command, shown_ids)
+
+    def share(self, name: str, places: Sequence[int], n: int, label: str = "") -> Iterator[Caution]:
+        """The caution of texts that are a large share of n."""
+        yield from self.cautions(
+            name, len(places) / max(n, 1), wilson(len(places), n), n, label, places=places
+        )
 
 
 def warnings_of(
@@ -76,13 +116,17 @@ def warnings_of(
     A sentence contains a word of the corpus only if the word is common (`showable`), or with `show`.
     Needs the extra 'compare' (near-duplicates, label noise); `cheap_cautions` does not.
     """
-    look = _Look(corpus, called or corpus.called or corpus.name, show)
-    found = [*_splits(look), *_near(look, seed), *_persons(look, seed)]
-    some = corpus.sample(int(_limits()["all_texts"]), seed)
-    words = word_table(some)
+    some = corpus.sample(_LIMITS["all_texts"], seed)
+    look = _Look(corpus, called or corpus.called or corpus.name, show, word_table(some))
+    found = list(_splits(look))
+    if _split_of(corpus) is not None:
+        keys = [plain_text(text) for text in corpus.texts]
+        near = near_duplicates(corpus.texts, seed=seed)
+        found += _shared(look, "near_duplicates_across_splits", keys, near)
+    found += _persons(look, seed)
     for label in corpus.labels:
-        found += _label(look, label, words)
-        found += _keyword(look, label, words)
+        found += _label(look, label)
+        found += _keyword(look, label)
         found += _noise(replace(look, corpus=some), label, seed)
         found += _missing(look, label)
     return tuple(found)
@@ -95,26 +139,16 @@ def cheap_cautions(
 
     Words and lengths are looked up in at most 5,000 texts, drawn with `seed`; splits and classes in all.
     """
-    look = _Look(corpus, called or corpus.called or corpus.name, show)
-    words = word_table(corpus.sample(int(_limits()["texts"]), seed))
-    return (*_splits(look), *(one for label in corpus.labels for one in _label(look, label, words)))
+    words = word_table(corpus.sample(_LIMITS["texts"], seed))
+    look = _Look(corpus, called or corpus.called or corpus.name, show, words)
+    return (*_splits(look), *(one for label in corpus.labels for one in _label(look, label)))
 
 
 def _splits(look: _Look) -> Iterator[Caution]:
     """Authors and copies that are in more than one split."""
-    if _split_of(look.corpus) is None:
-        return
-    if (authors := authors_of(look.corpus)) is not None:
-        yield from _shared(look, "authors_across_splits", authors)
     words = pl.col("text").str.to_lowercase().str.extract_all(WORD).list.join(" ")
+    yield from _shared(look, "authors_across_splits", look.corpus.strings("author"))
     yield from _shared(look, "duplicates_across_splits", look.corpus.table.select(words)["text"].to_list())
-
-
-def _near(look: _Look, seed: int) -> Iterator[Caution]:
-    if _split_of(look.corpus) is not None:
-        texts = look.corpus.texts
-        keys = [plain_text(text) for text in texts]
-        yield from _shared(look, "near_duplicates_across_splits", keys, near_duplicates(texts, seed=seed))
 
 
 def _shared(
@@ -136,100 +170,116 @@ def _shared(
     home = "train" if "train" in splits else Counter(splits).most_common(1)[0][0]
     outside = [i for i, split in enumerate(splits) if split != home]
     leaked = [i for i in outside if (key := keys[i]) and len(reached[key]) > 1]
-    yield from _share(look, name, leaked, len(outside))
+    yield from look.share(name, leaked, len(outside))
+
+
+def _split_of(corpus: Corpus) -> list[str] | None:
+    """The split of each text; None where there is one split or none."""
+    splits = ["none" if split is None else split for split in corpus.strings("split")]
+    return splits if len(set(splits)) > 1 else None
 
 
 def _persons(look: _Look, seed: int) -> Iterator[Caution]:
     """Texts that hold what looks like somebody's name, mail, phone or number."""
-    some = replace(look, corpus=look.corpus.sample(int(_limits()["texts"]), seed))
-    kinds = personal_in(some.corpus).kinds
-    places = [i for i, id_ in enumerate(some.corpus.ids) if _PERSONS & set(kinds.get(id_, ()))]
-    yield from _share(some, "personal_data", places, len(some.corpus))
+    some = look.corpus.sample(_LIMITS["texts"], seed)
+    kinds = personal_in(some).kinds
+    places = [i for i, id_ in enumerate(some.ids) if _PERSONS & set(kinds.get(id_, ()))]
+    yield from replace(look, corpus=some).share("personal_data", places, len(some))
 
 
-def _share(look: _Look, name: str, places: Sequence[int], n: int, label: str = "") -> Iterator[Caution]:
-    if n and len(places) / n >= _limit(name):
-        ids = look.corpus.ids
-        shown = tuple(ids[i] for i in places[:MOST_IDS])
-        yield _caution(look, name, len(places) / n, wilson(len(places), n), n, label, ids=shown)
+def _label(look: _Look, label: str) -> Iterator[Caution]:
+    """The cheap cautions about one label: a word, the length, the share of the larger class."""
+    yes, no = _classes(look.words.corpus, label)
+    ones, zeros = int(yes.sum()), int(no.sum())
+    word, shown = None, False
+    if _enough(yes, no) and (best := _most_telling(look.words.table, yes, no, either_way=True)):
+        held, others = best[1] / ones, best[2] / zeros
+        figure = 0.5 + abs(held - others) / 2
+        right = (best[1], zeros - best[2]) if held >= others else (ones - best[1], best[2])
+        ends = zip(wilson(right[0], ones), wilson(right[1], zeros), strict=True)
+        low, high = (sum(pair) / 2 for pair in ends)
+        if figure >= _TABLE["single_word"]["from"]:
+            word = best[0]
+            shown = look.show or showable(word, look.words)
+            what = f"The word '{word}'" if shown else f"One word {_HIDDEN}"
+            figures = figure, (low, high), ones + zeros
+            yield from look.cautions("single_word", *figures, label, what=what, word=word * shown)
+    yield from _length(look, label, word, shown=shown)
+    sizes = [int(side.sum()) for side in _classes(look.corpus, label)]
+    most, n = max(sizes), sum(sizes)
+    yield from look.cautions("imbalance", most / max(n, 1), wilson(most, n), n, label)
 
 
-def _label(look: _Look, label: str, words: Words) -> Iterator[Caution]:
-    """The cheap cautions about one label."""
-    least = int(_limits()["each_class"])
-    word = telling_word(words, label, least)
-    shown = False
-    if word is not None and word.figure >= _limit("single_word"):
-        shown = look.show or showable(word.word, words)
-        what = f"The word '{word.word}'" if shown else f"One word {_HIDDEN}"
-        yield _caution(
-            look, "single_word", word.figure, word.interval, word.n, label, what=what, word=word.word * shown
-        )
-    else:
-        word = None
-    length = telling_length(words, label, least, _limit("length"))
-    if length is not None:
-        yield _length(look, length, label, words, word, shown=shown)
-    known = look.corpus.targets([label])[:, 0]
-    known = known[~np.isnan(known)]
-    if len(known):
-        most = max(Counter(gold(known).tolist()).values())
-        if most / len(known) >= _limit("imbalance"):
-            share = wilson(most, len(known))
-            yield _caution(look, "imbalance", most / len(known), share, len(known), label)
+def _most_telling(
+    table: pl.DataFrame, yes: BoolArray, no: BoolArray, *, either_way: bool = False
+) -> tuple[str, int, int] | None:
+    """The word that the largest share of texts annotated 1 holds beyond that of others, and how many of each.
+
+    Words in few texts do not count; with `either_way` a word may also be one of the texts annotated 0.
+    """
+    marks = pl.DataFrame({"row": np.arange(len(yes), dtype=np.uint32), "yes": yes, "no": no})
+    gap = pl.col("yes") / int(yes.sum()) - pl.col("no") / max(int(no.sum()), 1)
+    counts = table.join(marks, on="row").group_by("word").agg(pl.col("yes", "no").sum().cast(pl.Int64))
+    ranked = counts.filter(pl.col("yes") + pl.col("no") >= FEWEST).sort(
+        gap.abs() if either_way else gap, "word", descending=[True, False]
+    )
+    return ranked.row(0) if len(ranked) else None
 
 
-def _length(
-    look: _Look, found: Shortcut, label: str, words: Words, word: Shortcut | None, *, shown: bool
-) -> Caution:
+def _length(look: _Look, label: str, word: str | None, *, shown: bool) -> Iterator[Caution]:
     """The caution about the length, with what helps: first without a word that tells the label as well."""
-    least, corpus = int(_limits()["each_class"]), words.corpus
-    if word is not None:
-        corpus = without_word(corpus, word.word)
-    case, what, typed = "", "", None if word is None else word.word * shown
-    if word is not None and telling_length(word_table(corpus), label, least, _limit("length")) is None:
-        case, what = "word", f"the word '{word.word}'" if shown else f"one word {_HIDDEN}"
+    if (found := _length_scores(look.words, label)) is None:
+        return
+    figure, scores = found
+    bare = look.words.corpus if word is None else without_word(look.words.corpus, word)
+    case, what, typed = "", "", None if word is None else word * shown
+    if word is not None and _length_scores(word_table(bare), label) is None:
+        case, what = "word", f"the word '{word}'" if shown else f"one word {_HIDDEN}"
     else:
-        left = _left_when_even(corpus, label)
-        if min(left) < least:
-            case, what, typed = "apart", f"{sum(left):,}", None
+        try:
+            left = _classes(even_lengths(bare, label), label)
+        except BadInput:  # no text is left where the classes are made even in length
+            left = np.zeros(0, np.bool_), np.zeros(0, np.bool_)
+        if not _enough(*left):
+            case, what, typed = "apart", f"{sum(int(side.sum()) for side in left):,}", None
         elif word is not None:
             case = "both"
-    figures = found.figure, found.interval, found.n
-    return _caution(look, "length", *figures, label, what=what, word=typed, case=case)
+    targets = look.words.corpus.targets([label])[:, 0]
+    interval = bootstrap.score_intervals(targets, scores, resamples=200)["auc"]
+    n = int((~np.isnan(targets)).sum())
+    yield from look.cautions("length", figure, interval, n, label, what=what, word=typed, case=case)
 
 
-def _left_when_even(corpus: Corpus, label: str) -> tuple[int, int]:
-    """How many texts annotated 1 and 0 are left where the classes are made even in length."""
-    try:
-        marks = even_lengths(corpus, label).targets([label])[:, 0]
-    except BadInput:  # none
-        return 0, 0
-    known = marks[~np.isnan(marks)]
-    ones = int(gold(known).sum())
-    return ones, len(known) - ones
+def _length_scores(words: Words, label: str) -> tuple[float, FloatArray] | None:
+    """How well the number of words tells the label, an AUC, and the scores behind it; None if hardly."""
+    if not _enough(*_classes(words.corpus, label)):
+        return None
+    scores = words.lengths / max(words.lengths.max(), 1.0)
+    value = auc(words.corpus.targets([label])[:, 0], scores).value
+    if value < 0.5:
+        value, scores = 1 - value, 1 - scores
+    return None if value < _TABLE["length"]["from"] else (value, scores)
 
 
-def _keyword(look: _Look, label: str, words: Words) -> Iterator[Caution]:
-    limits = _limits()
-    found = keyword(words, label, int(limits["each_class"]), int(limits["keyword_letters"]))
-    if (
-        found is not None
-        and found.figure >= _limit("keyword_label")
-        and found.elsewhere <= limits["keyword_elsewhere"]
-    ):
-        shown = look.show or showable_beginning(found.word, words)
-        what = f"a word that begins with '{found.word}'" if shown else f"words of one beginning {_HIDDEN}"
-        yield _caution(
-            look,
-            "keyword_label",
-            found.figure,
-            found.interval,
-            found.n,
-            label,
-            what=what,
-            word=found.word * shown,
-        )
+def _keyword(look: _Look, label: str) -> Iterator[Caution]:
+    """The beginning of a word that nearly all texts annotated 1 hold, and few others."""
+    letters = _LIMITS["keyword_letters"]
+    yes, no = _classes(look.words.corpus, label)
+    ones = int(yes.sum())
+    stems = (
+        look.words.table.filter(pl.col("word").str.len_chars() >= letters)
+        .with_columns(pl.col("word").str.slice(0, letters))
+        .unique()
+    )
+    if ones < _LIMITS["each_class"] or (best := _most_telling(stems, yes, no)) is None:
+        return
+    stem, held, others = best
+    elsewhere = others / max(int(no.sum()), 1)
+    if held / ones >= _TABLE["keyword_label"]["from"] and elsewhere <= _LIMITS["keyword_elsewhere"]:
+        shown = look.show or showable_beginning(stem, look.words)
+        what = f"a word that begins with '{stem}'" if shown else f"words of one beginning {_HIDDEN}"
+        figures = held / ones, wilson(held, ones), ones
+        yield from look.cautions("keyword_label", *figures, label, what=what, word=stem * shown)
 
 
 def _noise(look: _Look, label: str, seed: int) -> Iterator[Caution]:
@@ -238,16 +288,14 @@ def _noise(look: _Look, label: str, seed: int) -> Iterator[Caution]:
         from cleanlab.filter import find_label_issues
     except ImportError as error:
         raise MissingExtra("the search for doubtful labels", "compare") from error
-    targets = look.corpus.targets([label])[:, 0]
-    places = np.flatnonzero(~np.isnan(targets))
-    yes = gold(targets[places])
-    if min(int(yes.sum()), int((~yes).sum())) < _limits()["each_class"]:
+    ones, zeros = _classes(look.corpus, label)
+    if not _enough(ones, zeros):
         return
-    texts = [look.corpus.texts[i] for i in places]
-    authors = authors_of(look.corpus)
-    groups = fold_groups(texts, None if authors is None else [authors[i] for i in places])
-    scores = cross_scores(texts, yes.astype(np.float64), groups, seed=seed)
-    if np.isnan(scores).any() or auc(yes.astype(np.float64), scores).value < _limits()["noise_auc"]:
+    known = look.corpus.only(ones | zeros)
+    yes = ones[ones | zeros]
+    groups = fold_groups(known.texts, known.strings("author"))
+    scores = cross_scores(known.texts, yes.astype(np.float64), groups, seed=seed)
+    if np.isnan(scores).any() or auc(yes.astype(np.float64), scores).value < _LIMITS["noise_auc"]:
         return
     doubted = find_label_issues(
         labels=yes.astype(np.int64),
@@ -256,108 +304,46 @@ def _noise(look: _Look, label: str, seed: int) -> Iterator[Caution]:
         n_jobs=1,
     )
     own = np.where(yes, scores, 1 - scores)
-    sure = [int(places[i]) for i in doubted if own[i] < _limits()["noise_score"]]
-    yield from _share(look, "label_noise", sure, len(places), label)
+    sure = [int(i) for i in doubted if own[i] < _LIMITS["noise_score"]]
+    yield from replace(look, corpus=known).share("label_noise", sure, len(known), label)
 
 
 def _missing(look: _Look, label: str) -> Iterator[Caution]:
     """Whether a label is annotated depends on a split, a group or another label."""
-    from scipy.stats.contingency import association
+    from scipy.stats.contingency import association, crosstab
 
     absent = np.isnan(look.corpus.targets([label])[:, 0])
     if not absent.any() or absent.all():
         return
-    strongest, what = 0.0, ""
-    for name, values in _sorts(look.corpus, label):
-        kinds, codes = np.unique(values, return_inverse=True)
-        # A kind for nearly each text (a free-text group) goes along with anything.
-        if not 2 <= len(kinds) <= len(values) / 5:
-            continue
-        table = np.zeros((2, len(kinds)), dtype=np.int64)
-        np.add.at(table, (absent.astype(np.int64), codes), 1)
-        if (v := float(association(table, method="cramer"))) > strongest:
-            strongest, what = v, name
-    if strongest >= _limit("missing_labels"):
-        ids = tuple(look.corpus.ids[i] for i in np.flatnonzero(absent)[:MOST_IDS])
-        yield _caution(look, "missing_labels", strongest, None, len(absent), label, what=what, ids=ids)
-
-
-def _sorts(corpus: Corpus, label: str) -> Iterator[tuple[str, list[str]]]:
-    """What a missing annotation may follow: the split, each group, each other label (1, 0 or missing)."""
-    columns = ["split"] if "split" in corpus.table.columns else []
-    for column in [*columns, *(f"group:{name}" for name in corpus.groups)]:
-        yield column.removeprefix("group:"), corpus.table[column].fill_null("unknown").to_list()
-    for other in corpus.labels:
+    # What it may follow: the split, each group, each other label (1, 0 or missing).
+    columns = ["split"] * ("split" in look.corpus.table) + [GROUP + name for name in look.corpus.groups]
+    sorts = [
+        (name.removeprefix(GROUP), look.corpus.table[name].fill_null("unknown").to_list()) for name in columns
+    ]
+    for other in look.corpus.labels:
         if other != label:
-            marks = corpus.targets([other])[:, 0]
-            yield other, ["missing" if np.isnan(mark) else str(int(mark >= 0.5)) for mark in marks]
+            kinds = np.select([*_classes(look.corpus, other)], ["1", "0"], "missing")
+            sorts.append((other, kinds.tolist()))
+    strongest, what = 0.0, ""
+    for name, values in sorts:
+        # A kind for nearly each text (a free-text group) goes along with anything.
+        if 2 <= len(set(values)) <= len(values) / 5:
+            v = float(association(crosstab(absent, values).count, method="cramer"))
+            if v > strongest:
+                strongest, what = v, name
+    places = np.flatnonzero(absent).tolist()
+    yield from look.cautions("missing_labels", strongest, None, len(absent), label, what=what, places=places)
 
 
-def _split_of(corpus: Corpus) -> list[str] | None:
-    """The split of each text; None where there is one split or none."""
-    if "split" not in corpus.table.columns:
-        return None
-    splits: list[str] = corpus.table["split"].fill_null("none").to_list()
-    return splits if len(set(splits)) > 1 else None
+def _classes(corpus: Corpus, label: str) -> tuple[BoolArray, BoolArray]:
+    """Which texts are annotated 1 and which 0, (n,) each."""
+    targets = corpus.targets([label])[:, 0]
+    return gold(targets), ~gold(targets) & ~np.isnan(targets)
 
 
-def _caution(
-    look: _Look,
-    name: str,
-    figure: float,
-    interval: Interval | None,
-    n: int,
-    label: str = "",
-    *,
-    what: str = "",
-    word: str | None = None,
-    ids: tuple[str, ...] = (),
-    case: str = "",
-) -> Caution:
-    entry = {**_table()[name], **(_table()[name][case] if case else {})}
-    command = entry["hidden_command"] if word == "" else entry["command"]
-    words = {
-        "label": label,
-        "figure": f"{figure:.2f}" if name in _RATES else f"{100 * figure:.1f} %",
-        "n": f"{n:,}",
-        "what": what,
-    }
-    typed = {
-        "corpus": look.typed,
-        "learned": without_options(look.typed, _NOT_FOR_TRAIN) + _dev_cut(look.corpus),
-        "word": shlex.quote(word or ""),
-        "label": shlex.quote(label),
-    }
-    return Caution(
-        name,
-        look.corpus.name,
-        label,
-        figure,
-        interval,
-        n,
-        entry["sentence"].format_map(words),
-        command.format_map(typed),
-        ids,
-    )
-
-
-def _dev_cut(corpus: Corpus) -> str:
-    """The option that `train` needs where a corpus has no dev split."""
-    return "" if "dev" in corpus.strings("split") else " --dev-share 0.1"
-
-
-def _limit(name: str) -> float:
-    return float(_table()[name]["from"])
-
-
-def _limits() -> Mapping[str, float]:
-    limits: Mapping[str, float] = _table()["limits"]
-    return limits
-
-
-@cache
-def _table() -> Mapping[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("cautions.toml").read_text("utf-8"))
+def _enough(yes: BoolArray, no: BoolArray) -> bool:
+    """Whether both classes are so large that no word parts them by chance."""
+    return bool(min(yes.sum(), no.sum()) >= _LIMITS["each_class"])
 
 
 def caution_table(cautions: Sequence[Caution]) -> pl.DataFrame:

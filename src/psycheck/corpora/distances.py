@@ -4,37 +4,38 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
-from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
 from psycheck.corpora.adversarial import classify_sides
-from psycheck.corpora.showable import TEXTS, showable_between
-from psycheck.corpora.vectors import map_of, tfidf_vectors
 from psycheck.corpora.vocabulary import (
-    Figure,
+    TEXTS,
     MayShow,
     Telling,
     anything,
-    authors_of,
     counted,
     divergence,
     profile,
+    showable_between,
     telling_words,
     unknown_share,
 )
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra, nearest
-from psycheck.finding import Finding, Interval
+from psycheck.finding import Finding
 from psycheck.measures import distance
+from psycheck.measures.distance import Figure
 from psycheck.measures.intervals import UNKNOWN
 from psycheck.model import FloatArray
+from psycheck.text.words import WORD
 
 Encode = tuple[str, Callable[[Sequence[str]], FloatArray]]
 """The name of an encoder, and a function from texts to their vectors, (n, d)."""
 
 AUDIT = "compare"
+DIMENSIONS = 100  # of TF–IDF vectors
+PERPLEXITY = 30.0
 PARTS = ("words", "vectors", "adversarial", "map")
 # With a quarter of the texts on both sides, intervals of the MMD still hold 0 nine times of ten; with half of
 # them six times.
@@ -75,17 +76,33 @@ class Comparison:
     """The findings, the map (`id`, `corpus`, `x`, `y`) if one was drawn, and notes for the reader."""
 
     findings: tuple[Finding, ...]
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
-    notes: tuple[str, ...] = ()
+    tables: Mapping[str, pl.DataFrame]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One corpus as it is compared: what is counted, and what is encoded of it."""
+    """One corpus as it is compared: what is counted, and what is encoded of it with its vectors."""
 
     whole: Corpus
     counted: Corpus
     encoded: Corpus
+    vectors: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two sides, how they are compared, and which of their words may be shown."""
+
+    first: _Side
+    second: _Side
+    how: Comparing
+    may_show: MayShow
+
+    def where(self, part: str, **more: str) -> dict[str, str]:
+        """What a finding is of."""
+        names = {"first": self.first.whole.name, "second": self.second.whole.name}
+        return {"audit": AUDIT, **names, **more, "part": part}
 
 
 def compare(
@@ -121,7 +138,6 @@ def compare(
         _Side(corpus, corpus.sample(how.texts, how.seed), corpus.sample(how.sample, how.seed))
         for corpus in corpora
     ]
-    findings: list[Finding] = []
     notes = [
         f"{side.whole.name}: {len(part):,} of {len(side.whole):,} texts are {verb}, seed {how.seed}"
         for side in sides
@@ -131,45 +147,49 @@ def compare(
         )
         if len(part) < len(side.whole) and wanted & set(how.parts)
     ]
+    findings: list[Finding] = []
     for side in sides if "words" in how.parts else ():
         where = {"audit": AUDIT, "part": "profile", "corpus": side.whole.name}
         findings += [_finding(name, figure, where) for name, figure in profile(side.counted).items()]
-    tables: dict[str, pl.DataFrame] = {}
-    vectors: list[FloatArray] = []
-    called = ""
+    called, encode = encoder or ("tfidf", partial(tfidf_vectors, seed=how.seed))
     if {"vectors", "map"} & set(how.parts):
-        called, vectors = _vectors(sides, encoder, how.seed)
+        vectors = encode([text for side in sides for text in side.encoded.texts])
+        ends = np.cumsum([len(side.encoded) for side in sides])[:-1]
+        sides = [replace(side, vectors=own) for side, own in zip(sides, np.split(vectors, ends), strict=True)]
         step("encoding")
-    for (i, first), (j, second) in combinations(enumerate(sides), 2):
-        where = {"audit": AUDIT, "first": first.whole.name, "second": second.whole.name}
-        may_show = anything if show else _may_show(first.counted, second.counted)
-        if "words" in how.parts:
-            findings += _words(first.counted, second.counted, where, how, may_show)
-            step("words")
-        if "vectors" in how.parts:
-            shared = _shared_texts(first.encoded, second.encoded)
-            place = {**where, "encoder": called}
-            findings += _clouds(vectors[i], vectors[j], place, how, notes, shared=shared)
-            step("vectors")
-        if "adversarial" in how.parts:
-            findings += _adversarial(first.counted, second.counted, where, how, may_show)
-            step("adversarial")
+    for first, second in combinations(sides, 2):
+        texts = [*first.counted.texts, *second.counted.texts]
+        authors = [*first.counted.strings("author"), *second.counted.strings("author")]
+        pair = _Pair(first, second, how, anything if show else showable_between(texts, authors))
+        for part, measured in (
+            ("words", _words(pair)),
+            ("vectors", _clouds(pair, called, notes)),
+            ("adversarial", _adversarial(pair)),
+        ):
+            if part in how.parts:
+                findings += measured
+                step(part)
+    tables: dict[str, pl.DataFrame] = {}
     if "map" in how.parts:
         try:
-            places = map_of(np.concatenate(vectors), seed=how.seed)
+            places = map_of(vectors, seed=how.seed)
         except (MissingExtra, BadInput) as error:
             notes.append(f"no map: {error.what}")
         else:
-            tables["map"] = pl.DataFrame(
-                {
-                    "id": [id_ for side in sides for id_ in side.encoded.ids],
-                    "corpus": [side.whole.name for side in sides for _ in side.encoded.ids],
-                    "x": places[:, 0],
-                    "y": places[:, 1],
-                }
+            owners = [(id_, side.whole.name) for side in sides for id_ in side.encoded.ids]
+            tables["map"] = pl.DataFrame(owners, schema=["id", "corpus"], orient="row").with_columns(
+                x=places[:, 0], y=places[:, 1]
             )
         step("map")
-    notes += _hidden_words(findings)
+    # One note for each measure and pair of sides with words that may not be shown.
+    for finding in findings:
+        if finding.measure.endswith("_hidden"):
+            by = "by which a classifier tells" if "adversarial" in finding.measure else "that tell"
+            notes.append(
+                f"{finding.where['first']} and {finding.where['second']}: of the words {by} them apart "
+                f"best, {finding.value:.0f} may not be shown: in fewer than {TEXTS} texts, or perhaps a name "
+                "or a handle (compare --show-texts shows them)"
+            )
     return Comparison(tuple(findings), tables, tuple(dict.fromkeys(notes)))
 
 
@@ -222,86 +242,94 @@ def _class_name(row: FloatArray, by: Sequence[str]) -> str | None:
     return " + ".join(name for name, value in zip(by, row, strict=True) if value >= 0.5) or "none"
 
 
-def _vectors(sides: list[_Side], encoder: Encode | None, seed: int) -> tuple[str, list[FloatArray]]:
-    texts = [text for side in sides for text in side.encoded.texts]
-    name, encode = encoder or ("tfidf", partial(tfidf_vectors, seed=seed))
-    ends = np.cumsum([len(side.encoded) for side in sides])[:-1]
-    return name, np.split(encode(texts), ends)
+def tfidf_vectors(texts: Sequence[str], *, seed: int = 0) -> FloatArray:
+    """TF–IDF of words by truncated SVD, each of length 1, (n, d), fitted on these very texts."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    try:
+        table = TfidfVectorizer(token_pattern=WORD, sublinear_tf=True).fit_transform(texts)
+    except ValueError:  # no text holds a word
+        return np.zeros((len(texts), 1))
+    most = min(DIMENSIONS, min(table.shape) - 1)
+    if most < 1:
+        return np.asarray(table.todense(), dtype=np.float64)
+    # The exact solver: the randomised one gives other vectors when the texts come in another order.
+    reduced = TruncatedSVD(most, algorithm="arpack", random_state=seed).fit_transform(table)
+    lengths = np.linalg.norm(reduced, axis=1, keepdims=True)
+    out: FloatArray = reduced / np.where(lengths > 0, lengths, 1.0)
+    return out
 
 
-def _may_show(first: Corpus, second: Corpus) -> MayShow:
-    authors = [who for side in (first, second) for who in authors_of(side) or ()]
-    return showable_between([*first.texts, *second.texts], authors)
+def map_of(vectors: FloatArray, *, seed: int = 0) -> FloatArray:
+    """A t-SNE map of vectors, (n, 2): near texts stay near; far distances on it mean little.
+
+    Vectors of one dimension, or all in one place, have none.
+    """
+    if vectors.shape[1] < 2 or not np.ptp(vectors, axis=0).any():
+        why = "the vectors have one dimension" if vectors.shape[1] < 2 else "all vectors are the same"
+        raise BadInput(
+            why, allowed="texts of several words", do="leave out --part map, or name another encoder"
+        )
+    try:
+        from openTSNE import TSNE
+    except ImportError as error:
+        raise MissingExtra("the t-SNE map", "compare") from error
+    # Perplexity counts neighbours: more than a third of the texts would leave no neighbourhoods.
+    near = max(2.0, min(PERPLEXITY, (len(vectors) - 1) / 3))
+    places = TSNE(perplexity=near, metric="euclidean", initialization="pca", random_state=seed).fit(vectors)
+    return np.asarray(places, dtype=np.float64)
 
 
-def _shared_texts(first: Corpus, second: Corpus) -> float:
-    """The share of the texts of a side that are on the other too, of the side with the larger share."""
-    ours, theirs = first.texts, second.texts
-    both = set(ours) & set(theirs)
-    return max(sum(text in both for text in side) / len(side) for side in (ours, theirs))
-
-
-def _words(
-    first: Corpus, second: Corpus, where: Mapping[str, str], how: Comparing, may_show: MayShow
-) -> Iterator[Finding]:
-    where = {**where, "part": "words"}
+def _words(pair: _Pair) -> Iterator[Finding]:
+    first, second, how, where = pair.first.counted, pair.second.counted, pair.how, pair.where("words")
     sizes = {"first": len(first), "second": len(second)}
     for size, name in ((1, "unigram"), (2, "bigram")):
-        ours, theirs = counted(first.texts, second.texts, size=size)
+        ours, theirs = counted(first, second, size)
         figure, chance = divergence(ours, theirs, seed=how.seed)
         yield _finding(f"jsd_{name}", figure, where, sizes)
         yield Finding(f"jsd_{name}_chance", chance, figure.n, where=where, counts=sizes)
         if size == 1:
             yield _finding("unknown_in_second", unknown_share(ours, theirs), where, sizes)
             yield _finding("unknown_in_first", unknown_share(theirs, ours), where, sizes)
-            authors = authors_of(first), authors_of(second)
-            words, hidden = telling_words(ours, theirs, authors, most=how.words, may_show=may_show)
+            words, hidden = telling_words(ours, theirs, most=how.words, may_show=pair.may_show)
             yield from _word_findings("log_odds_z", words, hidden, where)
 
 
-def _clouds(
-    first: FloatArray,
-    second: FloatArray,
-    where: Mapping[str, str],
-    how: Comparing,
-    notes: list[str],
-    *,
-    shared: float,
-) -> Iterator[Finding]:
-    where = {**where, "part": "vectors"}
-    n, sizes = len(first) + len(second), {"first": len(first), "second": len(second)}
-    test = distance.mmd_test(first, second, permutations=how.permutations, seed=how.seed)
-    pair = distance.pair_mmd(first, second, bandwidth=test.bandwidth, seed=how.seed)
-    sliced, between = distance.sliced_wasserstein(first, second, seed=how.seed)
+def _clouds(pair: _Pair, encoder: str, notes: list[str]) -> Iterator[Finding]:
+    clouds, how = (pair.first.vectors, pair.second.vectors), pair.how
+    where = pair.where("vectors", encoder=encoder)
+    sizes = {"first": len(clouds[0]), "second": len(clouds[1])}
+    n = sum(sizes.values())
+    test = distance.mmd_test(*clouds, permutations=how.permutations, seed=how.seed)
+    mean, median = distance.pair_mmd(*clouds, bandwidth=test.bandwidth, seed=how.seed)
     # The jackknife assumes independent sides; texts on both pull the estimate below 0, out of the interval.
-    if shared > SHARED:
+    texts = pair.first.encoded.texts, pair.second.encoded.texts
+    both = set(texts[0]) & set(texts[1])
+    if max(sum(text in both for text in side) / len(side) for side in texts) > SHARED:
         yield Finding("mmd2", test.value, n, None, where, sizes, flags=("shared_texts",))
     else:
-        yield _with_interval("mmd2", test.value, n, test.interval, where, sizes)
+        yield _finding("mmd2", Figure(test.value, test.interval, n), where, sizes)
     yield Finding("mmd2_p", test.p, n, None, where, {**sizes, "permutations": how.permutations})
     yield Finding("mmd2_chance", test.chance, n, None, where, sizes)
     yield Finding("mmd2_biased", test.biased, n, None, where, sizes)
-    yield _with_interval("mmd2_pair_mean", pair.mean, pair.pairs, pair.mean_interval, where, sizes)
-    yield _with_interval("mmd2_pair_median", pair.median, pair.pairs, pair.median_interval, where, sizes)
+    yield _finding("mmd2_pair_mean", mean, where, sizes)
+    yield _finding("mmd2_pair_median", median, where, sizes)
     try:
-        exact = distance.wasserstein(first, second, repeats=how.repeats, seed=how.seed)
+        exact, chance = distance.wasserstein(*clouds, repeats=how.repeats, seed=how.seed)
     except ImportError:
         notes.append("no exact Wasserstein distance: it needs the extra 'compare'")
     else:
-        drawn = {**sizes, "sample": exact.size, "repeats": exact.repeats}
-        yield _with_interval("wasserstein", exact.value, 2 * exact.size, exact.interval, where, drawn)
-        yield Finding("wasserstein_chance", exact.chance, 2 * exact.size, None, where, drawn)
-    yield _with_interval("wasserstein_sliced", sliced, n, between, where, sizes)
+        drawn = {**sizes, "sample": exact.n // 2, "repeats": how.repeats}
+        yield _finding("wasserstein", exact, where, drawn)
+        yield Finding("wasserstein_chance", chance, exact.n, None, where, drawn)
+    sliced = distance.sliced_wasserstein(*clouds, seed=how.seed)
+    yield _finding("wasserstein_sliced", sliced, where, sizes)
 
 
-def _adversarial(
-    first: Corpus, second: Corpus, where: Mapping[str, str], how: Comparing, may_show: MayShow
-) -> Iterator[Finding]:
-    where = {**where, "part": "adversarial"}
-    authors = authors_of(first), authors_of(second)
-    result = classify_sides(
-        first.texts, second.texts, authors, most=how.words, may_show=may_show, seed=how.seed
-    )
+def _adversarial(pair: _Pair) -> Iterator[Finding]:
+    first, second, how, where = pair.first.counted, pair.second.counted, pair.how, pair.where("adversarial")
+    result = classify_sides(first, second, most=how.words, may_show=pair.may_show, seed=how.seed)
     c = result.confusion
     counts = {"first": len(first), "second": len(second), "tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn}
     for measure, value in result.values.items():
@@ -311,7 +339,7 @@ def _adversarial(
         else:
             # Drawing again from what does not vary, an AUC of 1 or of 0.5 by ties alone, shows no spread.
             interval = UNKNOWN if high - low < 1e-12 else (low, high)
-            yield _with_interval(name, value, c.n, interval, where, counts)
+            yield _finding(name, Figure(value, interval, c.n), where, counts)
     yield from _word_findings("adversarial_weight", result.words, result.hidden, where)
 
 
@@ -326,35 +354,15 @@ def _word_findings(
         yield Finding(f"{measure}_hidden", float(hidden), hidden + len(words), None, where)
 
 
-def _hidden_words(findings: Sequence[Finding]) -> Iterator[str]:
-    """One note for each measure and pair of sides with words that may not be shown."""
-    for finding in findings:
-        if finding.measure.endswith("_hidden"):
-            by = "by which a classifier tells" if "adversarial" in finding.measure else "that tell"
-            yield (
-                f"{finding.where['first']} and {finding.where['second']}: of the words {by} them apart "
-                f"best, {finding.value:.0f} may not be shown: in fewer than {TEXTS} texts, or perhaps a name "
-                "or a handle (compare --show-texts shows them)"
-            )
-
-
 def _finding(
     measure: str, figure: Figure, where: Mapping[str, str], counts: Mapping[str, int] | None = None
 ) -> Finding:
-    return _with_interval(measure, figure.value, figure.n, figure.interval, where, counts or {})
-
-
-def _with_interval(
-    measure: str,
-    value: float,
-    n: int,
-    interval: Interval | None,
-    where: Mapping[str, str],
-    counts: Mapping[str, int],
-) -> Finding:
     """A finding; without an interval where there are too few texts for one, or nothing varies in them."""
+    counts, interval = counts or {}, figure.interval
     if interval is None or not np.isnan(interval[0]):
-        return Finding(measure, value, n, interval, where, counts)
-    sides = [counts[side] for side in ("first", "second") if side in counts] or [n]
-    flags = ("too_few",) if np.isnan(value) or min(sides) < distance.FEWEST else ("no_spread",)
-    return Finding(measure, value, n, None, where, counts, flags=flags)
+        return Finding(measure, figure.value, figure.n, interval, where, counts)
+    sides = [counts[side] for side in ("first", "second") if side in counts] or [figure.n]
+    few = np.isnan(figure.value) or min(sides) < distance.FEWEST
+    return Finding(
+        measure, figure.value, figure.n, None, where, counts, flags=("too_few" if few else "no_spread",)
+    )

@@ -1,31 +1,36 @@
 """What the words of a corpus are: counts, lengths, how varied they are, and which set two corpora apart.
 
 Words are shown only where at least `FEWEST` texts hold them, of as many authors where these are known, and
-never with a digit in them, so that no personal detail comes to light. Who compares corpora asks more of them
-(`showable.py`).
+never with a digit in them, so that no personal detail comes to light. A report that shows no texts asks more:
+that a word is common property (`showable`).
 """
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csc_array, csr_array, vstack
 
 from psycheck.corpus import Corpus
 from psycheck.finding import Interval
 from psycheck.measures import distance
+from psycheck.measures.distance import Figure
 from psycheck.measures.intervals import UNKNOWN, median_interval
 from psycheck.model import FloatArray, IntArray
+from psycheck.text.clean import expand_contractions
+from psycheck.text.redact.lists import FIRST_NAMES, PLACE_NAMES, everyday
 from psycheck.text.words import WORD, words_of
 
 FEWEST = 5
 CHUNK = 1_000  # words over which variety is measured, so that corpora of any size can be compared
 CHANCE = 20
 _DIGIT = re.compile(r"\d")
+TEXTS: Final = 20
+_NAMES: Final = frozenset(name.lower() for name in FIRST_NAMES | PLACE_NAMES)
 MayShow = Callable[[str, list[int]], bool]
 """Whether a term may be shown that stands in the texts at these places, those of the first side first."""
 
@@ -41,33 +46,24 @@ class Counted:
 
     table: csr_array
     terms: list[str]
+    authors: list[str | None]
 
     def total(self) -> FloatArray:
         """How often each term occurs in all texts, (v,)."""
         return np.asarray(self.table.sum(axis=0), dtype=np.float64).ravel()
 
-    def texts(self, authors: Sequence[str | None] | None = None) -> IntArray:
-        """In how many texts each term occurs, or of how many authors where these are known, (v,)."""
-        present = self.table.astype(bool).astype(np.int64)
-        held: IntArray = np.asarray(present.sum(axis=0)).ravel()
-        if authors is None:
-            return held
-        codes = _codes(authors)
-        member = csr_array(
-            (np.ones(len(codes), np.int64), (codes, np.arange(len(codes)))),
-            shape=(int(codes.max(initial=-1)) + 1, len(codes)),
-        )
-        written: IntArray = np.asarray((member @ present).astype(bool).sum(axis=0)).ravel()
-        return np.minimum(held, written)
+    def texts(self) -> IntArray:
+        """In how many texts each term occurs, (v,)."""
+        held: IntArray = np.asarray(self.table.astype(bool).sum(axis=0)).ravel()
+        return held
 
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A value with its interval and the number of texts or parts behind it."""
-
-    value: float
-    interval: Interval | None
-    n: int
+    def writers(self) -> IntArray:
+        """Of how many authors each term is, (v,); a text of nobody known has an author of its own."""
+        known: dict[str, int] = {}
+        codes = [known.setdefault(who or f"\0{i}", len(known)) for i, who in enumerate(self.authors)]
+        wrote = csr_array((np.ones(len(codes)), (codes, range(len(codes)))), shape=(len(known), len(codes)))
+        written: IntArray = np.asarray((wrote @ self.table.astype(bool)).astype(bool).sum(axis=0)).ravel()
+        return written
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +76,23 @@ class Telling:
     second: int
 
 
-def counted(*sides: Sequence[str], size: int = 1) -> tuple[Counted, ...]:
-    """Count the words (size 1) or word pairs (size 2) of each side over their common vocabulary."""
+def counted(first: Corpus, second: Corpus, size: int = 1, vectorizer: Any = None) -> tuple[Counted, Counted]:
+    """Count the words (size 1) or word pairs (size 2) of both sides over their common vocabulary.
+
+    Another vectorizer of scikit-learn gives its own terms, and weights in place of counts.
+    """
     from sklearn.feature_extraction.text import CountVectorizer
 
-    vectorizer = CountVectorizer(token_pattern=WORD, ngram_range=(size, size))
+    vectorizer = vectorizer or CountVectorizer(token_pattern=WORD, ngram_range=(size, size))
     try:
-        table = csr_array(vectorizer.fit_transform([text for side in sides for text in side]))
+        table = csr_array(vectorizer.fit_transform([*first.texts, *second.texts]))
+        terms = vectorizer.get_feature_names_out().tolist()
     except ValueError:  # no text holds as many words
-        return tuple(Counted(csr_array((len(side), 0), dtype=np.int64), []) for side in sides)
-    terms = vectorizer.get_feature_names_out().tolist()
-    ends = np.cumsum([0, *(len(side) for side in sides)])
-    return tuple(Counted(csr_array(table[start:end]), terms) for start, end in pairwise(ends))
+        table, terms = csr_array((len(first) + len(second), 0), dtype=np.int64), []
+    return (
+        Counted(csr_array(table[: len(first)]), terms, first.strings("author")),
+        Counted(csr_array(table[len(first) :]), terms, second.strings("author")),
+    )
 
 
 def divergence(first: Counted, second: Counted, *, seed: int = 0) -> tuple[Figure, float]:
@@ -100,25 +101,26 @@ def divergence(first: Counted, second: Counted, *, seed: int = 0) -> tuple[Figur
     The second figure is what two samples of these sizes show by chance alone; it is large for word pairs and
     small corpora.
     """
-    n = first.table.shape[0] + second.table.shape[0]
+    m = first.table.shape[0]
+    n = m + second.table.shape[0]
     ours, theirs = first.total(), second.total()
     # A side without a word has no words to compare; smoothing alone would make it look like any other.
     if not ours.any() or not theirs.any():
         return Figure(math.nan, UNKNOWN, n), math.nan
-    value = distance.jensen_shannon(ours, theirs)
-    interval = distance.jackknife(
-        value,
-        np.array([distance.jensen_shannon(ours - group, theirs) for group in _group_sums(first.table)]),
-        np.array([distance.jensen_shannon(ours, theirs - group) for group in _group_sums(second.table)]),
-        high=1.0,
+    jsd = distance.jensen_shannon
+    value = jsd(ours, theirs)
+    without = (
+        distance.left_out(m, lambda keep: jsd(ours - (~keep).astype(np.float64) @ first.table, theirs)),
+        distance.left_out(n - m, lambda keep: jsd(ours, theirs - (~keep).astype(np.float64) @ second.table)),
     )
-    random, m = np.random.default_rng(seed), first.table.shape[0]
+    interval = distance.jackknife(value, *without, high=1.0)
+    random = np.random.default_rng(seed)
     whole, chance = ours + theirs, []
     for _ in range(CHANCE):
         drawn = np.zeros(n)
         drawn[random.permutation(n)[:m]] = 1.0
         some = drawn[:m] @ first.table + drawn[m:] @ second.table
-        chance.append(distance.jensen_shannon(some, whole - some))
+        chance.append(jsd(some, whole - some))
     return Figure(value, interval, n), float(np.mean(chance))
 
 
@@ -130,9 +132,6 @@ def profile(corpus: Corpus) -> dict[str, Figure]:
     words = [words_of(text.lower()) for text in corpus.texts]
     lengths = np.array([len(found) for found in words], dtype=np.float64)
     n = len(lengths)
-    if not n:
-        nothing = Figure(math.nan, None, 0)
-        return dict.fromkeys(("words_mean", "words_median", "words", "distinct_words", "variety"), nothing)
     every = [word for found in words for word in found]
     shares = np.array(
         [len(set(every[at : at + CHUNK])) / CHUNK for at in range(0, len(every) - CHUNK + 1, CHUNK)]
@@ -161,12 +160,7 @@ def unknown_share(known: Counted, read: Counted) -> Figure:
 
 
 def telling_words(
-    first: Counted,
-    second: Counted,
-    authors: tuple[Sequence[str | None] | None, Sequence[str | None] | None] = (None, None),
-    *,
-    most: int = 10,
-    may_show: MayShow = anything,
+    first: Counted, second: Counted, *, most: int = 10, may_show: MayShow = anything
 ) -> tuple[list[Telling], int]:
     """The words most over-used on either side, by z of the log odds with an informative prior; how many hide.
 
@@ -174,68 +168,42 @@ def telling_words(
     500 words in all.
     """
     ours, theirs = first.total(), second.total()
-    if not len(ours):
-        return [], 0
     prior = (ours + theirs) / max((ours + theirs).sum(), 1.0) * 500
-    odds = _log_odds(ours, prior) - _log_odds(theirs, prior)
-    z = odds / np.sqrt(1 / (ours + prior) + 1 / (theirs + prior))
-    return shown(first, second, z, authors, most=most, may_show=may_show)
+    first_odds, second_odds = (
+        np.log(counts + prior) - np.log(counts.sum() + prior.sum() - counts - prior)
+        for counts in (ours, theirs)
+    )
+    z = (first_odds - second_odds) / np.sqrt(1 / (ours + prior) + 1 / (theirs + prior))
+    return shown(first, second, z, most=most, may_show=may_show)
 
 
 def shown(
-    first: Counted,
-    second: Counted,
-    weights: FloatArray,
-    authors: tuple[Sequence[str | None] | None, Sequence[str | None] | None],
-    *,
-    most: int,
-    may_show: MayShow = anything,
+    first: Counted, second: Counted, weights: FloatArray, *, most: int, may_show: MayShow
 ) -> tuple[list[Telling], int]:
     """The terms with the largest weights on either side that can be shown, `most` a side; how many cannot.
 
-    A term that too few texts hold, or with a digit, is no candidate. What `may_show` refuses is counted among
-    the `most` first candidates of a side, which are what would be shown without it.
+    A term that too few texts or authors hold, or with a digit, is no candidate. What `may_show` refuses is
+    counted among the `most` first candidates of a side, which are what would be shown without it.
     """
-    held = first.texts(), second.texts()
-    enough = [side.texts(who) for side, who in zip((first, second), authors, strict=True)]
+    ours, theirs = first.texts(), second.texts()
     columns = csc_array(vstack([first.table, second.table]))
     out: list[Telling] = []
     hidden = 0
-    for sign, fair in ((1, enough[0]), (-1, enough[1])):
-        seen = kept = 0
-        for at in np.argsort(-sign * weights, kind="stable"):
-            if sign * weights[at] <= 0 or kept >= most:
+    for weight, writers in ((weights, first.writers()), (-weights, second.writers())):
+        fair = (weight > 0) & (writers >= FEWEST)
+        ranked = (at for at in np.argsort(-weight, kind="stable") if fair[at])
+        candidates = (at for at in ranked if not _DIGIT.search(first.terms[at]))
+        kept = 0
+        for seen, at in enumerate(candidates):
+            if kept >= most:
                 break
             term = first.terms[at]
-            if fair[at] < FEWEST or _DIGIT.search(term):
-                continue
-            seen += 1
             if may_show(term, columns.indices[columns.indptr[at] : columns.indptr[at + 1]].tolist()):
-                out.append(Telling(term, float(weights[at]), int(held[0][at]), int(held[1][at])))
+                out.append(Telling(term, float(weights[at]), int(ours[at]), int(theirs[at])))
                 kept += 1
             else:
-                hidden += seen <= most
+                hidden += seen < most
     return out, hidden
-
-
-def authors_of(corpus: Corpus) -> list[str | None] | None:
-    """The authors of a corpus, or None where none is known."""
-    if "author" not in corpus.table.columns:
-        return None
-    authors: list[str | None] = corpus.table["author"].to_list()
-    return authors if any(authors) else None
-
-
-def _log_odds(counts: FloatArray, prior: FloatArray) -> Any:
-    return np.log(counts + prior) - np.log(counts.sum() + prior.sum() - counts - prior)
-
-
-def _group_sums(table: csr_array) -> Iterator[FloatArray]:
-    """The counts of each group of texts for the jackknife, (v,) each."""
-    n = table.shape[0]
-    member = distance.group_of(n)
-    for group in np.unique(member):
-        yield (member == group).astype(np.float64) @ table
 
 
 def _around(values: FloatArray) -> Interval:
@@ -248,10 +216,73 @@ def _around(values: FloatArray) -> Interval:
     return float(values.mean()) - half, float(values.mean()) + half
 
 
-def _codes(authors: Sequence[str | None]) -> IntArray:
-    """A number for each author; texts of nobody known are each their own."""
-    known: dict[str, int] = {}
-    return np.array(
-        [known.setdefault(who if who else f"\0{i}", len(known)) for i, who in enumerate(authors)],
-        dtype=np.int64,
-    )
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Which words stand in which text (`table`: row, word; each pair once), and how long the texts are."""
+
+    corpus: Corpus
+    table: pl.DataFrame
+    lengths: FloatArray
+
+
+def word_table(corpus: Corpus) -> Words:
+    """Cut all texts into words at once."""
+    cut = corpus.table.select(
+        pl.col("text").str.to_lowercase().str.extract_all(WORD).alias("word")
+    ).with_row_index("row")
+    lengths = cut["word"].list.len().cast(pl.Float64).to_numpy()
+    table = cut.with_columns(pl.col("word").list.unique()).explode("word").drop_nulls("word")
+    return Words(corpus, table, lengths)
+
+
+def showable(word: str, words: Words) -> bool:
+    """Whether a word is common property: in 20 texts, of 5 authors where these are known, and no name."""
+    rows = words.table.filter(pl.col("word") == word)["row"].to_list()
+    authors = words.corpus.strings("author")
+    if any(authors) and len({authors[row] for row in rows} - {None}) < FEWEST:
+        return False
+    return showable_between(words.corpus.texts, authors)(word, rows)
+
+
+def showable_beginning(beginning: str, words: Words) -> bool:
+    """Whether some word with this beginning can be shown, so that the beginning can."""
+    held = words.table.filter(pl.col("word").str.starts_with(beginning))["word"].unique().to_list()
+    return any(showable(word, words) for word in held)
+
+
+def showable_between(texts: Sequence[str], authors: Iterable[str | None]) -> MayShow:
+    """The same question for words and word pairs that set corpora apart, `texts` being those of both.
+
+    A pair must be common property as a pair: 20 texts hold it other than with two capitals ("Will Baker").
+    That 5 authors of a side use a term is for who counts the authors of each side.
+    """
+    accounts = {author.lower() for author in authors if author}
+
+    def common(word: str, holding: list[str]) -> bool:
+        """Whether a word is everyday English ("don't" is "do not"), or a plain word in 20 of the texts.
+
+        Plain is in lower case, not as a handle, a tag or part of an address: nobody's name or account is then
+        shown because many write of it.
+        """
+        if all(everyday(part) for part in expand_contractions(word).split()):
+            return True
+        if not word.isalpha() or word in _NAMES or word in accounts:
+            return False
+        plain = re.compile(rf"(?<![\w@#/.-]){re.escape(word)}(?![\w@/-]|\.\w)")
+        return sum(plain.search(text) is not None for text in holding) >= TEXTS
+
+    def may_show(term: str, places: list[int]) -> bool:
+        if len(places) < TEXTS:
+            return False
+        holding, parts = [texts[place] for place in places], term.split()
+        written = r"\W+".join(f"({re.escape(part)})" for part in parts)
+        pair = re.compile(rf"(?<!\w){written}(?!\w)", re.I)
+        small = (
+            any(not all(part[0].isupper() for part in found.groups()) for found in pair.finditer(text))
+            for text in holding
+        )
+        if len(parts) > 1 and sum(small) < TEXTS:
+            return False
+        return all(common(word, holding) for word in parts)
+
+    return may_show

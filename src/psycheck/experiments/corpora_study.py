@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import polars as pl
+
 from psycheck.corpora.distances import Comparing, classes_of, compare, steps
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.corpus import Corpus
@@ -50,13 +52,12 @@ def study_corpora(
     between = replace(how, parts=tuple(part for part in how.parts if part in BETWEEN))
     within = replace(how, parts=tuple(part for part in how.parts if part in WITHIN))
     notes = notes_of(opened)
-    cut: list[tuple[str, list[Corpus]]] = []
+    compared = [("", opened, between)] if len(opened) > 1 and between.parts else []
     for corpus in opened if within.parts else ():
         together, left_out = _classes(corpus)
-        cut += [(corpus.name, classes) for classes in together]
+        compared += [(corpus.name, classes, within) for classes in together]
         notes += left_out
-    across = len(opened) > 1 and bool(between.parts)
-    if not across and not cut:
+    if not compared:
         raise BadInput(
             "nothing to compare",
             where=", ".join(names),
@@ -65,22 +66,20 @@ def study_corpora(
             do="name a second corpus, or a label with --label",
         )
     used: Encoder | None = None
-    if "vectors" in how.parts or (across and "map" in between.parts):
+    if any({"vectors", "map"} & set(wanted.parts) for _, _, wanted in compared):
         used, about = encoder_of(encoder)
         notes += about
-    total = steps(len(opened), between) * across + sum(steps(len(s), within) for _, s in cut)
+    total = sum(steps(len(sides), wanted) for _, sides, wanted in compared)
     step = counting(progress, "study corpora", total)
     findings: list[Finding] = []
-    tables = {}
-    if across:
-        found = compare(opened, encode_with(used), between, step)
-        findings += [_placed(one, "", "between corpora") for one in found.findings]
-        tables = dict(found.tables)
-        notes += found.notes
-    for name, sides in cut:
-        found = compare(sides, encode_with(used), within, step)
-        findings += [_placed(one, name, "between classes") for one in found.findings]
-        notes += [f"{name}: {note}" for note in found.notes]
+    tables: dict[str, pl.DataFrame] = {}
+    for name, sides, wanted in compared:
+        found = compare(sides, encode_with(used), wanted, step)
+        place = {"audit": "study", "study": "corpora", "level": f"between {'classes' if name else 'corpora'}"}
+        place |= {"corpus": name} if name else {}
+        findings += [replace(one, where={**one.where, **place}) for one in found.findings]
+        tables |= found.tables
+        notes += [f"{name}: {note}" if name else note for note in found.notes]
     run = Run(
         plan={
             "verb": "study corpora",
@@ -100,12 +99,6 @@ def study_corpora(
     return run
 
 
-def _placed(finding: Finding, corpus: str, level: str) -> Finding:
-    """A finding with its study, its level and the corpus of its classes."""
-    where = {**finding.where, "audit": "study", "study": "corpora", "level": level}
-    return replace(finding, where={**where, "corpus": corpus} if corpus else where)
-
-
 def _classes(corpus: Corpus) -> tuple[list[list[Corpus]], list[str]]:
     """The classes that are compared with each other, label by label or combined; and what is left out."""
     together = [corpus.labels] if len(corpus.labels) <= _MOST_TOGETHER else [(one,) for one in corpus.labels]
@@ -118,11 +111,8 @@ def _classes(corpus: Corpus) -> tuple[list[list[Corpus]], list[str]]:
             notes.append(f"Table 2 omits {corpus.name}, {', '.join(by)}: {error.what}")
             continue
         large = [one for one in classes if len(one) >= _FEWEST]
-        notes += [
-            f"Table 2 omits {corpus.name}, '{one.name}': fewer than {_FEWEST} texts"
-            for one in classes
-            if len(one) < _FEWEST
-        ]
+        small = [one.name for one in classes if len(one) < _FEWEST]
+        notes += [f"Table 2 omits {corpus.name}, '{one}': fewer than {_FEWEST} texts" for one in small]
         if len(large) > 1:
             out.append(large)
     if not corpus.labels:

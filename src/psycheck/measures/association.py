@@ -6,7 +6,7 @@ group is the positive side of all measures.
 
 import math
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -99,11 +99,8 @@ def share_intervals(
         shares = paired_axis(first[rest], second[rest], centring=centring).shares
         left[i, : len(shares)] = shares
     error = np.sqrt((k - 1) / k * ((left - left.mean(axis=0)) ** 2).sum(axis=0))
-    found = [
-        (max(0.0, float(share - Z95 * e)), min(1.0, float(share + Z95 * e)))
-        for share, e in zip(whole, error, strict=True)
-    ]
-    return tuple(UNKNOWN if i + 1 == k else interval for i, interval in enumerate(found))
+    low, high = np.clip([whole - Z95 * error, whole + Z95 * error], 0.0, 1.0).tolist()
+    return tuple(UNKNOWN if i + 1 == k else ends for i, ends in enumerate(zip(low, high, strict=True)))
 
 
 def random_shares(pool: FloatArray, pairs: int, *, draws: int = 200, seed: int = 0) -> FloatArray:
@@ -111,14 +108,14 @@ def random_shares(pool: FloatArray, pairs: int, *, draws: int = 200, seed: int =
 
     NaN where the pool, (m, d), has no two words that differ.
     """
-    unknown = np.full(min(pairs, pool.shape[1]), np.nan)
     random = np.random.default_rng(seed)
-    drawn = []
+    kept = []
     for _ in range(draws if len(pool) else 0):
         rows = random.choice(len(pool), size=2 * pairs, replace=len(pool) < 2 * pairs)
-        drawn.append(paired_axis(pool[rows[:pairs]], pool[rows[pairs:]]).shares)
-    kept = [shares for shares in drawn if not np.isnan(shares).any()]
-    return np.mean(kept, axis=0) if kept else unknown
+        shares = paired_axis(pool[rows[:pairs]], pool[rows[pairs:]]).shares
+        if not np.isnan(shares).any():
+            kept.append(shares)
+    return np.mean(kept, axis=0) if kept else np.full(min(pairs, pool.shape[1]), np.nan)
 
 
 def cosines(vectors: FloatArray, direction: FloatArray) -> FloatArray:
@@ -236,4 +233,4 @@ def norm_distances(words: FloatArray, first: FloatArray, second: FloatArray) -> 
 
 def carriers(values: FloatArray, most: int) -> tuple[int, ...]:
     """The indices of the words with the largest |cos|, largest first."""
-    return tuple(int(i) for i in islice(np.argsort(-np.abs(values), kind="stable"), most))
+    return tuple(np.argsort(-np.abs(values), kind="stable")[:most].tolist())

@@ -27,6 +27,15 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A value with its interval and the number of texts, pairs or parts behind it."""
+
+    value: float
+    interval: Interval | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class MmdTest:
     """The unbiased squared MMD, its interval, and how often chance gives as much.
 
@@ -41,28 +50,6 @@ class MmdTest:
     p: float
     chance: float
     bandwidth: float
-
-
-@dataclass(frozen=True, slots=True)
-class PairMmd:
-    """Squared MMD of pairs of single texts: mean and median over random pairs, with intervals."""
-
-    mean: float
-    mean_interval: Interval
-    median: float
-    median_interval: Interval
-    pairs: int
-
-
-@dataclass(frozen=True, slots=True)
-class Transport:
-    """Mean 1-Wasserstein distance over repeated samples of `size` texts per side, and the same by chance."""
-
-    value: float
-    interval: Interval
-    chance: float
-    size: int
-    repeats: int
 
 
 def jensen_shannon(first: FloatArray, second: FloatArray, *, smoothing: float = 1.0) -> float:
@@ -127,7 +114,9 @@ def mmd_test(
     kernel = rbf(pooled, pooled, sigma)
     np.fill_diagonal(kernel, 0.0)
     value, interval = _unbiased(kernel, m)
-    biased = _biased(kernel, m)
+    # Over all pairs, a text with itself (1 on the emptied diagonal) among them.
+    ours, theirs, cross = kernel[:m, :m].sum() + m, kernel[m:, m:].sum() + n, kernel[:m, m:].sum()
+    biased = max(0.0, float(ours / m**2 + theirs / n**2 - 2 * cross / (m * n)))
     # A constant off the diagonal drops out of the estimate; without it single precision is exact enough.
     kernel -= kernel.sum() / ((m + n) * (m + n - 1))
     np.fill_diagonal(kernel, 0.0)
@@ -141,15 +130,13 @@ def mmd_test(
 
 def pair_mmd(
     first: FloatArray, second: FloatArray, *, bandwidth: float, pairs: int = PAIRS, seed: int = 0
-) -> PairMmd:
-    """Squared MMD of two single texts, 2 − 2k(x, y), over random pairs without replacement (ANGST A.2).
+) -> tuple[Figure, Figure]:
+    """Mean and median squared MMD of two single texts, 2 − 2k(x, y), over random distinct pairs (ANGST A.2).
 
     It also grows with the spread within each sample, so it is above 0 for a sample against itself; the
     unbiased estimate takes that off. At most m·n distinct pairs exist.
     """
     m, n = len(first), len(second)
-    if not m or not n:
-        return PairMmd(math.nan, UNKNOWN, math.nan, UNKNOWN, 0)
     random = np.random.default_rng(seed)
     drawn = random.choice(m * n, size=min(pairs, m * n), replace=False)
     squared = ((first[drawn // n] - second[drawn % n]) ** 2).sum(axis=1)
@@ -159,7 +146,7 @@ def pair_mmd(
     half = math.nan if few else Z95 * float(values.std(ddof=1)) / math.sqrt(len(values))
     around = UNKNOWN if few or half <= _ROUNDING else (mean - half, mean + half)
     middle = UNKNOWN if few else median_interval(values)
-    return PairMmd(mean, around, float(np.median(values)), middle, len(values))
+    return Figure(mean, around, len(values)), Figure(float(np.median(values)), middle, len(values))
 
 
 def exact_wasserstein(first: FloatArray, second: FloatArray) -> float:
@@ -179,15 +166,16 @@ def exact_wasserstein(first: FloatArray, second: FloatArray) -> float:
 
 def wasserstein(
     first: FloatArray, second: FloatArray, *, size: int = 300, repeats: int = 10, seed: int = 0
-) -> Transport:
-    """Exact distance on `repeats` samples of at most `size` texts per side: mean and spread over repeats.
+) -> tuple[Figure, float]:
+    """Exact distance on `repeats` samples of at most `size` texts per side, and the same by chance: means.
 
-    In many dimensions samples of the same source are far from 0 apart; `chance` is their mean distance, from
-    mixing both sides. A sample takes at most four fifths of the smaller side, so that repeats differ.
+    In many dimensions samples of the same source are far from 0 apart; that is the distance by chance, from
+    mixing both sides. The interval is the spread over repeats, `n` the size of both samples together. A
+    sample takes at most four fifths of the smaller side, so that repeats differ.
     """
     least = min(len(first), len(second))
     if least < 2:
-        return Transport(math.nan, UNKNOWN, math.nan, least, 0)
+        return Figure(math.nan, UNKNOWN, 2 * least), math.nan
     size = min(size, max(2, least * 4 // 5))
     pooled = np.concatenate([first, second])
     values, chance = [], []
@@ -203,7 +191,7 @@ def wasserstein(
     drawn = np.array(values)
     # Few texts are drawn repeatedly: agreement between the draws is not certainty.
     spread = percentiles(drawn) if least >= FEWEST and np.ptp(drawn) > _ROUNDING else UNKNOWN
-    return Transport(float(drawn.mean()), spread, float(np.mean(chance)), size, repeats)
+    return Figure(float(drawn.mean()), spread, 2 * size), float(np.mean(chance))
 
 
 def directions(dimensions: int, count: int, seed: int = 0) -> FloatArray:
@@ -213,14 +201,13 @@ def directions(dimensions: int, count: int, seed: int = 0) -> FloatArray:
     return out
 
 
-def sliced_wasserstein(
-    first: FloatArray, second: FloatArray, *, slices: int = 50, seed: int = 0
-) -> tuple[float, Interval]:
+def sliced_wasserstein(first: FloatArray, second: FloatArray, *, slices: int = 50, seed: int = 0) -> Figure:
     """Mean 1-Wasserstein distance over random directions, of all texts, with its jackknife interval."""
     from scipy.stats import wasserstein_distance
 
+    n = len(first) + len(second)
     if len(first) < 2 or len(second) < 2:
-        return math.nan, UNKNOWN
+        return Figure(math.nan, UNKNOWN, n)
     along = directions(first.shape[1], slices, seed)
     ours, theirs = first @ along, second @ along
 
@@ -228,12 +215,13 @@ def sliced_wasserstein(
         return float(np.mean([wasserstein_distance(a, b) for a, b in zip(here.T, there.T, strict=True)]))
 
     value = mean(ours, theirs)
-    # The mean of rounding errors is not a distance.
-    return value if value > _ROUNDING else 0.0, jackknife(
+    interval = jackknife(
         value,
         left_out(len(ours), lambda keep: mean(ours[keep], theirs), groups=10),
         left_out(len(theirs), lambda keep: mean(ours, theirs[keep]), groups=10),
     )
+    # The mean of rounding errors is not a distance.
+    return Figure(value if value > _ROUNDING else 0.0, interval, n)
 
 
 def left_out(n: int, measure: Callable[[NDArray[np.bool_]], float], *, groups: int = GROUPS) -> FloatArray:
@@ -290,13 +278,6 @@ def _unbiased(kernel: FloatArray, m: int) -> tuple[float, Interval]:
     if np.isnan(without).any():
         return value, UNKNOWN
     return value, jackknife(value, without[:split], without[split:], low=-math.inf)
-
-
-def _biased(kernel: FloatArray, m: int) -> float:
-    """The estimate over all pairs, a text with itself (1 on the emptied diagonal) among them."""
-    n = len(kernel) - m
-    ours, theirs, cross = kernel[:m, :m].sum() + m, kernel[m:, m:].sum() + n, kernel[:m, m:].sum()
-    return max(0.0, float(ours / m**2 + theirs / n**2 - 2 * cross / (m * n)))
 
 
 def _permuted(kernel: Block, m: int, permutations: int, seed: int) -> FloatArray:

@@ -1,16 +1,19 @@
 """Gender bias of an encoder as a run: open, ask, encode once, judge, save."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
 
-from psycheck.audits.direct_bias.ask import Asked, Drawn, Embedded, Spoken, ask, embedded
-from psycheck.audits.direct_bias.judge import FEWEST_RANDOM, Biasing, judge, known_pairs
+from psycheck.audits.direct_bias.judge import FEWEST_RANDOM, Biasing, Embedded, judge, known_pairs
 from psycheck.audits.direct_bias.lists import (
     SHIPPED,
+    Asked,
+    Drawn,
     WordList,
+    ask,
     common_words,
     gender,
     read_words,
@@ -44,7 +47,7 @@ def encoder_bias(
     (default: all, or none if there are `words`), `words` are files of your own; `sentence`, with {word} in
     it, is the context in which a contextual encoder reads these. Vectors are stored like scores.
     """
-    how = _checked(how or Biasing())
+    how = how or Biasing()
     selected = _lists(lists, words, sentence)
     opened = open_encoder(encoder)
     static = isinstance(opened, WordVectors)
@@ -56,11 +59,10 @@ def encoder_bias(
             do="remove the sentence",
         )
     drawn = {one.name: _drawn(opened, one, selected, how) for one in selected}
-    asked = ask(gender(), selected, drawn, contextual=not static)
-    spoken = asked.distinct()
-    encoded = encode_spans_once(opened, [s.text for s in spoken], [s.span for s in spoken])
-    vectors = embedded(spoken, encoded)
-    found = judge(asked, vectors, {"audit": VERB, "encoder": opened.name}, how)
+    request = ask(gender(), selected, drawn, contextual=not static)
+    spoken = request.distinct()
+    vectors = Embedded(spoken, encode_spans_once(opened, [s.text for s in spoken], [s.span for s in spoken]))
+    found = judge(request, vectors, {"audit": VERB, "encoder": opened.name}, how)
     run = Run(
         plan={
             "verb": VERB,
@@ -83,7 +85,7 @@ def encoder_bias(
         environment=environment_of([opened], ()),
         findings=Findings(found.findings),
         tables=found.tables,
-        notes=tuple(_notes(opened, asked, vectors)),
+        notes=tuple(_notes(opened, request, vectors)),
         folder=Path(out) if out is not None else None,
     )
     if run.folder is not None:
@@ -128,60 +130,46 @@ def _drawn(encoder: Encoder, one: WordList, every: Sequence[WordList], how: Bias
     return Drawn((most,), "common English words, whatever the frequency of the targets")
 
 
-def _notes(encoder: Encoder, asked: Asked, vectors: Embedded) -> list[str]:
+def _notes(encoder: Encoder, request: Asked, vectors: Embedded) -> Iterator[str]:
     """Which words were missing, repeated or composed, and how random words were drawn."""
-    notes = []
-    known = known_pairs(asked, vectors)
-    lost = [pair for pair in asked.pairs if pair not in known]
-    empty = [pair for pair in lost if not np.isnan(vectors.of(pair)).any()]
-    if unknown := [pair for pair in lost if pair not in empty]:
-        notes.append(f"gender pairs left out because a word is unknown: {_named(unknown)}")
-    if empty:
-        notes.append(f"gender pairs left out because a word has a zero vector: {_named(empty)}")
-    if same := [pair for pair in known if not np.ptp(vectors.of(pair), axis=0).any()]:
-        notes.append(f"gender pairs whose words have the same vector and add nothing: {_named(same)}")
-    for name, words in asked.own.items():
-        if again := asked.lists[name].again:
-            repeated = ", ".join(
-                f"{kept.word} ({kept.symptom or 'none'}, not {left.symptom or 'none'})"
-                for kept, left in again
-            )
-            notes.append(
-                f"{name}: {len(again)} words are listed for two symptoms and count for the first: {repeated}"
-            )
-        zeros = vectors.zeros(words)
-        rows = vectors.of(words)
-        if missing := [s.word for s, row in zip(words, rows, strict=True) if np.isnan(row).any()]:
-            notes.append(f"{name}: {len(missing)} unknown words are left out: {', '.join(missing)}")
-        if zeros:
-            notes.append(
-                f"{name}: {len(zeros)} words with a zero vector, which has no direction, are left out: "
-                f"{', '.join(s.word for s in zeros)}"
-            )
-        if isinstance(encoder, WordVectors):
-            entries = encoder.spelled([s.word for s in words])
-            if made := [s.word for s, some in zip(words, entries, strict=True) if len(some) > 1]:
-                words_made = ", ".join(made)
-                notes.append(f"{name}: {len(made)} words get the mean vector of their parts: {words_made}")
-        if (found := vectors.distinct_known(asked.random[name])) < FEWEST_RANDOM:
-            notes.append(
+    static = encoder if isinstance(encoder, WordVectors) else None
+    known = known_pairs(request, vectors)
+    lost = [pair for pair in request.pairs if pair not in known]
+    unknown = [pair for pair in lost if np.isnan(vectors.of(pair)).any()]
+    for why, pairs in (
+        ("left out because a word is unknown", unknown),
+        ("left out because a word has a zero vector", [pair for pair in lost if pair not in unknown]),
+        (
+            "whose words have the same vector and add nothing",
+            [pair for pair in known if not np.ptp(vectors.of(pair), axis=0).any()],
+        ),
+    ):
+        if pairs:
+            yield f"gender pairs {why}: {', '.join(f'{a.word} and {b.word}' for a, b in pairs)}"
+    for name, one in request.lists.items():
+        words, rows = [s.word for s in one.own], vectors.of(one.own)
+        parts = [len(entries) for entries in static.spelled(words)] if static else []
+        for what, some in (
+            (
+                "words are listed for two symptoms and count for the first",
+                (
+                    f"{kept.word} ({kept.symptom or 'none'}, not {left.symptom or 'none'})"
+                    for kept, left in one.listed.again
+                ),
+            ),
+            ("unknown words are left out", compress(words, (np.isnan(row).any() for row in rows))),
+            (
+                "words with a zero vector, which has no direction, are left out",
+                compress(words, (not row.any() for row in rows)),
+            ),
+            ("words get the mean vector of their parts", compress(words, (n > 1 for n in parts))),
+        ):
+            if named := list(some):
+                yield f"{name}: {len(named)} {what}: {', '.join(named)}"
+        if (found := vectors.distinct_known(one.random)) < FEWEST_RANDOM:
+            yield (
                 f"{name}: the encoder knows only {found} random words, and p needs at least "
                 f"{FEWEST_RANDOM}: it is not tested"
             )
-    if isinstance(encoder, WordVectors) and encoder.vocabulary is not None and not encoder.by_frequency:
-        notes.append("the file is not sorted by frequency: random lists are drawn from common English words")
-    return notes
-
-
-def _named(pairs: Sequence[tuple[Spoken, Spoken]]) -> str:
-    return ", ".join(f"{a.word} and {b.word}" for a, b in pairs)
-
-
-def _checked(how: Biasing) -> Biasing:
-    """Check the settings."""
-    if how.strictness <= 0:
-        raise BadInput("the strictness c of Direct Bias must be above 0", allowed="above 0; the paper uses 1")
-    for name, least in (("pool", 1), ("random_lists", 1), ("resamples", 1), ("seed", 0)):
-        if getattr(how, name) < least:
-            raise BadInput(f"'{name}' is below {least}", allowed=f"{least} or more")
-    return how
+    if static and static.vocabulary is not None and not static.by_frequency:
+        yield "the file is not sorted by frequency: random lists are drawn from common English words"

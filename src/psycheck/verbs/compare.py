@@ -62,7 +62,7 @@ def compare_corpora(
         cautions += warnings_of(corpus, seed=how.seed, show=show_texts)
         step("cautions")
     notes = notes_of(opened)
-    found, used = Comparison(()), None
+    found, used = Comparison((), {}, ()), None
     if len(sides) > 1:
         if {"vectors", "map"} & set(how.parts):
             used, encoder_notes = encoder_of(encoder)
@@ -75,7 +75,10 @@ def compare_corpora(
     run = Run(
         plan={
             "verb": "compare",
-            "corpora": [_corpus_entry(side) for side in sides],
+            "corpora": [
+                {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
+                for c in sides
+            ],
             "by": list(by),
             "encoder": used.name if used else TFIDF,
             "warn": warn,
@@ -108,11 +111,11 @@ def encoder_of(wanted: str | Encoder | None) -> tuple[Encoder | None, list[str]]
     """The encoder (None: TF–IDF), and a note if the default is not installed."""
     if wanted == TFIDF:
         return None, []
-    if wanted is not None:
-        return open_encoder(wanted), []
     try:
-        return open_encoder("minilm"), []
+        return open_encoder("minilm" if wanted is None else wanted), []
     except MissingExtra as error:
+        if wanted is not None:
+            raise
         return None, [f"vectors are TF–IDF: {error.what}"]
 
 
@@ -132,12 +135,3 @@ def notes_of(corpora: Sequence[Corpus]) -> list[str]:
 def compared_with(corpora: Sequence[Corpus], encoder: Encoder | None) -> dict[str, Any]:
     """The environment of a comparison: versions of its libraries, and the encoder's fingerprint."""
     return environment_of([encoder] if encoder is not None else [], corpora, libraries=_LIBRARIES)
-
-
-def _corpus_entry(corpus: Corpus) -> dict[str, Any]:
-    return {
-        "name": corpus.name,
-        "texts": len(corpus),
-        "labels": list(corpus.labels),
-        "left_out": dict(corpus.left_out),
-    }

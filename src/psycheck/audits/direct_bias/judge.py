@@ -7,26 +7,13 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from psycheck.audits.direct_bias.ask import Asked, Embedded, Spoken
+from psycheck.audits.direct_bias.lists import Asked, AskedList, Spoken
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
-from psycheck.measures.association import (
-    LISTS,
-    Centring,
-    ListTest,
-    carriers,
-    cosines,
-    direct_bias,
-    list_test,
-    mean_interval,
-    norm_distances,
-    paired_axis,
-    random_shares,
-    share_intervals,
-    unit,
-    weat,
-)
+from psycheck.measures import association
+from psycheck.measures.association import LISTS, Centring, ListTest, carriers, cosines, paired_axis, unit
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.measures.intervals import Interval
 from psycheck.measures.significance import holm
@@ -62,6 +49,15 @@ class Biasing:
     resamples: int = RESAMPLES
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if self.strictness <= 0:
+            raise BadInput(
+                "the strictness c of Direct Bias must be above 0", allowed="above 0; the paper uses 1"
+            )
+        for name, least in (("pool", 1), ("random_lists", 1), ("resamples", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise BadInput(f"'{name}' is below {least}", allowed=f"{least} or more")
+
     def sizes(self, cosines: FloatArray) -> FloatArray:
         """What Direct Bias is the mean of: |cosine| ** strictness."""
         sizes: FloatArray = np.abs(cosines) ** self.strictness
@@ -69,17 +65,105 @@ class Biasing:
 
     def interval(self, values: FloatArray) -> Interval:
         """The bootstrap interval of a mean."""
-        return mean_interval(values, resamples=self.resamples, seed=self.seed)
+        return association.mean_interval(values, resamples=self.resamples, seed=self.seed)
 
     def test(self, values: FloatArray, pools: FloatArray, *, two_sided: bool) -> ListTest:
         """The mean of a list against the means of random lists."""
-        return list_test(values, pools, two_sided=two_sided, lists=self.random_lists, seed=self.seed)
+        drawn = {"lists": self.random_lists, "seed": self.seed}
+        return association.list_test(values, pools, two_sided=two_sided, **drawn)
+
+
+class Embedded:
+    """Vectors by word and sentence, (n, d) as they came from an encoder; a row of NaN where it knows none.
+
+    A row of zeros points nowhere, so that its word counts as not known, too.
+    """
+
+    def __init__(self, spoken: Sequence[Spoken], vectors: FloatArray) -> None:
+        self._vectors = np.asarray(vectors, np.float64)
+        self._rows = {one: row for row, one in enumerate(spoken)}
+
+    def of(self, spoken: Sequence[Spoken]) -> FloatArray:
+        """The vectors of some words, (n, d)."""
+        return self._vectors[[self._rows[one] for one in spoken]] if spoken else self._vectors[:0]
+
+    def known(self, spoken: Sequence[Spoken]) -> NDArray[np.bool_]:
+        """Which of them have a direction, (n,)."""
+        found: NDArray[np.bool_] = np.linalg.norm(self.of(spoken), axis=1) > 0
+        return found
+
+    def of_known(self, spoken: Sequence[Spoken]) -> FloatArray:
+        """The vectors of those that have a direction."""
+        found: FloatArray = self.of(spoken)[self.known(spoken)]
+        return found
+
+    def distinct_known(self, rows: Sequence[Sequence[Spoken]]) -> int:
+        """How many different words of some rows are known."""
+        return int(self.known(list(dict.fromkeys(one for row in rows for one in row))).sum())
+
+
+def known_pairs(request: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:
+    """The pairs of which the encoder knows both words."""
+    return [pair for pair in request.pairs if vectors.known(pair).all()]
+
+
+def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasing) -> Judgement:
+    """Measure every list; a list without a known word is an error."""
+    pairs = known_pairs(request, vectors)
+    if len(pairs) < FEWEST_PAIRS:
+        raise BadInput(
+            f"the encoder knows {len(pairs)} of the {len(request.pairs)} gender pairs",
+            allowed=f"{FEWEST_PAIRS} pairs or more, such as she and he, woman and man",
+            do="use vectors of English words; check that the file is the right one",
+        )
+    judging = _Judging(
+        vectors,
+        how,
+        *(vectors.of([pair[side] for pair in pairs]) for side in (0, 1)),
+        *(vectors.of_known(words) for words in (request.female, request.male)),
+    )
+    axis = judging.axis(how.centring, how.lengths)
+    findings: list[Finding] = list(judging.direction(request, where))
+    tables = []
+    for name, one in request.lists.items():
+        own = vectors.of(one.own)
+        values = cosines(own, axis)
+        known = ~np.isnan(values)
+        if not known.any():
+            raise BadInput(
+                f"none of the {len(values)} words of list '{name}' is known to the encoder",
+                where=where.get("encoder", ""),
+                allowed="words of the language and spelling of the vectors",
+                do="check the spelling in the list, or choose other vectors",
+            )
+        here = {**where, "list": name}
+        findings += judging.direct(one, values, axis, here)
+        # Direct Bias with other gender directions: how much the figure depends on that choice.
+        for centring, lengths in VARIANTS:
+            varied = cosines(own[known], judging.axis(centring, lengths))
+            place = {**here, "centring": centring, "lengths": lengths}
+            findings.append(judging.mean_size("direct_bias_variant", varied, place))
+        findings += judging.neighbours(one, request.contrast, here)
+        table = {
+            "list": [name] * len(values),
+            "word": [target.word for target in one.listed.targets],
+            "symptom": [target.symptom for target in one.listed.targets],
+            "known": known,
+            "cosine": values,
+        }
+        tables.append(pl.DataFrame(table))
+    findings += _adjusted(findings, how.random_lists)
+    return Judgement(
+        tuple(findings), {"words": pl.concat(tables).with_columns(pl.col("cosine").fill_nan(None))}
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Groups:
-    """Vectors of the pairs that are known on both sides, and of WEAT's attributes."""
+class _Judging:
+    """Vectors, those of the pairs known on both sides and of WEAT's attributes, and how they are measured."""
 
+    vectors: Embedded
+    how: Biasing
     first: FloatArray
     second: FloatArray
     female: FloatArray
@@ -96,39 +180,103 @@ class _Groups:
             raise BadInput("the gender pairs have the same vectors, so there is no direction between them")
         return vector
 
+    def direction(self, request: Asked, where: Mapping[str, str]) -> Iterator[Finding]:
+        """Shares of variance of all components (section 5), and the same for pairs of random words."""
+        how, n, sides = self.how, len(self.first), self.sides(self.how.lengths)
+        axis = paired_axis(*sides, centring=how.centring)
+        ends = association.share_intervals(*sides, centring=how.centring)
+        drawn = next(iter(request.lists.values())).random_plain
+        few = self.vectors.distinct_known(drawn) < FEWEST_RANDOM
+        some = [] if few else [one for row in drawn for one in row[: max(20, POOL // len(drawn))]]
+        pool = self.vectors.of_known(some)
+        chance = association.random_shares(unit(pool) if how.lengths == "unit" else pool, n, seed=how.seed)
+        counts = {"pairs": len(request.pairs), "known": n, "agreeing": axis.agreeing}
+        for k, (share, interval) in enumerate(zip(axis.shares, ends, strict=True)):
+            here = {**where, "component": str(k + 1), "centring": how.centring, "lengths": how.lengths}
+            yield Finding("explained_variance", float(share), n, _or_none(interval), here, counts)
+            if k < len(chance) and math.isfinite(chance[k]):
+                yield Finding("explained_variance_chance", float(chance[k]), n, None, here)
 
-def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasing) -> Judgement:
-    """Measure every list; a list without a known word is an error."""
-    groups = _groups(request, vectors)
-    axis = groups.axis(how.centring, how.lengths)
-    findings: list[Finding] = list(_direction(request, vectors, groups, where, how))
-    tables = []
-    for name, listed in request.lists.items():
-        own = vectors.of(request.own[name])
-        values = cosines(own, axis)
+    def direct(
+        self, one: AskedList, values: FloatArray, axis: FloatArray, where: Mapping[str, str]
+    ) -> Iterator[Finding]:
+        """Direct Bias of a list, its side, its symptoms and its words; values are cosines, (targets,)."""
+        how, known = self.how, ~np.isnan(values)
+        there = values[known]
+        n = len(there)
+        words = [target for target, kept in zip(one.listed.targets, known, strict=True) if kept]
+        pools = self.pools(one.random, len(values), lambda rows: cosines(rows, axis))[known]
+        ends = how.interval(there)
+        unclear = ("direction_unclear",) if not ends[0] * ends[1] > 0 else ()
+        most = tuple(words[i].word for i in carriers(there, CARRIERS))
+        counts = {"words": len(values), "known": n, "missing": len(values) - n}
+        whole = self.mean_size("direct_bias", there, where)
+        yield replace(whole, counts=counts, examples=most, flags=unclear)
+        size_test = how.test(how.sizes(there), how.sizes(pools), two_sided=False)
+        yield from _chance("direct_bias", size_test, n, where)
+        towards = {"towards_female": int((there > 0).sum()), "towards_male": int((there < 0).sum())}
+        yield Finding("signed_mean", float(there.mean()), n, ends, whole.where, towards, (), unclear)
+        yield from _chance("signed_mean", how.test(there, pools, two_sided=True), n, where)
+        for symptom in dict.fromkeys(target.symptom for target in words if target.symptom):
+            part = there[[target.symptom == symptom for target in words]]
+            yield self.mean_size("direct_bias_symptom", part, {**where, "symptom": symptom})
+        for i in carriers(there, n):
+            named = {"word": words[i].word, "symptom": words[i].symptom}
+            here = {**where, **{key: value for key, value in named.items() if value}}
+            yield Finding("projection", float(there[i]), 1, None, here)
+
+    def neighbours(
+        self, one: AskedList, contrast: Sequence[Spoken], where: Mapping[str, str]
+    ) -> Iterator[Finding]:
+        """WEAT (SEAT for contextual vectors) against words of bodily illness, and RND; above 0 is female."""
+        how = self.how
+        named = {target.word.casefold() for target in one.listed.targets}
+        against = self.vectors.of_known([other for other in contrast if other.word.casefold() not in named])
+        own = self.vectors.of_known(one.plain)
+        attributes = {"female": len(self.female), "male": len(self.male)}
+        if not len(own) or not all(attributes.values()):
+            return
+        drawn = {"permutations": how.random_lists, "resamples": how.resamples, "seed": how.seed}
+        found = association.weat(own, against, self.female, self.male, **drawn)
+        n = len(own) + len(against)
+        place = {**where, "against": "physical illness"}
+        counts = {"targets": len(own), "contrast": len(against), **attributes}
+        yield Finding("weat_effect", found.effect, n, _or_none(found.interval), place, counts)
+        yield Finding("weat_p", found.p_two_sided, n, None, place)
+
+        def distances(rows: FloatArray) -> FloatArray:
+            return association.norm_distances(rows, self.female, self.male)
+
+        values = distances(self.vectors.of(one.plain))
         known = ~np.isnan(values)
-        if not known.any():
-            raise BadInput(
-                f"none of the {len(values)} words of list '{name}' is known to the encoder",
-                where=where.get("encoder", ""),
-                allowed="words of the language and spelling of the vectors",
-                do="check the spelling in the list, or choose other vectors",
-            )
-        here = {**where, "list": name}
-        findings += _direct(request, vectors, name, values, axis, here, how)
-        findings += _variants(groups, own[known], here, how)
-        findings += _neighbours(request, vectors, name, groups, here, how)
-        table = {
-            "word": [target.word for target in listed.targets],
-            "symptom": [target.symptom for target in listed.targets],
-            "known": known,
-            "cosine": values,
-        }
-        tables.append(pl.DataFrame(table).select(pl.lit(name).alias("list"), pl.all()))
-    findings += _adjusted(findings, how.random_lists)
-    return Judgement(
-        tuple(findings), {"words": pl.concat(tables).with_columns(pl.col("cosine").fill_nan(None))}
-    )
+        there = values[known]
+        pools = self.pools(one.random_plain, len(values), distances)[known]
+        yield Finding("rnd", float(there.mean()), len(there), how.interval(there), where, attributes)
+        yield from _chance("rnd", how.test(there, pools, two_sided=True), len(there), where)
+
+    def mean_size(self, measure: str, values: FloatArray, where: Mapping[str, str]) -> Finding:
+        """Direct Bias of some words, and the side that they lean to."""
+        here = {**where, "direction": "F" if values.mean() > 0 else "M"}
+        value = association.direct_bias(values, strictness=self.how.strictness)
+        return Finding(measure, value, len(values), self.how.interval(self.how.sizes(values)), here)
+
+    def pools(
+        self, rows: Sequence[Sequence[Spoken]], targets: int, measure: Callable[[FloatArray], FloatArray]
+    ) -> FloatArray:
+        """What random words show, (targets, m); one row for all is repeated, short rows are filled with NaN.
+
+        NaN everywhere where too few of the words are known.
+        """
+        out = np.full((len(rows), max(len(row) for row in rows)), np.nan)
+        for i, row in enumerate(rows if self.vectors.distinct_known(rows) >= FEWEST_RANDOM else ()):
+            out[i, : len(row)] = measure(self.vectors.of(row))
+        return np.repeat(out, targets, axis=0) if len(rows) == 1 else out
+
+
+def _chance(measure: str, test: ListTest, n: int, where: Mapping[str, str]) -> Iterator[Finding]:
+    """What random lists show, and how many of them show as much."""
+    yield Finding(f"{measure}_chance", test.chance, n, _or_none(test.spread), where)
+    yield Finding(f"{measure}_p", test.p, n, None, where)
 
 
 def _adjusted(findings: Sequence[Finding], lists: int) -> list[Finding]:
@@ -150,151 +298,6 @@ def _adjusted(findings: Sequence[Finding], lists: int) -> list[Finding]:
         )
         for test, p in zip(tests, holm([test.value for test in tests]), strict=True)
     ]
-
-
-def known_pairs(request: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:
-    """The pairs of which the encoder knows both words."""
-    return [pair for pair in request.pairs if vectors.known(pair).all()]
-
-
-def _groups(request: Asked, vectors: Embedded) -> _Groups:
-    pairs = known_pairs(request, vectors)
-    if len(pairs) < FEWEST_PAIRS:
-        raise BadInput(
-            f"the encoder knows {len(pairs)} of the {len(request.pairs)} gender pairs",
-            allowed=f"{FEWEST_PAIRS} pairs or more, such as she and he, woman and man",
-            do="use vectors of English words; check that the file is the right one",
-        )
-    attributes = [_known(vectors.of(words)) for words in (request.female, request.male)]
-    return _Groups(vectors.of([a for a, _ in pairs]), vectors.of([b for _, b in pairs]), *attributes)
-
-
-def _direction(
-    request: Asked, vectors: Embedded, groups: _Groups, where: Mapping[str, str], how: Biasing
-) -> Iterator[Finding]:
-    """Shares of variance of all components (section 5), and the same for pairs of random words."""
-    first, second = groups.sides(how.lengths)
-    axis = paired_axis(first, second, centring=how.centring)
-    ends = share_intervals(first, second, centring=how.centring)
-    drawn = next(iter(request.random_plain.values()))
-    few = vectors.distinct_known(drawn) < FEWEST_RANDOM
-    some = [] if few else [one for row in drawn for one in row[: max(20, POOL // len(drawn))]]
-    pool = _known(vectors.of(some))
-    chance = random_shares(unit(pool) if how.lengths == "unit" else pool, len(first), seed=how.seed)
-    counts = {"pairs": len(request.pairs), "known": len(first), "agreeing": axis.agreeing}
-    for k, (share, interval) in enumerate(zip(axis.shares, ends, strict=True)):
-        here = {**where, "component": str(k + 1), "centring": how.centring, "lengths": how.lengths}
-        yield Finding("explained_variance", float(share), len(first), _or_none(interval), here, counts)
-        if k < len(chance) and math.isfinite(chance[k]):
-            yield Finding("explained_variance_chance", float(chance[k]), len(first), None, here)
-
-
-def _direct(
-    request: Asked,
-    vectors: Embedded,
-    name: str,
-    values: FloatArray,
-    axis: FloatArray,
-    where: Mapping[str, str],
-    how: Biasing,
-) -> Iterator[Finding]:
-    """Direct Bias of a list, its side, its symptoms and its words; values are cosines, (targets,)."""
-    targets = request.lists[name].targets
-    known = ~np.isnan(values)
-    there = values[known]
-    n = len(there)
-    pools = _pools(request.random[name], vectors, len(targets), lambda rows: cosines(rows, axis))[known]
-    ends = how.interval(there)
-    unclear = ("direction_unclear",) if not ends[0] * ends[1] > 0 else ()
-    words = [target for target, kept in zip(targets, known, strict=True) if kept]
-    most = tuple(words[i].word for i in carriers(there, CARRIERS))
-    counts = {"words": len(targets), "known": n, "missing": len(targets) - n}
-    whole = _mean_size("direct_bias", there, where, how)
-    yield replace(whole, counts=counts, examples=most, flags=unclear)
-    yield from _chance("direct_bias", how.test(how.sizes(there), how.sizes(pools), two_sided=False), n, where)
-    towards = {"towards_female": int((there > 0).sum()), "towards_male": int((there < 0).sum())}
-    yield Finding("signed_mean", float(there.mean()), n, ends, whole.where, towards, (), unclear)
-    yield from _chance("signed_mean", how.test(there, pools, two_sided=True), n, where)
-    for symptom in dict.fromkeys(target.symptom for target in words if target.symptom):
-        part = there[[target.symptom == symptom for target in words]]
-        yield _mean_size("direct_bias_symptom", part, {**where, "symptom": symptom}, how)
-    for i in carriers(there, n):
-        named = {"word": words[i].word, "symptom": words[i].symptom}
-        here = {**where, **{key: value for key, value in named.items() if value}}
-        yield Finding("projection", float(there[i]), 1, None, here)
-
-
-def _variants(groups: _Groups, own: FloatArray, where: Mapping[str, str], how: Biasing) -> Iterator[Finding]:
-    """Direct Bias with other gender directions: how much the figure depends on that choice."""
-    for centring, lengths in VARIANTS:
-        values = cosines(own, groups.axis(centring, lengths))
-        here = {**where, "centring": centring, "lengths": lengths}
-        yield _mean_size("direct_bias_variant", values, here, how)
-
-
-def _mean_size(measure: str, values: FloatArray, where: Mapping[str, str], how: Biasing) -> Finding:
-    """Direct Bias of some words, and the side that they lean to."""
-    here = {**where, "direction": "F" if values.mean() > 0 else "M"}
-    value = direct_bias(values, strictness=how.strictness)
-    return Finding(measure, value, len(values), how.interval(how.sizes(values)), here)
-
-
-def _chance(measure: str, test: ListTest, n: int, where: Mapping[str, str]) -> Iterator[Finding]:
-    """What random lists show, and how many of them show as much."""
-    yield Finding(f"{measure}_chance", test.chance, n, _or_none(test.spread), where)
-    yield Finding(f"{measure}_p", test.p, n, None, where)
-
-
-def _neighbours(
-    request: Asked, vectors: Embedded, name: str, groups: _Groups, where: Mapping[str, str], how: Biasing
-) -> Iterator[Finding]:
-    """WEAT (SEAT for contextual vectors) against words of bodily illness, and RND; above 0 is female."""
-    named = {target.word.casefold() for target in request.lists[name].targets}
-    contrast = _known(vectors.of([one for one in request.contrast if one.word.casefold() not in named]))
-    plain = vectors.of(request.plain[name])
-    own = _known(plain)
-    attributes = {"female": len(groups.female), "male": len(groups.male)}
-    if not len(own) or not all(attributes.values()):
-        return
-    drawn = {"permutations": how.random_lists, "resamples": how.resamples, "seed": how.seed}
-    found = weat(own, contrast, groups.female, groups.male, **drawn)
-    n = len(own) + len(contrast)
-    against = {**where, "against": "physical illness"}
-    counts = {"targets": len(own), "contrast": len(contrast), **attributes}
-    yield Finding("weat_effect", found.effect, n, _or_none(found.interval), against, counts)
-    yield Finding("weat_p", found.p_two_sided, n, None, against)
-
-    def distances(rows: FloatArray) -> FloatArray:
-        return norm_distances(rows, groups.female, groups.male)
-
-    values = distances(plain)
-    known = ~np.isnan(values)
-    there = values[known]
-    pools = _pools(request.random_plain[name], vectors, len(values), distances)[known]
-    yield Finding("rnd", float(there.mean()), len(there), how.interval(there), where, attributes)
-    yield from _chance("rnd", how.test(there, pools, two_sided=True), len(there), where)
-
-
-def _pools(
-    rows: tuple[tuple[Spoken, ...], ...],
-    vectors: Embedded,
-    targets: int,
-    measure: Callable[[FloatArray], FloatArray],
-) -> FloatArray:
-    """What random words show, (targets, m); one row for all is repeated, short rows are filled with NaN.
-
-    NaN everywhere where too few of the words are known.
-    """
-    widest = max(len(row) for row in rows)
-    out = np.full((len(rows), widest), np.nan)
-    for i, row in enumerate(rows if vectors.distinct_known(rows) >= FEWEST_RANDOM else ()):
-        out[i, : len(row)] = measure(vectors.of(row))
-    return np.repeat(out, targets, axis=0) if len(rows) == 1 else out
-
-
-def _known(rows: FloatArray) -> FloatArray:
-    found: FloatArray = rows[~np.isnan(unit(rows)).any(axis=1)]
-    return found
 
 
 def _or_none(interval: Interval) -> Interval | None:
