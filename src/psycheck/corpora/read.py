@@ -9,8 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from psycheck.corpora.arrow import table_of
 from psycheck.corpora.columns import LONGEST_GROUP, Columns, Roles, assign, showable_names, split_name
-from psycheck.corpora.frames import table_of
 from psycheck.corpora.labels import EVERY, read_label, shown
 from psycheck.corpora.tables import Table, read_table, stem
 from psycheck.corpus import GROUP, Corpus
@@ -35,7 +35,7 @@ def read_corpus(
 ) -> Corpus:
     """Read CSV, TSV, JSON lines (each also .gz or .zst), Parquet, or a folder saved by Hugging Face datasets.
 
-    `source` is a path, or what `frames.table_of` takes: a pandas or polars frame, a Hugging Face dataset or a
+    `source` is a path, or what `arrow.table_of` takes: a pandas or polars frame, a Hugging Face dataset or a
     sequence of strings. `split` keeps one split; `format` overrides the extension of the file name.
     """
     is_path = isinstance(source, str | PathLike)

@@ -6,7 +6,6 @@ import tomllib
 import zlib
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -67,20 +66,28 @@ class Lines:
 
     def __iter__(self) -> Iterator[str]:
         pieces: list[bytes] = []
-        for chunk in _joined_ends(_checked(self.path, _chunks(self.path, self.compression))):
-            damaged = b"\0" in chunk
+        for chunk in _joined_ends(_chunks(self.path, self.compression)):
             for piece in chunk.splitlines(keepends=True):
-                if damaged and b"\0" in piece:
-                    raise self._nul(self._offset + sum(map(len, pieces)) + piece.index(b"\0"))
+                if (nul := piece.find(b"\0")) >= 0:
+                    self.line += 1
+                    at = f"{self._offset + sum(map(len, pieces)) + nul:,}"
+                    raise BadInput(
+                        f"there is a NUL byte at byte {at}: the row is damaged, or this is not a text file",
+                        where=self.where(),
+                        allowed="CSV, TSV or JSON lines in UTF-8",
+                    )
                 self._row_bytes += len(piece)
                 if self._row_bytes > LONGEST:
                     self.line += 1
-                    raise self._too_long()
+                    raise BadInput(
+                        f"a row is longer than {LONGEST // 2**20} MiB",
+                        where=self.where(),
+                        do="check that the file has line breaks and that every quote is closed",
+                    )
                 pieces.append(piece)
                 if piece.endswith((b"\n", b"\r")):
-                    line = b"".join(pieces)
+                    yield self._decoded(b"".join(pieces))
                     pieces.clear()
-                    yield self._decoded(line)
         if pieces:
             yield self._decoded(b"".join(pieces))
 
@@ -99,21 +106,6 @@ class Lines:
                 allowed="UTF-8",
                 do="save the file as UTF-8; it may be in Windows-1252 or Latin-1",
             ) from None
-
-    def _nul(self, byte: int) -> BadInput:
-        self.line += 1
-        return BadInput(
-            f"there is a NUL byte at byte {byte:,}: the row is damaged, or this is not a text file",
-            where=self.where(),
-            allowed="CSV, TSV or JSON lines in UTF-8",
-        )
-
-    def _too_long(self) -> BadInput:
-        return BadInput(
-            f"a row is longer than {LONGEST // 2**20} MiB",
-            where=self.where(),
-            do="check that the file has line breaks and that every quote is closed",
-        )
 
 
 def json_values(lines: Lines, *, nested: bool = False) -> Iterator[Any]:
@@ -166,29 +158,15 @@ def _joined_ends(chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield held
 
 
-def _checked(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Refuse content that is known to be of another type before any of it is read as text."""
-    head = next(chunks, b"")
-    for kind in _other_types():
-        if any(head.startswith(bytes.fromhex(magic)) for magic in kind["magic"]):
-            raise BadInput(f"the content of this file is {kind['what']}", where=str(path), do=kind["do"])
-    if head.lstrip()[:9].lower().startswith(_MARKUP):
-        raise BadInput(
-            "this is a web page or an XML file", where=str(path), do="download the data file itself"
-        )
-    yield head
-    yield from chunks
-
-
 @cache
-def _other_types() -> list[dict[str, Any]]:
-    text = files("psycheck.corpora").joinpath("streams.toml").read_text("utf-8")
-    kinds: list[dict[str, Any]] = tomllib.loads(text)["other"]
-    return kinds
+def _other_types() -> list[tuple[tuple[bytes, ...], str, str]]:
+    """The first bytes of content that is not CSV, TSV or JSON lines, what it is and what to do."""
+    kinds = tomllib.loads(Path(__file__).with_name("streams.toml").read_text("utf-8"))["other"]
+    return [(tuple(map(bytes.fromhex, kind["magic"])), kind["what"], kind["do"]) for kind in kinds]
 
 
 def _chunks(path: Path, compression: str | None) -> Iterator[bytes]:
-    """The decompressed bytes in pieces of bounded size."""
+    """The decompressed bytes in pieces of bounded size; content of a known other type is refused first."""
     try:
         with path.open("rb") as file:
             head = file.read(4)
@@ -199,7 +177,16 @@ def _chunks(path: Path, compression: str | None) -> Iterator[bytes]:
                     where=str(path),
                     do=f"remove '{path.suffix}' from its name",
                 )
-            yield from decompressed(file, compression if head else None, step=_ZSTD_INPUT)
+            chunks = decompressed(file, compression if head else None, step=_ZSTD_INPUT)
+            first = next(chunks, b"")
+            for magic, what, do in _other_types():
+                if first.startswith(magic):
+                    raise BadInput(f"the content of this file is {what}", where=str(path), do=do)
+            if first.lstrip()[:9].lower().startswith(_MARKUP):
+                do = "download the data file itself"
+                raise BadInput("this is a web page or an XML file", where=str(path), do=do)
+            yield first
+            yield from chunks
     except EOFError:
         raise BadInput("the compressed file is truncated", where=str(path), do="copy it again") from None
     except DAMAGED as error:
