@@ -14,11 +14,11 @@ import polars as pl
 
 from psycheck.corpora.adversarial import cross_scores, fold_groups
 from psycheck.corpora.clean import personal_in
+from psycheck.corpora.columns import without_options
 from psycheck.corpora.mend import even_lengths, without_word
 from psycheck.corpora.near import near_duplicates
 from psycheck.corpora.shortcuts import Shortcut, Words, keyword, telling_length, telling_word, word_table
 from psycheck.corpora.showable import showable, showable_beginning
-from psycheck.corpora.typed import without_options
 from psycheck.corpora.vocabulary import authors_of
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra

@@ -9,12 +9,10 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from psycheck.corpora.columns import Columns
-from psycheck.corpora.known.catalogue import known_corpora
-from psycheck.corpora.known.open import known_name, open_known
+from psycheck.corpora.columns import Columns, as_typed, options_of
+from psycheck.corpora.known.open import known_corpora, known_name, open_known
 from psycheck.corpora.read import read_corpus
 from psycheck.corpora.tables import readable_name
-from psycheck.corpora.typed import as_typed, options_of
 from psycheck.corpus import LABEL, Corpus
 from psycheck.demo.shipped_corpora import open_demo
 from psycheck.errors import BadInput, nearest

@@ -44,9 +44,8 @@ def load(release: Release) -> Loaded:
     positive = mentions.pop("depression", [])
     controls = even_sample(mentions, len(positive), Random(_SEED))
     drawn_away = sum(map(len, mentions.values())) - len(controls)
-    if drawn_away:
-        left_out["control beyond the number of depression tweets"] = drawn_away
-    return Loaded([*positive, *controls], dict(left_out))
+    left_out["control beyond the number of depression tweets"] = drawn_away
+    return Loaded([*positive, *controls], left_out)
 
 
 def even_sample(kinds: dict[str, list[Item]], wanted: int, random: Random) -> list[Item]:

@@ -6,19 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from psycheck.corpora.known.catalogue import Known
+from psycheck.corpora.columns import split_name
 from psycheck.corpora.streams import COMPRESSIONS, Lines, json_values, refuse_half_characters
 from psycheck.corpora.tables import Table, read_table
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 
-GENDERS = MappingProxyType(
-    {"f": "female", "female": "female", "woman": "female", "m": "male", "male": "male", "man": "male"}
-)
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+if TYPE_CHECKING:
+    from psycheck.corpora.known.open import Known
+
+_GENDERS = dict.fromkeys(("f", "female", "woman"), "female") | dict.fromkeys(("m", "male", "man"), "male")
 _LARGEST = 4 * 2**30
 
 
@@ -32,7 +31,7 @@ class Item:
     author: str | None = None
     time: str | None = None
     split: str | None = None
-    groups: Mapping[str, str | None] = field(default_factory=lambda: _NOTHING)
+    groups: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Loaded:
     """What a loader found: the texts, what it left out and why, and what a reader should know."""
 
     items: Sequence[Item]
-    left_out: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -48,8 +47,9 @@ class Loaded:
 class Release:
     """One corpus of the catalogue as it lies on a user's disk: a folder, or a file of it."""
 
-    known: Known
+    known: "Known"
     path: Path
+    layout: Mapping[str, Any] = field(default_factory=dict)
 
     def files(self, *patterns: str) -> list[Path]:
         """The files that match one of the patterns, in the folder or, if there is none, below it, sorted.
@@ -187,27 +187,84 @@ class Sheet:
         return out
 
 
+def load_table(release: Release) -> Loaded:
+    """One text per row of each table, with the split of its file, as its catalogue entry says."""
+    layout = release.layout
+    for folder in layout.get("folders", ()):
+        home = release.path / folder
+        if all((home / patterns[0]).is_file() for patterns in layout["files"].values()):
+            release = replace(release, path=home)
+            break
+    items: list[Item] = []
+    for split, patterns in layout["files"].items():
+        found = release.files(*patterns)
+        if not layout.get("several") and not release.path.is_file():
+            found = [release.file(*patterns)]
+        for path in found:
+            items += _rows(release.table(path, layout["text"], *layout.get("needed", ())), layout, split)
+        if found and release.path.is_file():
+            break
+    if not items:
+        raise release.missing(next(iter(layout["files"].values()))[0])
+    return Loaded(items)
+
+
+def _rows(sheet: Sheet, layout: Mapping[str, Any], part: str) -> list[Item]:
+    """One item per row; the part "whole" has no split, or a column of splits."""
+    columns = layout["labels"]
+    if "no_labels" in layout:
+        spelled = {label: columns.get(label, [label]) for label in sheet.release.known.labels}
+        columns = {label: names for label, names in spelled.items() if sheet.find(*names)}
+        if not columns.keys() - set(layout["besides"]):
+            raise sheet.release.wrong(layout["no_labels"], str(sheet.table.path))
+    unknown = layout.get("unknown", ())
+    labels = {label: sheet.marks(*names, unknown=unknown) for label, names in columns.items()}
+    groups = {group: sheet.words(column) for group, column in layout.get("groups", {}).items()}
+    ids, authors, times = (sheet.words(*layout.get(role, ())) for role in ("id", "author", "time"))
+    if "id_parts" in layout:
+        places = zip(*(sheet.words(column) for column in layout["id_parts"]), strict=True)
+        ids = ["-".join(filter(None, place)) if all(place) else None for place in places]
+    splits = sheet.words("split") if part == "whole" else [part] * len(sheet)
+    prefix = "" if part == "whole" else f"{part}-"
+    return [
+        Item(
+            f"{prefix}{ids[row] or row + 1}",
+            text,
+            {label: marks[row] for label, marks in labels.items()},
+            author=authors[row],
+            time=times[row],
+            split=split_name(split) if (split := splits[row]) else None,
+            groups={group: members[row] for group, members in groups.items()},
+        )
+        for row, text in enumerate(sheet.texts(layout["text"]))
+    ]
+
+
 def gather(name: str, loaded: Loaded) -> Corpus:
     """One corpus of all items; columns that no item fills are left out, an id that repeats is numbered."""
     items = loaded.items
     labels = dict.fromkeys(label for item in items for label in item.labels)
     groups = dict.fromkeys(group for item in items for group in item.groups)
+
+    def filled(values: list[str | None]) -> list[str | None] | None:
+        return values if any(value is not None for value in values) else None
+
     corpus = Corpus.of(
         name,
         [item.text for item in items],
         ids=_distinct(item.id for item in items),
         labels={label: [item.labels.get(label) for item in items] for label in labels},
         groups={group: [item.groups.get(group) for item in items] for group in groups},
-        author=_filled([item.author for item in items]),
-        time=_filled([item.time for item in items]),
-        split=_filled([item.split for item in items]),
+        author=filled([item.author for item in items]),
+        time=filled([item.time for item in items]),
+        split=filled([item.split for item in items]),
     )
-    return replace(corpus, left_out=dict(loaded.left_out), notes=loaded.notes)
+    return replace(corpus, left_out={why: n for why, n in loaded.left_out.items() if n}, notes=loaded.notes)
 
 
 def gender(word: str | None) -> str | None:
     """A gender as the corpora of psycheck write it; None where it is not known."""
-    return None if word is None else GENDERS.get(word.strip().casefold())
+    return None if word is None else _GENDERS.get(word.strip().casefold())
 
 
 def joined(*parts: str | None) -> str:
@@ -227,10 +284,6 @@ def _distinct(ids: Iterable[str]) -> list[str]:
         taken.add(new)
         out.append(new)
     return out
-
-
-def _filled(values: list[str | None]) -> list[str | None] | None:
-    return values if any(value is not None for value in values) else None
 
 
 def _matches(path: Path, patterns: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ the tweet in `data/tweet`, or else with the last tweet of the timeline. The anch
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -51,17 +51,13 @@ def load(release: Release) -> Loaded:
         for side, label in (("positive", 1.0), ("negative", 0.0))
         for item in _side(release, _folder(release, side), label, left_out)
     ]
-    corpus, _ = cleaned(gather("shen-twitter", Loaded(items, dict(left_out))), steps_of(preset="deck-tweets"))
+    corpus, _ = cleaned(gather("shen-twitter", Loaded(items, left_out)), steps_of(preset="deck-tweets"))
     texts = dict(zip(corpus.ids, corpus.texts, strict=True))
-    kept = [
-        Item(item.id, texts[item.id], item.labels, item.author, item.time)
-        for item in items
-        if item.id in texts
-    ]
+    kept = [replace(item, text=texts[item.id]) for item in items if item.id in texts]
     counts = Counter(corpus.left_out)
     balanced = _balanced(kept)
     counts["drawn away to make the classes equally large"] = len(kept) - len(balanced)
-    return Loaded(balanced, {why: n for why, n in counts.items() if n})
+    return Loaded(balanced, counts)
 
 
 def anchors(text: str) -> bool:
