@@ -112,11 +112,9 @@ def _pandas_table(frame: Any) -> Table:
 
 
 def _texts_table(source: Any) -> Table:
-    listed = getattr(source, "to_list", None) or getattr(source, "tolist", None)
-    if isinstance(source, Sequence) and not isinstance(source, str | bytes):
-        cells = list(source)
-    else:
-        cells = None if listed is None else listed()
+    listed = getattr(source, "to_list", None) or getattr(source, "tolist", lambda: None)
+    in_order = isinstance(source, Sequence) and not isinstance(source, str | bytes)
+    cells = list(source) if in_order else listed()
     if isinstance(source, Mapping) or not isinstance(cells, list):
         what = f"expected a corpus, got an object of type {type(source).__name__}"
         raise BadInput(what, allowed=_IN_MEMORY)

@@ -29,9 +29,6 @@ class CorpusPlan:
     columns: Columns = field(default_factory=Columns)
 
 
-_MOST_WORDS = 5
-
-
 class TableLike(Protocol):
     """A pandas DataFrame, or a Hugging Face Dataset or DatasetDict."""
 
@@ -55,8 +52,9 @@ def open_corpora(
     A list of strings is a list of texts if one of them cannot name a corpus: it has white space, no file
     extension that is read, and no such file exists.
     """
-    several = isinstance(sources, list | tuple) and not _are_texts(sources)
-    listed: list[Any] = list(sources) if several else [sources]  # type: ignore[arg-type]  # a list, as checked
+    listed: list[Any] = list(sources) if isinstance(sources, list | tuple) else [sources]
+    if all(isinstance(one, str) for one in listed) and not all(map(_names_a_corpus, listed)):
+        listed = [sources]
     opened: list[Corpus] = []
     for source in listed:
         corpus = open_corpus(source, text=text, labels=labels, split=split)
@@ -86,10 +84,9 @@ def open_corpus(
             raise BadInput("a Corpus has its text column already", where="text", do="leave text out")
         corpus = with_labels(source, columns.labels)
         return corpus if split is None else corpus.part(split)
-    if isinstance(source, str) and len(source.split()) > _MOST_WORDS and not _names_a_corpus(source):
-        raise BadInput(
-            "a single string names a file, and this one looks like a text", do="pass a list of strings"
-        )
+    if isinstance(source, str) and len(source.split()) > 5 and not _names_a_corpus(source):
+        what = "a single string names a file, and this one looks like a text"
+        raise BadInput(what, do="pass a list of strings")
     if isinstance(source, str | PathLike):
         source = CorpusPlan(str(source), split=split, columns=columns)
     elif not isinstance(source, CorpusPlan):
@@ -112,13 +109,12 @@ def open_corpus(
     return replace(with_labels(corpus, plan.columns.labels), name=plan.name or corpus.name, called=called)
 
 
-def _are_texts(sources: Sequence[object]) -> bool:
-    strings = [one for one in sources if isinstance(one, str)]
-    return len(strings) == len(sources) and not all(map(_names_a_corpus, strings))
+def _has_known_columns(path: str) -> bool:
+    return path.partition(":")[0] in ("demo", *known_corpora())
 
 
 def _names_a_corpus(string: str) -> bool:
-    if not re.search(r"\s", string) or string.partition(":")[0] in ("demo", *known_corpora()):
+    if not re.search(r"\s", string) or _has_known_columns(string):
         return True
     try:
         return "\n" not in string and (readable_name(string) or Path(string).exists())
@@ -131,9 +127,8 @@ def corpus_plan(
 ) -> CorpusPlan:
     """One corpus as named on the command line: PATH or NAME=PATH."""
     name, equals, path = typed.partition("=")
-    if equals and not Path(typed).exists() and name and "/" not in name:
-        return CorpusPlan(path, name, split, format, columns)
-    return CorpusPlan(typed, None, split, format, columns)
+    renamed = equals and not Path(typed).exists() and name and "/" not in name
+    return CorpusPlan(path if renamed else typed, name if renamed else None, split, format, columns)
 
 
 def corpus_plans(
@@ -145,10 +140,8 @@ def corpus_plans(
     """
     plans = [corpus_plan(one, columns, split, format) for one in typed]
     # What is neither a file nor known is an error when it is opened.
-    ready = [plan.path.partition(":")[0] in ("demo", *known_corpora()) for plan in plans]
-    if all(ready):
-        return plans
-    bare = Columns(labels=columns.labels)
+    ready = [_has_known_columns(plan.path) for plan in plans]
+    bare = columns if all(ready) else Columns(labels=columns.labels)
     return [replace(plan, columns=bare) if known else plan for plan, known in zip(plans, ready, strict=True)]
 
 
@@ -173,10 +166,8 @@ def with_labels(corpus: Corpus, wanted: Sequence[str]) -> Corpus:
         column, _, name = label.partition("=")
         found = next((one for one in (column, name) if one in corpus.labels), None)
         if found is None:
-            raise BadInput(
-                f"corpus '{corpus.name}' has no label '{name or column}'",
-                allowed=nearest(name or column, corpus.labels),
-            )
+            what = f"corpus '{corpus.name}' has no label '{name or column}'"
+            raise BadInput(what, allowed=nearest(name or column, corpus.labels))
         called[found] = name or column
     dropped = [LABEL + label for label in corpus.labels if label not in called]
     table = corpus.table.drop(dropped).rename({LABEL + old: LABEL + new for old, new in called.items()})
