@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from psycheck.corpora.streams import LONGEST
+from psycheck.corpora.streams import LONGEST, bad_file
 from psycheck.corpora.tables import Table
 from psycheck.errors import BadInput, nearest
 
@@ -38,11 +38,9 @@ def read_parquet(path: Path) -> Table:
     except _UNREADABLE as error:
         with path.open("rb") as file:
             what = "is damaged or truncated" if file.read(4) == b"PAR1" else "is not a Parquet file"
-        raise BadInput(
-            f"the file {what} ({type(error).__name__})",
-            where=str(path),
-            do="save it again, or give it the extension of its actual format",
-        ) from None
+        what = f"the file {what} ({type(error).__name__})"
+        do = "save it again, or give it the extension of its actual format"
+        raise bad_file(path, what, do=do) from None
     return _frame_table(path, _with_class_names(frame, info), unread=_unread(schema))
 
 
@@ -53,15 +51,15 @@ def read_dataset_folder(path: Path) -> Table:
     if not (path / "dataset_dict.json").is_file():
         endings = (".csv", ".tsv", ".jsonl", ".parquet", ".gz", ".zst")
         files = [file.name for file in path.iterdir() if file.suffix in endings]
-        raise BadInput(
+        raise bad_file(
+            path,
             "this folder is not a saved dataset: it has neither state.json nor dataset_dict.json",
-            where=str(path),
-            allowed="a file, or a folder written by save_to_disk of Hugging Face datasets",
             do=f"name one of its files: {nearest('', files)}" if files else "",
+            allowed="a file, or a folder written by save_to_disk of Hugging Face datasets",
         )
     splits = _names(_json(path / "dataset_dict.json").get("splits"))
     if not splits:
-        raise BadInput("the dataset lists no splits", where=str(path / "dataset_dict.json"), do=_SAVE_AGAIN)
+        raise bad_file(path / "dataset_dict.json", "the dataset lists no splits", do=_SAVE_AGAIN)
     return _join_splits(path, {split: _read_dataset(path / split) for split in splits})
 
 
@@ -80,7 +78,7 @@ def table_of(source: Any) -> Table:
     else:
         table = _texts_table(source)
     if not table.columns or not len(table):
-        raise BadInput("there are no rows to read", where=str(table.path), do="pass at least one text")
+        raise bad_file(table.path, "there are no rows to read", do="pass at least one text")
     return table
 
 
@@ -98,7 +96,7 @@ def _dataset(source: Any) -> pl.DataFrame:
 def _pandas_table(frame: Any) -> Table:
     path, names = Path("frame"), [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
-        raise BadInput("two columns have the same name", where=str(path), do="rename one of them")
+        raise bad_file(path, "two columns have the same name", do="rename one of them")
     columns: dict[str, list[object]] = {}
     unread: dict[str, str] = {}
     for at, name in enumerate(names):
@@ -137,16 +135,13 @@ def _join_splits(path: Path, parts: Mapping[str, pl.DataFrame]) -> Table:
     """Join the splits of a DatasetDict into one table with the column `split`."""
     if not parts:
         what = "the dataset has no splits"
-        raise BadInput(what, where=str(path), do="pass a dataset with at least one split")
+        raise bad_file(path, what, do="pass a dataset with at least one split")
     single = {split: frame.drop(_unread(frame.schema)) for split, frame in parts.items()}
     first, names = next((split, frame.columns) for split, frame in single.items())
     for split, frame in single.items():
         if set(frame.columns) != set(names):
-            raise BadInput(
-                f"split '{split}' has other columns than split '{first}'",
-                where=str(path),
-                allowed=", ".join(sorted(names)),
-            )
+            what = f"split '{split}' has other columns than split '{first}'"
+            raise bad_file(path, what, allowed=", ".join(sorted(names)))
     columns = list(dict.fromkeys((*names, "split")))
     frames = [frame.with_columns(split=pl.lit(split)).select(columns) for split, frame in single.items()]
     return _frame_table(
@@ -189,13 +184,10 @@ def _read_dataset(folder: Path) -> pl.DataFrame:
     entries = listed if isinstance(listed, list) else []
     files = _names([one.get("filename") for one in entries if isinstance(one, dict)])
     if not files:
-        raise BadInput("the dataset lists no data files", where=str(folder / "state.json"), do=_SAVE_AGAIN)
+        raise bad_file(folder / "state.json", "the dataset lists no data files", do=_SAVE_AGAIN)
     if state.get("_indices_files") or state.get("_indices_data_files"):
-        raise BadInput(
-            "the dataset was saved with a selection of its rows",
-            where=str(folder),
-            do="call flatten_indices() on it and save it again",
-        )
+        what = "the dataset was saved with a selection of its rows"
+        raise bad_file(folder, what, do="call flatten_indices() on it and save it again")
     frames = [_read_stream(folder / name) for name in files]
     frame = _concatenated(frames, "the data files have different columns", folder)
     info = folder / "dataset_info.json"
@@ -206,7 +198,7 @@ def _concatenated(frames: list[pl.DataFrame], otherwise: str, path: Path) -> pl.
     try:
         return pl.concat(frames, how="vertical_relaxed")
     except pl.exceptions.PolarsError:
-        raise BadInput(otherwise, where=str(path), do=_SAVE_AGAIN) from None
+        raise bad_file(path, otherwise, do=_SAVE_AGAIN) from None
 
 
 def _read_stream(path: Path) -> pl.DataFrame:
@@ -217,13 +209,11 @@ def _read_stream(path: Path) -> pl.DataFrame:
         frame = pl.read_ipc_stream(path)
     except _UNREADABLE as error:
         what = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be read"
-        raise BadInput(
-            f"a data file of the dataset {what} ({type(error).__name__})",
-            where=str(path),
-            do=_COPY_AGAIN,
+        raise bad_file(
+            path, f"a data file of the dataset {what} ({type(error).__name__})", do=_COPY_AGAIN
         ) from None
     if not whole:
-        raise BadInput("a data file of the dataset is truncated", where=str(path), do="copy the folder again")
+        raise bad_file(path, "a data file of the dataset is truncated", do="copy the folder again")
     return frame
 
 
@@ -231,13 +221,11 @@ def _json(path: Path) -> dict[str, object]:
     try:
         content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise BadInput(
-            f"the dataset's description cannot be read ({type(error).__name__})",
-            where=str(path),
-            do=_COPY_AGAIN,
+        raise bad_file(
+            path, f"the dataset's description cannot be read ({type(error).__name__})", do=_COPY_AGAIN
         ) from None
     if not isinstance(content, dict):
-        raise BadInput("the dataset's description is not a JSON object", where=str(path), do=_SAVE_AGAIN)
+        raise bad_file(path, "the dataset's description is not a JSON object", do=_SAVE_AGAIN)
     return content
 
 

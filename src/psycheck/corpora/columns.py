@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from psycheck.corpora.labels import looks_like_label, number_in, shown, words
+from psycheck.corpora.streams import bad_file
 from psycheck.corpora.tables import Table
 from psycheck.corpus import GROUP, LABEL
 from psycheck.errors import BadInput, nearest
@@ -73,11 +74,8 @@ def assign(table: Table, columns: Columns) -> Roles:
             )
     others = [c for role, c in roles.items() if role != "text"] + groups + [column for column, _ in labels]
     if roles["text"] in others:
-        raise BadInput(
-            f"column '{roles['text']}' is named as the text column and for another role",
-            where=str(table.path),
-            do="name a different column for each role",
-        )
+        what = f"column '{roles['text']}' is named as the text column and for another role"
+        raise bad_file(table.path, what, do="name a different column for each role")
     if not groups:
         groups = [c for c in _known(table, "group", taken) if _few(table.columns[c])]
         taken.update(groups)
@@ -137,7 +135,7 @@ def _find(table: Table, column: str) -> str:
     names, what = [*table.columns, *table.unread], f"there is no column '{column}'"
     if column in table.unread:
         names, what = [*table.columns], f"column '{column}' holds {table.unread[column]}, not single values"
-    raise BadInput(what, where=str(table.path), allowed=nearest(column, showable_names(names)))
+    raise bad_file(table.path, what, allowed=nearest(column, showable_names(names)))
 
 
 def showable_names(names: Iterable[str]) -> list[str]:
@@ -178,18 +176,12 @@ def _guess_text(table: Table, taken: set[str]) -> str:
     left = table.columns.keys() - taken - other
     lengths = {name: _mean_length(cells) for name, cells in table.columns.items() if name in left}
     if not any(lengths.values()):
-        raise BadInput(
-            "no column holds texts" + " other than those named for another role" * bool(taken),
-            where=str(table.path),
-            do="name the text column (--text)",
-        )
+        what = "no column holds texts" + " other than those named for another role" * bool(taken)
+        raise bad_file(table.path, what, do="name the text column (--text)")
     longest = max(lengths, key=lambda column: lengths[column])
     if not shown(longest):
-        raise BadInput(
-            "no column is known to hold texts, and the first row may be data, not a header",
-            where=str(table.path),
-            do="add a header row, or name the text column (--text)",
-        )
+        what = "no column is known to hold texts, and the first row may be data, not a header"
+        raise bad_file(table.path, what, do="add a header row, or name the text column (--text)")
     return longest
 
 

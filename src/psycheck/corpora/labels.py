@@ -67,11 +67,9 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
     cells = table.columns[column]
     if name == EVERY:
         if len(values) > _MOST_CLASSES or not all(shown(value.shown) for value in values):
-            raise BadInput(
-                f"the column holds {len(values)} different values, or long ones, so they are not classes",
-                where=f"{table.path}, column '{column}'",
-                allowed=f"at most {_MOST_CLASSES} short names",
-            )
+            what = f"the column holds {len(values)} different values, or long ones, so they are not classes"
+            allowed = f"at most {_MOST_CLASSES} short names"
+            raise BadInput(what, where=f"{table.path}, column '{column}'", allowed=allowed)
         # A text without a class is not annotated.
         rows = [annotated[cell].key if cell in annotated else None for cell in cells]
         marks: dict[str, Marks] = {
@@ -136,11 +134,9 @@ def _distinct(table: Table, column: str) -> dict[object, _Value]:
             continue
         value = _value(cell, index)
         if value is None:
-            raise BadInput(
-                f"the label is a {type(cell).__name__}, not a single value",
-                where=table.where(index, column),
-                allowed="0, 1, true, false, a number between them, a name, or nothing",
-            )
+            what = f"the label is a {type(cell).__name__}, not a single value"
+            allowed = "0, 1, true, false, a number between them, a name, or nothing"
+            raise BadInput(what, where=table.where(index, column), allowed=allowed)
         seen[cell] = value
     return seen
 

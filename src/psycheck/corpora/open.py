@@ -94,11 +94,9 @@ def open_corpus(
     plan, others = source, replace(source.columns, labels=())
     if plan.path.startswith("demo:"):
         if options := options_of(others):
-            raise BadInput(
-                f"a demo corpus takes no {options}: its columns are known",
-                where=plan.path,
-                allowed="--split NAME, --label NAME to take one of its labels",
-            )
+            what = f"a demo corpus takes no {options}: its columns are known"
+            allowed = "--split NAME, --label NAME to take one of its labels"
+            raise BadInput(what, where=plan.path, allowed=allowed)
         corpus = open_demo(plan.path.removeprefix("demo:"), plan.split)
     elif known := known_name(plan.path):
         corpus = open_known(*known, plan.split, others)

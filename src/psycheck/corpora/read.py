@@ -12,6 +12,7 @@ from typing import Any
 from psycheck.corpora.arrow import table_of
 from psycheck.corpora.columns import LONGEST_GROUP, Columns, Roles, assign, showable_names, split_name
 from psycheck.corpora.labels import EVERY, read_label, shown
+from psycheck.corpora.streams import bad_file
 from psycheck.corpora.tables import Table, read_table, stem
 from psycheck.corpus import GROUP, Corpus
 from psycheck.errors import BadInput, counted
@@ -57,11 +58,9 @@ def read_corpus(
         corpus = corpus.part(split_name(split))
     corpus = without_blank(corpus)
     if not len(corpus):
-        raise BadInput(
-            "every text is empty",
-            where=f"{table.path}, column '{roles.text}'",
-            do="name another text column (--text)",
-        )
+        what = "every text is empty"
+        do = "name another text column (--text)"
+        raise BadInput(what, where=f"{table.path}, column '{roles.text}'", do=do)
     return replace(corpus, notes=(*table.notes, *roles.notes, *label_notes, *split_notes))
 
 
@@ -133,18 +132,15 @@ def _labels(
         read = read_label(table, column, name, positive)
         if twice := [label for label in read.marks if label in out]:
             do = "rename the other label" if name == EVERY else "rename one of them (--label COLUMN=NAME)"
-            raise BadInput(f"two labels are called '{twice[0]}'", where=str(table.path), do=do)
+            raise bad_file(table.path, f"two labels are called '{twice[0]}'", do=do)
         out |= read.marks
         notes.extend(read.notes)
         unused -= read.positive
         held.append(f"column '{column}' holds {read.holds}")
     if unused:
-        raise BadInput(
-            f"positive value not found in any label column: {', '.join(map(repr, sorted(unused)))}",
-            where=str(table.path),
-            allowed="; ".join(held) or "a corpus with a label column",
-            do="write values as in the file (--positive); a plan file can set them for each corpus",
-        )
+        what = f"positive value not found in any label column: {', '.join(map(repr, sorted(unused)))}"
+        do = "write values as in the file (--positive); a plan file can set them for each corpus"
+        raise bad_file(table.path, what, do=do, allowed="; ".join(held) or "a corpus with a label column")
     return out, notes
 
 
@@ -155,11 +151,9 @@ def _splits(table: Table, column: str | None) -> tuple[list[str | None] | None, 
         return None, []
     found = sorted({cell for cell in cells if cell is not None})
     if len(found) > _MOST_SPLITS or not all(map(shown, found)):
-        raise BadInput(
-            f"the split column holds {len(found)} different values, or long ones",
-            where=f"{table.path}, column '{column}'",
-            allowed=f"at most {_MOST_SPLITS} short names, such as train, dev and test",
-        )
+        what = f"the split column holds {len(found)} different values, or long ones"
+        allowed = f"at most {_MOST_SPLITS} short names, such as train, dev and test"
+        raise BadInput(what, where=f"{table.path}, column '{column}'", allowed=allowed)
     renamed = {value: split_name(value) for value in found}
     notes = [f"Split '{old}' is read as '{new}'." for old, new in renamed.items() if new != old]
     return [None if cell is None else renamed[cell] for cell in cells], notes

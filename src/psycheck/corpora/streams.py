@@ -36,6 +36,11 @@ def place(path: Path, row: int, line: int | None = None, column: str | None = No
     return where + (f", column '{column}'" if column is not None else "")
 
 
+def bad_file(path: Path, what: str, do: str = "", allowed: str = "") -> BadInput:
+    """An error about a whole file or folder."""
+    return BadInput(what, where=str(path), allowed=allowed, do=do)
+
+
 class Lines:
     """The decoded lines of a file, with the current row and line for error messages.
 
@@ -71,19 +76,14 @@ class Lines:
                 if (nul := piece.find(b"\0")) >= 0:
                     self.line += 1
                     at = f"{self._offset + sum(map(len, pieces)) + nul:,}"
-                    raise BadInput(
-                        f"there is a NUL byte at byte {at}: the row is damaged, or this is not a text file",
-                        where=self.where(),
-                        allowed="CSV, TSV or JSON lines in UTF-8",
-                    )
+                    what = f"there is a NUL byte at byte {at}: the row is damaged, or this is not a text file"
+                    raise BadInput(what, where=self.where(), allowed="CSV, TSV or JSON lines in UTF-8")
                 self._row_bytes += len(piece)
                 if self._row_bytes > LONGEST:
                     self.line += 1
-                    raise BadInput(
-                        f"a row is longer than {LONGEST // 2**20} MiB",
-                        where=self.where(),
-                        do="check that the file has line breaks and that every quote is closed",
-                    )
+                    what = f"a row is longer than {LONGEST // 2**20} MiB"
+                    do = "check that the file has line breaks and that every quote is closed"
+                    raise BadInput(what, where=self.where(), do=do)
                 pieces.append(piece)
                 if piece.endswith((b"\n", b"\r")):
                     yield self._decoded(b"".join(pieces))
@@ -100,12 +100,9 @@ class Lines:
         try:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise BadInput(
-                f"the text is not valid UTF-8 at byte {start + error.start:,}",
-                where=self.where(),
-                allowed="UTF-8",
-                do="save the file as UTF-8; it may be in Windows-1252 or Latin-1",
-            ) from None
+            what = f"the text is not valid UTF-8 at byte {start + error.start:,}"
+            do = "save the file as UTF-8; it may be in Windows-1252 or Latin-1"
+            raise BadInput(what, where=self.where(), allowed="UTF-8", do=do) from None
 
 
 def json_values(lines: Lines, *, nested: bool = False) -> Iterator[Any]:
@@ -140,11 +137,9 @@ def refuse_half_characters(value: object, where: str) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise BadInput(
-            "an escape stands for half a character (a lone surrogate such as \\ud83d)",
-            where=where,
-            do="write the whole pair, or the character itself in UTF-8",
-        ) from None
+        what = "an escape stands for half a character (a lone surrogate such as \\ud83d)"
+        do = "write the whole pair, or the character itself in UTF-8"
+        raise BadInput(what, where=where, do=do) from None
 
 
 def _joined_ends(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -172,31 +167,25 @@ def _chunks(path: Path, compression: str | None) -> Iterator[bytes]:
             head = file.read(4)
             file.seek(0)
             if compression and head and not head.startswith(MAGIC[compression]):
-                raise BadInput(
-                    f"this file is named as if compressed with {compression}, but it is not",
-                    where=str(path),
-                    do=f"remove '{path.suffix}' from its name",
-                )
+                what = f"this file is named as if compressed with {compression}, but it is not"
+                raise bad_file(path, what, do=f"remove '{path.suffix}' from its name")
             chunks = decompressed(file, compression if head else None, step=_ZSTD_INPUT)
             first = next(chunks, b"")
             for magic, what, do in _other_types():
                 if first.startswith(magic):
-                    raise BadInput(f"the content of this file is {what}", where=str(path), do=do)
+                    raise bad_file(path, f"the content of this file is {what}", do=do)
             if first.lstrip()[:9].lower().startswith(_MARKUP):
                 do = "download the data file itself"
-                raise BadInput("this is a web page or an XML file", where=str(path), do=do)
+                raise bad_file(path, "this is a web page or an XML file", do=do)
             yield first
             yield from chunks
     except EOFError:
-        raise BadInput("the compressed file is truncated", where=str(path), do="copy it again") from None
+        raise bad_file(path, "the compressed file is truncated", do="copy it again") from None
     except DAMAGED as error:
-        raise BadInput(
-            f"the compressed file is damaged or needs a window of more than 128 MiB ({error})",
-            where=str(path),
-            do="copy it again, or compress it without --long",
-        ) from None
+        what = f"the compressed file is damaged or needs a window of more than 128 MiB ({error})"
+        raise bad_file(path, what, do="copy it again, or compress it without --long") from None
     except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror})", where=str(path)) from None
+        raise bad_file(path, f"the file cannot be read ({error.strerror})") from None
 
 
 def decompressed(

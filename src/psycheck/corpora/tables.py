@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from psycheck.corpora.streams import COMPRESSIONS, LONGEST, OBJECT_PER_LINE, Lines, json_values, place
+from psycheck.corpora.streams import (
+    COMPRESSIONS,
+    LONGEST,
+    OBJECT_PER_LINE,
+    Lines,
+    bad_file,
+    json_values,
+    place,
+)
 from psycheck.errors import BadInput, counted, nearest, neighbours
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
@@ -59,12 +67,12 @@ def read_table(path: Path, format: str | None = None) -> Table:
         else:
             table = _read_separated(path, compression, kind)
     except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror})", where=str(path)) from None
+        raise bad_file(path, f"the file cannot be read ({error.strerror})") from None
     if not table.columns:
         held = ", ".join(sorted(set(table.unread.values()))) or "nothing"
-        raise BadInput(f"no column holds single values (they hold {held})", where=str(path))
+        raise bad_file(path, f"no column holds single values (they hold {held})")
     if not len(table):
-        raise BadInput("there are columns but no rows", where=str(path), do=_HOLDS_TEXTS)
+        raise bad_file(path, "there are columns but no rows", do=_HOLDS_TEXTS)
     return table
 
 
@@ -77,23 +85,19 @@ def stem(path: Path) -> str:
 
 def _format_of(path: Path, format: str | None) -> tuple[str, str | None]:
     """The format and the compression of a file, by its name or as the user says."""
-
-    def refused(what: str, do: str = "", allowed: str = "") -> BadInput:
-        return BadInput(what, where=str(path), allowed=allowed, do=do)
-
     if format is not None and format not in NAMES:
-        raise refused(f"there is no format '{format}'", allowed=nearest(format, NAMES))
+        raise bad_file(path, f"there is no format '{format}'", allowed=nearest(format, NAMES))
     if not path.exists():
         if not path.parent.is_dir():
-            raise refused("the folder of this file does not exist")
+            raise bad_file(path, "the folder of this file does not exist")
         siblings = [p.name for p in path.parent.iterdir() if not p.name.startswith(".")]
-        raise refused("the file does not exist", allowed=neighbours(path.name, siblings))
+        raise bad_file(path, "the file does not exist", allowed=neighbours(path.name, siblings))
     if path.is_dir():
         if format not in (None, "dataset"):
-            raise refused(f"this is a folder, not a {format} file", "name a file in it")
+            raise bad_file(path, f"this is a folder, not a {format} file", "name a file in it")
         return "dataset", None
     if not path.is_file():
-        raise refused("this is neither a file nor a folder")
+        raise bad_file(path, "this is neither a file nor a folder")
     suffix, compression = _suffixes(path)
     kind = format or FORMATS.get(suffix)
     if kind is None:
@@ -101,11 +105,13 @@ def _format_of(path: Path, format: str | None) -> tuple[str, str | None]:
         if suffix == ".json":
             what, do = "JSON files are", "write one JSON object per line and name it .jsonl"
         allowed = "CSV, TSV, JSON lines (.jsonl, .ndjson; each also .gz or .zst), Parquet, a saved dataset"
-        raise refused(f"{what} not read", do, allowed)
+        raise bad_file(path, f"{what} not read", do, allowed)
     if kind == "dataset":
-        raise refused("this is a file, not a saved dataset folder", "name the folder")
+        raise bad_file(path, "this is a file, not a saved dataset folder", "name the folder")
     if kind == "parquet" and compression:
-        raise refused("Parquet files are already compressed", f"decompress the {path.suffix} file first")
+        raise bad_file(
+            path, "Parquet files are already compressed", f"decompress the {path.suffix} file first"
+        )
     return kind, compression
 
 
@@ -153,11 +159,9 @@ def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
                 names = _header(row, lines)
                 lines.next_row()
             elif len(row) != len(names):
-                raise BadInput(
-                    f"the row has {counted(len(row), 'field')}, the header has {len(names)}",
-                    where=place(lines.path, lines.row, start),
-                    do="quote texts that contain delimiters or line breaks, and double the quotes inside",
-                )
+                what = f"the row has {counted(len(row), 'field')}, the header has {len(names)}"
+                do = "quote texts that contain delimiters or line breaks, and double the quotes inside"
+                raise BadInput(what, where=place(lines.path, lines.row, start), do=do)
             else:
                 rows.append(row)
                 starts.append(start)
@@ -165,15 +169,13 @@ def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
             start = lines.line + 1
     except csv.Error as error:
         unclosed = "end of data" in str(error)
-        raise BadInput(
-            "a quote is never closed" if unclosed else "a closing quote is followed by other characters",
-            where=place(lines.path, lines.row, start),
-            do="double the quotes inside a quoted field, and close it before the next delimiter",
-        ) from None
+        what = "a quote is never closed" if unclosed else "a closing quote is followed by other characters"
+        do = "double the quotes inside a quoted field, and close it before the next delimiter"
+        raise BadInput(what, where=place(lines.path, lines.row, start), do=do) from None
     finally:
         csv.field_size_limit(limit)
     if not names:
-        raise BadInput("the file is empty", where=str(lines.path), do=_HOLDS_TEXTS)
+        raise bad_file(lines.path, "the file is empty", do=_HOLDS_TEXTS)
     columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
     return Table(lines.path, columns, starts)
 
@@ -183,19 +185,16 @@ def _header(row: list[str], lines: Lines) -> list[str]:
     names = [name.strip() or f"column_{i}" for i, name in enumerate(row, start=1)]
     if row[0].lstrip().startswith(("{", "[")):
         what = "this looks like JSON, not like CSV or TSV"
-        raise BadInput(what, where=str(lines.path), do="name it .jsonl")
+        raise bad_file(lines.path, what, do="name it .jsonl")
     if any(map(_like_text, names)) and any(map(_like_number, names)):
         what = "the first row looks like data, not like a header"
         raise BadInput(what, where=lines.where(), do="add a header row")
     if len(names) == 1 and not _like_text(names[0]):
         for mark, spoken in ((";", "semicolons"), ("\t", "tabs"), ("|", "pipes"), (",", "commas")):
             if mark in names[0]:
-                raise BadInput(
-                    f"the fields are separated by {spoken}",
-                    where=lines.where(),
-                    allowed="commas in .csv, tabs in .tsv",
-                    do="save it with commas, or with tabs as .tsv",
-                )
+                what = f"the fields are separated by {spoken}"
+                do = "save it with commas, or with tabs as .tsv"
+                raise BadInput(what, where=lines.where(), allowed="commas in .csv, tabs in .tsv", do=do)
     for i, name in enumerate(names):
         if name in names[:i]:
             what = f"column name '{name}'" if not _like_text(name) else "a column name"
@@ -217,7 +216,7 @@ def _read_json_lines(lines: Lines) -> Table:
         names.update(dict.fromkeys(row))
         _bound_columns(len(names), lines)
     if not rows:
-        raise BadInput("the file is empty", where=str(lines.path), do=_HOLDS_TEXTS)
+        raise bad_file(lines.path, "the file is empty", do=_HOLDS_TEXTS)
     return Table(lines.path, {name: [row.get(name) for row in rows] for name in names}, starts)
 
 

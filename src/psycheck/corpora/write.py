@@ -10,6 +10,7 @@ import polars as pl
 from zstandard import ZstdCompressor
 
 from psycheck.corpora.columns import LONGEST_GROUP, Columns, assign
+from psycheck.corpora.streams import bad_file
 from psycheck.corpora.tables import Table
 from psycheck.corpus import GROUP, LABEL, PLAIN, Corpus
 from psycheck.errors import BadInput, StoreFailure, refusal
@@ -49,7 +50,7 @@ def refuse_kind(path: Path) -> str:
     """The extension that tells the format to write; an error for any other, before a verb begins its work."""
     kind = next((kind for kind in WRITTEN if path.name.endswith(kind)), None)
     if kind is None:
-        raise BadInput(f"cannot write '{path.suffix}' files", where=str(path), allowed=", ".join(WRITTEN))
+        raise bad_file(path, f"cannot write '{path.suffix}' files", allowed=", ".join(WRITTEN))
     return kind
 
 
@@ -102,15 +103,12 @@ def _refuse_unreadable(table: pl.DataFrame, path: Path) -> None:
     """Refuse what reading would drop or refuse: blank ids and texts, and duplicate ids."""
     for role in ("text", "id"):
         if blank := int((table[role].str.strip_chars() == "").sum()):
-            raise BadInput(
-                f"{blank} of the {role}s are blank",
-                where=str(path),
-                allowed="no blank ids or texts",
-                do="clean the corpus first: the step 'spaces' drops empty texts",
-            )
+            what = f"{blank} of the {role}s are blank"
+            do = "clean the corpus first: the step 'spaces' drops empty texts"
+            raise bad_file(path, what, do=do, allowed="no blank ids or texts")
     if repeated := len(table) - table["id"].n_unique():
         what = f"{repeated} of the ids repeat another"
-        raise BadInput(what, where=str(path), allowed="one id per text", do="give each text its own id")
+        raise bad_file(path, what, do="give each text its own id", allowed="one id per text")
 
 
 def _write(table: pl.DataFrame, part: Path, kind: str) -> None:

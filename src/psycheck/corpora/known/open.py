@@ -83,12 +83,9 @@ def open_known(
         raise BadInput(f"there is no known corpus '{name}'", allowed=nearest(name, catalogue))
     known = catalogue[name]
     if options := options_of(columns):
-        raise BadInput(
-            f"{known.title} takes no {options}: its columns are known",
-            where=f"{name}:{path}",
-            allowed="--split NAME, --label NAME to take one of its labels",
-            do="leave them out",
-        )
+        what = f"{known.title} takes no {options}: its columns are known"
+        allowed = "--split NAME, --label NAME to take one of its labels"
+        raise BadInput(what, where=f"{name}:{path}", allowed=allowed, do="leave them out")
     layout = _catalogue()[name]["reading"]
     module, _, loader = layout.get("loader", "release.load_table").partition(".")
     release = Release(known, Path(path).expanduser(), layout)
@@ -113,18 +110,13 @@ def known_name(source: str) -> tuple[str, str] | None:
         return None
     if known := known_corpora().get(name):
         if not path:
-            raise BadInput(
-                f"no path follows '{name}:'",
-                allowed=f"{name}:PATH, where PATH holds {'; '.join(known.files)}",
-                do=f"get the corpus from its owners: {known.apply}",
-            )
+            what = f"no path follows '{name}:'"
+            allowed = f"{name}:PATH, where PATH holds {'; '.join(known.files)}"
+            raise BadInput(what, allowed=allowed, do=f"get the corpus from its owners: {known.apply}")
         return name, path
     if _NAME.fullmatch(name):
-        raise BadInput(
-            f"there is no known corpus '{name}', and no file of this name",
-            where=source,
-            allowed=nearest(name.lower(), [*known_corpora(), "demo"]),
-        )
+        what = f"there is no known corpus '{name}', and no file of this name"
+        raise BadInput(what, where=source, allowed=nearest(name.lower(), [*known_corpora(), "demo"]))
     return None
 
 
