@@ -110,7 +110,7 @@ def _pandas_table(frame: Any) -> Table:
 
 
 def _texts_table(source: Any) -> Table:
-    listed = getattr(source, "to_list", None) or getattr(source, "tolist", lambda: None)
+    listed: Any = getattr(source, "to_list", None) or getattr(source, "tolist", lambda: None)
     in_order = isinstance(source, Sequence) and not isinstance(source, str | bytes)
     cells = list(source) if in_order else listed()
     if isinstance(source, Mapping) or not isinstance(cells, list):

@@ -17,7 +17,7 @@ LONGEST = 64 * 2**20
 """The longest row that is read, in bytes."""
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-OBJECT_PER_LINE = 'one JSON object per line, such as {"text": "…", "label": 1}'
+_OBJECT_PER_LINE = 'one JSON object per line, such as {"text": "…", "label": 1}'
 DAMAGED = (gzip.BadGzipFile, zlib.error, ZstdError)
 
 _CHUNK = 256 * 1024
@@ -105,8 +105,8 @@ class Lines:
             raise BadInput(what, where=self.where(), allowed="UTF-8", do=do) from None
 
 
-def json_values(lines: Lines, *, nested: bool = False) -> Iterator[Any]:
-    """The JSON value of each line that is not blank; top-level strings are checked, or `nested` ones too."""
+def json_values(lines: Lines, *, objects: bool = True) -> Iterator[Any]:
+    """The JSON value of each line that is not blank: an object with whole characters, or any value."""
     for line in lines:
         if not line.strip():
             lines.same_row()
@@ -119,15 +119,19 @@ def json_values(lines: Lines, *, nested: bool = False) -> Iterator[Any]:
                 what = f"{error.msg}, character {error.colno}"
             if lines.row == 1 and line.lstrip().startswith("["):
                 what = "it begins a JSON array that spans several lines"
-            raise BadInput(
-                f"the line is not valid JSON ({what})", where=lines.where(), allowed=OBJECT_PER_LINE
-            ) from None
+            what = f"the line is not valid JSON ({what})"
+            raise BadInput(what, where=lines.where(), allowed=_OBJECT_PER_LINE) from None
+        if objects and not isinstance(value, dict):
+            what = f"the line is JSON of type {type(value).__name__}, not an object"
+            raise BadInput(what, where=lines.where(), allowed=_OBJECT_PER_LINE)
         if "\\u" in line:
-            flat = isinstance(value, dict) and not nested
-            strings = (
-                [part for pair in value.items() for part in pair if isinstance(part, str)] if flat else value
+            # Of an object the strings at its top are read, so these alone are checked.
+            read = (
+                [part for pair in value.items() for part in pair if isinstance(part, str)]
+                if objects
+                else value
             )
-            refuse_half_characters(strings, lines.where())
+            refuse_half_characters(read, lines.where())
         yield value
         lines.next_row()
 

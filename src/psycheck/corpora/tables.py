@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from psycheck.corpora.streams import (
-    COMPRESSIONS,
-    LONGEST,
-    OBJECT_PER_LINE,
-    Lines,
-    bad_file,
-    json_values,
-    place,
-)
+from psycheck.corpora.streams import COMPRESSIONS, LONGEST, Lines, bad_file, json_values, place
 from psycheck.errors import BadInput, counted, nearest, neighbours
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
@@ -208,9 +200,6 @@ def _read_json_lines(lines: Lines) -> Table:
     names: dict[str, None] = {}
     starts = array("q")
     for row in json_values(lines):
-        if not isinstance(row, dict):
-            what = f"the line is JSON of type {type(row).__name__}, not an object"
-            raise BadInput(what, where=lines.where(), allowed=OBJECT_PER_LINE)
         rows.append(row)
         starts.append(lines.line)
         names.update(dict.fromkeys(row))

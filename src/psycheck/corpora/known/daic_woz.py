@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from psycheck.corpora.known.release import Item, Loaded, Release
+from psycheck.corpora.labels import number_in
 from psycheck.errors import counted
 
 _SPLITS = (
@@ -53,13 +54,11 @@ def _loaded(release: Release, whole: bool) -> Loaded:
         spoken = list(_utterances(release, number, paths[number], left_out))
         texts = [(number, "\n".join(text for _, text in spoken))] if whole else spoken
         items += [replace(sessions[number], id=id, text=text) for id, text in texts]
-    notes: tuple[str, ...] = ()
-    if disagreeing:
-        notes = (
-            f"PHQ8_Binary and PHQ8_Score ≥ {_CUT_OFF} disagree for {counted(disagreeing, 'interview')}; the"
-            " label is PHQ8_Binary, as released.",
-        )
-    return Loaded(items, left_out, notes)
+    note = (
+        f"PHQ8_Binary and PHQ8_Score ≥ {_CUT_OFF} disagree for {counted(disagreeing, 'interview')}; the"
+        " label is PHQ8_Binary, as released."
+    )
+    return Loaded(items, left_out, (note,) if disagreeing else ())
 
 
 def _sessions(release: Release) -> tuple[dict[str, Item], int]:
@@ -80,17 +79,10 @@ def _sessions(release: Release) -> tuple[dict[str, Item], int]:
         for number, mark, word, gender in rows:
             groups = {"gender": _GENDERS.get((gender or "").removesuffix(".0"))}
             sessions[number] = Item(number, "", {"depression": mark}, number, None, split, groups)
-            score = _number(word)
+            score = None if word is None else number_in(word)
             if mark is not None and score is not None:
                 disagreeing += (mark >= 0.5) != (score >= _CUT_OFF)
     return sessions, disagreeing
-
-
-def _number(word: str | None) -> float | None:
-    try:
-        return None if word is None else float(word)
-    except ValueError:
-        return None
 
 
 def _utterances(

@@ -17,7 +17,6 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]+(?:[-_. ][A-Za-z0-9]+)*")
-_NO_COLUMNS = Columns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ def known_corpora() -> Mapping[str, Known]:
 
 
 def open_known(
-    name: str, path: str | Path, split: str | None = None, columns: Columns = _NO_COLUMNS
+    name: str, path: str | Path, split: str | None = None, columns: Columns | None = None
 ) -> Corpus:
     """Open a corpus of the catalogue from its released files, whole or one split of it.
 
@@ -82,7 +81,7 @@ def open_known(
     if name not in catalogue:
         raise BadInput(f"there is no known corpus '{name}'", allowed=nearest(name, catalogue))
     known = catalogue[name]
-    if options := options_of(columns):
+    if columns is not None and (options := options_of(columns)):
         what = f"{known.title} takes no {options}: its columns are known"
         allowed = "--split NAME, --label NAME to take one of its labels"
         raise BadInput(what, where=f"{name}:{path}", allowed=allowed, do="leave them out")

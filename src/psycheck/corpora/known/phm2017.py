@@ -37,10 +37,10 @@ def load(release: Release) -> Loaded:
         elif text is None or not text.strip():
             left_out["tweet without a text"] += 1
         else:
-            depression = float(disease.startswith("depress"))
-            groups: dict[str, str | None] = {"disease": disease, "mention": mention}
-            item = Item(number, text, {"depression": depression}, groups=groups)
-            mentions["depression" if depression else disease].append(item)
+            kind = "depression" if disease.startswith("depress") else disease
+            labels = {"depression": float(kind == "depression")}
+            groups = {"disease": disease, "mention": mention}
+            mentions[kind].append(Item(number, text, labels, groups=groups))
     positive = mentions.pop("depression", [])
     controls = even_sample(mentions, len(positive), Random(_SEED))
     drawn_away = sum(map(len, mentions.values())) - len(controls)
@@ -82,7 +82,6 @@ def _texts(release: Release) -> dict[str, str]:
     for path in found:
         sheet = release.table(path, ("id", "tweet_id", "id_str"), ("text", "full_text", "tweet"))
         words = sheet.words("text", "full_text", "tweet")
-        for number, text in zip(sheet.keys("id", "tweet_id", "id_str"), words, strict=True):
-            if text is not None:
-                texts[number] = text
+        rows = zip(sheet.keys("id", "tweet_id", "id_str"), words, strict=True)
+        texts |= {number: text for number, text in rows if text is not None}
     return texts

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psycheck.corpora.columns import split_name
+from psycheck.corpora.labels import number_in
 from psycheck.corpora.streams import COMPRESSIONS, Lines, json_values, refuse_half_characters
 from psycheck.corpora.tables import Table, read_table
 from psycheck.corpus import Corpus
@@ -85,9 +86,8 @@ class Release:
 
     def json(self, path: Path) -> Any:
         """Read a file that holds one JSON value."""
-        content = self.content(path)
         try:
-            value = json.loads(content.decode("utf-8-sig"))
+            value = json.loads(self.content(path).decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
             raise self.wrong(f"the file is not valid JSON ({type(error).__name__})", f"{path}{at}") from None
@@ -107,7 +107,7 @@ class Release:
         """The values of a file with one JSON value per line, each with its place."""
         lines = Lines(path, COMPRESSIONS.get(path.suffix.lower()), row=1)
         try:
-            for value in json_values(lines, nested=True):
+            for value in json_values(lines, objects=False):
                 yield lines.where(), value
         except BadInput as error:
             raise self.wrong(error.what, error.where) from None
@@ -151,40 +151,31 @@ class Sheet:
     def words(self, *names: str) -> list[str | None]:
         """A column as strings, None where a cell is empty; None throughout if there is no such column."""
         column = self.find(*names)
-        if column is None:
-            return [None] * len(self)
-        return [_word(cell) for cell in self.table.columns[column]]
+        return [None] * len(self) if column is None else [_word(cell) for cell in self.table.columns[column]]
 
     def texts(self, *names: str) -> list[str]:
         """A column of texts as they stand in the file; an empty cell is an empty text."""
-        column = self.column(*names)
-        return [cell if isinstance(cell, str) else _word(cell) or "" for cell in self.table.columns[column]]
+        cells = self.table.columns[self.column(*names)]
+        return [cell if isinstance(cell, str) else _word(cell) or "" for cell in cells]
 
     def keys(self, *names: str) -> list[str]:
         """A column of ids, none of them empty; 300.0 is 300."""
         column = self.column(*names)
-        keys = []
-        for index, word in enumerate(self.words(column)):
-            if word is None:
-                raise self.release.wrong("the id is empty", self.table.where(index, column))
-            keys.append(word.removesuffix(".0"))
-        return keys
+        words = self.words(column)
+        if None in words:
+            raise self.release.wrong("the id is empty", self.table.where(words.index(None), column))
+        return [word.removesuffix(".0") for word in words if word is not None]
 
     def marks(self, *names: str, unknown: Sequence[str] = ()) -> list[float | None]:
         """A column of numbers in 0..1; None where a cell is empty or says one of `unknown`."""
         column = self.column(*names)
-        out: list[float | None] = []
-        for index, word in enumerate(self.words(column)):
-            try:
-                mark = None if word is None or word in unknown else float(word)
-            except ValueError:
-                mark = -1.0
-            if mark is not None and not 0 <= mark <= 1:
-                raise self.release.wrong(
-                    "the label must be a number from 0 to 1", self.table.where(index, column)
-                )
-            out.append(mark)
-        return out
+        words = [None if word in unknown else word for word in self.words(column)]
+        marks = [None if word is None else number_in(word) for word in words]
+        for index, (word, mark) in enumerate(zip(words, marks, strict=True)):
+            if word is not None and (mark is None or not 0 <= mark <= 1):
+                what = "the label must be a number from 0 to 1"
+                raise self.release.wrong(what, self.table.where(index, column))
+        return marks
 
 
 def load_table(release: Release) -> Loaded:
@@ -274,30 +265,22 @@ def joined(*parts: str | None) -> str:
 
 def _distinct(ids: Iterable[str]) -> list[str]:
     seen: Counter[str] = Counter()
-    out: list[str] = []
-    taken: set[str] = set()
+    taken: dict[str, None] = {}
     for one in ids:
         seen[one] += 1
         new = one if seen[one] == 1 else f"{one}~{seen[one]}"
         while new in taken:
             new += "~"
-        taken.add(new)
-        out.append(new)
-    return out
+        taken[new] = None
+    return list(taken)
 
 
 def _matches(path: Path, patterns: Sequence[str]) -> bool:
-    name = path.name.lower().replace("_", "-")
-    if name.startswith("."):
-        return False
-    for ending in COMPRESSIONS:
-        name = name.removesuffix(ending)
-    return any(fnmatchcase(name, pattern.lower().replace("_", "-")) for pattern in patterns)
+    name = path.name.lower().replace("_", "-").removesuffix(".gz").removesuffix(".zst")
+    alike = (fnmatchcase(name, pattern.lower().replace("_", "-")) for pattern in patterns)
+    return not name.startswith(".") and any(alike)
 
 
 def _word(cell: object) -> str | None:
     """A cell as a string; a cell of lists or records has none."""
-    if cell is None or isinstance(cell, list | dict):
-        return None
-    string = str(cell).strip()
-    return string or None
+    return None if cell is None or isinstance(cell, list | dict) else str(cell).strip() or None

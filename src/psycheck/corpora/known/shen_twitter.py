@@ -13,12 +13,12 @@ the tweet in `data/tweet`, or else with the last tweet of the timeline. The anch
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from psycheck.corpora.known.release import Item, Loaded, Release, gather
 
@@ -34,8 +34,7 @@ _ANCHOR = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Tweet:
+class _Tweet(NamedTuple):
     id: str
     text: str
     time: datetime
@@ -89,7 +88,11 @@ def _side(release: Release, data: Path, label: float, left_out: Counter[str]) ->
     for author, paths in timelines.items():
         read = (pair for path in paths for pair in release.json_lines(path))
         tweets = {tweet.id: tweet for tweet in (_tweet(release, raw, where) for where, raw in read)}
-        end = _end(seeds[author.casefold()], tweets, label)
+        mine = seeds[author.casefold()]
+        # The month ends at the first anchor of a positive user, at the last known tweet of another.
+        anchored = [tweet.time for tweet in (*mine, *tweets.values()) if anchors(tweet.text)]
+        known = [tweet.time for tweet in mine or tweets.values()]
+        end = min(anchored, default=None) if label else max(known, default=None)
         if end is None:
             left_out["user without tweets" if not tweets else "user without an anchor tweet"] += 1
             continue
@@ -99,13 +102,6 @@ def _side(release: Release, data: Path, label: float, left_out: Counter[str]) ->
                 yield Item(tweet.id, tweet.text, {"depression": label}, author=author, time=time)
             else:
                 left_out["tweet not of the month before the anchor"] += 1
-
-
-def _end(seeds: list[_Tweet], tweets: Mapping[str, _Tweet], label: float) -> datetime | None:
-    """When the month ends: at the first anchor of a positive user, at the last known tweet of another."""
-    if label:
-        return min((tweet.time for tweet in (*seeds, *tweets.values()) if anchors(tweet.text)), default=None)
-    return max((tweet.time for tweet in seeds or tweets.values()), default=None)
 
 
 def _tweet(release: Release, raw: Any, where: str) -> _Tweet:
@@ -118,9 +114,8 @@ def _tweet(release: Release, raw: Any, where: str) -> _Tweet:
     try:
         return _Tweet(str(number), text, datetime.strptime(str(raw.get("created_at")), _CREATED))
     except ValueError:
-        raise release.wrong(
-            "created_at is not a time in Twitter's format", f"{where}, 'created_at'"
-        ) from None
+        what = "created_at is not a time in Twitter's format"
+        raise release.wrong(what, f"{where}, 'created_at'") from None
 
 
 def _balanced(items: list[Item]) -> list[Item]:

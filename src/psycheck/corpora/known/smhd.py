@@ -54,8 +54,7 @@ def _labels(release: Release, value: Any, where: str) -> dict[str, float | None]
     conditions = release.known.labels
     if not named or _CONTROL in named:
         return dict.fromkeys(conditions, 0.0)
-    unknown = sorted({one for one in named if one not in conditions})
-    if unknown:
+    if unknown := set(named) - set(conditions):
         raise release.wrong(f"the user has {len(unknown)} labels that are not conditions of SMHD", where)
     return {condition: 1.0 if condition in named else None for condition in conditions}
 
