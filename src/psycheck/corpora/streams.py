@@ -48,9 +48,8 @@ class Lines:
     span several lines.
     """
 
-    def __init__(self, path: Path, compression: str | None, row: int) -> None:
+    def __init__(self, path: Path, row: int) -> None:
         self.path = path
-        self.compression = compression
         self.row = row
         self.line = 0
         self._row_bytes = 0
@@ -71,7 +70,7 @@ class Lines:
 
     def __iter__(self) -> Iterator[str]:
         pieces: list[bytes] = []
-        for chunk in _joined_ends(_chunks(self.path, self.compression)):
+        for chunk in _joined_ends(_chunks(self.path)):
             for piece in chunk.splitlines(keepends=True):
                 if (nul := piece.find(b"\0")) >= 0:
                     self.line += 1
@@ -125,7 +124,7 @@ def json_values(lines: Lines, *, objects: bool = True) -> Iterator[Any]:
             what = f"the line is JSON of type {type(value).__name__}, not an object"
             raise BadInput(what, where=lines.where(), allowed=_OBJECT_PER_LINE)
         if "\\u" in line:
-            # Of an object the strings at its top are read, so these alone are checked.
+            # Of an object only the strings at its top are read.
             read = (
                 [part for pair in value.items() for part in pair if isinstance(part, str)]
                 if objects
@@ -164,8 +163,9 @@ def _other_types() -> list[tuple[tuple[bytes, ...], str, str]]:
     return [(tuple(map(bytes.fromhex, kind["magic"])), kind["what"], kind["do"]) for kind in kinds]
 
 
-def _chunks(path: Path, compression: str | None) -> Iterator[bytes]:
+def _chunks(path: Path) -> Iterator[bytes]:
     """The decompressed bytes in pieces of bounded size; content of a known other type is refused first."""
+    compression = COMPRESSIONS.get(path.suffix.lower())
     try:
         with path.open("rb") as file:
             head = file.read(4)

@@ -49,15 +49,15 @@ def read_table(path: Path, format: str | None = None) -> Table:
     from psycheck.corpora.arrow import read_dataset_folder, read_parquet
 
     try:
-        kind, compression = _format_of(path, format)
+        kind = _format_of(path, format)
         if kind == "dataset":
             table = read_dataset_folder(path)
         elif kind == "parquet":
             table = read_parquet(path)
         elif kind == "jsonl":
-            table = _read_json_lines(Lines(path, compression, row=1))
+            table = _read_json_lines(Lines(path, row=1))
         else:
-            table = _read_separated(path, compression, kind)
+            table = _read_separated(path, kind)
     except OSError as error:
         raise bad_file(path, f"the file cannot be read ({error.strerror})") from None
     if not table.columns:
@@ -72,11 +72,11 @@ def stem(path: Path) -> str:
     """The file name without its extensions."""
     if path.is_dir():
         return path.resolve().name
-    return (path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path).stem
+    return _uncompressed(path).stem
 
 
-def _format_of(path: Path, format: str | None) -> tuple[str, str | None]:
-    """The format and the compression of a file, by its name or as the user says."""
+def _format_of(path: Path, format: str | None) -> str:
+    """The format of a file, by its name or as the user says."""
     if format is not None and format not in NAMES:
         raise bad_file(path, f"there is no format '{format}'", allowed=nearest(format, NAMES))
     if not path.exists():
@@ -87,10 +87,10 @@ def _format_of(path: Path, format: str | None) -> tuple[str, str | None]:
     if path.is_dir():
         if format not in (None, "dataset"):
             raise bad_file(path, f"this is a folder, not a {format} file", "name a file in it")
-        return "dataset", None
+        return "dataset"
     if not path.is_file():
         raise bad_file(path, "this is neither a file nor a folder")
-    suffix, compression = _suffixes(path)
+    suffix = _uncompressed(path).suffix.lower()
     kind = format or FORMATS.get(suffix)
     if kind is None:
         what, do = f"files that end in '{suffix or path.name}' are", "name its format (--format)"
@@ -100,33 +100,32 @@ def _format_of(path: Path, format: str | None) -> tuple[str, str | None]:
         raise bad_file(path, f"{what} not read", do, allowed)
     if kind == "dataset":
         raise bad_file(path, "this is a file, not a saved dataset folder", "name the folder")
-    if kind == "parquet" and compression:
+    if kind == "parquet" and path.suffix.lower() in COMPRESSIONS:
         raise bad_file(
             path, "Parquet files are already compressed", f"decompress the {path.suffix} file first"
         )
-    return kind, compression
+    return kind
 
 
 def readable_name(name: str) -> bool:
     """Whether a file name has an extension that is read."""
-    return _suffixes(Path(name))[0] in FORMATS
+    return _uncompressed(Path(name)).suffix.lower() in FORMATS
 
 
-def _suffixes(path: Path) -> tuple[str, str | None]:
-    """The extension that tells the format, and the compression that another one behind it tells."""
-    compression = COMPRESSIONS.get(path.suffix.lower())
-    return (path.with_suffix("") if compression else path).suffix.lower(), compression
+def _uncompressed(path: Path) -> Path:
+    """The name without the extension that tells the compression."""
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
 
 
-def _read_separated(path: Path, compression: str | None, kind: str) -> Table:
-    if kind == "csv":
-        return _read_rows(Lines(path, compression, row=0), ",", quoted=True)
+def _read_separated(path: Path, kind: str) -> Table:
     try:
-        return _read_rows(Lines(path, compression, row=0), "\t", quoted=True)
+        return _read_rows(Lines(path, row=0), "," if kind == "csv" else "\t", quoted=True)
     except BadInput as error:
+        if kind == "csv":
+            raise
         # Many TSV files quote nothing: a text that begins with a quotation mark is then not a quoted field.
         try:
-            table = _read_rows(Lines(path, compression, row=0), "\t", quoted=False)
+            table = _read_rows(Lines(path, row=0), "\t", quoted=False)
         except BadInput:
             raise error from None
         note = "Quotation marks are read as part of the fields, because the file does not quote its fields."

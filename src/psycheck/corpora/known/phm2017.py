@@ -62,7 +62,7 @@ def even_sample(kinds: dict[str, list[Item]], wanted: int, random: Random) -> li
 
 def _tweets(release: Release, path: Path) -> Iterator[_Tweet]:
     """Id, disease, mention, and the text if the line holds it."""
-    lines = Lines(path, None, row=1)
+    lines = Lines(path, row=1)
     for line in lines:
         fields = [part.strip() for part in line.rstrip("\r\n").split("\t")]
         if not any(fields):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycheck.corpora.columns import split_name
 from psycheck.corpora.labels import number_in
-from psycheck.corpora.streams import COMPRESSIONS, Lines, json_values, refuse_half_characters
+from psycheck.corpora.streams import Lines, json_values, refuse_half_characters
 from psycheck.corpora.tables import Table, read_table
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
@@ -105,7 +105,7 @@ class Release:
 
     def json_lines(self, path: Path) -> Iterator[tuple[str, Any]]:
         """The values of a file with one JSON value per line, each with its place."""
-        lines = Lines(path, COMPRESSIONS.get(path.suffix.lower()), row=1)
+        lines = Lines(path, row=1)
         try:
             for value in json_values(lines, objects=False):
                 yield lines.where(), value
