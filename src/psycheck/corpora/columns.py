@@ -69,9 +69,8 @@ def assign(table: Table, columns: Columns) -> Roles:
             taken.add(column)
             notes.append(f"Guessed that column '{column}' holds {holds}.")
         elif role == "id":
-            notes.append(
-                "The ids are row numbers from 1" + ", because no column holds ids" * (not numbered) + "."
-            )
+            because = "" if numbered else ", because no column holds ids"
+            notes.append(f"The ids are row numbers from 1{because}.")
     others = [c for role, c in roles.items() if role != "text"] + groups + [column for column, _ in labels]
     if roles["text"] in others:
         what = f"column '{roles['text']}' is named as the text column and for another role"
@@ -83,9 +82,7 @@ def assign(table: Table, columns: Columns) -> Roles:
     if not labels:
         held = [column for column, cells in table.columns.items() if _nested(cells)]
         several = [column for column in (*held, *table.unread) if column.casefold() in words()["label"]]
-        notes += [
-            f"Column '{column}' holds several values per row, so it is not a label." for column in several
-        ]
+        notes += [f"Column '{c}' holds several values per row, so it is not a label." for c in several]
         guessed = [column for column in table.columns if column not in taken and _is_label(table, column)]
         labels = [(column, column) for column in guessed]
         listed = ", ".join(map(repr, guessed))

@@ -86,9 +86,8 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
         ones, guessed = _by_meaning(table, column, name, values, positive)
         notes.extend(guessed)
         if matched:
-            notes.append(
-                f"Label '{name}' holds values between 0 and 1, so positive values do not apply to it."
-            )
+            soft_values = "holds values between 0 and 1, so positive values do not apply to it"
+            notes.append(f"Label '{name}' {soft_values}.")
     numbers = {
         cell: value.number if ones is None else float(value.key in ones) for cell, value in annotated.items()
     }

@@ -6,6 +6,7 @@ import tomllib
 import zlib
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -125,11 +126,8 @@ def json_values(lines: Lines, *, objects: bool = True) -> Iterator[Any]:
             raise BadInput(what, where=lines.where(), allowed=_OBJECT_PER_LINE)
         if "\\u" in line:
             # Of an object only the strings at its top are read.
-            read = (
-                [part for pair in value.items() for part in pair if isinstance(part, str)]
-                if objects
-                else value
-            )
+            parts = chain.from_iterable(value.items()) if objects else (value,)
+            read = [part for part in parts if isinstance(part, str) or not objects]
             refuse_half_characters(read, lines.where())
         yield value
         lines.next_row()

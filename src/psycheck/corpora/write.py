@@ -2,9 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import polars as pl
 from zstandard import ZstdCompressor
@@ -112,22 +110,18 @@ def _refuse_unreadable(table: pl.DataFrame, path: Path) -> None:
 
 
 def _write(table: pl.DataFrame, part: Path, kind: str) -> None:
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in table.iter_rows(named=True))
     if kind == ".parquet":
         table.write_parquet(part)
     elif kind == ".jsonl.zst":
-        with TemporaryFile(dir=part.parent) as plain, part.open("wb") as packed:
-            plain.writelines(line.encode() for line in _json_lines(table))
-            plain.seek(0)
-            ZstdCompressor(level=10).copy_stream(plain, packed)
+        with part.open("wb") as whole, ZstdCompressor(level=10).stream_writer(whole) as packed:
+            for line in lines:
+                packed.write(line.encode())
     else:
         with part.open("w", encoding="utf-8", newline="") as file:
             if kind == ".jsonl":
-                file.writelines(_json_lines(table))
+                file.writelines(lines)
                 return
             writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
             writer.writerow(table.columns)
             writer.writerows(["" if cell is None else cell for cell in row] for row in table.iter_rows())
-
-
-def _json_lines(table: pl.DataFrame) -> Iterator[str]:
-    return (json.dumps(row, ensure_ascii=False) + "\n" for row in table.iter_rows(named=True))

@@ -12,7 +12,7 @@ from psycheck.corpora.columns import split_name
 from psycheck.corpora.labels import number_in
 from psycheck.corpora.streams import Lines, json_values, refuse_half_characters
 from psycheck.corpora.tables import Table, read_table
-from psycheck.corpus import Corpus
+from psycheck.corpus import PLAIN, Corpus
 from psycheck.errors import BadInput
 
 if TYPE_CHECKING:
@@ -237,18 +237,14 @@ def gather(name: str, loaded: Loaded) -> Corpus:
     labels = dict.fromkeys(label for item in items for label in item.labels)
     groups = dict.fromkeys(group for item in items for group in item.groups)
 
-    def filled(values: list[str | None]) -> list[str | None] | None:
-        return values if any(value is not None for value in values) else None
-
+    plain: dict[str, Any] = {role: [getattr(item, role) for item in items] for role in PLAIN}
     corpus = Corpus.of(
         name,
         [item.text for item in items],
         ids=_distinct(item.id for item in items),
         labels={label: [item.labels.get(label) for item in items] for label in labels},
         groups={group: [item.groups.get(group) for item in items] for group in groups},
-        author=filled([item.author for item in items]),
-        time=filled([item.time for item in items]),
-        split=filled([item.split for item in items]),
+        **{role: values for role, values in plain.items() if set(values) - {None}},
     )
     return replace(corpus, left_out={why: n for why, n in loaded.left_out.items() if n}, notes=loaded.notes)
 

@@ -61,14 +61,12 @@ def _labels(release: Release, value: Any, where: str) -> dict[str, float | None]
 
 def _post(post: Any) -> tuple[str | None, str | None]:
     """The time and the text of a post; no text if it is of another shape."""
+    time = text = None
     if isinstance(post, str):
-        return None, post
-    if isinstance(post, list) and len(post) == 2 and isinstance(post[1], str):
-        return _time(post[0]), post[1]
-    if isinstance(post, dict) and isinstance(text := post.get("text", post.get("body")), str):
-        return _time(post.get("created_utc", post.get("time"))), text
-    return None, None
-
-
-def _time(value: Any) -> str | None:
-    return str(value) if isinstance(value, str | int | float) and str(value).strip() else None
+        text = post
+    elif isinstance(post, list) and len(post) == 2:
+        time, text = post
+    elif isinstance(post, dict):
+        time, text = post.get("created_utc", post.get("time")), post.get("text", post.get("body"))
+    timed = isinstance(time, str | int | float) and str(time).strip()
+    return str(time) if timed else None, text if isinstance(text, str) else None
