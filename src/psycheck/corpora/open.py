@@ -91,18 +91,23 @@ def open_corpus(
         source = CorpusPlan(str(source), split=split, columns=columns)
     elif not isinstance(source, CorpusPlan):
         return read_corpus(source, columns, split=split)
-    plan, others = source, replace(source.columns, labels=())
-    if plan.path.startswith("demo:"):
-        if options := options_of(others):
-            what = f"a demo corpus takes no {options}: its columns are known"
-            allowed = "--split NAME, --label NAME to take one of its labels"
-            raise BadInput(what, where=plan.path, allowed=allowed)
-        corpus = open_demo(plan.path.removeprefix("demo:"), plan.split)
-    elif known := known_name(plan.path):
-        corpus = open_known(*known, plan.split, others)
-    else:
+    plan, demo = source, source.path.startswith("demo:")
+    known = None if demo else known_name(plan.path)
+    if not demo and known is None:
         corpus = read_corpus(plan.path, plan.columns, name=plan.name, split=plan.split, format=plan.format)
         return replace(corpus, called=as_typed(plan.path, plan.columns, plan.split))
+    if options := options_of(replace(plan.columns, labels=())):
+        title = "a demo corpus" if known is None else known_corpora()[known[0]].title
+        raise BadInput(
+            f"{title} takes no {options}: its columns are known",
+            where=plan.path,
+            allowed="--split NAME, --label NAME to take one of its labels",
+            do="leave them out",
+        )
+    if known is None:
+        corpus = open_demo(plan.path.removeprefix("demo:"), plan.split)
+    else:
+        corpus = open_known(*known, plan.split)
     called = as_typed(plan.path, Columns(labels=plan.columns.labels), plan.split)
     return replace(with_labels(corpus, plan.columns.labels), name=plan.name or corpus.name, called=called)
 

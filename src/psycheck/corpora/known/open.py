@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from psycheck.corpora.columns import Columns, options_of, split_name
+from psycheck.corpora.columns import split_name
 from psycheck.corpora.known.release import Release, gather
 from psycheck.corpora.read import without_blank
 from psycheck.corpus import Corpus
@@ -70,21 +70,12 @@ def known_corpora() -> Mapping[str, Known]:
     return MappingProxyType(out)
 
 
-def open_known(
-    name: str, path: str | Path, split: str | None = None, columns: Columns | None = None
-) -> Corpus:
-    """Open a corpus of the catalogue from its released files, whole or one split of it.
-
-    `columns` are the columns that a user named besides labels: its columns are known, so any is refused.
-    """
+def open_known(name: str, path: str | Path, split: str | None = None) -> Corpus:
+    """Open a corpus of the catalogue from its released files, whole or one split of it."""
     catalogue = known_corpora()
     if name not in catalogue:
         raise BadInput(f"there is no known corpus '{name}'", allowed=nearest(name, catalogue))
     known = catalogue[name]
-    if columns is not None and (options := options_of(columns)):
-        what = f"{known.title} takes no {options}: its columns are known"
-        allowed = "--split NAME, --label NAME to take one of its labels"
-        raise BadInput(what, where=f"{name}:{path}", allowed=allowed, do="leave them out")
     layout = _catalogue()[name]["reading"]
     module, _, loader = layout.get("loader", "release.load_table").partition(".")
     release = Release(known, Path(path).expanduser(), layout)

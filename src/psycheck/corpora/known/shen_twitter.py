@@ -90,9 +90,11 @@ def _side(release: Release, data: Path, label: float, left_out: Counter[str]) ->
         tweets = {tweet.id: tweet for tweet in (_tweet(release, raw, where) for where, raw in read)}
         mine = seeds[author.casefold()]
         # The month ends at the first anchor of a positive user, at the last known tweet of another.
-        anchored = [tweet.time for tweet in (*mine, *tweets.values()) if anchors(tweet.text)]
-        known = [tweet.time for tweet in mine or tweets.values()]
-        end = min(anchored, default=None) if label else max(known, default=None)
+        if label:
+            anchored = (tweet.time for tweet in (*mine, *tweets.values()) if anchors(tweet.text))
+            end = min(anchored, default=None)
+        else:
+            end = max((tweet.time for tweet in mine or tweets.values()), default=None)
         if end is None:
             left_out["user without tweets" if not tweets else "user without an anchor tweet"] += 1
             continue
