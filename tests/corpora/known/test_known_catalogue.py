@@ -17,7 +17,7 @@ from psycheck.errors import BadInput
 from psycheck.verbs.plan import read_plan
 
 
-def test_every_entry_has_a_loader_and_says_all_that_a_user_needs() -> None:
+def test_every_entry_says_all_that_a_user_needs() -> None:
     for known in known_corpora().values():
         assert all((known.title, known.text, known.licence, known.citation, known.apply, known.against))
         assert known.labels

@@ -17,28 +17,16 @@ from psycheck.corpora.known.release import Item, Loaded, Release
 from psycheck.corpora.labels import number_in
 from psycheck.errors import counted
 
-_SPLITS = (
-    ("train", ("train_split_Depression_AVEC2017.csv",)),
-    ("dev", ("dev_split_Depression_AVEC2017.csv",)),
-    ("test", ("full_test_split.csv", "test_split_Depression_AVEC2017.csv")),
-)
 _TRANSCRIPT = "*_TRANSCRIPT.csv"
+_UNSCORED = "test_split_Depression_AVEC2017.csv"
 _BINARY = ("PHQ8_Binary", "PHQ_Binary")
 _CUT_OFF = 10  # of the PHQ-8
 _GENDERS = {"0": "male", "1": "female"}
 
 
-def utterances(release: Release) -> Loaded:
-    """One text for each utterance of a participant."""
-    return _loaded(release, whole=False)
-
-
-def interviews(release: Release) -> Loaded:
-    """One text for each interview: all that the participant says, one utterance per line."""
-    return _loaded(release, whole=True)
-
-
-def _loaded(release: Release, whole: bool) -> Loaded:
+def load(release: Release) -> Loaded:
+    """One text for each utterance of a participant, or for each interview, one utterance per line."""
+    whole = release.layout.get("whole", False)
     sessions, disagreeing = _sessions(release)
     paths = {path.name.split("_")[0]: path for path in release.files(_TRANSCRIPT)}
     if not paths:
@@ -65,10 +53,10 @@ def _sessions(release: Release) -> tuple[dict[str, Item], int]:
     """The interviews by participant, their texts still empty, and for how many the two scores disagree."""
     sessions: dict[str, Item] = {}
     disagreeing = 0
-    for split, names in _SPLITS:
+    for split, names in release.layout["files"].items():
         path = release.file(*names)
         sheet = release.table(path, "Participant_ID")
-        scored = sheet.find(*_BINARY) or path.name != _SPLITS[2][1][1]
+        scored = sheet.find(*_BINARY) or path.name != _UNSCORED
         rows = zip(
             sheet.keys("Participant_ID"),
             sheet.marks(*_BINARY) if scored else [None] * len(sheet),

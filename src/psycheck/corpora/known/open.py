@@ -76,7 +76,8 @@ def open_known(name: str, path: str | Path, split: str | None = None) -> Corpus:
     if name not in catalogue:
         raise BadInput(f"there is no known corpus '{name}'", allowed=nearest(name, catalogue))
     known = catalogue[name]
-    layout = _catalogue()[name]["reading"]
+    entry = _catalogue()[name]
+    layout = {**_catalogue().get(entry.get("like", ""), {}).get("reading", {}), **entry["reading"]}
     module, _, loader = layout.get("loader", "release.load_table").partition(".")
     release = Release(known, Path(path).expanduser(), layout)
     loaded = getattr(import_module(f"psycheck.corpora.known.{module}"), loader)(release)
