@@ -14,8 +14,10 @@ from psycheck.errors import BadInput
 
 
 def lines(path: Path, content: bytes, compression: str | None = None) -> list[str]:
+    if compression is not None:
+        path = path.with_suffix({"gzip": ".gz", "zstd": ".zst"}[compression])
     path.write_bytes(content)
-    return list(Lines(path, compression, row=1))
+    return list(Lines(path, row=1))
 
 
 def refused(path: Path, content: bytes, compression: str | None = None) -> str:
@@ -119,10 +121,10 @@ def test_a_row_of_many_lines_may_not_be_longer_than_one_line(
 ) -> None:
     monkeypatch.setattr(streams, "LONGEST", 10)
     (tmp_path / "a").write_bytes(b"12345\n12345\n")
-    one_row = Lines(tmp_path / "a", None, row=1)
+    one_row = Lines(tmp_path / "a", row=1)
     with pytest.raises(BadInput, match="a row is longer"):
         list(one_row)
-    rows = Lines(tmp_path / "a", None, row=1)
+    rows = Lines(tmp_path / "a", row=1)
     for _ in rows:
         rows.next_row()
     assert rows.row == 3

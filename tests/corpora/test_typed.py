@@ -1,7 +1,6 @@
 import shlex
 
-from psycheck.corpora.columns import Columns
-from psycheck.corpora.typed import as_typed, options_of, without_options
+from psycheck.corpora.columns import Columns, as_typed, options_of, without_options
 
 
 def test_a_corpus_is_said_with_the_options_it_was_opened_with() -> None:

@@ -29,7 +29,7 @@ def ls_cli(
     json_: opt.Json = False,
 ) -> None:
     """List suites, corpora, kinds of models, recipes, and models with cached scores."""
-    from psycheck.corpora.known.catalogue import known_corpora
+    from psycheck.corpora.known.open import known_corpora
     from psycheck.errors import BadInput, nearest
 
     if kind is not None and kind not in KINDS:
@@ -72,7 +72,7 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
                 suite = read_suite(name)
                 yield name, f"{suite.title} ({counted(len(suite.checks), 'check')})"
         case "corpora":
-            from psycheck.corpora.known.catalogue import known_corpora
+            from psycheck.corpora.known.open import known_corpora
             from psycheck.demo.shipped_corpora import DEMO, open_demo
 
             for name in DEMO:

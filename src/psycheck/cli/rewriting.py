@@ -73,7 +73,7 @@ def saved(corpus: "Corpus", out: Path | None) -> str:
     """Write a corpus if a file is named; return a line that says where, and how to read it back."""
     if out is None:
         return "nothing written: name a file with --out"
-    from psycheck.corpora.typed import options_of
+    from psycheck.corpora.columns import options_of
     from psycheck.corpora.write import guessed_alike, write_corpus
     from psycheck.errors import counted
 

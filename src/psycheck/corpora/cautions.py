@@ -13,9 +13,9 @@ import polars as pl
 
 from psycheck.corpora.adversarial import cross_scores, fold_groups
 from psycheck.corpora.clean import personal_in
+from psycheck.corpora.columns import without_options
 from psycheck.corpora.mend import even_lengths, without_word
 from psycheck.corpora.near import near_duplicates
-from psycheck.corpora.typed import without_options
 from psycheck.corpora.vocabulary import FEWEST, Words, showable, showable_beginning, word_table
 from psycheck.corpus import GROUP, Corpus
 from psycheck.errors import BadInput, MissingExtra

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 from psycheck.corpora.tables import Table
 from psycheck.errors import BadInput, nearest
@@ -40,66 +41,70 @@ class _Value:
 
     @property
     def missing(self) -> bool:
-        return self.key in _words("missing")
+        return self.key in words()["missing"]
 
     @property
     def unclear(self) -> bool:
-        return self.number is None and self.key in _words("unclear")
+        return self.number is None and self.key in words()["unclear"]
 
     @property
     def is_word(self) -> bool:
-        return self.key in _words("yes") or self.key in _words("no")
+        return self.key in words()["yes"] or self.key in words()["no"]
 
 
 def read_label(table: Table, column: str, name: str, positive: Sequence[str] = ()) -> Labels:
     """Read one column as the label `name`, or as one label for each of its names if `name` is "*"."""
     distinct = _distinct(table, column)
-    values = _by_key(value for value in distinct.values() if not value.missing and not value.unclear)
-    unclear = _by_key(value for value in distinct.values() if value.unclear)
+    annotated = {cell: value for cell, value in distinct.items() if not (value.missing or value.unclear)}
+    values = _by_key(annotated.values())
     notes = []
-    if unclear:
+    if unclear := _by_key(value for value in distinct.values() if value.unclear):
         notes.append(f"Column '{column}': {_listed(unclear)} means not annotated.")
     if not values:
         notes.append(f"Column '{column}' is empty: no text is annotated.")
-    keys = {value.key for value in values}
-    matched = frozenset(one for one in positive if _key(one) in keys)
+    named = {one: value.key for one in positive if (value := _value(one, 0))}
+    matched = frozenset(one for one, key in named.items() if any(key == value.key for value in values))
+    cells = table.columns[column]
     if name == EVERY:
-        classes = _every(table, column, distinct, values)
-        return Labels(classes, matched, _listed(values), tuple(notes))
-    positives = _positive_keys(values, positive)
-    if positives is None and values:
-        positives, note = _by_meaning(table, column, name, values, positive)
-        notes.extend(note)
+        if len(values) > _MOST_CLASSES or not all(shown(value.shown) for value in values):
+            what = f"the column holds {len(values)} different values, or long ones, so they are not classes"
+            allowed = f"at most {_MOST_CLASSES} short names"
+            raise BadInput(what, where=f"{table.path}, column '{column}'", allowed=allowed)
+        # A text without a class is not annotated.
+        rows = [annotated[cell].key if cell in annotated else None for cell in cells]
+        marks: dict[str, Marks] = {
+            value.shown: [None if row is None else float(row == value.key) for row in rows]
+            for value in values
+        }
+        return Labels(marks, matched, _listed(values), tuple(notes))
+    soft = any(value.number is not None and 0 < value.number < 1 for value in values)
+    ones = None if soft else {named[one] for one in matched} or None
+    if ones is not None:
+        sides = ([value for value in values if (value.key in ones) == side] for side in (True, False))
+        notes.append(f"Label '{name}': {' is 1, '.join(map(_listed, sides))} is 0.")
+    elif values:
+        ones, guessed = _by_meaning(table, column, name, values, positive)
+        notes.extend(guessed)
         if matched:
-            notes.append(
-                f"Label '{name}' holds values between 0 and 1, so positive values do not apply to it."
-            )
-    elif positives is not None:
-        ones = [value for value in values if value.key in positives]
-        zeros = [value for value in values if value.key not in positives]
-        notes.append(f"Label '{name}': {_listed(ones)} is 1, {_listed(zeros)} is 0.")
-    marks: dict[object, float | None] = {}
-    for cell, value in distinct.items():
-        if value.missing or value.unclear:
-            marks[cell] = None
-        else:
-            marks[cell] = value.number if positives is None else float(value.key in positives)
-    read = {name: [marks[cell] for cell in table.columns[column]]}
-    return Labels(read, matched, _listed(values), tuple(notes))
+            soft_values = "holds values between 0 and 1, so positive values do not apply to it"
+            notes.append(f"Label '{name}' {soft_values}.")
+    numbers = {
+        cell: value.number if ones is None else float(value.key in ones) for cell, value in annotated.items()
+    }
+    return Labels({name: [numbers.get(cell) for cell in cells]}, matched, _listed(values), tuple(notes))
 
 
 def looks_like_label(cells: Sequence[object]) -> bool:
     """Whether a column holds nothing but numbers in 0..1, true and false, and differs between rows."""
-    seen: dict[object, float | None] = {}
-    for cell in cells:
-        if isinstance(cell, list | dict):
+    if any(isinstance(cell, list | dict) for cell in cells):
+        return False
+    numbers: set[float | None] = set()
+    for cell in dict.fromkeys(cells):
+        value = _value(cell, 0)
+        if value is None or not (value.missing or (value.number is not None and 0 <= value.number <= 1)):
             return False
-        if cell not in seen:
-            value = _value(cell, 0)
-            if value is None or not (value.missing or (value.number is not None and 0 <= value.number <= 1)):
-                return False
-            seen[cell] = value.number
-    return len({number for number in seen.values() if number is not None}) > 1
+        numbers.add(value.number)
+    return len(numbers - {None}) > 1
 
 
 def shown(text: str) -> str | None:
@@ -107,27 +112,31 @@ def shown(text: str) -> str | None:
     return f"'{text}'" if len(text) <= 40 and len(text.split()) <= 4 else None
 
 
+def number_in(text: str) -> float | None:
+    """The number that a string is; None if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 @cache
-def _words(kind: str) -> tuple[str, ...]:
-    text = files("psycheck.corpora").joinpath("labels.toml").read_text("utf-8")
-    return tuple(tomllib.loads(text)[kind])
+def words() -> dict[str, Any]:
+    """The names of columns and the contents of label cells that are known."""
+    return tomllib.loads(Path(__file__).with_name("columns.toml").read_text("utf-8"))
 
 
 def _distinct(table: Table, column: str) -> dict[object, _Value]:
     seen: dict[object, _Value] = {}
     for index, cell in enumerate(table.columns[column]):
-        if not isinstance(cell, list | dict):
-            if cell in seen:
-                continue
-            value = _value(cell, index)
-            if value is not None:
-                seen[cell] = value
-                continue
-        raise BadInput(
-            f"the label is a {type(cell).__name__}, not a single value",
-            where=table.where(index, column),
-            allowed="0, 1, true, false, a number between them, a name, or nothing",
-        )
+        if not isinstance(cell, list | dict) and cell in seen:
+            continue
+        value = _value(cell, index)
+        if value is None:
+            what = f"the label is a {type(cell).__name__}, not a single value"
+            allowed = "0, 1, true, false, a number between them, a name, or nothing"
+            raise BadInput(what, where=table.where(index, column), allowed=allowed)
+        seen[cell] = value
     return seen
 
 
@@ -147,20 +156,12 @@ def _value(cell: object, index: int) -> _Value | None:
         return None
     text = cell.strip()
     key = text.casefold()
-    if key in _words("yes") or key in _words("no"):
-        return _Value(key, text, float(key in _words("yes")), index)
-    try:
-        number = float(text) if "_" not in text else math.nan
-    except ValueError:
-        number = math.nan
-    if math.isnan(number):
+    if key in words()["yes"] or key in words()["no"]:
+        return _Value(key, text, float(key in words()["yes"]), index)
+    found = number_in(text)
+    if found is None or math.isnan(found) or "_" in text:
         return _Value(key, text, None, index)
-    return _Value(f"{number:.15g}", f"{number:.15g}", number, index)
-
-
-def _key(name: str) -> str:
-    value = _value(name, 0)
-    return "" if value is None else value.key
+    return _Value(f"{found:.15g}", f"{found:.15g}", found, index)
 
 
 def _by_key(values: Iterable[_Value]) -> list[_Value]:
@@ -182,81 +183,53 @@ def _listed(values: Sequence[_Value]) -> str:
     return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more else "")
 
 
-def _positive_keys(values: Sequence[_Value], positive: Sequence[str]) -> set[str] | None:
-    """The keys of the values that the user named as positive, if this column has any and is not soft."""
-    if any(value.number is not None and 0 < value.number < 1 for value in values):
-        return None
-    named = {_key(one) for one in positive}
-    return {value.key for value in values if value.key in named} or None
-
-
 def _by_meaning(
     table: Table, column: str, name: str, values: Sequence[_Value], positive: Sequence[str]
 ) -> tuple[set[str] | None, list[str]]:
-    """The keys that mean 1 where the user named none; None if the column holds numbers."""
+    """The keys that mean 1 where the user named none, and notes; None if the column holds numbers."""
+
+    def refused(what: str, do: str = "", allowed: str = "", at: _Value | None = None) -> BadInput:
+        where = f"{table.path}, column '{column}'" if at is None else table.where(at.index, column)
+        return BadInput(what, where=where, allowed=allowed, do=do)
+
+    in_range = "0 to 1, or nothing where a text is not annotated"
+    each = f"make each {{}}a label (--label '{column}={EVERY}')"
     names = [value for value in values if value.number is None]
     if not names:
         for value in values:
             if value.number is not None and not 0 <= value.number <= 1:
-                raise BadInput(
-                    f"label {value.shown} is out of range",
-                    where=table.where(value.index, column),
-                    allowed="0 to 1, or nothing where a text is not annotated",
-                    do=f"name the value that means 1 (--positive {value.shown}), or make each value a label"
-                    f" (--label '{column}={EVERY}')",
-                )
-        return None, _guessed_words(name, values)
-    numbers = [value for value in values if value.number is not None and not value.is_word]
-    if numbers:
+                do = f"name the value that means 1 (--positive {value.shown}), or {each.format('value ')}"
+                raise refused(f"label {value.shown} is out of range", do, in_range, value)
+        # A note about "yes" and "no" as numbers; true and false need none.
+        spoken = [value for value in values if value.is_word and value.key not in words()["plain"]]
+        meanings = [f"{_listed([value])} means {value.number:.0f}" for value in reversed(spoken)]
+        return None, [f"Label '{name}': guessed that {' and '.join(meanings)}."] if meanings else []
+    if any(value.number is not None and not value.is_word for value in values):
         odd = min(names, key=lambda value: value.index)
-        raise BadInput(
-            f"the label is {shown(odd.shown) or 'a long text'}, where other rows hold numbers",
-            where=table.where(odd.index, column),
-            allowed="0 to 1, or nothing where a text is not annotated",
-            do="correct the cell, or name the values that mean 1 (--positive NAME)",
-        )
-    where = f"{table.path}, column '{column}'"
+        what = f"the label is {shown(odd.shown) or 'a long text'}, where other rows hold numbers"
+        do = "correct the cell, or name the values that mean 1 (--positive NAME)"
+        raise refused(what, do, in_range, odd)
     if positive:
-        known = (
-            [value.shown for value in values if shown(value.shown)] if len(values) <= _MOST_CLASSES else []
-        )
-        raise BadInput(
-            f"none of the positive values ({', '.join(positive)}) occurs in this column",
-            where=where,
-            allowed=nearest(positive[0], known[:_MOST_LISTED]),
-        )
+        few = values if len(values) <= _MOST_CLASSES else []
+        known = [value.shown for value in few if shown(value.shown)][:_MOST_LISTED]
+        what = f"none of the positive values ({', '.join(positive)}) occurs in this column"
+        raise refused(what, allowed=nearest(positive[0], known))
     if len(values) > 2:
-        raise BadInput(
-            f"the column holds {len(values)} different names, so it is not one label: {_listed(values)}",
-            where=where,
-            do=f"make each a label (--label '{column}={EVERY}'), or name those that mean 1 (--positive NAME)",
-        )
+        what = f"the column holds {len(values)} different names, so it is not one label: {_listed(values)}"
+        raise refused(what, f"{each.format('')}, or name those that mean 1 (--positive NAME)")
     one = _guess(values, name)
     if one is None:
-        raise BadInput(
-            f"cannot tell which name means 1: {_listed(values)}",
-            where=where,
-            do="name it (--positive NAME)",
-        )
+        raise refused(f"cannot tell which name means 1: {_listed(values)}", "name it (--positive NAME)")
     zero = values[1 - values.index(one)]
-    return {one.key}, [
-        f"Label '{name}': guessed that {_listed([one])} means 1 and {_listed([zero])} means 0."
-    ]
-
-
-def _guessed_words(name: str, values: Sequence[_Value]) -> list[str]:
-    """A note about "yes" and "no" as numbers; true and false need none."""
-    words = [value for value in values if value.is_word and value.key not in _words("plain")]
-    meanings = [f"{_listed([value])} means {value.number:.0f}" for value in words]
-    return [f"Label '{name}': guessed that {' and '.join(reversed(meanings))}."] if meanings else []
+    note = f"Label '{name}': guessed that {_listed([one])} means 1 and {_listed([zero])} means 0."
+    return {one.key}, [note]
 
 
 def _guess(values: Sequence[_Value], label: str) -> _Value | None:
     """Which of two names means 1: one negates the other, or only one of them contains the label's name."""
     if len(values) != 2:
         return None
-    first, second = values
-    for one, other in ((first, second), (second, first)):
+    for one, other in (values, values[::-1]):
         rest = _negated(one.key)
         if rest and _negated(other.key) is None and (rest in other.key or other.key in rest):
             return other
@@ -267,27 +240,5 @@ def _guess(values: Sequence[_Value], label: str) -> _Value | None:
 
 def _negated(name: str) -> str | None:
     """What a name negates: "depressed" in "non-depressed"; None if it negates nothing."""
-    for start in _words("negations"):
-        if name.startswith(start) and len(name) > len(start) + 2:
-            return name.removeprefix(start)
-    return None
-
-
-def _every(
-    table: Table,
-    column: str,
-    distinct: dict[object, _Value],
-    values: Sequence[_Value],
-) -> dict[str, Marks]:
-    """One label per class of a column; a text without a class is not annotated."""
-    if len(values) > _MOST_CLASSES or not all(shown(value.shown) for value in values):
-        raise BadInput(
-            f"the column holds {len(values)} different values, or long ones, so they are not classes",
-            where=f"{table.path}, column '{column}'",
-            allowed=f"at most {_MOST_CLASSES} short names",
-        )
-    classes = {cell: None if one.missing or one.unclear else one.key for cell, one in distinct.items()}
-    rows = [classes[cell] for cell in table.columns[column]]
-    return {
-        value.shown: [None if row is None else float(row == value.key) for row in rows] for value in values
-    }
+    starts = (start for start in words()["negations"] if name.startswith(start))
+    return next((name.removeprefix(start) for start in starts if len(name) > len(start) + 2), None)

@@ -9,12 +9,10 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from psycheck.corpora.columns import Columns
-from psycheck.corpora.known.catalogue import known_corpora
-from psycheck.corpora.known.open import known_name, open_known
+from psycheck.corpora.columns import Columns, as_typed, options_of
+from psycheck.corpora.known.open import known_corpora, known_name, open_known
 from psycheck.corpora.read import read_corpus
 from psycheck.corpora.tables import readable_name
-from psycheck.corpora.typed import as_typed, options_of
 from psycheck.corpus import LABEL, Corpus
 from psycheck.demo.shipped_corpora import open_demo
 from psycheck.errors import BadInput, nearest
@@ -29,9 +27,6 @@ class CorpusPlan:
     split: str | None = None
     format: str | None = None
     columns: Columns = field(default_factory=Columns)
-
-
-_MOST_WORDS = 5
 
 
 class TableLike(Protocol):
@@ -57,8 +52,9 @@ def open_corpora(
     A list of strings is a list of texts if one of them cannot name a corpus: it has white space, no file
     extension that is read, and no such file exists.
     """
-    several = isinstance(sources, list | tuple) and not _are_texts(sources)
-    listed: list[Any] = list(sources) if several else [sources]  # type: ignore[arg-type]  # a list, as checked
+    listed: list[Any] = list(sources) if isinstance(sources, list | tuple) else [sources]
+    if all(isinstance(one, str) for one in listed) and not all(map(_names_a_corpus, listed)):
+        listed = [sources]
     opened: list[Corpus] = []
     for source in listed:
         corpus = open_corpus(source, text=text, labels=labels, split=split)
@@ -88,39 +84,40 @@ def open_corpus(
             raise BadInput("a Corpus has its text column already", where="text", do="leave text out")
         corpus = with_labels(source, columns.labels)
         return corpus if split is None else corpus.part(split)
-    if isinstance(source, str) and len(source.split()) > _MOST_WORDS and not _names_a_corpus(source):
-        raise BadInput(
-            "a single string names a file, and this one looks like a text", do="pass a list of strings"
-        )
+    if isinstance(source, str) and len(source.split()) > 5 and not _names_a_corpus(source):
+        what = "a single string names a file, and this one looks like a text"
+        raise BadInput(what, do="pass a list of strings")
     if isinstance(source, str | PathLike):
         source = CorpusPlan(str(source), split=split, columns=columns)
     elif not isinstance(source, CorpusPlan):
         return read_corpus(source, columns, split=split)
-    plan, others = source, replace(source.columns, labels=())
-    if plan.path.startswith("demo:"):
-        if options := options_of(others):
-            raise BadInput(
-                f"a demo corpus takes no {options}: its columns are known",
-                where=plan.path,
-                allowed="--split NAME, --label NAME to take one of its labels",
-            )
-        corpus = open_demo(plan.path.removeprefix("demo:"), plan.split)
-    elif known := known_name(plan.path):
-        corpus = open_known(*known, plan.split, others)
-    else:
+    plan, demo = source, source.path.startswith("demo:")
+    known = None if demo else known_name(plan.path)
+    if not demo and known is None:
         corpus = read_corpus(plan.path, plan.columns, name=plan.name, split=plan.split, format=plan.format)
         return replace(corpus, called=as_typed(plan.path, plan.columns, plan.split))
+    if options := options_of(replace(plan.columns, labels=())):
+        title = "a demo corpus" if known is None else known_corpora()[known[0]].title
+        raise BadInput(
+            f"{title} takes no {options}: its columns are known",
+            where=plan.path,
+            allowed="--split NAME, --label NAME to take one of its labels",
+            do="leave them out",
+        )
+    if known is None:
+        corpus = open_demo(plan.path.removeprefix("demo:"), plan.split)
+    else:
+        corpus = open_known(*known, plan.split)
     called = as_typed(plan.path, Columns(labels=plan.columns.labels), plan.split)
     return replace(with_labels(corpus, plan.columns.labels), name=plan.name or corpus.name, called=called)
 
 
-def _are_texts(sources: Sequence[object]) -> bool:
-    strings = [one for one in sources if isinstance(one, str)]
-    return len(strings) == len(sources) and not all(map(_names_a_corpus, strings))
+def _has_known_columns(path: str) -> bool:
+    return path.partition(":")[0] in ("demo", *known_corpora())
 
 
 def _names_a_corpus(string: str) -> bool:
-    if not re.search(r"\s", string) or string.partition(":")[0] in ("demo", *known_corpora()):
+    if not re.search(r"\s", string) or _has_known_columns(string):
         return True
     try:
         return "\n" not in string and (readable_name(string) or Path(string).exists())
@@ -133,9 +130,8 @@ def corpus_plan(
 ) -> CorpusPlan:
     """One corpus as named on the command line: PATH or NAME=PATH."""
     name, equals, path = typed.partition("=")
-    if equals and not Path(typed).exists() and name and "/" not in name:
-        return CorpusPlan(path, name, split, format, columns)
-    return CorpusPlan(typed, None, split, format, columns)
+    renamed = equals and not Path(typed).exists() and name and "/" not in name
+    return CorpusPlan(path if renamed else typed, name if renamed else None, split, format, columns)
 
 
 def corpus_plans(
@@ -147,10 +143,8 @@ def corpus_plans(
     """
     plans = [corpus_plan(one, columns, split, format) for one in typed]
     # What is neither a file nor known is an error when it is opened.
-    ready = [plan.path.partition(":")[0] in ("demo", *known_corpora()) for plan in plans]
-    if all(ready):
-        return plans
-    bare = Columns(labels=columns.labels)
+    ready = [_has_known_columns(plan.path) for plan in plans]
+    bare = columns if all(ready) else Columns(labels=columns.labels)
     return [replace(plan, columns=bare) if known else plan for plan, known in zip(plans, ready, strict=True)]
 
 
@@ -175,10 +169,8 @@ def with_labels(corpus: Corpus, wanted: Sequence[str]) -> Corpus:
         column, _, name = label.partition("=")
         found = next((one for one in (column, name) if one in corpus.labels), None)
         if found is None:
-            raise BadInput(
-                f"corpus '{corpus.name}' has no label '{name or column}'",
-                allowed=nearest(name or column, corpus.labels),
-            )
+            what = f"corpus '{corpus.name}' has no label '{name or column}'"
+            raise BadInput(what, allowed=nearest(name or column, corpus.labels))
         called[found] = name or column
     dropped = [LABEL + label for label in corpus.labels if label not in called]
     table = corpus.table.drop(dropped).rename({LABEL + old: LABEL + new for old, new in called.items()})

@@ -3,15 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, datetime, time
+from datetime import date, time
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from psycheck.corpora.arrow import table_of
 from psycheck.corpora.columns import LONGEST_GROUP, Columns, Roles, assign, showable_names, split_name
-from psycheck.corpora.frames import table_of
 from psycheck.corpora.labels import EVERY, read_label, shown
+from psycheck.corpora.streams import bad_file
 from psycheck.corpora.tables import Table, read_table, stem
 from psycheck.corpus import GROUP, Corpus
 from psycheck.errors import BadInput, counted
@@ -35,7 +36,7 @@ def read_corpus(
 ) -> Corpus:
     """Read CSV, TSV, JSON lines (each also .gz or .zst), Parquet, or a folder saved by Hugging Face datasets.
 
-    `source` is a path, or what `frames.table_of` takes: a pandas or polars frame, a Hugging Face dataset or a
+    `source` is a path, or what `arrow.table_of` takes: a pandas or polars frame, a Hugging Face dataset or a
     sequence of strings. `split` keeps one split; `format` overrides the extension of the file name.
     """
     is_path = isinstance(source, str | PathLike)
@@ -48,8 +49,8 @@ def read_corpus(
         _texts(table, roles.text),
         ids=_ids(table, roles.id),
         labels=labels,
-        author=_strings(table, roles.plain.get("author")),
-        time=_strings(table, roles.plain.get("time")),
+        author=_cells(table, roles.plain.get("author")),
+        time=_cells(table, roles.plain.get("time")),
         split=splits,
         groups={group.removeprefix(GROUP) or group: _groups(table, group) for group in roles.groups},
     )
@@ -57,11 +58,9 @@ def read_corpus(
         corpus = corpus.part(split_name(split))
     corpus = without_blank(corpus)
     if not len(corpus):
-        raise BadInput(
-            "every text is empty",
-            where=f"{table.path}, column '{roles.text}'",
-            do="name another text column (--text)",
-        )
+        what = "every text is empty"
+        do = "name another text column (--text)"
+        raise BadInput(what, where=f"{table.path}, column '{roles.text}'", do=do)
     return replace(corpus, notes=(*table.notes, *roles.notes, *label_notes, *split_notes))
 
 
@@ -90,43 +89,36 @@ def unread_note(columns: Sequence[str]) -> str:
     )
 
 
+def _refused(what: str, table: Table, index: int, column: str, do: str, allowed: str = "") -> BadInput:
+    return BadInput(what, where=table.where(index, column), allowed=allowed, do=do)
+
+
 def _texts(table: Table, column: str) -> list[str]:
     """The texts; a missing one counts as empty."""
     out = []
     for index, cell in enumerate(table.columns[column]):
         if cell is not None and not isinstance(cell, str):
-            raise BadInput(
-                f"the text column holds a value of type {type(cell).__name__}, not a string",
-                where=table.where(index, column),
-                do="name the text column (--text)",
-            )
+            what = f"the text column holds a value of type {type(cell).__name__}, not a string"
+            raise _refused(what, table, index, column, "name the text column (--text)")
         out.append(cell or "")
     return out
 
 
 def _ids(table: Table, column: str | None) -> list[str] | None:
-    if column is None:
-        return None
     first: dict[str, int] = {}
-    for index, cell in enumerate(_cells(table, column)):
-        if cell is None:
-            raise BadInput(
-                "the id is empty", where=table.where(index, column), allowed="one id per text", do=_OTHER_IDS
-            )
-        if cell in first:
-            raise BadInput(
-                f"id {shown(cell) or f'of {len(cell)} characters'} occurs twice: "
-                f"in {_row(table, first[cell])} and in {_row(table, index)}",
-                where=table.where(index, column),
-                allowed="one id per text",
-                do=_OTHER_IDS,
-            )
-        first[cell] = index
-    return list(first)
-
-
-def _row(table: Table, index: int) -> str:
-    return table.where(index).removeprefix(str(table.path)).lstrip(", /")
+    for index, cell in enumerate(_cells(table, column) or ()):
+        if cell is not None and cell not in first:
+            first[cell] = index
+            continue
+        what = "the id is empty"
+        if cell is not None:
+            rows = [
+                table.where(row).removeprefix(str(table.path)).lstrip(", /") for row in (first[cell], index)
+            ]
+            name = shown(cell) or f"of {len(cell)} characters"
+            what = f"id {name} occurs twice: in {' and in '.join(rows)}"
+        raise _refused(what, table, index, column or "", _OTHER_IDS, "one id per text")
+    return None if column is None else list(first)
 
 
 def _labels(
@@ -138,82 +130,61 @@ def _labels(
     held: list[str] = []
     for column, name in roles.labels:
         read = read_label(table, column, name, positive)
-        for label, marks in read.marks.items():
-            if label in out:
-                raise BadInput(
-                    f"two labels are called '{label}'",
-                    where=str(table.path),
-                    do="rename one of them (--label COLUMN=NAME)"
-                    if name != EVERY
-                    else "rename the other label",
-                )
-            out[label] = marks
+        if twice := [label for label in read.marks if label in out]:
+            do = "rename the other label" if name == EVERY else "rename one of them (--label COLUMN=NAME)"
+            raise bad_file(table.path, f"two labels are called '{twice[0]}'", do=do)
+        out |= read.marks
         notes.extend(read.notes)
         unused -= read.positive
         held.append(f"column '{column}' holds {read.holds}")
     if unused:
-        raise BadInput(
-            f"positive value not found in any label column: {', '.join(map(repr, sorted(unused)))}",
-            where=str(table.path),
-            allowed="; ".join(held) or "a corpus with a label column",
-            do="write values as in the file (--positive); a plan file can set them for each corpus",
-        )
+        what = f"positive value not found in any label column: {', '.join(map(repr, sorted(unused)))}"
+        do = "write values as in the file (--positive); a plan file can set them for each corpus"
+        raise bad_file(table.path, what, do=do, allowed="; ".join(held) or "a corpus with a label column")
     return out, notes
 
 
 def _splits(table: Table, column: str | None) -> tuple[list[str | None] | None, list[str]]:
     """The split of each text under the names that psycheck uses, and what was renamed."""
-    if column is None:
-        return None, []
     cells = _cells(table, column)
+    if cells is None:
+        return None, []
     found = sorted({cell for cell in cells if cell is not None})
-    if len(found) > _MOST_SPLITS or not all(shown(value) for value in found):
-        raise BadInput(
-            f"the split column holds {len(found)} different values, or long ones",
-            where=f"{table.path}, column '{column}'",
-            allowed=f"at most {_MOST_SPLITS} short names, such as train, dev and test",
-        )
+    if len(found) > _MOST_SPLITS or not all(map(shown, found)):
+        what = f"the split column holds {len(found)} different values, or long ones"
+        allowed = f"at most {_MOST_SPLITS} short names, such as train, dev and test"
+        raise BadInput(what, where=f"{table.path}, column '{column}'", allowed=allowed)
     renamed = {value: split_name(value) for value in found}
     notes = [f"Split '{old}' is read as '{new}'." for old, new in renamed.items() if new != old]
     return [None if cell is None else renamed[cell] for cell in cells], notes
 
 
 def _groups(table: Table, column: str) -> list[str | None]:
-    cells = _cells(table, column)
+    cells = _cells(table, column) or []
     for index, cell in enumerate(cells):
         if cell is not None and len(cell) > LONGEST_GROUP:
-            raise BadInput(
-                f"the group name is longer than {LONGEST_GROUP} characters",
-                where=table.where(index, column),
-                do="name a group column with short names",
-            )
+            what = f"the group name is longer than {LONGEST_GROUP} characters"
+            raise _refused(what, table, index, column, "name a group column with short names")
     return cells
 
 
-def _strings(table: Table, column: str | None) -> list[str | None] | None:
-    return None if column is None else _cells(table, column)
-
-
-def _cells(table: Table, column: str) -> list[str | None]:
+def _cells(table: Table, column: str | None) -> list[str | None] | None:
     """A column as strings, the same whatever format it came from; None where it is empty."""
-    return [_string(table, column, index, cell) for index, cell in enumerate(table.columns[column])]
-
-
-def _string(table: Table, column: str, index: int, cell: object) -> str | None:
-    if isinstance(cell, str):
-        return cell if cell.strip() else None
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+    if column is None:
         return None
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    if isinstance(cell, int | float | Decimal):
-        return str(cell)
-    if isinstance(cell, datetime | date | time):
-        return cell.isoformat()
-    raise BadInput(
-        f"the cell holds a {type(cell).__name__}, not a single value",
-        where=table.where(index, column),
-        do="name a column that holds single values",
-    )
+    out: list[str | None] = []
+    for index, cell in enumerate(table.columns[column]):
+        if isinstance(cell, str):
+            out.append(cell if cell.strip() else None)
+        elif cell is None or (isinstance(cell, float) and math.isnan(cell)):
+            out.append(None)
+        elif isinstance(cell, bool):
+            out.append(str(cell).lower())
+        elif isinstance(cell, int | float | Decimal):
+            out.append(str(int(cell) if isinstance(cell, float) and cell.is_integer() else cell))
+        elif isinstance(cell, date | time):
+            out.append(cell.isoformat())
+        else:
+            what = f"the cell holds a {type(cell).__name__}, not a single value"
+            raise _refused(what, table, index, column, "name a column that holds single values")
+    return out

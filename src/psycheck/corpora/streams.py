@@ -6,7 +6,7 @@ import tomllib
 import zlib
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,7 +18,7 @@ LONGEST = 64 * 2**20
 """The longest row that is read, in bytes."""
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-OBJECT_PER_LINE = 'one JSON object per line, such as {"text": "…", "label": 1}'
+_OBJECT_PER_LINE = 'one JSON object per line, such as {"text": "…", "label": 1}'
 DAMAGED = (gzip.BadGzipFile, zlib.error, ZstdError)
 
 _CHUNK = 256 * 1024
@@ -37,6 +37,11 @@ def place(path: Path, row: int, line: int | None = None, column: str | None = No
     return where + (f", column '{column}'" if column is not None else "")
 
 
+def bad_file(path: Path, what: str, do: str = "", allowed: str = "") -> BadInput:
+    """An error about a whole file or folder."""
+    return BadInput(what, where=str(path), allowed=allowed, do=do)
+
+
 class Lines:
     """The decoded lines of a file, with the current row and line for error messages.
 
@@ -44,9 +49,8 @@ class Lines:
     span several lines.
     """
 
-    def __init__(self, path: Path, compression: str | None, row: int) -> None:
+    def __init__(self, path: Path, row: int) -> None:
         self.path = path
-        self.compression = compression
         self.row = row
         self.line = 0
         self._row_bytes = 0
@@ -67,20 +71,23 @@ class Lines:
 
     def __iter__(self) -> Iterator[str]:
         pieces: list[bytes] = []
-        for chunk in _joined_ends(_checked(self.path, _chunks(self.path, self.compression))):
-            damaged = b"\0" in chunk
+        for chunk in _joined_ends(_chunks(self.path)):
             for piece in chunk.splitlines(keepends=True):
-                if damaged and b"\0" in piece:
-                    raise self._nul(self._offset + sum(map(len, pieces)) + piece.index(b"\0"))
+                if (nul := piece.find(b"\0")) >= 0:
+                    self.line += 1
+                    at = f"{self._offset + sum(map(len, pieces)) + nul:,}"
+                    what = f"there is a NUL byte at byte {at}: the row is damaged, or this is not a text file"
+                    raise BadInput(what, where=self.where(), allowed="CSV, TSV or JSON lines in UTF-8")
                 self._row_bytes += len(piece)
                 if self._row_bytes > LONGEST:
                     self.line += 1
-                    raise self._too_long()
+                    what = f"a row is longer than {LONGEST // 2**20} MiB"
+                    do = "check that the file has line breaks and that every quote is closed"
+                    raise BadInput(what, where=self.where(), do=do)
                 pieces.append(piece)
                 if piece.endswith((b"\n", b"\r")):
-                    line = b"".join(pieces)
+                    yield self._decoded(b"".join(pieces))
                     pieces.clear()
-                    yield self._decoded(line)
         if pieces:
             yield self._decoded(b"".join(pieces))
 
@@ -93,31 +100,13 @@ class Lines:
         try:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise BadInput(
-                f"the text is not valid UTF-8 at byte {start + error.start:,}",
-                where=self.where(),
-                allowed="UTF-8",
-                do="save the file as UTF-8; it may be in Windows-1252 or Latin-1",
-            ) from None
-
-    def _nul(self, byte: int) -> BadInput:
-        self.line += 1
-        return BadInput(
-            f"there is a NUL byte at byte {byte:,}: the row is damaged, or this is not a text file",
-            where=self.where(),
-            allowed="CSV, TSV or JSON lines in UTF-8",
-        )
-
-    def _too_long(self) -> BadInput:
-        return BadInput(
-            f"a row is longer than {LONGEST // 2**20} MiB",
-            where=self.where(),
-            do="check that the file has line breaks and that every quote is closed",
-        )
+            what = f"the text is not valid UTF-8 at byte {start + error.start:,}"
+            do = "save the file as UTF-8; it may be in Windows-1252 or Latin-1"
+            raise BadInput(what, where=self.where(), allowed="UTF-8", do=do) from None
 
 
-def json_values(lines: Lines, *, nested: bool = False) -> Iterator[Any]:
-    """The JSON value of each line that is not blank; top-level strings are checked, or `nested` ones too."""
+def json_values(lines: Lines, *, objects: bool = True) -> Iterator[Any]:
+    """The JSON value of each line that is not blank: an object with whole characters, or any value."""
     for line in lines:
         if not line.strip():
             lines.same_row()
@@ -130,15 +119,16 @@ def json_values(lines: Lines, *, nested: bool = False) -> Iterator[Any]:
                 what = f"{error.msg}, character {error.colno}"
             if lines.row == 1 and line.lstrip().startswith("["):
                 what = "it begins a JSON array that spans several lines"
-            raise BadInput(
-                f"the line is not valid JSON ({what})", where=lines.where(), allowed=OBJECT_PER_LINE
-            ) from None
+            what = f"the line is not valid JSON ({what})"
+            raise BadInput(what, where=lines.where(), allowed=_OBJECT_PER_LINE) from None
+        if objects and not isinstance(value, dict):
+            what = f"the line is JSON of type {type(value).__name__}, not an object"
+            raise BadInput(what, where=lines.where(), allowed=_OBJECT_PER_LINE)
         if "\\u" in line:
-            flat = isinstance(value, dict) and not nested
-            strings = (
-                [part for pair in value.items() for part in pair if isinstance(part, str)] if flat else value
-            )
-            refuse_half_characters(strings, lines.where())
+            # Of an object only the strings at its top are read.
+            parts = chain.from_iterable(value.items()) if objects else (value,)
+            read = [part for part in parts if isinstance(part, str) or not objects]
+            refuse_half_characters(read, lines.where())
         yield value
         lines.next_row()
 
@@ -148,11 +138,9 @@ def refuse_half_characters(value: object, where: str) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise BadInput(
-            "an escape stands for half a character (a lone surrogate such as \\ud83d)",
-            where=where,
-            do="write the whole pair, or the character itself in UTF-8",
-        ) from None
+        what = "an escape stands for half a character (a lone surrogate such as \\ud83d)"
+        do = "write the whole pair, or the character itself in UTF-8"
+        raise BadInput(what, where=where, do=do) from None
 
 
 def _joined_ends(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -166,50 +154,40 @@ def _joined_ends(chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield held
 
 
-def _checked(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Refuse content that is known to be of another type before any of it is read as text."""
-    head = next(chunks, b"")
-    for kind in _other_types():
-        if any(head.startswith(bytes.fromhex(magic)) for magic in kind["magic"]):
-            raise BadInput(f"the content of this file is {kind['what']}", where=str(path), do=kind["do"])
-    if head.lstrip()[:9].lower().startswith(_MARKUP):
-        raise BadInput(
-            "this is a web page or an XML file", where=str(path), do="download the data file itself"
-        )
-    yield head
-    yield from chunks
-
-
 @cache
-def _other_types() -> list[dict[str, Any]]:
-    text = files("psycheck.corpora").joinpath("streams.toml").read_text("utf-8")
-    kinds: list[dict[str, Any]] = tomllib.loads(text)["other"]
-    return kinds
+def _other_types() -> list[tuple[tuple[bytes, ...], str, str]]:
+    """The first bytes of content that is not CSV, TSV or JSON lines, what it is and what to do."""
+    kinds = tomllib.loads(Path(__file__).with_name("streams.toml").read_text("utf-8"))["other"]
+    return [(tuple(map(bytes.fromhex, kind["magic"])), kind["what"], kind["do"]) for kind in kinds]
 
 
-def _chunks(path: Path, compression: str | None) -> Iterator[bytes]:
-    """The decompressed bytes in pieces of bounded size."""
+def _chunks(path: Path) -> Iterator[bytes]:
+    """The decompressed bytes in pieces of bounded size; content of a known other type is refused first."""
+    compression = COMPRESSIONS.get(path.suffix.lower())
     try:
         with path.open("rb") as file:
             head = file.read(4)
             file.seek(0)
             if compression and head and not head.startswith(MAGIC[compression]):
-                raise BadInput(
-                    f"this file is named as if compressed with {compression}, but it is not",
-                    where=str(path),
-                    do=f"remove '{path.suffix}' from its name",
-                )
-            yield from decompressed(file, compression if head else None, step=_ZSTD_INPUT)
+                what = f"this file is named as if compressed with {compression}, but it is not"
+                raise bad_file(path, what, do=f"remove '{path.suffix}' from its name")
+            chunks = decompressed(file, compression if head else None, step=_ZSTD_INPUT)
+            first = next(chunks, b"")
+            for magic, what, do in _other_types():
+                if first.startswith(magic):
+                    raise bad_file(path, f"the content of this file is {what}", do=do)
+            if first.lstrip()[:9].lower().startswith(_MARKUP):
+                do = "download the data file itself"
+                raise bad_file(path, "this is a web page or an XML file", do=do)
+            yield first
+            yield from chunks
     except EOFError:
-        raise BadInput("the compressed file is truncated", where=str(path), do="copy it again") from None
+        raise bad_file(path, "the compressed file is truncated", do="copy it again") from None
     except DAMAGED as error:
-        raise BadInput(
-            f"the compressed file is damaged or needs a window of more than 128 MiB ({error})",
-            where=str(path),
-            do="copy it again, or compress it without --long",
-        ) from None
+        what = f"the compressed file is damaged or needs a window of more than 128 MiB ({error})"
+        raise bad_file(path, what, do="copy it again, or compress it without --long") from None
     except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror})", where=str(path)) from None
+        raise bad_file(path, f"the file cannot be read ({error.strerror})") from None
 
 
 def decompressed(

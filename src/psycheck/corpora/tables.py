@@ -3,17 +3,16 @@
 import csv
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 
-from psycheck.corpora.streams import COMPRESSIONS, LONGEST, OBJECT_PER_LINE, Lines, json_values, place
+from psycheck.corpora.streams import COMPRESSIONS, LONGEST, Lines, bad_file, json_values, place
 from psycheck.errors import BadInput, counted, nearest, neighbours
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 NAMES = ("csv", "dataset", "jsonl", "parquet", "tsv")
 _MOST_COLUMNS = 4_000
-_NOTHING: Mapping[str, str] = MappingProxyType({})
+_HOLDS_TEXTS = "name a file that holds texts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class Table:
     columns: Mapping[str, Sequence[object]]
     lines: Sequence[int] = ()
     splits: tuple[tuple[str, int], ...] = ()
-    unread: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    unread: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -47,15 +46,25 @@ class Table:
 
 def read_table(path: Path, format: str | None = None) -> Table:
     """Read a whole file or dataset folder, or raise one error that names the place."""
+    from psycheck.corpora.arrow import read_dataset_folder, read_parquet
+
     try:
-        table = _read(path, format)
+        kind = _format_of(path, format)
+        if kind == "dataset":
+            table = read_dataset_folder(path)
+        elif kind == "parquet":
+            table = read_parquet(path)
+        elif kind == "jsonl":
+            table = _read_json_lines(Lines(path, row=1))
+        else:
+            table = _read_separated(path, kind)
     except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror})", where=str(path)) from None
+        raise bad_file(path, f"the file cannot be read ({error.strerror})") from None
     if not table.columns:
         held = ", ".join(sorted(set(table.unread.values()))) or "nothing"
-        raise BadInput(f"no column holds single values (they hold {held})", where=str(path))
+        raise bad_file(path, f"no column holds single values (they hold {held})")
     if not len(table):
-        raise BadInput("there are columns but no rows", where=str(path), do="name a file that holds texts")
+        raise bad_file(path, "there are columns but no rows", do=_HOLDS_TEXTS)
     return table
 
 
@@ -63,83 +72,64 @@ def stem(path: Path) -> str:
     """The file name without its extensions."""
     if path.is_dir():
         return path.resolve().name
-    name = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
-    return name.stem
+    return _uncompressed(path).stem
 
 
-def _read(path: Path, format: str | None) -> Table:
-    kind, compression = _format_of(path, format)
-    if kind in ("parquet", "dataset"):
-        from psycheck.corpora.arrow import read_dataset_folder, read_parquet
-
-        return read_parquet(path) if kind == "parquet" else read_dataset_folder(path)
-    if kind == "jsonl":
-        return _read_json_lines(Lines(path, compression, row=1))
-    return _read_separated(path, compression, kind)
-
-
-def _format_of(path: Path, format: str | None) -> tuple[str, str | None]:
+def _format_of(path: Path, format: str | None) -> str:
+    """The format of a file, by its name or as the user says."""
     if format is not None and format not in NAMES:
-        raise BadInput(f"there is no format '{format}'", where=str(path), allowed=nearest(format, NAMES))
+        raise bad_file(path, f"there is no format '{format}'", allowed=nearest(format, NAMES))
     if not path.exists():
-        folder = path.parent
-        siblings = [p.name for p in folder.iterdir() if not p.name.startswith(".")] if folder.is_dir() else []
-        raise BadInput(
-            "the file does not exist" if folder.is_dir() else "the folder of this file does not exist",
-            where=str(path),
-            allowed=neighbours(path.name, siblings),
-        )
+        if not path.parent.is_dir():
+            raise bad_file(path, "the folder of this file does not exist")
+        siblings = [p.name for p in path.parent.iterdir() if not p.name.startswith(".")]
+        raise bad_file(path, "the file does not exist", allowed=neighbours(path.name, siblings))
     if path.is_dir():
         if format not in (None, "dataset"):
-            raise BadInput(f"this is a folder, not a {format} file", where=str(path), do="name a file in it")
-        return "dataset", None
+            raise bad_file(path, f"this is a folder, not a {format} file", "name a file in it")
+        return "dataset"
     if not path.is_file():
-        raise BadInput("this is neither a file nor a folder", where=str(path))
-    suffix, compression = _suffixes(path)
+        raise bad_file(path, "this is neither a file nor a folder")
+    suffix = _uncompressed(path).suffix.lower()
     kind = format or FORMATS.get(suffix)
     if kind is None:
-        json_file = suffix == ".json"
-        what = "JSON files are" if json_file else f"files that end in '{suffix or path.name}' are"
-        raise BadInput(
-            f"{what} not read",
-            where=str(path),
-            allowed="CSV, TSV, JSON lines (.jsonl, .ndjson; each also .gz or .zst), Parquet, a saved dataset",
-            do="write one JSON object per line and name it .jsonl"
-            if json_file
-            else "name its format (--format)",
-        )
+        what, do = f"files that end in '{suffix or path.name}' are", "name its format (--format)"
+        if suffix == ".json":
+            what, do = "JSON files are", "write one JSON object per line and name it .jsonl"
+        allowed = "CSV, TSV, JSON lines (.jsonl, .ndjson; each also .gz or .zst), Parquet, a saved dataset"
+        raise bad_file(path, f"{what} not read", do, allowed)
     if kind == "dataset":
-        raise BadInput("this is a file, not a saved dataset folder", where=str(path), do="name the folder")
-    if kind == "parquet" and compression:
-        what = "Parquet files are already compressed"
-        raise BadInput(what, where=str(path), do=f"decompress the {path.suffix} file first")
-    return kind, compression
+        raise bad_file(path, "this is a file, not a saved dataset folder", "name the folder")
+    if kind == "parquet" and path.suffix.lower() in COMPRESSIONS:
+        raise bad_file(
+            path, "Parquet files are already compressed", f"decompress the {path.suffix} file first"
+        )
+    return kind
 
 
 def readable_name(name: str) -> bool:
     """Whether a file name has an extension that is read."""
-    return _suffixes(Path(name))[0] in FORMATS
+    return _uncompressed(Path(name)).suffix.lower() in FORMATS
 
 
-def _suffixes(path: Path) -> tuple[str, str | None]:
-    """The extension that tells the format, and the compression that another one behind it tells."""
-    compression = COMPRESSIONS.get(path.suffix.lower())
-    return (path.with_suffix("") if compression else path).suffix.lower(), compression
+def _uncompressed(path: Path) -> Path:
+    """The name without the extension that tells the compression."""
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
 
 
-def _read_separated(path: Path, compression: str | None, kind: str) -> Table:
-    if kind == "csv":
-        return _read_rows(Lines(path, compression, row=0), ",", quoted=True)
+def _read_separated(path: Path, kind: str) -> Table:
     try:
-        return _read_rows(Lines(path, compression, row=0), "\t", quoted=True)
+        return _read_rows(Lines(path, row=0), "," if kind == "csv" else "\t", quoted=True)
     except BadInput as error:
+        if kind == "csv":
+            raise
         # Many TSV files quote nothing: a text that begins with a quotation mark is then not a quoted field.
         try:
-            table = _read_rows(Lines(path, compression, row=0), "\t", quoted=False)
+            table = _read_rows(Lines(path, row=0), "\t", quoted=False)
         except BadInput:
             raise error from None
         note = "Quotation marks are read as part of the fields, because the file does not quote its fields."
-        return Table(table.path, table.columns, table.lines, notes=(note,))
+        return replace(table, notes=(note,))
 
 
 def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
@@ -160,11 +150,9 @@ def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
                 names = _header(row, lines)
                 lines.next_row()
             elif len(row) != len(names):
-                raise BadInput(
-                    f"the row has {counted(len(row), 'field')}, the header has {len(names)}",
-                    where=place(lines.path, lines.row, start),
-                    do="quote texts that contain delimiters or line breaks, and double the quotes inside",
-                )
+                what = f"the row has {counted(len(row), 'field')}, the header has {len(names)}"
+                do = "quote texts that contain delimiters or line breaks, and double the quotes inside"
+                raise BadInput(what, where=place(lines.path, lines.row, start), do=do)
             else:
                 rows.append(row)
                 starts.append(start)
@@ -172,15 +160,13 @@ def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
             start = lines.line + 1
     except csv.Error as error:
         unclosed = "end of data" in str(error)
-        raise BadInput(
-            "a quote is never closed" if unclosed else "a closing quote is followed by other characters",
-            where=place(lines.path, lines.row, start),
-            do="double the quotes inside a quoted field, and close it before the next delimiter",
-        ) from None
+        what = "a quote is never closed" if unclosed else "a closing quote is followed by other characters"
+        do = "double the quotes inside a quoted field, and close it before the next delimiter"
+        raise BadInput(what, where=place(lines.path, lines.row, start), do=do) from None
     finally:
         csv.field_size_limit(limit)
     if not names:
-        raise BadInput("the file is empty", where=str(lines.path), do="name a file that holds texts")
+        raise bad_file(lines.path, "the file is empty", do=_HOLDS_TEXTS)
     columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
     return Table(lines.path, columns, starts)
 
@@ -189,24 +175,17 @@ def _header(row: list[str], lines: Lines) -> list[str]:
     """The column names; a column without one is named after its position."""
     names = [name.strip() or f"column_{i}" for i, name in enumerate(row, start=1)]
     if row[0].lstrip().startswith(("{", "[")):
-        raise BadInput(
-            "this looks like JSON, not like CSV or TSV", where=str(lines.path), do="name it .jsonl"
-        )
-    if any(_like_text(name) for name in names) and any(_like_number(name) for name in names):
-        raise BadInput(
-            "the first row looks like data, not like a header",
-            where=lines.where(),
-            do="add a header row",
-        )
+        what = "this looks like JSON, not like CSV or TSV"
+        raise bad_file(lines.path, what, do="name it .jsonl")
+    if any(map(_like_text, names)) and any(map(_like_number, names)):
+        what = "the first row looks like data, not like a header"
+        raise BadInput(what, where=lines.where(), do="add a header row")
     if len(names) == 1 and not _like_text(names[0]):
         for mark, spoken in ((";", "semicolons"), ("\t", "tabs"), ("|", "pipes"), (",", "commas")):
             if mark in names[0]:
-                raise BadInput(
-                    f"the fields are separated by {spoken}",
-                    where=lines.where(),
-                    allowed="commas in .csv, tabs in .tsv",
-                    do="save it with commas, or with tabs as .tsv",
-                )
+                what = f"the fields are separated by {spoken}"
+                do = "save it with commas, or with tabs as .tsv"
+                raise BadInput(what, where=lines.where(), allowed="commas in .csv, tabs in .tsv", do=do)
     for i, name in enumerate(names):
         if name in names[:i]:
             what = f"column name '{name}'" if not _like_text(name) else "a column name"
@@ -220,18 +199,12 @@ def _read_json_lines(lines: Lines) -> Table:
     names: dict[str, None] = {}
     starts = array("q")
     for row in json_values(lines):
-        if not isinstance(row, dict):
-            raise BadInput(
-                f"the line is JSON of type {type(row).__name__}, not an object",
-                where=lines.where(),
-                allowed=OBJECT_PER_LINE,
-            )
         rows.append(row)
         starts.append(lines.line)
         names.update(dict.fromkeys(row))
         _bound_columns(len(names), lines)
     if not rows:
-        raise BadInput("the file is empty", where=str(lines.path), do="name a file that holds texts")
+        raise bad_file(lines.path, "the file is empty", do=_HOLDS_TEXTS)
     return Table(lines.path, {name: [row.get(name) for row in rows] for name in names}, starts)
 
 

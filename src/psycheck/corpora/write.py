@@ -2,14 +2,13 @@
 
 import csv
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import polars as pl
 from zstandard import ZstdCompressor
 
 from psycheck.corpora.columns import LONGEST_GROUP, Columns, assign
+from psycheck.corpora.streams import bad_file
 from psycheck.corpora.tables import Table
 from psycheck.corpus import GROUP, LABEL, PLAIN, Corpus
 from psycheck.errors import BadInput, StoreFailure, refusal
@@ -27,7 +26,7 @@ def write_corpus(corpus: Corpus, path: str | Path) -> Columns:
     path = Path(path)
     kind = refuse_kind(path)
     table, columns = _named(corpus)
-    _refuse_unreadable(table, columns, path)
+    _refuse_unreadable(table, path)
     part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,24 +46,21 @@ def write_corpus(corpus: Corpus, path: str | Path) -> Columns:
 
 def refuse_kind(path: Path) -> str:
     """The extension that tells the format to write; an error for any other, before a verb begins its work."""
-    for kind in WRITTEN:
-        if path.name.endswith(kind):
-            return kind
-    raise BadInput(f"cannot write '{path.suffix}' files", where=str(path), allowed=", ".join(WRITTEN))
+    kind = next((kind for kind in WRITTEN if path.name.endswith(kind)), None)
+    if kind is None:
+        raise bad_file(path, f"cannot write '{path.suffix}' files", allowed=", ".join(WRITTEN))
+    return kind
 
 
 def guessed_alike(corpus: Corpus, columns: Columns) -> bool:
     """Whether reading finds the columns of a written corpus by their names alone."""
-    table, _ = _named(corpus)
-    return _guessed(table, columns)
+    return _guessed(_named(corpus)[0], columns)
 
 
 def _guessed(table: pl.DataFrame, columns: Columns) -> bool:
     """Whether reading finds these columns in a table by itself, with its types and as a CSV file."""
-    held: dict[str, list[object]] = {name: table[name].to_list() for name in table.columns}
-    as_csv: dict[str, list[object]] = {
-        name: ["" if cell is None else str(cell) for cell in cells] for name, cells in held.items()
-    }
+    held: dict[str, list[object]] = table.to_dict(as_series=False)
+    as_csv = {name: ["" if cell is None else str(cell) for cell in cells] for name, cells in held.items()}
     wanted = {role: name for role in PLAIN if (name := getattr(columns, role))}
     for cells in (held, as_csv):
         try:
@@ -83,71 +79,49 @@ def _named(corpus: Corpus) -> tuple[pl.DataFrame, Columns]:
 
     Labels and groups lose their prefix where reading finds them without it, and keep it all otherwise.
     """
-    order = ["id", "text", *(c for c in corpus.table.columns if c not in ("id", "text"))]
-    table = corpus.table.select(order)
+    table = corpus.table.select("id", "text", pl.exclude("id", "text"))
+    # A group with longer names is written, but not read back.
+    short = [n for n in corpus.groups if not (table[GROUP + n].str.len_chars() > LONGEST_GROUP).any()]
+    author, time, split = (role if role in table.columns else None for role in PLAIN)
+
+    def columns(label: str, group: str) -> Columns:
+        labels = tuple(label + name for name in corpus.labels)
+        groups = tuple(group + name for name in short)
+        return Columns("text", "id", labels, author, time, split, groups)
+
     names = {LABEL + label: label for label in corpus.labels} | {GROUP + name: name for name in corpus.groups}
     if len({*table.columns, *names.values()}) == len(table.columns) + len(names):
         plain = table.rename(names)
-        if _guessed(plain, columns := _columns(corpus, "", "")):
-            return plain, columns
-    return table, _columns(corpus, LABEL, GROUP)
+        if _guessed(plain, columns("", "")):
+            return plain, columns("", "")
+    return table, columns(LABEL, GROUP)
 
 
-def _columns(corpus: Corpus, label: str, group: str) -> Columns:
-    author, time, split = (role if role in corpus.table.columns else None for role in PLAIN)
-    return Columns(
-        text="text",
-        id="id",
-        labels=tuple(label + name for name in corpus.labels),
-        author=author,
-        time=time,
-        split=split,
-        groups=tuple(group + name for name in corpus.groups if _short(corpus.table[GROUP + name])),
-    )
-
-
-def _short(names: pl.Series) -> bool:
-    longest = names.str.len_chars().max()
-    return not isinstance(longest, int) or longest <= LONGEST_GROUP
-
-
-def _refuse_unreadable(table: pl.DataFrame, columns: Columns, path: Path) -> None:
+def _refuse_unreadable(table: pl.DataFrame, path: Path) -> None:
     """Refuse what reading would drop or refuse: blank ids and texts, and duplicate ids."""
-    for role, column in (("text", columns.text), ("id", columns.id)):
-        blank = int((table[column or role].str.strip_chars() == "").sum())
-        if blank:
-            raise BadInput(
-                f"{blank} of the {role}s are blank",
-                where=str(path),
-                allowed="no blank ids or texts",
-                do="clean the corpus first: the step 'spaces' drops empty texts",
-            )
-    if repeated := len(table) - table[columns.id or "id"].n_unique():
-        raise BadInput(
-            f"{repeated} of the ids repeat another",
-            where=str(path),
-            allowed="one id per text",
-            do="give each text its own id",
-        )
+    for role in ("text", "id"):
+        if blank := int((table[role].str.strip_chars() == "").sum()):
+            what = f"{blank} of the {role}s are blank"
+            do = "clean the corpus first: the step 'spaces' drops empty texts"
+            raise bad_file(path, what, do=do, allowed="no blank ids or texts")
+    if repeated := len(table) - table["id"].n_unique():
+        what = f"{repeated} of the ids repeat another"
+        raise bad_file(path, what, do="give each text its own id", allowed="one id per text")
 
 
 def _write(table: pl.DataFrame, part: Path, kind: str) -> None:
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in table.iter_rows(named=True))
     if kind == ".parquet":
         table.write_parquet(part)
     elif kind == ".jsonl.zst":
-        with TemporaryFile(dir=part.parent) as plain, part.open("wb") as packed:
-            plain.writelines(line.encode() for line in _json_lines(table))
-            plain.seek(0)
-            ZstdCompressor(level=10).copy_stream(plain, packed)
+        with part.open("wb") as whole, ZstdCompressor(level=10).stream_writer(whole) as packed:
+            for line in lines:
+                packed.write(line.encode())
     else:
         with part.open("w", encoding="utf-8", newline="") as file:
             if kind == ".jsonl":
-                file.writelines(_json_lines(table))
+                file.writelines(lines)
                 return
             writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
             writer.writerow(table.columns)
             writer.writerows(["" if cell is None else cell for cell in row] for row in table.iter_rows())
-
-
-def _json_lines(table: pl.DataFrame) -> Iterator[str]:
-    return (json.dumps(row, ensure_ascii=False) + "\n" for row in table.iter_rows(named=True))

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote_plus
 
 from psycheck.corpora.columns import Columns
-from psycheck.corpora.known.catalogue import relative_to
+from psycheck.corpora.known.open import relative_to
 from psycheck.corpora.open import CorpusPlan, corpus_path
 from psycheck.errors import BadInput, nearest
 from psycheck.models.open import parse_spec

@@ -2,8 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from psycheck.corpora.known.catalogue import known_corpora
-from psycheck.corpora.known.open import open_known
+from psycheck.corpora.known.open import known_corpora, open_known
 from psycheck.errors import BadInput
 
 HEAD = "subreddit_id,post_id,sentence_id,disease,sentence,Anxious_Mood,more_talktive,poor_memory,uncertain\n"

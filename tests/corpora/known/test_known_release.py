@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psycheck.corpora.known.catalogue import known_corpora
-from psycheck.corpora.known.open import open_known
+from psycheck.corpora.known.open import known_corpora, open_known
 from psycheck.corpora.known.release import Item, Loaded, Release, gather, gender
 from psycheck.errors import BadInput
 

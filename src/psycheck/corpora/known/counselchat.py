@@ -10,32 +10,24 @@ depression or anxiety if they are among them, and not annotated if it has no top
 from collections import defaultdict
 
 from psycheck.corpora.columns import split_name
-from psycheck.corpora.known import tabular
-from psycheck.corpora.known.release import Item, Loaded, Release, Sheet, joined
-
-_FILES = ("counselchat-data.csv", "*counsel_chat.csv", "counselchat.csv")
-LABELS = ("depression", "anxiety")
+from psycheck.corpora.known.release import Item, Loaded, Release, joined, load_table
 
 
 def load(release: Release) -> Loaded:
     """One text for each question."""
-    sheet = release.table(release.file(*_FILES))
-    return Loaded(_questions(sheet)) if sheet.find("questionText") else tabular.load(release)
-
-
-def _questions(sheet: Sheet) -> list[Item]:
+    sheet = release.table(release.file(*release.layout["files"]["whole"]))
+    if not sheet.find("questionText"):
+        return load_table(release)
     numbers, titles = sheet.keys("questionID"), sheet.words("questionTitle")
     texts, splits = sheet.words("questionText"), sheet.words("split")
     topics: dict[str, set[str]] = defaultdict(set)
     for number, listed in zip(numbers, sheet.words("topics", "topic"), strict=True):
         topics[number] |= {topic.strip().casefold() for topic in (listed or "").split(",") if topic.strip()}
     first = {number: row for row, number in reversed(list(enumerate(numbers)))}
-    return [
-        Item(
-            number,
-            joined(titles[row], texts[row]),
-            {label: float(label in topics[number]) if topics[number] else None for label in LABELS},
-            split=split_name(splits[row] or "") or None,
-        )
-        for number, row in sorted(first.items(), key=lambda pair: pair[1])
-    ]
+    items = []
+    for number, row in sorted(first.items(), key=lambda pair: pair[1]):
+        mine = topics[number]
+        labels = {label: float(label in mine) if mine else None for label in release.known.labels}
+        split = split_name(splits[row] or "") or None
+        items.append(Item(number, joined(titles[row], texts[row]), labels, split=split))
+    return Loaded(items)

@@ -10,115 +10,78 @@ participant says.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from psycheck.corpora.known.release import Item, Loaded, Release
+from psycheck.corpora.labels import number_in
 from psycheck.errors import counted
 
-_SPLITS = (
-    ("train", ("train_split_Depression_AVEC2017.csv",)),
-    ("dev", ("dev_split_Depression_AVEC2017.csv",)),
-    ("test", ("full_test_split.csv", "test_split_Depression_AVEC2017.csv")),
-)
 _TRANSCRIPT = "*_TRANSCRIPT.csv"
+_UNSCORED = "test_split_Depression_AVEC2017.csv"
+_BINARY = ("PHQ8_Binary", "PHQ_Binary")
 _CUT_OFF = 10  # of the PHQ-8
 _GENDERS = {"0": "male", "1": "female"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Session:
-    """One interview as the split files describe it."""
-
-    split: str
-    depression: float | None
-    gender: str | None
-
-
-def utterances(release: Release) -> Loaded:
-    """One text for each utterance of a participant."""
-    return _loaded(release, whole=False)
-
-
-def interviews(release: Release) -> Loaded:
-    """One text for each interview: all that the participant says, one utterance per line."""
-    return _loaded(release, whole=True)
-
-
-def _loaded(release: Release, whole: bool) -> Loaded:
+def load(release: Release) -> Loaded:
+    """One text for each utterance of a participant, or for each interview, one utterance per line."""
+    whole = release.layout.get("whole", False)
     sessions, disagreeing = _sessions(release)
     paths = {path.name.split("_")[0]: path for path in release.files(_TRANSCRIPT)}
     if not paths:
         raise release.missing("NNN_P/NNN_TRANSCRIPT.csv")
-    left_out: Counter[str] = Counter()
-    left_out["interview without a transcript"] = len(sessions.keys() - paths.keys())
-    left_out["interview in no split file"] = len(paths.keys() - sessions.keys())
+    left_out = Counter(
+        {
+            "interview without a transcript": len(sessions.keys() - paths.keys()),
+            "interview in no split file": len(paths.keys() - sessions.keys()),
+        }
+    )
     items: list[Item] = []
     for number in sorted(paths.keys() & sessions.keys()):
-        session = sessions[number]
-        spoken = list(_utterances(release, paths[number], left_out))
+        spoken = list(_utterances(release, number, paths[number], left_out))
         texts = [(number, "\n".join(text for _, text in spoken))] if whole else spoken
-        items += [
-            Item(
-                number if whole else f"{number}-{row}",
-                text,
-                {"depression": session.depression},
-                author=number,
-                split=session.split,
-                groups={"gender": session.gender},
-            )
-            for row, text in texts
-        ]
-    notes: tuple[str, ...] = ()
-    if disagreeing:
-        notes = (
-            f"PHQ8_Binary and PHQ8_Score ≥ {_CUT_OFF} disagree for {counted(disagreeing, 'interview')}; the"
-            " label is PHQ8_Binary, as released.",
-        )
-    return Loaded(items, {why: n for why, n in left_out.items() if n}, notes)
+        items += [replace(sessions[number], id=id, text=text) for id, text in texts]
+    note = (
+        f"PHQ8_Binary and PHQ8_Score ≥ {_CUT_OFF} disagree for {counted(disagreeing, 'interview')}; the"
+        " label is PHQ8_Binary, as released."
+    )
+    return Loaded(items, left_out, (note,) if disagreeing else ())
 
 
-def _sessions(release: Release) -> tuple[dict[str, _Session], int]:
-    """The interviews by participant, and for how many of them the two scores disagree."""
-    sessions: dict[str, _Session] = {}
+def _sessions(release: Release) -> tuple[dict[str, Item], int]:
+    """The interviews by participant, their texts still empty, and for how many the two scores disagree."""
+    sessions: dict[str, Item] = {}
     disagreeing = 0
-    for split, names in _SPLITS:
+    for split, names in release.layout["files"].items():
         path = release.file(*names)
         sheet = release.table(path, "Participant_ID")
-        scored = sheet.find("PHQ8_Binary", "PHQ_Binary") is not None
-        if not scored and path.name != _SPLITS[2][1][1]:
-            sheet.column("PHQ8_Binary", "PHQ_Binary")
-        marks = sheet.marks("PHQ8_Binary", "PHQ_Binary") if scored else [None] * len(sheet)
+        scored = sheet.find(*_BINARY) or path.name != _UNSCORED
         rows = zip(
             sheet.keys("Participant_ID"),
-            marks,
+            sheet.marks(*_BINARY) if scored else [None] * len(sheet),
             sheet.words("PHQ8_Score", "PHQ_Score"),
             sheet.words("Gender"),
             strict=True,
         )
-        for number, mark, score, gender in rows:
-            sessions[number] = _Session(split, mark, _GENDERS.get((gender or "").removesuffix(".0")))
-            if mark is not None and score is not None and _number(score) is not None:
-                disagreeing += (mark >= 0.5) != ((_number(score) or 0) >= _CUT_OFF)
+        for number, mark, word, gender in rows:
+            groups = {"gender": _GENDERS.get((gender or "").removesuffix(".0"))}
+            sessions[number] = Item(number, "", {"depression": mark}, number, None, split, groups)
+            score = None if word is None else number_in(word)
+            if mark is not None and score is not None:
+                disagreeing += (mark >= 0.5) != (score >= _CUT_OFF)
     return sessions, disagreeing
 
 
-def _number(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None
-
-
-def _utterances(release: Release, path: Path, left_out: Counter[str]) -> Iterator[tuple[str, str]]:
-    """The row and the words of each utterance of the participant."""
+def _utterances(
+    release: Release, number: str, path: Path, left_out: Counter[str]
+) -> Iterator[tuple[str, str]]:
+    """The id and the words of each utterance of the participant."""
     sheet = release.table(path, "speaker", "value", format="tsv")
-    for row, (speaker, words) in enumerate(
-        zip(sheet.words("speaker"), sheet.words("value"), strict=True), start=1
-    ):
-        if (speaker or "").casefold() != "participant":
-            continue
-        if words is None:
-            left_out["empty utterance"] += 1
-        else:
-            yield str(row), words
+    spoken = zip(sheet.words("speaker"), sheet.words("value"), strict=True)
+    for row, (speaker, words) in enumerate(spoken, start=1):
+        if (speaker or "").casefold() == "participant":
+            if words is None:
+                left_out["empty utterance"] += 1
+            else:
+                yield f"{number}-{row}", words

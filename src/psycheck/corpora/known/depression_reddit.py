@@ -6,24 +6,17 @@ IMHI benchmark is one table with `text`, `depression` (or `label`) and `split`, 
 `depression_reddit.csv`.
 """
 
-from pathlib import Path
-
-from psycheck.corpora.known import tabular
-from psycheck.corpora.known.release import Item, Loaded, Release
+from psycheck.corpora.known.release import Item, Loaded, Release, load_table
 
 _FOLDERS = {"reddit_depression": 1.0, "reddit_non_depression": 0.0}
 
 
 def load(release: Release) -> Loaded:
     """The posts of the table, or those of the two folders."""
-    if not release.path.is_file():
-        for start in ("", "Data_Collector"):
-            if all((release.path / start / name).is_dir() for name in _FOLDERS):
-                return Loaded(_files(release, release.path / start))
-    return tabular.load(release)
-
-
-def _files(release: Release, home: Path) -> list[Item]:
+    homes = [release.path, release.path / "Data_Collector"]
+    home = next((home for home in homes if all((home / name).is_dir() for name in _FOLDERS)), None)
+    if home is None:
+        return load_table(release)
     items = []
     for folder, mark in _FOLDERS.items():
         paths = sorted(p for p in (home / folder).glob("*.txt") if not p.name.startswith("."))
@@ -39,7 +32,7 @@ def _files(release: Release, home: Path) -> list[Item]:
             )
             for path in paths
         ]
-    return items
+    return Loaded(items)
 
 
 def _decoded(content: bytes) -> str:

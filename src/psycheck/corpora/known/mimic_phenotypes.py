@@ -24,7 +24,8 @@ _COLUMNS = ("ROW_ID", "SUBJECT_ID", "CATEGORY", "CHARTDATE", "TEXT")
 def load(release: Release) -> Loaded:
     """The notes that annotators found to tell of depression, or of no phenotype at all."""
     notes = release.file("NOTEEVENTS.csv")
-    genders = _genders(release, release.file("PATIENTS.csv"))
+    patients = release.table(release.file("PATIENTS.csv"), "SUBJECT_ID", "GENDER")
+    genders = dict(zip(patients.keys("SUBJECT_ID"), map(gender, patients.words("GENDER")), strict=True))
     shares, left_out = _shares(release, release.file("ACTdb*.csv"))
     table = _notes(release, notes, list(shares))
     items = [
@@ -38,11 +39,10 @@ def load(release: Release) -> Loaded:
         )
         for row, patient, category, date, text in table.iter_rows()
     ]
-    if absent := len(shares) - len(items):
-        left_out["annotated note that NOTEEVENTS.csv does not have"] = absent
+    left_out["annotated note that NOTEEVENTS.csv does not have"] = len(shares) - len(items)
     soft = sum(0 < share < 1 for share in shares.values())
     remarks = (f"Annotators differ on {counted(soft, 'note')}; the label is their share.",) if soft else ()
-    return Loaded(items, {why: n for why, n in left_out.items() if n}, remarks)
+    return Loaded(items, left_out, remarks)
 
 
 def _shares(release: Release, path: Path) -> tuple[dict[str, float], Counter[str]]:
@@ -63,14 +63,6 @@ def _shares(release: Release, path: Path) -> tuple[dict[str, float], Counter[str
             wanted.add(note)
     left_out["note with other phenotypes only"] = len(marked) - len(wanted)
     return {note: sum(marks) / len(marks) for note, marks in marked.items() if note in wanted}, left_out
-
-
-def _genders(release: Release, path: Path) -> dict[str, str | None]:
-    sheet = release.table(path, "SUBJECT_ID", "GENDER")
-    return {
-        patient: gender(word)
-        for patient, word in zip(sheet.keys("SUBJECT_ID"), sheet.words("GENDER"), strict=True)
-    }
 
 
 def _notes(release: Release, path: Path, wanted: list[str]) -> pl.DataFrame:

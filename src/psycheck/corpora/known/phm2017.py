@@ -37,16 +37,15 @@ def load(release: Release) -> Loaded:
         elif text is None or not text.strip():
             left_out["tweet without a text"] += 1
         else:
-            depression = float(disease.startswith("depress"))
-            groups: dict[str, str | None] = {"disease": disease, "mention": mention}
-            item = Item(number, text, {"depression": depression}, groups=groups)
-            mentions["depression" if depression else disease].append(item)
+            kind = "depression" if disease.startswith("depress") else disease
+            labels = {"depression": float(kind == "depression")}
+            groups = {"disease": disease, "mention": mention}
+            mentions[kind].append(Item(number, text, labels, groups=groups))
     positive = mentions.pop("depression", [])
     controls = even_sample(mentions, len(positive), Random(_SEED))
     drawn_away = sum(map(len, mentions.values())) - len(controls)
-    if drawn_away:
-        left_out["control beyond the number of depression tweets"] = drawn_away
-    return Loaded([*positive, *controls], dict(left_out))
+    left_out["control beyond the number of depression tweets"] = drawn_away
+    return Loaded([*positive, *controls], left_out)
 
 
 def even_sample(kinds: dict[str, list[Item]], wanted: int, random: Random) -> list[Item]:
@@ -63,7 +62,7 @@ def even_sample(kinds: dict[str, list[Item]], wanted: int, random: Random) -> li
 
 def _tweets(release: Release, path: Path) -> Iterator[_Tweet]:
     """Id, disease, mention, and the text if the line holds it."""
-    lines = Lines(path, None, row=1)
+    lines = Lines(path, row=1)
     for line in lines:
         fields = [part.strip() for part in line.rstrip("\r\n").split("\t")]
         if not any(fields):
@@ -83,7 +82,6 @@ def _texts(release: Release) -> dict[str, str]:
     for path in found:
         sheet = release.table(path, ("id", "tweet_id", "id_str"), ("text", "full_text", "tweet"))
         words = sheet.words("text", "full_text", "tweet")
-        for number, text in zip(sheet.keys("id", "tweet_id", "id_str"), words, strict=True):
-            if text is not None:
-                texts[number] = text
+        rows = zip(sheet.keys("id", "tweet_id", "id_str"), words, strict=True)
+        texts |= {number: text for number, text in rows if text is not None}
     return texts

@@ -9,18 +9,6 @@ from typing import Any
 
 from psycheck.corpora.known.release import Item, Loaded, Release, joined
 
-# How the questions of the PHQ-9 begin in this file; one of them is cut short there, so the beginning must do.
-_QUESTIONS = {
-    "little-interest": "interest",
-    "feeling-down": "mood",
-    "trouble-falling": "sleep",
-    "feeling-tired": "energy",
-    "poor-appetite": "appetite",
-    "feeling-bad": "worth",
-    "trouble-concentrating": "focus",
-    "moving-or": "motor",
-    "thoughts-that": "ideation",
-}
 _ANSWERS = {"yes": 1.0, "no": 0.0}
 
 
@@ -42,14 +30,15 @@ def load(release: Release) -> Loaded:
 
 
 def _labels(release: Release, annotations: Any, where: str) -> dict[str, float | None]:
-    labels: dict[str, float | None] = dict.fromkeys(_QUESTIONS.values())
+    questions = release.layout["questions"]
+    labels: dict[str, float | None] = dict.fromkeys(questions.values())
     if not isinstance(annotations, list):
         raise release.wrong("the post has no list of annotations", where)
     for place, pair in enumerate(annotations, start=1):
         if not isinstance(pair, list) or len(pair) != 2:
             raise release.wrong(f"annotation {place} is not a pair of a question and an answer", where)
         question, answer = (str(part).strip().casefold() for part in pair)
-        label = next((name for start, name in _QUESTIONS.items() if question.startswith(start)), None)
+        label = next((name for start, name in questions.items() if question.startswith(start)), None)
         if label is None or answer not in _ANSWERS:
             raise release.wrong(f"annotation {place} is not a question of the PHQ-9 with yes or no", where)
         labels[label] = _ANSWERS[answer]

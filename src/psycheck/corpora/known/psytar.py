@@ -15,7 +15,6 @@ from pathlib import Path
 
 from psycheck.corpora.known.release import Item, Loaded, Release, gender, joined
 
-KINDS = ("ADR", "WD", "EF", "INF", "SSI", "DI")
 _DISORDERS = {
     "depression": re.compile(r"depress|\bmdd\b|dysthymi", re.I),
     "anxiety": re.compile(r"anxi|panic|\bgad\b", re.I),
@@ -29,43 +28,37 @@ def load(release: Release) -> Loaded:
     """One text for each review, with its writer's gender."""
     sheet = release.table(_file(release, "Sample", "psytar_posts.csv"))
     numbers = sheet.keys("drug_id", "post_id")
-    genders = [gender(word) for word in sheet.words("gender")]
+    labels: list[dict[str, float | None]]
     if sheet.find("text"):
-        marks = {label: sheet.marks(label) for label in _DISORDERS}
+        marks = zip(*(sheet.marks(label) for label in _DISORDERS), strict=True)
         texts = sheet.texts("text")
-        labels = [{label: marks[label][row] for label in marks} for row in range(len(sheet))]
+        labels = [dict(zip(_DISORDERS, row, strict=True)) for row in marks]
     else:
         sheet.column("comment", "comments")
-        parts = zip(
-            sheet.words("side-effect", "side_effect", "side effect"),
-            sheet.words("comment", "comments"),
-            strict=True,
-        )
-        texts = [joined(*both) for both in parts]
+        effects = sheet.words("side-effect", "side_effect", "side effect")
+        texts = list(map(joined, effects, sheet.words("comment", "comments")))
         labels = [disorders_in(word) for word in sheet.words(sheet.column("disorder"))]
-    rows = zip(numbers, texts, labels, genders, strict=True)
+    rows = zip(numbers, texts, labels, map(gender, sheet.words("gender")), strict=True)
     return Loaded([Item(*row[:3], groups={"gender": row[3], "drug": row[0].split(".")[0]}) for row in rows])
 
 
 def load_sentences(release: Release) -> Loaded:
     """One text for each sentence, multi-label; the sentences of a review have one author."""
-    sheet = release.table(_file(release, "Sentence_Labeling", "psytar_sentences.csv"), *KINDS)
-    reviews = sheet.keys("drug_id", "post_id")
-    places = sheet.words("sentence_index")
-    marks = {kind: [_marked(word) for word in sheet.words(kind)] for kind in KINDS}
-    texts = sheet.texts("sentences", "text")
-    return Loaded(
-        [
-            Item(
-                f"{review}-{(place or str(row + 1)).removesuffix('.0')}",
-                text,
-                {kind: marks[kind][row] for kind in KINDS},
-                author=review,
-                groups={"drug": review.split(".")[0]},
-            )
-            for row, (review, place, text) in enumerate(zip(reviews, places, texts, strict=True))
-        ]
+    kinds = release.known.labels
+    sheet = release.table(_file(release, "Sentence_Labeling", "psytar_sentences.csv"), *kinds)
+    rows = zip(
+        sheet.keys("drug_id", "post_id"),
+        sheet.words("sentence_index"),
+        sheet.texts("sentences", "text"),
+        zip(*(sheet.words(kind) for kind in kinds), strict=True),
+        strict=True,
     )
+    items = []
+    for number, (review, place, text, marks) in enumerate(rows, start=1):
+        id = f"{review}-{(place or str(number)).removesuffix('.0')}"
+        labels = {kind: float(word not in (None, *_NO)) for kind, word in zip(kinds, marks, strict=True)}
+        items.append(Item(id, text, labels, author=review, groups={"drug": review.split(".")[0]}))
+    return Loaded(items)
 
 
 def disorders_in(word: str | None) -> dict[str, float | None]:
@@ -76,13 +69,8 @@ def disorders_in(word: str | None) -> dict[str, float | None]:
     }
 
 
-def _marked(word: str | None) -> float:
-    return float(word is not None and word not in _NO)
-
-
 def _file(release: Release, sheet: str, other: str) -> Path:
     if not release.files(f"{sheet}.csv", other) and (books := release.files("PsyTAR*.xlsx")):
-        raise release.wrong(
-            f"save the sheet '{sheet}' of the workbook as {sheet}.csv beside it", str(books[0])
-        )
+        what = f"save the sheet '{sheet}' of the workbook as {sheet}.csv beside it"
+        raise release.wrong(what, str(books[0]))
     return release.file(f"{sheet}.csv", other)

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from psycheck.corpora.known.catalogue import Known
-from psycheck.corpora.streams import COMPRESSIONS, Lines, json_values, refuse_half_characters
+from psycheck.corpora.columns import split_name
+from psycheck.corpora.labels import number_in
+from psycheck.corpora.streams import Lines, json_values, refuse_half_characters
 from psycheck.corpora.tables import Table, read_table
-from psycheck.corpus import Corpus
+from psycheck.corpus import PLAIN, Corpus
 from psycheck.errors import BadInput
 
-GENDERS = MappingProxyType(
-    {"f": "female", "female": "female", "woman": "female", "m": "male", "male": "male", "man": "male"}
-)
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+if TYPE_CHECKING:
+    from psycheck.corpora.known.open import Known
+
+_GENDERS = dict.fromkeys(("f", "female", "woman"), "female") | dict.fromkeys(("m", "male", "man"), "male")
 _LARGEST = 4 * 2**30
 
 
@@ -32,7 +32,7 @@ class Item:
     author: str | None = None
     time: str | None = None
     split: str | None = None
-    groups: Mapping[str, str | None] = field(default_factory=lambda: _NOTHING)
+    groups: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Loaded:
     """What a loader found: the texts, what it left out and why, and what a reader should know."""
 
     items: Sequence[Item]
-    left_out: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -48,8 +48,9 @@ class Loaded:
 class Release:
     """One corpus of the catalogue as it lies on a user's disk: a folder, or a file of it."""
 
-    known: Known
+    known: "Known"
     path: Path
+    layout: Mapping[str, Any] = field(default_factory=dict)
 
     def files(self, *patterns: str) -> list[Path]:
         """The files that match one of the patterns, in the folder or, if there is none, below it, sorted.
@@ -85,9 +86,8 @@ class Release:
 
     def json(self, path: Path) -> Any:
         """Read a file that holds one JSON value."""
-        content = self.content(path)
         try:
-            value = json.loads(content.decode("utf-8-sig"))
+            value = json.loads(self.content(path).decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
             raise self.wrong(f"the file is not valid JSON ({type(error).__name__})", f"{path}{at}") from None
@@ -105,9 +105,9 @@ class Release:
 
     def json_lines(self, path: Path) -> Iterator[tuple[str, Any]]:
         """The values of a file with one JSON value per line, each with its place."""
-        lines = Lines(path, COMPRESSIONS.get(path.suffix.lower()), row=1)
+        lines = Lines(path, row=1)
         try:
-            for value in json_values(lines, nested=True):
+            for value in json_values(lines, objects=False):
                 yield lines.where(), value
         except BadInput as error:
             raise self.wrong(error.what, error.where) from None
@@ -151,40 +151,84 @@ class Sheet:
     def words(self, *names: str) -> list[str | None]:
         """A column as strings, None where a cell is empty; None throughout if there is no such column."""
         column = self.find(*names)
-        if column is None:
-            return [None] * len(self)
-        return [_word(cell) for cell in self.table.columns[column]]
+        return [None] * len(self) if column is None else [_word(cell) for cell in self.table.columns[column]]
 
     def texts(self, *names: str) -> list[str]:
         """A column of texts as they stand in the file; an empty cell is an empty text."""
-        column = self.column(*names)
-        return [cell if isinstance(cell, str) else _word(cell) or "" for cell in self.table.columns[column]]
+        cells = self.table.columns[self.column(*names)]
+        return [cell if isinstance(cell, str) else _word(cell) or "" for cell in cells]
 
     def keys(self, *names: str) -> list[str]:
         """A column of ids, none of them empty; 300.0 is 300."""
         column = self.column(*names)
-        keys = []
-        for index, word in enumerate(self.words(column)):
-            if word is None:
-                raise self.release.wrong("the id is empty", self.table.where(index, column))
-            keys.append(word.removesuffix(".0"))
-        return keys
+        words = self.words(column)
+        if None in words:
+            raise self.release.wrong("the id is empty", self.table.where(words.index(None), column))
+        return [word.removesuffix(".0") for word in words if word is not None]
 
     def marks(self, *names: str, unknown: Sequence[str] = ()) -> list[float | None]:
         """A column of numbers in 0..1; None where a cell is empty or says one of `unknown`."""
         column = self.column(*names)
-        out: list[float | None] = []
-        for index, word in enumerate(self.words(column)):
-            try:
-                mark = None if word is None or word in unknown else float(word)
-            except ValueError:
-                mark = -1.0
-            if mark is not None and not 0 <= mark <= 1:
-                raise self.release.wrong(
-                    "the label must be a number from 0 to 1", self.table.where(index, column)
-                )
-            out.append(mark)
-        return out
+        words = [None if word in unknown else word for word in self.words(column)]
+        marks = [None if word is None else number_in(word) for word in words]
+        for index, (word, mark) in enumerate(zip(words, marks, strict=True)):
+            if word is not None and (mark is None or not 0 <= mark <= 1):
+                what = "the label must be a number from 0 to 1"
+                raise self.release.wrong(what, self.table.where(index, column))
+        return marks
+
+
+def load_table(release: Release) -> Loaded:
+    """One text per row of each table, with the split of its file, as its catalogue entry says."""
+    layout = release.layout
+    for folder in layout.get("folders", ()):
+        home = release.path / folder
+        if all((home / patterns[0]).is_file() for patterns in layout["files"].values()):
+            release = replace(release, path=home)
+            break
+    items: list[Item] = []
+    for split, patterns in layout["files"].items():
+        found = release.files(*patterns)
+        if not layout.get("several") and not release.path.is_file():
+            found = [release.file(*patterns)]
+        for path in found:
+            items += _rows(release.table(path, layout["text"], *layout.get("needed", ())), layout, split)
+        if found and release.path.is_file():
+            break
+    if not items:
+        raise release.missing(next(iter(layout["files"].values()))[0])
+    return Loaded(items)
+
+
+def _rows(sheet: Sheet, layout: Mapping[str, Any], part: str) -> list[Item]:
+    """One item per row; the part "whole" has no split, or a column of splits."""
+    columns = layout["labels"]
+    if "no_labels" in layout:
+        spelled = {label: columns.get(label, [label]) for label in sheet.release.known.labels}
+        columns = {label: names for label, names in spelled.items() if sheet.find(*names)}
+        if not columns.keys() - set(layout["besides"]):
+            raise sheet.release.wrong(layout["no_labels"], str(sheet.table.path))
+    unknown = layout.get("unknown", ())
+    labels = {label: sheet.marks(*names, unknown=unknown) for label, names in columns.items()}
+    groups = {group: sheet.words(column) for group, column in layout.get("groups", {}).items()}
+    ids, authors, times = (sheet.words(*layout.get(role, ())) for role in ("id", "author", "time"))
+    if "id_parts" in layout:
+        places = zip(*(sheet.words(column) for column in layout["id_parts"]), strict=True)
+        ids = ["-".join(filter(None, place)) if all(place) else None for place in places]
+    splits = sheet.words("split") if part == "whole" else [part] * len(sheet)
+    prefix = "" if part == "whole" else f"{part}-"
+    return [
+        Item(
+            f"{prefix}{ids[row] or row + 1}",
+            text,
+            {label: marks[row] for label, marks in labels.items()},
+            author=authors[row],
+            time=times[row],
+            split=split_name(split) if (split := splits[row]) else None,
+            groups={group: members[row] for group, members in groups.items()},
+        )
+        for row, text in enumerate(sheet.texts(layout["text"]))
+    ]
 
 
 def gather(name: str, loaded: Loaded) -> Corpus:
@@ -192,22 +236,22 @@ def gather(name: str, loaded: Loaded) -> Corpus:
     items = loaded.items
     labels = dict.fromkeys(label for item in items for label in item.labels)
     groups = dict.fromkeys(group for item in items for group in item.groups)
+
+    plain: dict[str, Any] = {role: [getattr(item, role) for item in items] for role in PLAIN}
     corpus = Corpus.of(
         name,
         [item.text for item in items],
         ids=_distinct(item.id for item in items),
         labels={label: [item.labels.get(label) for item in items] for label in labels},
         groups={group: [item.groups.get(group) for item in items] for group in groups},
-        author=_filled([item.author for item in items]),
-        time=_filled([item.time for item in items]),
-        split=_filled([item.split for item in items]),
+        **{role: values for role, values in plain.items() if set(values) - {None}},
     )
-    return replace(corpus, left_out=dict(loaded.left_out), notes=loaded.notes)
+    return replace(corpus, left_out={why: n for why, n in loaded.left_out.items() if n}, notes=loaded.notes)
 
 
 def gender(word: str | None) -> str | None:
     """A gender as the corpora of psycheck write it; None where it is not known."""
-    return None if word is None else GENDERS.get(word.strip().casefold())
+    return None if word is None else _GENDERS.get(word.strip().casefold())
 
 
 def joined(*parts: str | None) -> str:
@@ -217,34 +261,22 @@ def joined(*parts: str | None) -> str:
 
 def _distinct(ids: Iterable[str]) -> list[str]:
     seen: Counter[str] = Counter()
-    out: list[str] = []
-    taken: set[str] = set()
+    taken: dict[str, None] = {}
     for one in ids:
         seen[one] += 1
         new = one if seen[one] == 1 else f"{one}~{seen[one]}"
         while new in taken:
             new += "~"
-        taken.add(new)
-        out.append(new)
-    return out
-
-
-def _filled(values: list[str | None]) -> list[str | None] | None:
-    return values if any(value is not None for value in values) else None
+        taken[new] = None
+    return list(taken)
 
 
 def _matches(path: Path, patterns: Sequence[str]) -> bool:
-    name = path.name.lower().replace("_", "-")
-    if name.startswith("."):
-        return False
-    for ending in COMPRESSIONS:
-        name = name.removesuffix(ending)
-    return any(fnmatchcase(name, pattern.lower().replace("_", "-")) for pattern in patterns)
+    name = path.name.lower().replace("_", "-").removesuffix(".gz").removesuffix(".zst")
+    alike = (fnmatchcase(name, pattern.lower().replace("_", "-")) for pattern in patterns)
+    return not name.startswith(".") and any(alike)
 
 
 def _word(cell: object) -> str | None:
     """A cell as a string; a cell of lists or records has none."""
-    if cell is None or isinstance(cell, list | dict):
-        return None
-    string = str(cell).strip()
-    return string or None
+    return None if cell is None or isinstance(cell, list | dict) else str(cell).strip() or None

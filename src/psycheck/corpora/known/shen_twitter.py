@@ -13,12 +13,12 @@ the tweet in `data/tweet`, or else with the last tweet of the timeline. The anch
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from psycheck.corpora.known.release import Item, Loaded, Release, gather
 
@@ -34,8 +34,7 @@ _ANCHOR = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Tweet:
+class _Tweet(NamedTuple):
     id: str
     text: str
     time: datetime
@@ -51,17 +50,13 @@ def load(release: Release) -> Loaded:
         for side, label in (("positive", 1.0), ("negative", 0.0))
         for item in _side(release, _folder(release, side), label, left_out)
     ]
-    corpus, _ = cleaned(gather("shen-twitter", Loaded(items, dict(left_out))), steps_of(preset="deck-tweets"))
+    corpus, _ = cleaned(gather("shen-twitter", Loaded(items, left_out)), steps_of(preset="deck-tweets"))
     texts = dict(zip(corpus.ids, corpus.texts, strict=True))
-    kept = [
-        Item(item.id, texts[item.id], item.labels, item.author, item.time)
-        for item in items
-        if item.id in texts
-    ]
+    kept = [replace(item, text=texts[item.id]) for item in items if item.id in texts]
     counts = Counter(corpus.left_out)
     balanced = _balanced(kept)
     counts["drawn away to make the classes equally large"] = len(kept) - len(balanced)
-    return Loaded(balanced, {why: n for why, n in counts.items() if n})
+    return Loaded(balanced, counts)
 
 
 def anchors(text: str) -> bool:
@@ -93,7 +88,13 @@ def _side(release: Release, data: Path, label: float, left_out: Counter[str]) ->
     for author, paths in timelines.items():
         read = (pair for path in paths for pair in release.json_lines(path))
         tweets = {tweet.id: tweet for tweet in (_tweet(release, raw, where) for where, raw in read)}
-        end = _end(seeds[author.casefold()], tweets, label)
+        mine = seeds[author.casefold()]
+        # The month ends at the first anchor of a positive user, at the last known tweet of another.
+        if label:
+            anchored = (tweet.time for tweet in (*mine, *tweets.values()) if anchors(tweet.text))
+            end = min(anchored, default=None)
+        else:
+            end = max((tweet.time for tweet in mine or tweets.values()), default=None)
         if end is None:
             left_out["user without tweets" if not tweets else "user without an anchor tweet"] += 1
             continue
@@ -103,13 +104,6 @@ def _side(release: Release, data: Path, label: float, left_out: Counter[str]) ->
                 yield Item(tweet.id, tweet.text, {"depression": label}, author=author, time=time)
             else:
                 left_out["tweet not of the month before the anchor"] += 1
-
-
-def _end(seeds: list[_Tweet], tweets: Mapping[str, _Tweet], label: float) -> datetime | None:
-    """When the month ends: at the first anchor of a positive user, at the last known tweet of another."""
-    if label:
-        return min((tweet.time for tweet in (*seeds, *tweets.values()) if anchors(tweet.text)), default=None)
-    return max((tweet.time for tweet in seeds or tweets.values()), default=None)
 
 
 def _tweet(release: Release, raw: Any, where: str) -> _Tweet:
@@ -122,9 +116,8 @@ def _tweet(release: Release, raw: Any, where: str) -> _Tweet:
     try:
         return _Tweet(str(number), text, datetime.strptime(str(raw.get("created_at")), _CREATED))
     except ValueError:
-        raise release.wrong(
-            "created_at is not a time in Twitter's format", f"{where}, 'created_at'"
-        ) from None
+        what = "created_at is not a time in Twitter's format"
+        raise release.wrong(what, f"{where}, 'created_at'") from None
 
 
 def _balanced(items: list[Item]) -> list[Item]:

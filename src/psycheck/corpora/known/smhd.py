@@ -54,22 +54,19 @@ def _labels(release: Release, value: Any, where: str) -> dict[str, float | None]
     conditions = release.known.labels
     if not named or _CONTROL in named:
         return dict.fromkeys(conditions, 0.0)
-    unknown = sorted({one for one in named if one not in conditions})
-    if unknown:
+    if unknown := set(named) - set(conditions):
         raise release.wrong(f"the user has {len(unknown)} labels that are not conditions of SMHD", where)
     return {condition: 1.0 if condition in named else None for condition in conditions}
 
 
 def _post(post: Any) -> tuple[str | None, str | None]:
     """The time and the text of a post; no text if it is of another shape."""
+    time = text = None
     if isinstance(post, str):
-        return None, post
-    if isinstance(post, list) and len(post) == 2 and isinstance(post[1], str):
-        return _time(post[0]), post[1]
-    if isinstance(post, dict) and isinstance(text := post.get("text", post.get("body")), str):
-        return _time(post.get("created_utc", post.get("time"))), text
-    return None, None
-
-
-def _time(value: Any) -> str | None:
-    return str(value) if isinstance(value, str | int | float) and str(value).strip() else None
+        text = post
+    elif isinstance(post, list) and len(post) == 2:
+        time, text = post
+    elif isinstance(post, dict):
+        time, text = post.get("created_utc", post.get("time")), post.get("text", post.get("body"))
+    timed = isinstance(time, str | int | float) and str(time).strip()
+    return str(time) if timed else None, text if isinstance(text, str) else None
