@@ -16,7 +16,7 @@ from psycheck.corpora.read import read_corpus
 from psycheck.corpora.tables import readable_name
 from psycheck.corpora.typed import as_typed, options_of
 from psycheck.corpus import LABEL, Corpus
-from psycheck.demo.shipped_corpora import open_demo
+from psycheck.demo.generate import open_demo
 from psycheck.errors import BadInput, nearest
 
 
