@@ -79,10 +79,10 @@ def _draft(domain: str, author: Author, kind: str, rng: Random) -> Draft:
     draft.fixed["noun_person"] = author.gender
     if domain == "notes":
         draft.fixed["kin"] = pick(rng, parts["kin_f" if kin == "woman" else "kin_m"])
-    if domain == "forum":
+    elif domain == "forum":
         draft.fixed["register"] = "forum"
         draft.fixed["intro"] = draft.fill(pick(rng, slots[f"{author.gender}_intro"]))
-    if domain == "interviews":
+    elif domain == "interviews":
         draft.fixed["register"] = "spoken"
     return draft
 
@@ -135,19 +135,13 @@ def _stretch(text: str, rng: Random) -> str:
 
 def _forum(draft: Draft, author: Author, kind: str) -> str:
     rng, book = draft.rng, bank("forum")
-    draft.parts = {
-        "ago_short": book["life"]["ago_short"],
-        "ago_other": book["other"]["ago_other"],
-        "lead": book["present"]["lead"],
-    }
-    draft.fixed |= {"they_cap": draft.fixed["They"], "their_cap": draft.fixed["Their"]}
+    parts = (("life", "ago_short"), ("other", "ago_other"), ("present", "lead"))
+    draft.parts = {name: book[section][name] for section, name in parts}
     life = _say(draft, book["life"]["any"], 1, 2)
     if kind in _SPEAKS_OF_SYMPTOMS or kind in ("worry", "faint"):
         life.append(draft.say(book["life"]["private"]))
     body = _body(draft, author, kind)
     close = book[kind if "close" in book.get(kind, {}) else "everyday"]["close"]
-    if kind == "topic":
-        close = ["{topic_close}"]
     paragraphs = [life, *body] if rng.random() < 0.7 else [body[0], life, *body[1:]]
     if rng.random() < 0.5:
         paragraphs[0] = [draft.say(book["opening"]["any"]), *paragraphs[0]]
