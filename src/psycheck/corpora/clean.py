@@ -11,10 +11,9 @@ import polars as pl
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
-from psycheck.text.clean import PRESETS, STEPS, settle
+from psycheck.text.clean import PRESETS, STEPS, settle, split_sentences
 from psycheck.text.redact.capitals import Found
 from psycheck.text.redact.find import find_personal, redact
-from psycheck.text.sentences import split_sentences
 from psycheck.text.word_lists import read_toml
 
 _FEWEST_TEXTS = 5
