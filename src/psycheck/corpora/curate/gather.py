@@ -15,14 +15,7 @@ from psycheck.corpora.curate.dumps import SHOWN, Tally, check_dump
 from psycheck.corpora.curate.lexicons import Score, joined, rankings
 from psycheck.corpora.curate.settings import Curating
 from psycheck.corpora.curate.spill import Progress, bits, dumps_of, salted, spill
-from psycheck.corpora.curate.store import (
-    CONTROL_SIDE,
-    DISCLOSING_SIDE,
-    Posts,
-    Resolved,
-    opened_store,
-    resolve,
-)
+from psycheck.corpora.curate.store import CONTROL, DISCLOSING, Posts, Resolved, opened_store, resolve
 from psycheck.corpora.near import near_places
 from psycheck.corpora.split import split_corpus
 from psycheck.corpus import Corpus
@@ -33,8 +26,8 @@ from psycheck.text.clean import STEPS, settle
 CLEANING = ("html", "removed", "markdown-links", "users")
 """What is done to each text that is kept (PsySym, App. B); names of users in it are dropped."""
 
-DISCLOSING, CONTROL, BOTH = "disclosing", "control", "both"
-"""The authors that a step is about."""
+BOTH = "both"
+"""The side of a step that is about all authors."""
 
 _SPARE = 1.25  # so many times the posts that are wanted are searched for near-duplicates at first
 
@@ -119,7 +112,7 @@ def curate(
             )
         funnel = _Funnel(store, how, [*_first_steps(tally, found)])
         funnel.take_disclosing(scores)
-        if not store.count(DISCLOSING_SIDE)[0]:
+        if not store.count(DISCLOSING)[0]:
             left = [f"{step.name}: {step.posts:,} posts" for step in funnel.steps if step.side != CONTROL]
             raise BadInput(
                 f"no post of the {found.authors['disclosing']:,} disclosing authors is left",
@@ -154,32 +147,30 @@ class _Funnel:
 
     def take_disclosing(self, scores: Sequence[Score]) -> None:
         """Leave the posts of disclosing authors that get into the corpus."""
-        side, how = DISCLOSING_SIDE, self.how
+        side, how = DISCLOSING, self.how
         self._step(side, "min_words")
         self._limit_authors(side)
         ranked = self._ranked(scores)
         self._narrow(side, lambda size: ranked[:size], how.top_k or len(ranked), "top_k")
         if how.sample:
-            self.store.keep(side, self.store.by_pick(side, how.sample))
-            self._step(side, "sample")
+            self._step(side, "sample", "others", self.store.by_pick(side, how.sample))
 
     def take_controls(self, found: Resolved) -> None:
         """Leave the posts of control authors that get into the corpus."""
-        side, store = CONTROL_SIDE, self.store
+        side, store = CONTROL, self.store
         for name, before in (("never_listed", "read"), ("control_long", "never_listed")):
             self.steps.append(
                 Step(name, CONTROL, found.posts[name], found.authors[name], found.posts[before])
             )
         self._step(side, "control_authors")
-        store.drop_terms()
-        self._step(side, "no_terms")
+        self._step(side, "no_terms", "terms", 1)
         if not self._limit_authors(side):
             raise BadInput(
                 "no control post is left",
                 where=f"{found.authors['never_listed']:,} authors never post in the listed subreddits",
                 do="lower --min-posts or --min-words, or name dumps of other subreddits as well",
             )
-        kept = [id_ for id_, _ in store.texts(DISCLOSING_SIDE)]
+        kept = [id_ for id_, _ in store.texts(DISCLOSING)]
         most = self.how.control_posts or len(kept)
         self._narrow(side, lambda size: store.by_pick(side, size), most, "sample", kept)
 
@@ -212,25 +203,25 @@ class _Funnel:
             self.steps.append(Step(part, BOTH, len(own), own["author"].n_unique(), len(cut)))
         return replace(split, table=cut, left_out={})
 
-    def _step(self, side: int, name: str, counts: Mapping[str, int] | None = None, *examples: str) -> int:
-        """Write down what a step has left in the store, and return the number of posts."""
+    def _step(self, side: str, name: str, which: str = "", value: int | list[str] = 0, **counts: int) -> int:
+        """Take posts away, write down what the step has left in the store, and return the number of posts."""
+        if which:
+            self.store.remove(side, which, value)
         posts, authors = self.store.count(side)
-        whose = DISCLOSING if side == DISCLOSING_SIDE else CONTROL
-        before = next(step.posts for step in reversed(self.steps) if step.side == whose)
-        self.steps.append(Step(name, whose, posts, authors, before, counts or {}, examples))
+        before = next(step.posts for step in reversed(self.steps) if step.side == side)
+        examples = tuple(value[:SHOWN]) if isinstance(value, list) and which == "ids" else ()
+        self.steps.append(Step(name, side, posts, authors, before, counts, examples))
         return posts
 
-    def _limit_authors(self, side: int) -> int:
+    def _limit_authors(self, side: str) -> int:
         """Take away authors with few posts and late posts of others, and return the number of posts left."""
-        self.store.drop_few(side, self.how.min_posts)
-        self._step(side, "min_posts")
-        self.store.drop_late(side, self.how.most_posts)
-        return self._step(side, "most_posts")
+        self._step(side, "min_posts", "few", self.how.min_posts)
+        return self._step(side, "most_posts", "late", self.how.most_posts)
 
     def _ranked(self, scores: Sequence[Score]) -> list[str]:
         """The ids of disclosing authors' posts, the highest score first, ties by id."""
         ids, found = [], array("d")
-        for id_, text in self.store.texts(DISCLOSING_SIDE):
+        for id_, text in self.store.texts(DISCLOSING):
             ids.append(id_)
             found.extend(score(text) for score in scores)
         table = np.frombuffer(found, dtype=np.float64).reshape(len(ids), len(scores))
@@ -238,7 +229,7 @@ class _Funnel:
 
     def _narrow(
         self,
-        side: int,
+        side: str,
         first: Callable[[int], list[str]],
         wanted: int,
         name: str,
@@ -256,11 +247,9 @@ class _Funnel:
             if len(pool) < size or len(pool) - len(copies) >= wanted:
                 break
             size *= 2
-        self.store.drop(copies)
-        self._step(side, "near_duplicates", {"looked_through": len(pool)}, *copies[:SHOWN])
+        self._step(side, "near_duplicates", "ids", copies, looked_through=len(pool))
         gone = set(copies)
-        self.store.keep(side, [id_ for id_ in pool if id_ not in gone][:wanted])
-        self._step(side, name)
+        self._step(side, name, "others", [id_ for id_ in pool if id_ not in gone][:wanted])
 
     def _copies(self, pool: Sequence[str], kept: Sequence[str]) -> list[str]:
         """The ids of the pool that nearly repeat an older post of it, or one of `kept`, which stay."""
@@ -274,6 +263,6 @@ class _Funnel:
         return [ids[k] for k in sorted(dropped)]
 
 
-def _mark(side: int, named: int, condition: str) -> float | None:
+def _mark(side: str, named: int, condition: str) -> float | None:
     """1 where the author reports the condition, 0 for a control; other conditions are not annotated."""
-    return 0.0 if side == CONTROL_SIDE else 1.0 if condition in bits(named) else None
+    return 0.0 if side == CONTROL else 1.0 if condition in bits(named) else None

@@ -17,11 +17,22 @@ from psycheck.corpora.curate.settings import Curating
 from psycheck.corpora.curate.spill import Kept, bits, drawn, mask, put_aside
 from psycheck.errors import StoreFailure
 
-DISCLOSING_SIDE, CONTROL_SIDE = 1, 0
+DISCLOSING, CONTROL = "disclosing", "control"
 DUPLICATE = "duplicate id"
 _TABLE = """CREATE TABLE posts (
- id TEXT PRIMARY KEY, draw TEXT, who TEXT, side INT, named INT, time INT, subreddit TEXT,
+ id TEXT PRIMARY KEY, draw TEXT, who TEXT, side TEXT, named INT, time INT, subreddit TEXT,
  term INT, pick TEXT, text TEXT) WITHOUT ROWID"""
+
+# Which posts of the side ?1 to take away: control posts that hold a listed term, those of authors with fewer
+# than ?2, what an author wrote after the first ?2, those whose ids are in the list ?2, and all but those.
+_REMOVED = {
+    "terms": "term = ?2",
+    "few": "draw IN (SELECT draw FROM posts WHERE side = ?1 GROUP BY draw HAVING count(*) < ?2)",
+    "late": "id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY draw ORDER BY time, id)"
+    " AS place FROM posts WHERE side = ?1) WHERE place > ?2)",
+    "ids": "id IN (SELECT value FROM json_each(?2))",
+    "others": "id NOT IN (SELECT value FROM json_each(?2))",
+}
 
 
 @contextmanager
@@ -51,7 +62,7 @@ class Posts:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._rows = connection
 
-    def add(self, posts: Iterable[tuple[Kept, int, int, bool, int]]) -> list[str]:
+    def add(self, posts: Iterable[tuple[Kept, str, int, bool, int]]) -> list[str]:
         """Add posts with side, conditions, term and pick; return the places of those whose id is known."""
         again = []
         self._rows.execute("BEGIN")
@@ -64,38 +75,23 @@ class Posts:
         self._rows.execute("COMMIT")
         return again
 
-    def count(self, side: int) -> tuple[int, int]:
+    def count(self, side: str) -> tuple[int, int]:
         """How many posts of how many authors there are on a side."""
         query = "SELECT count(*), count(DISTINCT draw) FROM posts WHERE side = ?"
         posts, authors = self._rows.execute(query, (side,)).fetchone()
         return int(posts), int(authors)
 
-    def drop_terms(self) -> None:
-        """Take away control posts that hold a listed term."""
-        self._rows.execute("DELETE FROM posts WHERE side = 0 AND term = 1")
+    def remove(self, side: str, which: str, value: int | list[str]) -> None:
+        """Take posts of a side away: with "terms", of a "few", "late" ones, with these "ids", or all "others"."""
+        bound = json.dumps(value) if isinstance(value, list) else value
+        self._rows.execute(f"DELETE FROM posts WHERE side = ?1 AND {_REMOVED[which]}", (side, bound))
 
-    def drop_few(self, side: int, fewest: int) -> None:
-        """Take away authors with fewer posts."""
-        self._rows.execute(
-            "DELETE FROM posts WHERE side = ?1 AND draw IN"
-            " (SELECT draw FROM posts WHERE side = ?1 GROUP BY draw HAVING count(*) < ?2)",
-            (side, fewest),
-        )
-
-    def drop_late(self, side: int, most: int) -> None:
-        """Take away what an author wrote after the first `most` posts."""
-        self._rows.execute(
-            "DELETE FROM posts WHERE side = ?1 AND id IN (SELECT id FROM (SELECT id, row_number() OVER"
-            " (PARTITION BY draw ORDER BY time, id) AS place FROM posts WHERE side = ?1) WHERE place > ?2)",
-            (side, most),
-        )
-
-    def by_pick(self, side: int, most: int) -> list[str]:
+    def by_pick(self, side: str, most: int) -> list[str]:
         """The ids of at most so many posts in the order of the draw of posts."""
         query = "SELECT id FROM posts WHERE side = ? ORDER BY pick, id LIMIT ?"
         return [id_ for (id_,) in self._rows.execute(query, (side, most))]
 
-    def texts(self, side: int) -> Iterator[tuple[str, str]]:
+    def texts(self, side: str) -> Iterator[tuple[str, str]]:
         """The ids and texts of a side, one after the other."""
         yield from self._rows.execute("SELECT id, text FROM posts WHERE side = ? ORDER BY id", (side,))
 
@@ -103,16 +99,6 @@ class Posts:
         """The text of one post."""
         (text,) = self._rows.execute("SELECT text FROM posts WHERE id = ?", (id_,)).fetchone()
         return str(text)
-
-    def drop(self, ids: Sequence[str]) -> None:
-        """Take these posts away."""
-        query = "DELETE FROM posts WHERE id IN (SELECT value FROM json_each(?))"
-        self._rows.execute(query, (json.dumps(ids),))
-
-    def keep(self, side: int, ids: Sequence[str]) -> None:
-        """Take all other posts of a side away."""
-        query = "DELETE FROM posts WHERE side = ? AND id NOT IN (SELECT value FROM json_each(?))"
-        self._rows.execute(query, (side, json.dumps(ids)))
 
     def oldest_first(self, ids: Sequence[str]) -> list[str]:
         """Those of these ids that are there, by the time of their posts."""
@@ -136,11 +122,11 @@ class _Author:
     """What is known of one author after all their posts: counts of posts, and what any of them shows."""
 
     posts: int = 0
-    inside: int = 0
+    inside: str = 0
     long: int = 0
     reports: int = 0
     named: int = 0
-    named_inside: int = 0
+    named_inside: str = 0
     listed: bool = False
 
 
@@ -177,18 +163,18 @@ def resolve(files: Sequence[Path], how: Curating, store: Posts, tally: Tally) ->
                 post,
                 side,
                 authors[post.draw].named_inside & wanted,
-                side == CONTROL_SIDE and holds(words_in(post.text or "")),
+                side == CONTROL and holds(words_in(post.text or "")),
                 drawn(how.seed, post.id),
             )
             for post in _distinct(path)
-            if post.raw and (side := sides[post.draw]) is not None and (post.inside or side == CONTROL_SIDE)
+            if post.raw and (side := sides[post.draw]) is not None and (post.inside or side == CONTROL)
         )
         for place in again:
             tally.fault(DUPLICATE, place)
     return done
 
 
-def _side(author: _Author, how: Curating, wanted: int, done: Resolved) -> int | None:
+def _side(author: _Author, how: Curating, wanted: int, done: Resolved) -> str | None:
     """On which side an author stands, None for neither; every step on the way is counted."""
     done.count("read", author.posts)
     if author.inside:
@@ -197,7 +183,7 @@ def _side(author: _Author, how: Curating, wanted: int, done: Resolved) -> int | 
         done.count("disclosing", author.inside)
         done.posts["reports"] += author.reports
         done.by_condition.update(bits(author.named_inside & wanted))
-        return DISCLOSING_SIDE
+        return DISCLOSING
     if author.named:
         done.count("other_condition", author.posts)
         return None
@@ -207,7 +193,7 @@ def _side(author: _Author, how: Curating, wanted: int, done: Resolved) -> int | 
     if author.long < how.min_posts:
         return None
     done.count("control_long", author.long)
-    return CONTROL_SIDE if done.authors["control_long"] <= how.control_authors else None
+    return CONTROL if done.authors["control_long"] <= how.control_authors else None
 
 
 def _authors(path: Path, how: Curating, tally: Tally) -> dict[int, _Author]:
