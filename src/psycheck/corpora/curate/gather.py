@@ -113,10 +113,9 @@ def curate(
         funnel = _Funnel(store, how, [*_first_steps(tally, found)])
         funnel.take_disclosing(scores)
         if not store.count(DISCLOSING)[0]:
-            left = [f"{step.name}: {step.posts:,} posts" for step in funnel.steps if step.side != CONTROL]
             raise BadInput(
                 f"no post of the {found.authors['disclosing']:,} disclosing authors is left",
-                where="; ".join(left),
+                where="; ".join(f"{step.name}: {step.posts:,} posts" for step in funnel.steps),
                 do="lower --min-words or --min-posts, or add dumps",
             )
         if how.controls:

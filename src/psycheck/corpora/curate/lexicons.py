@@ -9,6 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,11 @@ def holds_term() -> Callable[[list[bytes]], bool]:
 
 def rankings(names: Sequence[str], nrc: Path | None = None) -> list[Score]:
     """The scores by these lexicons; a lexicon that is not there is an error before any work."""
-    lexicons: dict[str, Callable[[], Iterable[str]]] = {WORDS: _own, EMPATH: _empath, NRC: lambda: _nrc(nrc)}
+    lexicons: dict[str, Callable[[], Iterable[str]]] = {
+        WORDS: lambda: chain(*_data("emotions")["words"].values()),
+        EMPATH: _empath,
+        NRC: lambda: _nrc(nrc),
+    }
     for name in names:
         if name not in lexicons:
             raise BadInput(f"there is no ranking '{name}'", allowed=", ".join(lexicons))
@@ -99,10 +104,6 @@ def _share(lexicon: Iterable[str]) -> Score:
         return sum(weight for word in words if (weight := found(word))) / len(words) if words else 0.0
 
     return score
-
-
-def _own() -> Iterable[str]:
-    return (word for some in _data("emotions")["words"].values() for word in some)
 
 
 def _empath() -> Iterable[str]:

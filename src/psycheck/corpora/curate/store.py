@@ -82,7 +82,7 @@ class Posts:
         return int(posts), int(authors)
 
     def remove(self, side: str, which: str, value: int | list[str]) -> None:
-        """Take posts of a side away: with "terms", of a "few", "late" ones, with these "ids", or all "others"."""
+        """Take posts of a side away: "terms", "few", "late", "ids" or all "others" (see above)."""
         bound = json.dumps(value) if isinstance(value, list) else value
         self._rows.execute(f"DELETE FROM posts WHERE side = ?1 AND {_REMOVED[which]}", (side, bound))
 
