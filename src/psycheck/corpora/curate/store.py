@@ -122,11 +122,11 @@ class _Author:
     """What is known of one author after all their posts: counts of posts, and what any of them shows."""
 
     posts: int = 0
-    inside: str = 0
+    inside: int = 0
     long: int = 0
     reports: int = 0
     named: int = 0
-    named_inside: str = 0
+    named_inside: int = 0
     listed: bool = False
 
 
