@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from psycheck.corpora.cautions import Caution, cheap_cautions, warnings_of
 from psycheck.corpora.near import near_duplicates
 from psycheck.corpus import Corpus
-from psycheck.demo.generate import generate
-from psycheck.demo.shipped_corpora import DEMO, open_demo
+from psycheck.demo.generate import DEMO, generate, open_demo
 from psycheck.errors import MissingExtra
 from psycheck.text.words import plain_text, shingles
 from psycheck.verbs.compare import compare_corpora

@@ -18,7 +18,7 @@ from psycheck.corpora.clean import (
 from psycheck.corpora.read import read_corpus
 from psycheck.corpora.write import write_corpus
 from psycheck.corpus import Corpus
-from psycheck.demo.shipped_corpora import DEMO, open_demo
+from psycheck.demo.generate import DEMO, open_demo
 from psycheck.errors import BadInput, PsycheckError
 from psycheck.text.clean import PRESETS
 

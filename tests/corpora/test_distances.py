@@ -15,7 +15,7 @@ from psycheck.corpora.adversarial import classify_sides
 from psycheck.corpora.distances import Comparing, Comparison, classes_of, compare, map_of
 from psycheck.corpora.vocabulary import counted, profile, telling_words, unknown_share
 from psycheck.corpus import Corpus
-from psycheck.demo.shipped_corpora import open_demo
+from psycheck.demo.generate import open_demo
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
 from psycheck.runs.folder import open_run

@@ -8,7 +8,7 @@ import pytest
 
 from dumps_of_ours import BEGIN, line, village, words, write_dump
 from psycheck.corpora.curate.gather import Curated, Step, curate
-from psycheck.corpora.curate.listed import holds_term, is_person, listed_subreddits, subreddits_of, words_in
+from psycheck.corpora.curate.lexicons import holds_term, is_person, listed_subreddits, subreddits_of, words_in
 from psycheck.corpora.curate.settings import Curating, split_of
 from psycheck.errors import BadInput
 

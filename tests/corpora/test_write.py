@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from psycheck.corpora.read import Columns, read_corpus
 from psycheck.corpora.write import WRITTEN, guessed_alike, write_corpus
 from psycheck.corpus import PLAIN, Corpus
-from psycheck.demo.shipped_corpora import DEMO, open_demo
+from psycheck.demo.generate import DEMO, open_demo
 from psycheck.errors import BadInput, StoreFailure
 
 # No halves of characters, which nothing can store, and no NUL, by which reading knows what is no text file.

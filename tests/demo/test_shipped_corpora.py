@@ -12,8 +12,7 @@ from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 
 from psycheck.corpus import Corpus
-from psycheck.demo.generate import DEPRESSED, SHIPPED_N, SHIPPED_SEED, generate
-from psycheck.demo.shipped_corpora import DEMO, open_demo
+from psycheck.demo.generate import DEMO, DEPRESSED, SHIPPED_N, SHIPPED_SEED, generate, open_demo
 from psycheck.errors import BadInput
 
 SYMPTOMS = ("interest", "mood", "sleep", "energy", "appetite", "worth", "focus", "motor", "ideation")

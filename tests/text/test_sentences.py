@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from psycheck.text.sentences import split_sentences
+from psycheck.text.clean import split_sentences
 
 
 def test_sentences_end_at_marks_but_not_after_titles() -> None:

@@ -73,7 +73,7 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
                 yield name, f"{suite.title} ({counted(len(suite.checks), 'check')})"
         case "corpora":
             from psycheck.corpora.known.open import known_corpora
-            from psycheck.demo.shipped_corpora import DEMO, open_demo
+            from psycheck.demo.generate import DEMO, open_demo
 
             for name in DEMO:
                 yield f"demo:{name}", f"synthetic, {counted(len(open_demo(name)), 'text')}"

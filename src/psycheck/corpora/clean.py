@@ -1,28 +1,26 @@
 """Clean, split into sentences or redact a whole corpus, and count what each step did."""
 
 import re
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from types import MappingProxyType
-from typing import Any
 
 import polars as pl
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
-from psycheck.text.clean import PRESETS, STEPS, settle
+from psycheck.text.clean import PRESETS, STEPS, settle, split_sentences
+from psycheck.text.redact.capitals import Found
 from psycheck.text.redact.find import find_personal, redact
-from psycheck.text.sentences import split_sentences
+from psycheck.text.word_lists import read_toml
 
 _FEWEST_TEXTS = 5
 _OWN = re.compile(r"(?<![\w'’])(?:i|i['’](?:m|ve|d|ll)|im|ive|me|my|mine|myself)(?!\w)", re.I)
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.I)
 _VARYING = re.compile(r"(?:https?://|www\.)\S+|[@#]\w+|\d+|\W+", re.I)
+_PROMOTION = read_toml("clean.toml")["promotion"]
 _NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -50,17 +48,12 @@ def steps_of(names: Iterable[str] = (), preset: str | None = None) -> tuple[str,
     if preset is not None and preset not in PRESETS:
         raise BadInput(f"there is no preset '{preset}'", allowed=nearest(preset, PRESETS))
     wanted = (*(PRESETS[preset] if preset else ()), *names)
+    known = [*STEPS, *ACCOUNT_STEPS]
     for name in wanted:
-        if name not in STEPS and name not in ACCOUNT_STEPS:
-            raise BadInput(
-                f"there is no cleaning step '{name}'", allowed=nearest(name, [*STEPS, *ACCOUNT_STEPS])
-            )
+        if name not in known:
+            raise BadInput(f"there is no cleaning step '{name}'", allowed=nearest(name, known))
     if not wanted:
-        raise BadInput(
-            "no cleaning step given",
-            allowed=nearest("", [*STEPS, *ACCOUNT_STEPS]),
-            do="name a step or a preset",
-        )
+        raise BadInput("no cleaning step given", allowed=nearest("", known), do="name a step or a preset")
     return tuple(dict.fromkeys(wanted))
 
 
@@ -72,16 +65,14 @@ def cleaned(corpus: Corpus, steps: Sequence[str]) -> tuple[Corpus, tuple[StepCou
     """
     counts: list[StepCount] = []
     left_out = Counter(corpus.left_out)
-    for at_once, group in groupby(steps_of(steps), key=lambda name: name in STEPS):
-        names = list(group)
+    for at_once, names in groupby(steps_of(steps), key=lambda name: name in STEPS):
         if at_once:
-            corpus, done = _text_steps(corpus, names)
-            counts += done
-        else:
-            for name in names:
-                before = len(corpus)
-                corpus = corpus.only(ACCOUNT_STEPS[name](corpus))
-                counts.append(StepCount(name, before, len(corpus), 0, before - len(corpus)))
+            corpus = _text_steps(corpus, list(names), counts)
+            continue
+        for name in names:
+            before = len(corpus)
+            corpus = corpus.only(ACCOUNT_STEPS[name](corpus))
+            counts.append(StepCount(name, before, len(corpus), 0, before - len(corpus)))
     for count in counts:
         if count.dropped:
             left_out[f"dropped by '{count.name}'"] += count.dropped
@@ -90,17 +81,10 @@ def cleaned(corpus: Corpus, steps: Sequence[str]) -> tuple[Corpus, tuple[StepCou
 
 def into_sentences(corpus: Corpus) -> Corpus:
     """One row per sentence: text 17 becomes 17.1, 17.2 …, with the labels and groups of the whole text."""
-    ids: list[str] = []
-    texts: list[str] = []
-    rows: list[int] = []
-    for row, (name, text) in enumerate(zip(corpus.ids, corpus.texts, strict=True)):
-        for number, sentence in enumerate(split_sentences(text), start=1):
-            ids.append(f"{name}.{number}")
-            texts.append(sentence)
-            rows.append(row)
-    table = corpus.table[rows].with_columns(
-        pl.Series("id", ids, pl.String), pl.Series("text", texts, pl.String)
-    )
+    sentences = pl.Series("text", [split_sentences(text) for text in corpus.texts], pl.List(pl.String))
+    table = corpus.table.with_columns(sentences).filter(pl.col("text").list.len() > 0).explode("text")
+    number = pl.int_range(1, pl.len() + 1).over("id").cast(pl.String)
+    table = table.with_columns(pl.concat_str("id", pl.lit("."), number))
     note = "Each text is one sentence with the labels of the text it comes from."
     notes = corpus.notes if note in corpus.notes or not corpus.labels else (*corpus.notes, note)
     return replace(corpus, table=table, notes=notes)
@@ -108,10 +92,7 @@ def into_sentences(corpus: Corpus) -> Corpus:
 
 def personal_in(corpus: Corpus) -> Redactions:
     """The personal data in the texts of a corpus, by kind and id."""
-    return _redactions(
-        (name, [one.kind for one in find_personal(text)])
-        for name, text in zip(corpus.ids, corpus.texts, strict=True)
-    )
+    return _redactions(corpus, map(find_personal, corpus.texts))
 
 
 def redacted(corpus: Corpus) -> tuple[Corpus, Redactions]:
@@ -128,7 +109,7 @@ def redacted(corpus: Corpus) -> tuple[Corpus, Redactions]:
             for author in corpus.table["author"].to_list()
         ]
         columns.append(pl.Series("author", authors, pl.String))
-    found = _redactions(zip(corpus.ids, ([f.kind for f in one.found] for one in done), strict=True))
+    found = _redactions(corpus, (one.found for one in done))
     return replace(corpus, table=corpus.table.with_columns(columns)), found
 
 
@@ -146,11 +127,16 @@ def personal_accounts(corpus: Corpus) -> list[bool]:
     for row, author in enumerate(corpus.strings("author")):
         if author is not None:
             rows[author].append(row)
-    keep = [not (_promotion(text) >= 2 and not _OWN.search(text)) and not _bot(text) for text in texts]
+    keep = [
+        not _phrases_in(text, "bot") and (_phrases_in(text, "phrases") < 2 or _OWN.search(text) is not None)
+        for text in texts
+    ]
     for author, mine in rows.items():
         own = [texts[row] for row in mine]
         words = {part.lower() for part in _NAME_PARTS.findall(author)}
-        personal = not words & set(_promoting()["accounts"]) and not any(_bot(text) for text in own)
+        personal = words.isdisjoint(_PROMOTION["accounts"]) and not any(
+            _phrases_in(one, "bot") for one in own
+        )
         if not personal or len(own) >= _FEWEST_TEXTS:
             for row in mine:
                 keep[row] = personal and not _impersonal(own)
@@ -162,41 +148,39 @@ ACCOUNT_STEPS: Mapping[str, Callable[[Corpus], list[bool]]] = MappingProxyType(
 )
 
 
-def _text_steps(corpus: Corpus, names: Sequence[str]) -> tuple[Corpus, list[StepCount]]:
+def _text_steps(corpus: Corpus, names: Sequence[str], counts: list[StepCount]) -> Corpus:
+    """Apply steps to each text until it no longer changes, and add what they did to `counts`."""
     steps = [STEPS[name] for name in names]
-    changed, dropped = [0] * len(names), [0] * len(names)
+    changed, dropped = Counter[int](), Counter[int]()
     texts: list[str | None] = []
     for text in corpus.texts:
         after, touched, drop = settle(text, steps)
         texts.append(after)
-        if drop is not None:
+        if drop is None:
+            changed.update(touched)
+        else:
             dropped[drop] += 1
-        for k in touched:
-            changed[k] += drop is None
-    table = corpus.table.with_columns(pl.Series("text", texts, pl.String)).filter(
-        pl.col("text").is_not_null()
-    )
-    counts = []
     before = len(corpus)
     for k, name in enumerate(names):
         counts.append(StepCount(name, before, before - dropped[k], changed[k], dropped[k]))
         before -= dropped[k]
-    return replace(corpus, table=table), counts
+    table = corpus.table.with_columns(pl.Series("text", texts, pl.String))
+    return replace(corpus, table=table.filter(pl.col("text").is_not_null()))
 
 
-def _redactions(found: Iterable[tuple[str, Sequence[str]]]) -> Redactions:
-    counts: Counter[str] = Counter()
-    kinds: dict[str, tuple[str, ...]] = {}
-    for name, some in found:
-        if some:
-            counts.update(some)
-            kinds[name] = tuple(sorted(set(some)))
-    return Redactions(MappingProxyType(dict(sorted(counts.items()))), MappingProxyType(kinds))
+def _redactions(corpus: Corpus, found: Iterable[Sequence[Found]]) -> Redactions:
+    by_id = zip(corpus.ids, ([one.kind for one in some] for some in found), strict=True)
+    kinds = {name: some for name, some in by_id if some}
+    counts = Counter(kind for some in kinds.values() for kind in some)
+    return Redactions(
+        MappingProxyType(dict(sorted(counts.items()))),
+        MappingProxyType({name: tuple(sorted(set(some))) for name, some in kinds.items()}),
+    )
 
 
 def _impersonal(texts: Sequence[str]) -> bool:
     """Whether the texts of one account read like a shop's, a news desk's or a bot's."""
-    promoting = sum(_promotion(text) > 0 for text in texts)
+    promoting = sum(_phrases_in(text, "phrases") > 0 for text in texts)
     linked = sum(_LINK.search(text) is not None for text in texts)
     own = sum(_OWN.search(text) is not None for text in texts)
     same = Counter(_VARYING.sub(" ", text.lower()).strip() for text in texts).most_common(1)[0][1]
@@ -204,18 +188,7 @@ def _impersonal(texts: Sequence[str]) -> bool:
     return promoting >= n / 2 or (linked >= 0.8 * n and own <= 0.2 * n) or same > n / 2
 
 
-def _promotion(text: str) -> int:
+def _phrases_in(text: str, kind: str) -> int:
+    """How many phrases of a kind ("phrases" that promote something, or a "bot"'s) a text holds."""
     low = text.lower().replace("’", "'")
-    return sum(phrase in low for phrase in _promoting()["phrases"])
-
-
-def _bot(text: str) -> bool:
-    low = text.lower().replace("’", "'")
-    return any(phrase in low for phrase in _promoting()["bot"])
-
-
-@cache
-def _promoting() -> dict[str, Any]:
-    data = tomllib.loads(files("psycheck.text").joinpath("clean.toml").read_text("utf-8"))
-    promotion: dict[str, Any] = data["promotion"]
-    return promotion
+    return sum(phrase in low for phrase in _PROMOTION[kind])

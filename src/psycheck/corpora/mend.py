@@ -1,7 +1,7 @@
 """What cautions recommend: drop near-duplicates, split again, balance lengths, remove a word."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
 
@@ -33,10 +33,11 @@ def mended(
     counts = []
     for name, step in steps.items():
         if wanted.get(name):
-            before = corpus
+            before = _states(corpus)
             corpus = step(corpus, wanted[name])
+            changed = sum(before[id_] != state for id_, state in _states(corpus).items())
             dropped = len(before) - len(corpus)
-            counts.append(StepCount(name, len(before), len(corpus), _changed(before, corpus), dropped))
+            counts.append(StepCount(name, len(before), len(corpus), changed, dropped))
     return corpus, tuple(counts)
 
 
@@ -44,15 +45,10 @@ def _strings(value: object) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]
 
 
-def _changed(before: Corpus, after: Corpus) -> int:
-    """The number of remaining texts whose text or split changed."""
-    columns = [name for name in ("text", "split") if name in after.table.columns]
-    was = {row[0]: row[1:] for row in before.table.select("id", *_held(before, columns)).iter_rows()}
-    return sum(was[row[0]] != row[1:] for row in after.table.select("id", *columns).iter_rows())
-
-
-def _held(corpus: Corpus, columns: Sequence[str]) -> list[pl.Expr]:
-    return [pl.col(name) if name in corpus.table.columns else pl.lit(None).alias(name) for name in columns]
+def _states(corpus: Corpus) -> dict[str, tuple[str, str | None]]:
+    """The text and split of each id."""
+    pairs = zip(corpus.texts, corpus.strings("split"), strict=True)
+    return dict(zip(corpus.ids, pairs, strict=True))
 
 
 def without_near_copies(corpus: Corpus, *, seed: int = 0) -> Corpus:

@@ -72,13 +72,12 @@ def _holder(text: Callable[[int], str]) -> Callable[[int], set[str]]:
 
     def at(i: int) -> set[str]:
         nonlocal size
-        if i in held:
-            return held[i]
-        own = held[i] = shingles(text(i))
-        size += len(own)
-        while size > HELD and len(held) > 1:
-            size -= len(held.pop(next(iter(held))))
-        return own
+        if i not in held:
+            held[i] = shingles(text(i))
+            size += len(held[i])
+            while size > HELD and len(held) > 1:
+                size -= len(held.pop(next(iter(held))))
+        return held[i]
 
     return at
 
@@ -90,7 +89,8 @@ def _band_keys(sets: Iterator[set[str]], seed: int) -> Keys:
     except ImportError as error:
         raise MissingExtra("the search for near-duplicates", "compare") from error
     parts = [np.zeros((0, BANDS), dtype=np.uint64)]
-    for piece in _pieces(sets):
+    left = map(list, sets)
+    while piece := _piece(left):
         digests = np.array(RMinHash.digests_from_token_sets(piece, BANDS * ROWS, seed), dtype=np.uint64)
         keys = np.zeros((len(piece), BANDS), dtype=np.uint64)
         for row in range(ROWS):
@@ -100,18 +100,14 @@ def _band_keys(sets: Iterator[set[str]], seed: int) -> Keys:
     return np.concatenate(parts)
 
 
-def _pieces(sets: Iterator[set[str]]) -> Iterator[list[list[str]]]:
-    """The sets as lists, so many at a time as may be held."""
+def _piece(sets: Iterator[list[str]]) -> list[list[str]]:
+    """The next sets, as many at a time as may be held."""
     piece: list[list[str]] = []
     size = 0
-    for own in sets:
-        piece.append(list(own))
+    while size < HELD and (own := next(sets, None)) is not None:
+        piece.append(own)
         size += len(own)
-        if size >= HELD:
-            yield piece
-            piece, size = [], 0
-    if piece:
-        yield piece
+    return piece
 
 
 def _candidates(keys: Keys) -> IntArray:

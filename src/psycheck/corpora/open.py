@@ -14,7 +14,7 @@ from psycheck.corpora.known.open import known_corpora, known_name, open_known
 from psycheck.corpora.read import read_corpus
 from psycheck.corpora.tables import readable_name
 from psycheck.corpus import LABEL, Corpus
-from psycheck.demo.shipped_corpora import open_demo
+from psycheck.demo.generate import open_demo
 from psycheck.errors import BadInput, nearest
 
 

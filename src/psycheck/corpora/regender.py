@@ -11,7 +11,6 @@ import polars as pl
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted, nearest
-from psycheck.text.edits import Edit
 from psycheck.text.gender.edits import Scope, names_besides, neutralise, swap
 from psycheck.text.gender.words import PRONOUNS_ONLY
 
@@ -42,10 +41,18 @@ def regendered(corpus: Corpus, to: str = "swapped", scope: Scope = PRONOUNS_ONLY
     "augmented" keeps all texts and adds the swapped counterpart of each that names a gender, with its
     annotation, author and split and "~swapped" after its id (gender bias, section 2.2).
     """
-    edit = _edit(to, scope)
+    if to not in get_args(To):
+        raise BadInput(f"texts cannot be made '{to}'", allowed=nearest(to, get_args(To)))
+    swapping = to in ("swapped", "augmented")
+    edit = swap(scope) if swapping else neutralise(scope, "they" if to == "neutral" else "remove")
     texts, ids = corpus.texts, corpus.ids
-    if to == "augmented":
-        _refuse_augmented(corpus)
+    # The ids of counterparts would repeat those of a corpus that has them already.
+    if to == "augmented" and (held := len({one + SWAPPED for one in ids}.intersection(ids))):
+        raise BadInput(
+            f"corpus '{corpus.name}' already has swapped counterparts: {counted(held, 'id')} + '{SWAPPED}'",
+            allowed="a corpus that is not augmented",
+            do="augment the original corpus",
+        )
     edits: dict[int, str] = {}
     undecided: list[int] = []
     emptied: list[int] = []
@@ -65,8 +72,8 @@ def regendered(corpus: Corpus, to: str = "swapped", scope: Scope = PRONOUNS_ONLY
     if to == "augmented":
         done = replace(corpus, table=pl.concat([corpus.table, counterparts(corpus.table, edits)]))
         if emptied:
-            counts_before = done.left_out.get(EMPTIED, 0)
-            done = replace(done, left_out={**done.left_out, EMPTIED: counts_before + len(emptied)})
+            left_out = done.left_out.get(EMPTIED, 0) + len(emptied)
+            done = replace(done, left_out={**done.left_out, EMPTIED: left_out})
     else:
         written = pl.Series("text", [edits.get(row, text) for row, text in enumerate(texts)], pl.String)
         done = replace(corpus, table=corpus.table.with_columns(written))
@@ -87,26 +94,6 @@ def regendered(corpus: Corpus, to: str = "swapped", scope: Scope = PRONOUNS_ONLY
         tuple(ids[row] for row in undecided),
         tuple(ids[row] for row in emptied),
     )
-
-
-def _refuse_augmented(corpus: Corpus) -> None:
-    """Refuse to add counterparts to a corpus that has them already: their ids would repeat."""
-    ids = set(corpus.ids)
-    held = sum(one + SWAPPED in ids for one in ids)
-    if held:
-        raise BadInput(
-            f"corpus '{corpus.name}' already has swapped counterparts: {counted(held, 'id')} + '{SWAPPED}'",
-            allowed="a corpus that is not augmented",
-            do="augment the original corpus",
-        )
-
-
-def _edit(to: str, scope: Scope) -> Edit:
-    if to not in get_args(To):
-        raise BadInput(f"texts cannot be made '{to}'", allowed=nearest(to, get_args(To)))
-    if to in ("swapped", "augmented"):
-        return swap(scope)
-    return neutralise(scope, "they" if to == "neutral" else "remove")
 
 
 def counterparts(table: pl.DataFrame, texts: Mapping[int, str], mark: str = SWAPPED) -> pl.DataFrame:

@@ -34,25 +34,22 @@ def split_corpus(
     the splits follow each other in time, in the order of `shares`: a unit goes where most of its texts are,
     and its other texts have no split.
     """
-    total = _total(shares)
-    names = list(shares)
-    part = np.array([shares[name] / total for name in names])
-    units = _units(corpus, [name for name in by if name != TIME])
-    if TIME in by:
-        places = _in_time(corpus, units, part)
-    else:
-        marks = _marks(corpus, corpus.labels if stratify is None else stratify)
-        places = _assigned(units, marks, part, _order(corpus, units, seed))
-    split = [names[k] if k >= 0 else None for k in places.tolist()]
-    return replace(corpus, table=corpus.table.with_columns(pl.Series("split", split, dtype=pl.String)))
-
-
-def _total(shares: Mapping[str, float]) -> float:
     if len(shares) < 2 or not all(0 < share < math.inf for share in shares.values()):
         raise BadInput(
             "the shares of the splits are not usable", allowed="two splits or more, each with a share above 0"
         )
-    return sum(shares.values())
+    names, total = list(shares), sum(shares.values())
+    part = np.array([share / total for share in shares.values()])
+    units = _units(corpus, [name for name in by if name != TIME])
+    if TIME in by:
+        places = _in_time(corpus, units, part)
+    else:
+        target = corpus.targets(corpus.labels if stratify is None else stratify)
+        # What is balanced, (n, 1 + 2k): each text, and for each label what is annotated 1 and 0.
+        marks = np.column_stack([np.ones(len(corpus)), np.nan_to_num(target), np.nan_to_num(1 - target)])
+        places = _assigned(units, marks, part, _order(corpus, units, seed))
+    split = [names[k] if k >= 0 else None for k in places.tolist()]
+    return replace(corpus, table=corpus.table.with_columns(pl.Series("split", split, dtype=pl.String)))
 
 
 def linked(n: int, pairs: Sequence[tuple[int, int]]) -> IntArray:
@@ -67,37 +64,26 @@ def _units(corpus: Corpus, by: Sequence[str]) -> IntArray:
     """The number of the unit of each text, (n,): texts linked by an author or group."""
     pairs: list[tuple[int, int]] = []
     for name in by:
+        column = AUTHOR if name == AUTHOR else GROUP + name
+        if column not in corpus.table.columns:
+            known = [*corpus.groups, *(one for one in (AUTHOR, TIME) if one in corpus.table.columns)]
+            raise BadInput(
+                f"corpus '{corpus.name}' cannot be split by '{name}'",
+                allowed=nearest(name, known),
+                do="name the column (--author or --group)",
+            )
         first: dict[str, int] = {}
-        for i, member in enumerate(_members(corpus, name)):
+        for i, member in enumerate(corpus.strings(column)):
             if member is not None:
                 pairs.append((first.setdefault(member, i), i))
     return linked(len(corpus), pairs)
-
-
-def _members(corpus: Corpus, name: str) -> list[str | None]:
-    column = AUTHOR if name == AUTHOR else GROUP + name
-    if column not in corpus.table.columns:
-        known = [*corpus.groups, *(one for one in (AUTHOR, TIME) if one in corpus.table.columns)]
-        raise BadInput(
-            f"corpus '{corpus.name}' cannot be split by '{name}'",
-            allowed=nearest(name, known),
-            do="name the column (--author or --group)",
-        )
-    return corpus.strings(column)
-
-
-def _marks(corpus: Corpus, labels: Sequence[str]) -> FloatArray:
-    """What is balanced, (n, 1 + 2k): each text, and for each label what is annotated 1 and 0."""
-    target = corpus.targets(labels)
-    return np.column_stack([np.ones(len(corpus)), np.nan_to_num(target), np.nan_to_num(1 - target)])
 
 
 def _order(corpus: Corpus, units: IntArray, seed: int) -> list[str]:
     """A random key for each unit, made of the seed and its lowest text id."""
     lowest: dict[int, str] = {}
     for unit, id_ in zip(units.tolist(), corpus.ids, strict=True):
-        if unit not in lowest or id_ < lowest[unit]:
-            lowest[unit] = id_
+        lowest[unit] = min(id_, lowest.get(unit, id_))
     return [
         blake2b(f"{seed}\0{lowest[unit]}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         for unit in range(len(lowest))

@@ -13,7 +13,6 @@ AIM = {"forum": (76, 110)}
 _NEAR_AIM = 6
 
 _LOW = ("present", "faint", "uncertain")
-_OF_WHOM = {"other": "other", "topic": "topic"}
 _SPEAKS_OF_SYMPTOMS = ("present", "uncertain", "negated", "past", "recovered")
 
 
@@ -61,7 +60,7 @@ def compose(domain: str, author: Author, rng: Random) -> Written:
         draft = _draft(domain, author, kind, rng)
         text = _WRITERS[domain](draft, author, kind)
         if least <= len(text.split()) <= most:
-            return Written(text, tuple(draft.mentions), _OF_WHOM.get(kind, "self"))
+            return Written(text, tuple(draft.mentions), kind if kind in ("other", "topic") else "self")
 
 
 def _draft(domain: str, author: Author, kind: str, rng: Random) -> Draft:
@@ -73,17 +72,17 @@ def _draft(domain: str, author: Author, kind: str, rng: Random) -> Draft:
         person = draw(rng, {"woman": (1 - they) / 2, "man": (1 - they) / 2, "person": they})
     parts = dict(bank(domain).get("parts", {}))
     status = kind if kind in _SPEAKS_OF_SYMPTOMS else "present"
-    draft = Draft(rng, status, person, parts, about_self=kind != "other", kin=kin)
+    draft = Draft(rng, status, person, parts, kin=kin)
     slots, sex = bank("slots"), "f" if person == "woman" else "m"
     draft.fixed["who"] = pick(rng, slots[{"woman": "female", "man": "male"}.get(person, "neutral")])
     draft.fixed["figure"] = pick(rng, slots[f"figure_{sex}"])
     draft.fixed["noun_person"] = author.gender
     if domain == "notes":
         draft.fixed["kin"] = pick(rng, parts["kin_f" if kin == "woman" else "kin_m"])
-    if domain == "forum":
+    elif domain == "forum":
         draft.fixed["register"] = "forum"
         draft.fixed["intro"] = draft.fill(pick(rng, slots[f"{author.gender}_intro"]))
-    if domain == "interviews":
+    elif domain == "interviews":
         draft.fixed["register"] = "spoken"
     return draft
 
@@ -136,19 +135,13 @@ def _stretch(text: str, rng: Random) -> str:
 
 def _forum(draft: Draft, author: Author, kind: str) -> str:
     rng, book = draft.rng, bank("forum")
-    draft.parts = {
-        "ago_short": book["life"]["ago_short"],
-        "ago_other": book["other"]["ago_other"],
-        "lead": book["present"]["lead"],
-    }
-    draft.fixed |= {"they_cap": draft.fixed["They"], "their_cap": draft.fixed["Their"]}
-    life = _say(draft, book["life"]["any"], 1 + int(rng.random() * 2))
+    parts = (("life", "ago_short"), ("other", "ago_other"), ("present", "lead"))
+    draft.parts = {name: book[section][name] for section, name in parts}
+    life = _say(draft, book["life"]["any"], 1, 2)
     if kind in _SPEAKS_OF_SYMPTOMS or kind in ("worry", "faint"):
         life.append(draft.say(book["life"]["private"]))
-    body = _BODIES.get(kind, _everyday_body)(draft, author, kind)
+    body = _body(draft, author, kind)
     close = book[kind if "close" in book.get(kind, {}) else "everyday"]["close"]
-    if kind == "topic":
-        close = ["{topic_close}"]
     paragraphs = [life, *body] if rng.random() < 0.7 else [body[0], life, *body[1:]]
     if rng.random() < 0.5:
         paragraphs[0] = [draft.say(book["opening"]["any"]), *paragraphs[0]]
@@ -158,7 +151,9 @@ def _forum(draft: Draft, author: Author, kind: str) -> str:
     return "\n\n".join(_sentences(" ".join(paragraph)) for paragraph in paragraphs if paragraph)
 
 
-def _say(draft: Draft, phrases: Sequence[str], times: int) -> list[str]:
+def _say(draft: Draft, phrases: Sequence[str], least: int, spread: float = 0) -> list[str]:
+    """At least so many of the phrases, put into words; `spread` bounds how many more."""
+    times = least + int(draft.rng.random() * spread) if spread else least
     return [draft.say(phrases) for _ in range(times)]
 
 
@@ -169,66 +164,46 @@ def _in_order(draft: Draft, phrases: Sequence[str], times: int) -> list[str]:
     return [draft.say([phrase]) for phrase in ordered]
 
 
-def _present_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
-    book, rng = bank("forum"), draft.rng
-    sentences = _say(draft, book["present"]["sentence"], 4 + int(rng.random() * 3))
-    if author.anxious and rng.random() < 0.7:
-        sentences.insert(1, draft.say(book["worry"]["sentence"]))
-    aside = _say(draft, book["life"]["context"], int(rng.random() * 3))
-    if rng.random() < 0.15:
-        draft.status = "negated"
-        aside.append(draft.say(book["present"]["soften"]))
-        draft.status = kind
-    return [sentences[:2], aside, sentences[2:]]
-
-
-def _hedged_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
-    """Uncertain, negated and past symptoms, beside what the post is otherwise about."""
-    book, rng = bank("forum"), draft.rng
-    sentences = _say(draft, book[kind]["sentence"], 2 + int(rng.random() * 2))
-    other = book[kind].get("about") or book[kind].get("now") or book["life"]["context"]
-    return [_say(draft, other, 1), sentences, _say(draft, book["life"]["context"], 1 + int(rng.random() * 2))]
-
-
-def _recovered_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
-    book, rng = bank("forum")["recovered"], draft.rng
-    sentences = _say(draft, book["sentence"], 2 + int(rng.random() * 2))
-    return [sentences, [draft.say(book["turn"])], _say(draft, book["now"], 1 + int(rng.random() * 2))]
-
-
-def _other_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
-    book, rng = bank("forum")["other"], draft.rng
-    sentences = _say(draft, book["sentence"], 2 + int(rng.random() * 3))
-    return [[draft.say(book["lead"]), *sentences], _say(draft, book["tried"], 1 + int(rng.random() * 2))]
-
-
-def _topic_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
-    book, matter = bank("forum")["topic"], pick(draft.rng, ("film", "lecture", "campaign"))
-    draft.fixed["theme"] = draft.fill("{name}")
-    sentences = _in_order(draft, book[matter], 5)
-    draft.fixed["topic_close"] = draft.fill(pick(draft.rng, book[f"{matter}_close"]))
+def _body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
+    """The paragraphs of a forum post besides the opening, the writer's life and the close."""
+    rng, book = draft.rng, bank("forum")
+    own, context = book.get(kind, {}), book["life"]["context"]
+    match kind:
+        case "present":
+            sentences = _say(draft, own["sentence"], 4, 3)
+            if author.anxious and rng.random() < 0.7:
+                sentences.insert(1, draft.say(book["worry"]["sentence"]))
+            aside = _say(draft, context, 0, 3)
+            if rng.random() < 0.15:
+                draft.status = "negated"
+                aside.append(draft.say(own["soften"]))
+                draft.status = kind
+            return [sentences[:2], aside, sentences[2:]]
+        case "uncertain" | "negated" | "past":  # beside what the post is otherwise about
+            sentences = _say(draft, own["sentence"], 2, 2)
+            other = own.get("about") or own.get("now") or context
+            return [_say(draft, other, 1), sentences, _say(draft, context, 1, 2)]
+        case "recovered":
+            return [
+                _say(draft, own["sentence"], 2, 2),
+                _say(draft, own["turn"], 1),
+                _say(draft, own["now"], 1, 2),
+            ]
+        case "other":
+            sentences = _say(draft, own["sentence"], 2, 3)
+            return [[draft.say(own["lead"]), *sentences], _say(draft, own["tried"], 1, 2)]
+        case "topic":
+            matter = pick(rng, ("film", "lecture", "campaign"))
+            draft.fixed["theme"] = draft.fill("{name}")
+            sentences = _in_order(draft, own[matter], 5)
+            draft.fixed["topic_close"] = draft.fill(pick(rng, own[f"{matter}_close"]))
+        case _:  # good news, complaints, hyperbole, worry and faint signs, around one everyday topic
+            everyday = bank("everyday")
+            sentences = _in_order(draft, everyday[draft.topic]["forum"], 3 + int(rng.random() * 3))
+            extra = everyday["hyperbole"]["forum"] if kind == "hyperbole" else own.get("sentence")
+            if extra:
+                sentences[1:1] = _say(draft, extra, 1 + (kind == "worry"), 1.5)
     return [sentences[:2], sentences[2:]]
-
-
-def _everyday_body(draft: Draft, author: Author, kind: str) -> list[list[str]]:
-    """Good news, complaints, hyperbole, worry and faint signs, around one everyday topic."""
-    rng, book, everyday = draft.rng, bank("forum"), bank("everyday")
-    sentences = _in_order(draft, everyday[draft.topic]["forum"], 3 + int(rng.random() * 3))
-    extra = {"hyperbole": everyday["hyperbole"]["forum"]}.get(kind) or book.get(kind, {}).get("sentence")
-    if extra:
-        sentences[1:1] = _say(draft, extra, 1 + (kind == "worry") + int(rng.random() * 1.5))
-    return [sentences[:2], sentences[2:]]
-
-
-_BODIES: Mapping[str, Callable[[Draft, Author, str], list[list[str]]]] = {
-    "present": _present_body,
-    "uncertain": _hedged_body,
-    "negated": _hedged_body,
-    "past": _hedged_body,
-    "recovered": _recovered_body,
-    "other": _other_body,
-    "topic": _topic_body,
-}
 
 
 def _answer(draft: Draft, author: Author, kind: str) -> str:
@@ -261,19 +236,19 @@ def _note(draft: Draft, author: Author, kind: str) -> str:
     draft.fixed["ago_note_low"] = draft.fixed["ago_note"][0].lower() + draft.fixed["ago_note"][1:]
     symptomatic = kind in book["history"]
     complaint = [draft.say(book["complaint"][kind if symptomatic else "everyday"])]
-    history = _say(draft, book["history"][kind if symptomatic else sort], 2 + int(rng.random() * 3))
+    history = _say(draft, book["history"][kind if symptomatic else sort], 2, 3)
     if kind == "faint":
         history.append(draft.say(["{They} answers briefly and looks away.", "{They} has missed two visits."]))
     if kind == "present" and author.anxious and rng.random() < 0.7:
         history.append(draft.say(["{worry_clinical}", "{They} says that {they} {worry_vp}."]))
-    history += _say(draft, book["history"]["social"], 1 + int(rng.random() * 2))
+    history += _say(draft, book["history"]["social"], 1, 2)
     if rng.random() < 0.2:
         history.append(draft.say(book["history"]["remote"]))
-    mental = _say(draft, book["mental"]["any"], 1 + int(rng.random() * 2))
+    mental = _say(draft, book["mental"]["any"], 1, 2)
     if not symptomatic:
         draft.skip = frozenset(("sleep", "energy"))  # an illness of the body may have touched these
     if rng.random() < 0.55:
-        mental += _say(draft, ["{denied}"], 1 + int(rng.random() * 2))
+        mental += _say(draft, ["{denied}"], 1, 2)
     plan = [draft.say(book["plan"]["present" if kind == "present" and rng.random() < 0.6 else "any"])]
     if not symptomatic:
         plan.append(draft.say(book["physical"][sort]))

@@ -1,9 +1,11 @@
-"""The seeded generator of the demo corpora; `python -m psycheck.demo.generate OUTDIR` writes them again."""
+"""The demo corpora and their generator; `python -m psycheck.demo.generate OUTDIR` writes them again."""
 
 import json
 import sys
+from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import count
+from importlib.resources import files
+from math import ceil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,12 +14,13 @@ import zstandard
 
 from psycheck.corpus import Corpus
 from psycheck.demo.compose import WORDS, Author, Written, compose
-from psycheck.demo.distinct import NearDuplicateIndex
 from psycheck.demo.wording import bank
 from psycheck.errors import BadInput, nearest
+from psycheck.text.words import shingles
 
 SHIPPED_N = {"tweets": 1_200, "forum": 800, "interviews": 1_200, "notes": 600}
 SHIPPED_SEED = 9
+DEMO = tuple(SHIPPED_N)
 DEPRESSED = {"tweets": 0.40, "forum": 0.55, "interviews": 0.25, "notes": 0.35}
 ANXIOUS = {True: 0.50, False: 0.18}
 HISTORY = 0.25
@@ -30,7 +33,10 @@ _LEVEL = 19
 _CHECKED = 5_000
 _TRIES = 200
 _LONG = 50
-_COLUMNS = ("id", "text", "author", "time", "split", "depression", "anxiety")
+# A little below the threshold of `near_duplicates`, so that it finds none.
+_THRESHOLD = 0.75
+_COLUMNS = ("id", "text", "author", "time", "split")
+_LABELS = ("depression", "anxiety")
 _GROUPS = ("gender", "subject", "source", "symptom", "status", "mentions")
 
 
@@ -68,17 +74,9 @@ def rows(domain: str, n: int, seed: int, *, association: float = 0.0) -> list[di
 
 def corpus_of(domain: str, written: list[dict[str, Any]]) -> Corpus:
     """Make a corpus from generated or shipped rows."""
-    column = {name: [row[name] for row in written] for name in (*_COLUMNS, *_GROUPS)}
-    return Corpus.of(
-        domain,
-        column["text"],
-        ids=column["id"],
-        author=column["author"],
-        time=column["time"],
-        split=column["split"],
-        labels={name: column[name] for name in ("depression", "anxiety")},
-        groups={name: column[name] for name in _GROUPS},
-    )
+    column = {name: [row[name] for row in written] for name in (*_COLUMNS, *_LABELS, *_GROUPS)}
+    labels, groups = ({name: column.pop(name) for name in names} for names in (_LABELS, _GROUPS))
+    return Corpus.of(domain, column.pop("text"), ids=column.pop("id"), **column, labels=labels, groups=groups)
 
 
 def packed(domain: str) -> bytes:
@@ -91,6 +89,15 @@ def unpacked(content: bytes) -> list[dict[str, Any]]:
     """The rows of a shipped file."""
     lines = zstandard.ZstdDecompressor().decompress(content).decode().split("\n")
     return [json.loads(line) for line in lines if line]
+
+
+def open_demo(name: str, split: str | None = None) -> Corpus:
+    """Open a shipped corpus, whole or one split (train, dev, test) of it."""
+    if name not in DEMO:
+        raise BadInput(f"there is no demo corpus '{name}'", allowed=nearest(name, DEMO))
+    shipped = files("psycheck.demo").joinpath("shipped", f"{name}.jsonl.zst")
+    corpus = replace(corpus_of(name, unpacked(shipped.read_bytes())), called=f"demo:{name}")
+    return corpus if split is None else corpus.part(split)
 
 
 def _authors(domain: str, count: int, seed: int, association: float) -> list[Author]:
@@ -106,15 +113,11 @@ def _authors(domain: str, count: int, seed: int, association: float) -> list[Aut
     authors = []
     for i, (state, gender, split) in enumerate(people, start=1):
         anxious, history = rng.random() < ANXIOUS[state], not state and rng.random() < HISTORY
-        authors.append(Author(f"{domain[0]}{i:03d}", gender, state, anxious, history, split, _style(rng)))
+        # Habits of writing do not depend on the state.
+        habits = bank("mixture")["style"].items()
+        style = {habit: shares[int(rng.random() * len(shares))] for habit, shares in habits}
+        authors.append(Author(f"{domain[0]}{i:03d}", gender, state, anxious, history, split, style))
     return authors
-
-
-def _style(rng: Random) -> dict[str, float]:
-    """Habits of writing, which do not depend on the state."""
-    return {
-        habit: shares[int(rng.random() * len(shares))] for habit, shares in bank("mixture")["style"].items()
-    }
 
 
 def _counts(authors: int, n: int) -> list[int]:
@@ -126,18 +129,51 @@ def _counts(authors: int, n: int) -> list[int]:
     return counts
 
 
+class NearDuplicateIndex:
+    """Texts by split, indexed by their rarer word pairs.
+
+    Two sets that overlap by `_THRESHOLD` share one of the first few of their members, in any common order
+    (prefix filtering); the longest come first here, because long pairs are rare.
+    """
+
+    def __init__(self) -> None:
+        self._texts: list[tuple[set[str], str]] = []
+        self._with: dict[str, list[int]] = {}
+
+    def admits(self, text: str, split: str) -> bool:
+        """Whether no text of another split is nearly the same."""
+        own = shingles(text)
+        near = {i for word in _first(own) for i in self._with.get(word, ())}
+        return not any(
+            split != where and len(own & other) >= _THRESHOLD * len(own | other)
+            for other, where in map(self._texts.__getitem__, near)
+        )
+
+    def add(self, text: str, split: str) -> None:
+        """Add a text to the index."""
+        own = shingles(text)
+        for word in _first(own):
+            self._with.setdefault(word, []).append(len(self._texts))
+        self._texts.append((own, split))
+
+
+def _first(own: set[str]) -> list[str]:
+    ordered = sorted(own, key=lambda word: (-len(word), word))
+    return ordered[: len(own) - ceil(_THRESHOLD * len(own)) + 1]
+
+
 def _unseen(
     domain: str, author: Author, rng: Random, seen: set[str], others: NearDuplicateIndex | None
 ) -> Written:
     """A new text that is not a near-duplicate of a text in another split."""
-    for tries in count():
-        written = compose(domain, author, rng)
-        if written.text in seen:
-            continue
-        if others is None or len(seen) >= _CHECKED or tries >= _TRIES:
-            break
-        if others.admits(written.text, author.split):
-            break
+    tries = 0
+    while (written := compose(domain, author, rng)).text in seen or (
+        others is not None
+        and len(seen) < _CHECKED
+        and tries < _TRIES
+        and not others.admits(written.text, author.split)
+    ):
+        tries += 1
     seen.add(written.text)
     if others is not None and len(seen) < _CHECKED:
         others.add(written.text, author.split)
@@ -146,12 +182,11 @@ def _unseen(
 
 def _clock(domain: str, author: Author, day: datetime, rng: Random) -> str:
     if domain in ("interviews", "notes"):
-        hour = 8 + int(rng.random() * 9)
-    elif rng.random() < (0.3 if author.depressed else 0.15):
-        hour = int(rng.random() * 5)
+        first, hours = 8, 9
     else:
-        hour = 7 + int(rng.random() * 17)
-    return day.replace(hour=hour, minute=int(rng.random() * 60)).isoformat(timespec="minutes")
+        first, hours = (0, 5) if rng.random() < (0.3 if author.depressed else 0.15) else (7, 17)
+    hour, minute = first + int(rng.random() * hours), int(rng.random() * 60)
+    return day.replace(hour=hour, minute=minute).isoformat(timespec="minutes")
 
 
 def _row(domain: str, author: Author, written: Written, time: str, rng: Random) -> dict[str, Any]:
@@ -177,10 +212,10 @@ def _row(domain: str, author: Author, written: Written, time: str, rng: Random) 
 def write(folder: Path) -> list[Path]:
     """Write the shipped files into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{domain}.jsonl.zst" for domain in SHIPPED_N]
-    for path, domain in zip(paths, SHIPPED_N, strict=True):
+    paths = {domain: folder / f"{domain}.jsonl.zst" for domain in SHIPPED_N}
+    for domain, path in paths.items():
         path.write_bytes(packed(domain))
-    return paths
+    return list(paths.values())
 
 
 if __name__ == "__main__":

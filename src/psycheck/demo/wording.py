@@ -18,18 +18,12 @@ _SLOT = re.compile(r"\{(\w+)\}")
 _ARTICLE = re.compile(r"\b([Aa]) ([aeiou](?!ne\b))")
 _STAR = re.compile(r"([A-Za-z']+)\*")
 
-# The slots that tell of a symptom: those of the banks, and those made of its predicates and nouns.
+# The slots that tell of a symptom, besides the clauses of its predicates.
 _FORMS = frozenset(
-    {"name", "noun", "tweet", "forum", "spoken", "clinical", "absent", "denied"}
-    | {"noun_third", "noun_bare", "present", "present_who", "was", "was_vp", "longer", "longer_vp"}
-    | {"vp", "vp_base", "vp_who", "vp_figure", "vp_kin", "vp_case"}
+    ("name", "noun", "noun_third", "noun_bare", "tweet", "forum", "spoken", "clinical", "absent", "denied")
 )
-
-_PRONOUNS: Mapping[str, tuple[str, str, str, str]] = {
-    "woman": ("she", "her", "her", "herself"),
-    "man": ("he", "him", "his", "himself"),
-    "person": ("they", "them", "their", "themselves"),
-}
+# The slots of an everyday topic, by the lists that they are taken from.
+_EVERYDAY = {"goods": ["good"], "bads": ["bad"], "goods_or_bads": ["bad", "good"], "says": ["spoken"]}
 
 
 @cache
@@ -79,8 +73,7 @@ def _form(verb: str, form: str) -> str:
 
 def retell(phrase: str, gender: str) -> str:
     """Turn the first person inside a predicate into the third."""
-    subject, object_, possessive, reflexive = _PRONOUNS[gender]
-    words = {"I": subject, "me": object_, "my": possessive, "myself": reflexive}
+    words = dict(zip(("I", "me", "my", "myself"), bank("grammar")["pronouns"][gender], strict=True))
     return re.sub(r"\b(I|me|my|myself)\b", lambda word: words[word[0]], phrase)
 
 
@@ -97,7 +90,6 @@ class Draft:
     status: str
     person: str
     parts: Mapping[str, Sequence[str]]
-    about_self: bool = True
     kin: str = "woman"
     skip: frozenset[str] = frozenset()
     fixed: dict[str, str] = field(default_factory=dict)
@@ -106,9 +98,9 @@ class Draft:
     _used: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        they, them, their, themself = _PRONOUNS[self.person]
-        self.fixed |= {"they": they, "them": them, "their": their, "themself": themself}
-        self.fixed |= {"They": they.capitalize(), "Their": their.capitalize()}
+        pronouns = bank("grammar")["pronouns"][self.person]
+        self.fixed |= dict(zip(("they", "them", "their", "themself"), pronouns, strict=True))
+        self.fixed |= {name.capitalize(): self.fixed[name].capitalize() for name in ("they", "their")}
         self.topic = pick(self.rng, [name for name in bank("everyday") if name != "hyperbole"])
 
     def one_of(self, phrases: Sequence[str]) -> str:
@@ -138,17 +130,16 @@ class Draft:
         return value
 
     def _raw(self, name: str) -> str:
-        everyday = bank("everyday")
-        if name in _FORMS:
-            return self._symptom(name)
+        everyday, clauses = bank("everyday"), bank("grammar")["clauses"]
         if name.startswith("worry"):
-            return self._worry(name)
-        if name in ("goods", "bads"):
-            return self.one_of(everyday[self.topic][name.removesuffix("s")])
-        if name == "goods_or_bads":
-            return self.one_of(everyday[self.topic]["bad"] + everyday[self.topic]["good"])
-        if name == "says":
-            return self.one_of(everyday[self.topic]["spoken"])
+            worries = bank("anxiety")
+            if name in clauses:
+                return self._clause(name, worries["verb"])
+            return self.one_of(worries[name.removeprefix("worry_")])
+        if name in _FORMS or name in clauses:
+            return self._symptom(name)
+        if name in _EVERYDAY:
+            return self.one_of([one for part in _EVERYDAY[name] for one in everyday[self.topic][part]])
         if name == "hypers":
             return self.one_of(everyday["hyperbole"][self.fixed.get("register", "bad")])
         return self.one_of(self.parts[name] if name in self.parts else bank("slots")[name])
@@ -181,32 +172,14 @@ class Draft:
     def _clause(self, name: str, verbs: Sequence[str]) -> str:
         if name.startswith("longer"):
             verbs = [verb for verb in verbs if not _TURNED.search(verb)] or verbs
+        they = self.person == "person"
         if name == "vp_base":
-            free = [v for v in verbs if not _TURNED.search(v) and not _UNSHARED.search(v)]
-            return inflect(self.one_of(free or ["feel* like this"]), "base")
-        plural = self.person == "person"
-        if plural or name == "vp_case":  # "my cousin eats until they feel sick" would need two forms in one
+            verbs = [v for v in verbs if not _TURNED.search(v) and not _UNSHARED.search(v)]
+            verbs = verbs or ["feel* like this"]
+        elif they or name == "vp_case":  # "my cousin eats until they feel sick" would need two forms in one
             verbs = [verb for verb in verbs if not _INNER.search(verb)]
-        verb = self.one_of(verbs)
-        if name in ("present", "was", "longer"):
-            if self.about_self:
-                verb = inflect(verb, "past" if name == "was" else "first")
-                return f"I no longer {verb}" if name == "longer" else f"I {verb}"
-            raise KeyError(f"{name} tells of the writer alone")
-        if name in ("vp_kin", "vp_case"):
-            return inflect(retell(verb, self.kin if name == "vp_kin" else "person"), "third")
-        verb = retell(verb, self.person)
-        if name == "was_vp":
-            return inflect(verb, "past_plural" if plural else "past")
-        if name == "present_who":
-            return "{who} " + inflect(verb, "third")
-        alone = name in ("vp_who", "vp_figure")
-        return inflect(verb, "plural" if plural and not alone else "third")
-
-    def _worry(self, name: str) -> str:
-        phrases = bank("anxiety")
-        if name == "worry":
-            return "I " + inflect(self.one_of(phrases["verb"]), "first")
-        if name == "worry_vp":
-            return inflect(retell(self.one_of(phrases["verb"]), self.person), "third")
-        return self.one_of(phrases[name.removeprefix("worry_")])
+        verb, rule = self.one_of(verbs), bank("grammar")["clauses"][name]
+        if "of" in rule:
+            verb = retell(verb, {"person": self.person, "kin": self.kin, "anyone": "person"}[rule["of"]])
+        form = rule.get("they", rule["form"]) if they else rule["form"]
+        return str(rule.get("before", "")) + inflect(verb, form)

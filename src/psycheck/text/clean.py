@@ -6,8 +6,7 @@ in the extra "clean"; the others need nothing. Every step is idempotent.
 
 import html
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final
@@ -41,6 +40,9 @@ _ENDED: Final = re.compile(
     r"(?<![\w@#'’/-])([a-z]+?)(n['’]t|['’](?:re|ve|ll|m|s|d))(['’]ve)?(?![\w'’-])", re.I
 )
 _SPACE: Final = re.compile(r"\s+")
+# An empty line ends a sentence, with or without a full stop.
+_PARAGRAPH: Final = re.compile(r"\n[^\S\n]*\n\s*|[\r\f\v\u2028\u2029]+")
+_HALF: Final = re.compile(r"[\ud800-\udfff\0]")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _NOISE: Final = re.compile(r"(?:https?://|www\.)\S+|[@#]\w+|\bu/\w+")
 # English, and the two that a language identifier takes short English texts for.
@@ -48,6 +50,25 @@ _ENGLISH: Final = frozenset({"en", "sco", "pcm"})
 _FEWEST_WORDS: Final = 5
 _ENOUGH: Final = 2_000
 _NOT_LATIN: Final = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\uff21-\uff5a]")
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """A pattern of some words, the longest first. A star after letters alone is any ending."""
+    longest = sorted(words, key=len, reverse=True)
+    return "|".join(
+        re.escape(word[:-1]) + r"\w*" if re.fullmatch(r"[a-z]+\*", word) else re.escape(word)
+        for word in longest
+    )
+
+
+_REMOVED: Final = re.compile(rf"\[\s*(?:{_any_of(_DATA['removed']['markers'])})\s*\]", re.I)
+_CONTRACTIONS: Final = _any_of(_DATA["contractions"]).replace("'", "['’]")
+_CONTRACTION: Final = re.compile(rf"(?<![\w@#'’/-])(?:{_CONTRACTIONS})(?![\w'’-])", re.I)
+_CURSE: Final = re.compile(rf"(?<![\w@#*])(?:{_any_of(_DATA['curse_words']['words'])})(?![\w*])", re.I)
+_EMOTICON_WORDS: Final = {
+    mark: word.replace("_", " ") for word, marks in _DATA["emoticons"].items() for mark in marks
+}
+_EMOTICON: Final = re.compile(rf"(?<!\S)(?:{_any_of(_EMOTICON_WORDS)})(?=[\s.,!?]|$)")
 
 
 def settle(text: str, steps: Sequence[Step]) -> tuple[str | None, set[int], int | None]:
@@ -87,7 +108,7 @@ def drop_removed(text: str) -> str | None:
     """Drop a text that is only "[removed]" or the like; remove such a mark from any other (PsySym App. B)."""
     if "[" not in text:
         return text
-    after = _removed().sub("", text)
+    after = _REMOVED.sub("", text)
     return after if after.strip(" \t\r\n.*_>-") else None
 
 
@@ -117,20 +138,24 @@ def expand_contractions(text: str) -> str:
     "I'd've" is "I would have". Left alone are possessives, "ain't" (its verb depends on who) and "IM" (in
     notes: intramuscular).
     """
-    text = _contractions().sub(_whole, text)
+    text = _CONTRACTION.sub(_whole, text)
     return _ENDED.sub(_ended, text) if "'" in text or "’" in text else text
 
 
 def emoji_to_words(text: str) -> str:
     """Replace emoji and emoticons by words: 😢 → "crying face", :( → "sad"."""
-    text = _emoticons().sub(lambda found: _emoticon_words()[found[0]], text)
-    return text if text.isascii() else _emoji_replaced(text, in_words=True)
+
+    def words(mark: str, data: dict[str, str]) -> str:
+        return f" {data['en'].strip(':').replace('_', ' ').replace('-', ' ')} "
+
+    text = _EMOTICON.sub(lambda found: _EMOTICON_WORDS[found[0]], text)
+    return text if text.isascii() else str(_library("emoji", "the step 'emoji'").replace_emoji(text, words))
 
 
 def drop_emoji(text: str) -> str:
     """Remove emoji and emoticons."""
-    text = _emoticons().sub("", text)
-    return text if text.isascii() else _emoji_replaced(text, in_words=False)
+    text = _EMOTICON.sub("", text)
+    return text if text.isascii() else str(_library("emoji", "the step 'no-emoji'").replace_emoji(text, ""))
 
 
 def split_hashtags(text: str) -> str:
@@ -152,14 +177,14 @@ def drop_users(text: str) -> str:
 
 def drop_curse_words(text: str) -> str:
     """Remove curse words (DECK 4.2), by a small list of our own."""
-    return _curses().sub("", text)
+    return _CURSE.sub("", text)
 
 
 def fix_encoding(text: str) -> str:
     """Repair text that was decoded wrongly ("donâ€™t"), with ftfy; quotes and entities stay as they are."""
     if text.isascii() and text.isprintable():
         return text
-    ftfy = _library("ftfy", "encoding")
+    ftfy = _library("ftfy", "the step 'encoding'")
     config = ftfy.TextFixerConfig(unescape_html=False, uncurl_quotes=False, explain=False)
     for _ in range(_MOST_TURNS):
         after: str = ftfy.fix_text(text, config)
@@ -180,11 +205,23 @@ def only_english(text: str) -> str | None:
     Links, handles and hashtags do not count. A text of fewer than five words in Latin letters is kept: too
     little to tell, and dropping short English posts would be the worse mistake.
     """
-    classify = _library("py3langid", "english").classify
+    classify = _library("py3langid", "the step 'english'").classify
     prose = _NOISE.sub(" ", text[:_ENOUGH])
     if len(_WORD.findall(prose)) < _FEWEST_WORDS and not _NOT_LATIN.search(prose):
         return text
     return text if classify(close_spaces(prose))[0] in _ENGLISH else None
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a text, in order, as PsySym splits them (App. B): with blingfire.
+
+    White space inside a sentence becomes one space, there is none at its ends; no sentence is empty. NUL and
+    lone surrogates are dropped.
+    """
+    split = _library("blingfire", "splitting into sentences").text_to_sentences
+    parts = (" ".join(_HALF.sub("", part).split()) for part in _PARAGRAPH.split(text))
+    lines = (line.strip() for part in parts if part for line in split(part).split("\n"))
+    return [line for line in lines if line]
 
 
 STEPS: Final[Mapping[str, Step]] = MappingProxyType(
@@ -250,53 +287,8 @@ def _follows(found: re.Match[str], which: str) -> bool:
     return any(re.match(rf"\s+{word}\b", rest) for word in _DATA["ambiguous"][which])
 
 
-@cache
-def _removed() -> re.Pattern[str]:
-    markers = "|".join(re.escape(marker) for marker in _DATA["removed"]["markers"])
-    return re.compile(rf"\[\s*(?:{markers})\s*\]", re.I)
-
-
-@cache
-def _contractions() -> re.Pattern[str]:
-    words = sorted(_DATA["contractions"], key=len, reverse=True)
-    branches = "|".join(re.escape(word).replace("'", "['’]") for word in words)
-    return re.compile(rf"(?<![\w@#'’/-])(?:{branches})(?![\w'’-])", re.I)
-
-
-@cache
-def _emoticon_words() -> dict[str, str]:
-    return {mark: word.replace("_", " ") for word, marks in _DATA["emoticons"].items() for mark in marks}
-
-
-@cache
-def _emoticons() -> re.Pattern[str]:
-    marks = sorted(_emoticon_words(), key=len, reverse=True)
-    return re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, marks))})(?=[\s.,!?]|$)")
-
-
-@cache
-def _curses() -> re.Pattern[str]:
-    words = sorted(_DATA["curse_words"]["words"], key=len, reverse=True)
-    # A star at the end of letters is any ending; in a masked word it is itself.
-    branches = "|".join(
-        re.escape(word[:-1]) + r"\w*" if re.fullmatch(r"[a-z]+\*", word) else re.escape(word)
-        for word in words
-    )
-    return re.compile(rf"(?<![\w@#*]){'(?:' + branches + ')'}(?![\w*])", re.I)
-
-
-def _emoji_replaced(text: str, in_words: bool) -> str:
-    library = _library("emoji", "emoji" if in_words else "no-emoji")
-
-    def words(mark: str, data: dict[str, str]) -> str:
-        return f" {data['en'].strip(':').replace('_', ' ').replace('-', ' ')} "
-
-    replaced: str = library.replace_emoji(text, words if in_words else "")
-    return replaced
-
-
-def _library(name: str, step: str) -> Any:
+def _library(name: str, what: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise MissingExtra(f"the step '{step}'", "clean") from None
+        raise MissingExtra(what, "clean") from None

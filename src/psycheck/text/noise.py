@@ -6,24 +6,15 @@ in any order of a corpus. Web addresses, handles and hashtags are left alone.
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
 from random import Random
 from typing import Final, Literal
 from zlib import crc32
 
-from psycheck.text.edits import Change, Edit, Edited, address_spans, append, apply, replace_words
+from psycheck.text.edits import Edit, Edited, address_spans, append, apply, replace_words
 from psycheck.text.word_lists import read_toml
 
 Noise = Literal[
-    "typos",
-    "lower",
-    "upper",
-    "emoji",
-    "elongation",
-    "hashtags",
-    "punctuation",
-    "spaces",
-    "abbreviations",
+    "typos", "lower", "upper", "emoji", "elongation", "hashtags", "punctuation", "spaces", "abbreviations"
 ]
 
 _DATA: Final = read_toml("noise.toml")
@@ -36,7 +27,6 @@ _SPACE: Final = re.compile(r"(?<=\S) (?=\S)")
 _EMOTICON: Final = re.compile(r"[:;=]['’^o-]?[()\[\]DPpOo/\\|*3]+|(?<![()\[\]])[()\[\]]+['’^o-]?[:;=]|<3+")
 # Marks at the edge of a word, or alone; those between letters or digits (3.5, 10:30) belong to it.
 _MARKS: Final = re.compile(r"(?<!\w)[.,;:!?…\"“”()\[\]–—]+|[.,;:!?…\"“”()\[\]–—]+(?!\w)")
-_TYPOS, _HASHTAGS, _SPACES = 6, 5, 3  # one in N places changes
 
 
 def noise(name: Noise) -> Edit:
@@ -47,42 +37,7 @@ def noise(name: Noise) -> Edit:
     hashtags: a # before about a fifth of those words; punctuation: dropped, emoticons stay; spaces: about a
     third doubled; abbreviations: "u", "ur", "bc".
     """
-    return _edit(name)
-
-
-@cache
-def _edit(name: Noise) -> Edit:
-    match name:
-        case "typos":
-            return _changing(_typos)
-        case "lower":
-            return _changing(lambda text: _tokens(text, str.lower))
-        case "upper":
-            return _changing(lambda text: _tokens(text, str.upper))
-        case "emoji":
-            return lambda text: append(_EMOJI[_seed(text) % len(_EMOJI)])(text)
-        case "elongation":
-            return replace_words(_DATA["elongated"])
-        case "hashtags":
-            return _changing(_hashtags)
-        case "punctuation":
-            return _changing(lambda text: _tokens(text, _unmarked))
-        case "spaces":
-            return _changing(_spaces)
-        case "abbreviations":
-            return replace_words(_DATA["abbreviated"])
-
-
-def _changing(changes: Callable[[str], Iterator[Change]]) -> Edit:
-    def edit(text: str) -> Edited:
-        return apply(text, list(changes(text)))
-
-    return edit
-
-
-def _typos(text: str) -> Iterator[Change]:
-    for found, drawn in _some(text, _WORD, _TYPOS):
-        yield found.start(), found.end(), _slip(found[0], drawn)
+    return _EDITS[name]
 
 
 def _slip(word: str, drawn: int) -> str:
@@ -91,22 +46,6 @@ def _slip(word: str, drawn: int) -> str:
     if drawn // 64 % 2 and at < len(word) - 2 and word[at] != word[at + 1]:
         return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
     return word[:at] + word[at + 1 :]
-
-
-def _hashtags(text: str) -> Iterator[Change]:
-    for found, _ in _some(text, _WORD, _HASHTAGS):
-        yield found.start(), found.end(), f"#{found[0]}"
-
-
-def _spaces(text: str) -> Iterator[Change]:
-    for found, _ in _some(text, _SPACE, _SPACES):
-        yield found.start(), found.end(), "  "
-
-
-def _tokens(text: str, rewrite: Callable[[str], str]) -> Iterator[Change]:
-    for found in _outside(text, _TOKEN):
-        if (new := rewrite(found[0])) != found[0]:
-            yield *found.span(), new
 
 
 def _unmarked(token: str) -> str:
@@ -119,15 +58,28 @@ def _unmarked(token: str) -> str:
     return _MARKS.sub("", core[: face.start()]) + face[0]
 
 
-def _some(text: str, pattern: re.Pattern[str], one_in: int) -> Iterator[tuple[re.Match[str], int]]:
-    """About one in `one_in` matches, at least one, with a random number for each."""
-    draws = Random(_seed(text))
-    found = [(match, int(draws.random() * 2**32)) for match in _outside(text, pattern)]
-    some = [(match, drawn // one_in) for match, drawn in found if drawn % one_in == 0]
-    if found and not some:
-        match, drawn = min(found, key=lambda pair: pair[1])
-        some = [(match, drawn // one_in)]
-    yield from some
+def _all(rewrite: Callable[[str], str]) -> Edit:
+    """Rewrite every token."""
+
+    def edit(text: str) -> Edited:
+        found = [(*found.span(), found[0], rewrite(found[0])) for found in _outside(text, _TOKEN)]
+        return apply(text, [(start, end, new) for start, end, old, new in found if new != old])
+
+    return edit
+
+
+def _some(pattern: re.Pattern[str], one_in: int, rewrite: Callable[[str, int], str]) -> Edit:
+    """Rewrite about one in `one_in` matches, at least one, with a random number for each."""
+
+    def edit(text: str) -> Edited:
+        draws = Random(_seed(text))
+        found = [(match, int(draws.random() * 2**32)) for match in _outside(text, pattern)]
+        some = [pair for pair in found if pair[1] % one_in == 0]
+        if found and not some:
+            some = [min(found, key=lambda pair: pair[1])]
+        return apply(text, [(*match.span(), rewrite(match[0], drawn // one_in)) for match, drawn in some])
+
+    return edit
 
 
 def _outside(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
@@ -141,3 +93,16 @@ def _outside(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
 
 def _seed(text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass"))
+
+
+_EDITS: Final[dict[Noise, Edit]] = {
+    "typos": _some(_WORD, 6, _slip),
+    "lower": _all(str.lower),
+    "upper": _all(str.upper),
+    "emoji": lambda text: append(_EMOJI[_seed(text) % len(_EMOJI)])(text),
+    "elongation": replace_words(_DATA["elongated"]),
+    "hashtags": _some(_WORD, 5, lambda word, _: f"#{word}"),
+    "punctuation": _all(_unmarked),
+    "spaces": _some(_SPACE, 3, lambda *_: "  "),
+    "abbreviations": replace_words(_DATA["abbreviated"]),
+}

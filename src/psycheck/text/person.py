@@ -11,7 +11,6 @@ hyphenated word. "he/she", "s/he" and "his or her" become one word; a pair that 
 """
 
 import re
-from functools import cache
 from typing import Final, Literal
 
 from psycheck.text.agreement import REGULAR, verb_joined, verbs_beside
@@ -32,7 +31,6 @@ from psycheck.text.gender.roles import role_of
 from psycheck.text.word_lists import read_toml, word_sets
 
 Person = Literal["they", "he", "she", "I"]
-Pair = tuple[int, int, str]
 
 _DATA: Final = read_toml("person.toml")
 _ROLES: Final[dict[str, str]] = _DATA["roles"]
@@ -68,18 +66,13 @@ def shift_person(to: Person, *, agreement: bool = False) -> Edit:
 
     With `agreement` the verbs beside a changed subject are repaired: "I am" → "they are".
     """
-    return _shift(to, agreement)
-
-
-@cache
-def _shift(to: Person, agreement: bool) -> Edit:
     forms: dict[str, str] = _DATA["forms"][to]
     endings: dict[str, str] = _DATA["endings"]["he" if to == "she" else to]
-    return _to_first(forms, endings, agreement) if to == "I" else _to_third(forms, endings, to, agreement)
+    agree = to if agreement else None
+    return _to_first(forms, endings, agree) if to == "I" else _to_third(forms, endings, agree)
 
 
-def _to_third(forms: dict[str, str], endings: dict[str, str], to: Person, agreement: bool) -> Edit:
-    subject = forms["subject"]
+def _to_third(forms: dict[str, str], endings: dict[str, str], agree: Person | None) -> Edit:
 
     def edit(text: str) -> Edited:
         first = _FIRST.search(text)
@@ -103,22 +96,20 @@ def _to_third(forms: dict[str, str], endings: dict[str, str], to: Person, agreem
                 continue
             if word == "IM" and not _shouted(text, start, end):
                 continue
-            new = subject
-            if ending:
-                new += (mark or "") + _ending(endings, ending)
+            new = forms["subject"] + ((mark or "") + _ending(endings, ending) if ending else "")
             new = _case_of_i(text, start, end, new)
-            if agreement and not ending:
-                _with_verbs(changes, (start, end, new), verbs_beside(text, start, end, to))
+            if not ending:
+                _add_subject(changes, text, (start, end, new), agree)
                 continue
             changes.append((start, end, new))
-            if agreement and (joined := verb_joined(text, end, to, finite=ending in ("m", "M", "am"))):
+            if agree and (joined := verb_joined(text, end, agree, finite=ending in ("m", "M", "am"))):
                 changes.append(joined)
         return apply(text, changes)
 
     return edit
 
 
-def _to_first(forms: dict[str, str], endings: dict[str, str], agreement: bool) -> Edit:
+def _to_first(forms: dict[str, str], endings: dict[str, str], agree: Person | None) -> Edit:
     def edit(text: str) -> Edited:
         if _ANY_THIRD.search(text) is None:
             return Edited(text, ())
@@ -140,28 +131,31 @@ def _to_first(forms: dict[str, str], endings: dict[str, str], agreement: bool) -
                     if role == "undecided":
                         undecided += 1
                         continue
-                if role != "subject":
-                    changes.append((start, end, carry_case(word, forms[role])))
-                elif agreement:
-                    _with_verbs(changes, (start, end, "I"), verbs_beside(text, start, end, "I"))
+                if role == "subject":
+                    _add_subject(changes, text, (start, end, "I"), agree)
                 else:
-                    changes.append((start, end, "I"))
+                    changes.append((start, end, carry_case(word, forms[role])))
                 continue
             short = _is_or_has(text, end) if ending.lower() == "s" else _ending(endings, ending)
             short = short.upper() if word.isupper() else short
             changes.append((start, end, f"I{mark or ''}{short}"))
-            if agreement and (joined := verb_joined(text, end, "I", finite=short in ("m", "M"))):
+            if agree and (joined := verb_joined(text, end, agree, finite=short in ("m", "M"))):
                 changes.append(joined)
-        if pairs:
-            changes = _with_pairs(text, changes, pairs, forms, agreement)
-        return apply(text, changes, undecided)
+        added: list[Change] = []  # the pairs that become one word
+        for start, end, role in pairs:
+            if role == "subject":
+                _add_subject(added, text, (start, end, "I"), agree)
+            elif role:
+                first = text[start:end].split("/")[0].split()[0]
+                added.append((start, end, carry_case(first, forms[role])))
+        return apply(text, sorted(changes + added) if pairs else changes, undecided)
 
     return edit
 
 
-def _with_verbs(changes: list[Change], subject: Change, verbs: tuple[list[Change], list[Change]]) -> None:
-    """Add a subject and its verbs, unless a verb already belongs to the subject before."""
-    before, after = verbs
+def _add_subject(changes: list[Change], text: str, subject: Change, agree: Person | None) -> None:
+    """Add a subject and the verbs that are to agree, unless a verb already belongs to the subject before."""
+    before, after = verbs_beside(text, subject[0], subject[1], agree) if agree else ([], [])
     if before and (not changes or changes[-1][1] <= before[0][0]):
         changes += before
     changes.append(subject)
@@ -214,14 +208,16 @@ def _is_letter(text: str, start: int, end: int) -> bool:
     """Whether "I" is a numeral, a list mark, an initial or the letter."""
     after, near = text[end : end + 1], max(0, start - 200)
     last = (text[max(0, start - 12) : start].rsplit(None, 1) or ("",))[-1]
-    if after == "." and (
-        _starts_initials(text, end, last) or (_line_start(text, start) and text[end + 1 : end + 2] == " ")
-    ):
-        return True
-    if after == ")" and text.rfind("(", near, start) <= text.rfind(")", near, start):
-        return True
-    if after == ")" and text[start - 1 : start] == "(":
-        return True
+    if after == ".":
+        initials = _INITIAL.match(text, end)  # "So do I. J. left" is two sentences
+        if initials and (initials[1] is None or last.lower() not in _WORDS["asking"]):
+            return True
+        if text[end + 1 : end + 2] == " " and (start == 0 or text[start - 1] == "\n"):
+            return True
+    if after == ")":
+        opened = text.rfind("(", near, start)
+        if opened <= text.rfind(")", near, start) or text[start - 1 : start] == "(":
+            return True
     if after == "/" and text[end + 1 : end + 2] in ("O", "o"):
         return True
     if text[start - 1 : start] == "." and start > 1 and text[start - 2].isalpha():
@@ -236,16 +232,6 @@ def _is_letter(text: str, start: int, end: int) -> bool:
     if low == "letter":
         return following in _WORDS["after_letter"] or not following
     return last[0].isupper() and text[start] == "I" and (following in _WORDS["reigning"] or not following)
-
-
-def _starts_initials(text: str, end: int, last: str) -> bool:
-    """Whether initials go on after "I"; "So do I. J. left" is two sentences."""
-    found = _INITIAL.match(text, end)
-    return found is not None and (found[1] is None or last.lower() not in _WORDS["asking"])
-
-
-def _line_start(text: str, start: int) -> bool:
-    return start == 0 or text[start - 1] == "\n"
 
 
 def _names_something(text: str, start: int, end: int, word: str) -> bool:
@@ -278,14 +264,14 @@ def _is_or_has(text: str, end: int) -> str:
     return "ve" if has else "m"
 
 
-def _pairs(text: str) -> list[Pair]:
+def _pairs(text: str) -> list[tuple[int, int, str]]:
     """Where a pair such as he/she stands, and the role it plays; "" where it names forms of one pronoun."""
     out = []
     for found in _PAIR.finditer(text):
         first, joint, second = found.groups()
         role = "subject" if first is None else _role_of_pair(first.lower(), second.lower())
-        if role or (joint and joint == "/"):
-            out.append((found.start(), found.end(), role))
+        if role or joint == "/":
+            out.append((*found.span(), role))
     return out
 
 
@@ -299,18 +285,3 @@ def _role_of_pair(first: str, second: str) -> str:
         decided = (roles - {"decide"}).pop()
         return decided if "her" in (first, second) or decided == "possessive" else ""
     return roles.pop() if len(roles) == 1 and first != second else ""
-
-
-def _with_pairs(
-    text: str, changes: list[Change], pairs: list[Pair], forms: dict[str, str], agreement: bool
-) -> list[Change]:
-    """Add the pairs that become one word, in their place."""
-    added: list[Change] = []
-    for start, end, role in pairs:
-        if role == "subject":
-            verbs = verbs_beside(text, start, end, "I") if agreement else ([], [])
-            _with_verbs(added, (start, end, "I"), verbs)
-        elif role:
-            first = text[start:end].split("/")[0].split()[0]
-            added.append((start, end, carry_case(first, forms[role])))
-    return sorted(changes + added)

@@ -5,10 +5,10 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from secrets import token_bytes
-from tempfile import mkdtemp
-from typing import Any
+from tempfile import TemporaryDirectory
 
 import polars as pl
 
@@ -48,27 +48,27 @@ def curate_dumps(
     or a random one that is thrown away, so that nobody can link the authors to names.
     """
     how = how or Curating()
-    folder = Path(out)
+    folder, salted = Path(out), salt is not None
     target = Path(corpus) if corpus is not None else folder / CORPUS
     refuse_kind(target)
     own = (path for path in (salt, how.nrc) if path is not None)
     _refuse_overwriting([Path(path) for path in (*dumps, *own)], target, folder)
     secret = _salt(Path(salt)) if salt is not None else token_bytes(SALT_BYTES)
+    name = target.name.partition(".")[0]
+    settings = {**asdict(how), "split": dict(how.split), "nrc": None if how.nrc is None else how.nrc.name}
     with _work_folder(folder) as work:
-        made = curate(
-            dumps, how, work=work, salt=secret, name=target.name.partition(".")[0], progress=progress
-        )
+        made = curate(dumps, how, work=work, salt=secret, name=name, progress=progress)
+        names = [path.name for path in dumps_of(dumps)]
         run = Run(
-            plan=_plan(dumps, how, target, salted=salt is not None),
+            plan={"verb": "curate", "dumps": names, "corpus": target.name, "salted": salted, **settings},
             environment=environment_of((), [made.corpus], libraries=_LIBRARIES),
             findings=Findings(_findings(made, how)),
-            notes=tuple(_notes(made, how, salted=salt is not None)),
+            notes=tuple(_notes(made, how, salted=salted)),
             folder=folder,
         )
-        with _writing(folder):
-            # A folder without findings.jsonl is not a complete run, whatever else it holds.
-            (folder / "findings.jsonl").unlink(missing_ok=True)
-            write_corpus(made.corpus, target)
+        # A folder without findings.jsonl is not a complete run, whatever else it holds.
+        (folder / "findings.jsonl").unlink(missing_ok=True)
+        write_corpus(made.corpus, target)
         save(run, folder)
     return run
 
@@ -102,32 +102,24 @@ def _notes(made: Curated, how: Curating, *, salted: bool) -> Iterator[str]:
         yield "without --controls no post is annotated 0: a classifier has no negative class"
 
 
-def _plan(dumps: Sequence[str | Path], how: Curating, target: Path, *, salted: bool) -> dict[str, Any]:
-    settings = {**asdict(how), "split": dict(how.split), "nrc": None if how.nrc is None else how.nrc.name}
-    names = [path.name for path in dumps_of(dumps)]
-    return {"verb": "curate", "dumps": names, "corpus": target.name, "salted": salted, **settings}
-
-
 def _refuse_overwriting(inputs: Iterable[Path], target: Path, folder: Path) -> None:
     """Refuse a run that would overwrite its inputs or its own corpus, whatever the paths are called."""
     run = [folder / name for name in RUN]
-    for source in inputs:
-        for written in (target, target.with_name(target.name + ".part"), *run):
-            if _same(source, written):
-                raise BadInput(
-                    "the run would overwrite one of its inputs",
-                    where=str(source) if source == written else f"{source}, which is {written}",
-                    allowed="a --corpus and an --out that hold no dump, --salt or --nrc file",
-                    do="name another file with --corpus, or another folder with --out",
-                )
-    for written in run:
-        if _same(target, written):
+    for source, written in product(inputs, (target, target.with_name(target.name + ".part"), *run)):
+        if _same(source, written):
             raise BadInput(
-                "the run's own files would overwrite the corpus",
-                where=str(target),
-                allowed=f"any name in {folder} but {', '.join(RUN)}",
-                do="name another file with --corpus",
+                "the run would overwrite one of its inputs",
+                where=str(source) if source == written else f"{source}, which is {written}",
+                allowed="a --corpus and an --out that hold no dump, --salt or --nrc file",
+                do="name another file with --corpus, or another folder with --out",
             )
+    if any(_same(target, written) for written in run):
+        raise BadInput(
+            "the run's own files would overwrite the corpus",
+            where=str(target),
+            allowed=f"any name in {folder} but {', '.join(RUN)}",
+            do="name another file with --corpus",
+        )
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -162,32 +154,18 @@ def _salt(path: Path) -> bytes:
 @contextmanager
 def _work_folder(folder: Path) -> Iterator[Path]:
     """A folder for intermediate files, removed at the end, as is one that a killed process left."""
-    with _writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob(f"{_WORK}*"):
-            if not _alive(left.name.removeprefix(_WORK).partition("-")[0]):
-                shutil.rmtree(left, ignore_errors=True)
-        work = Path(mkdtemp(prefix=f"{_WORK}{os.getpid()}-", dir=folder))
-    try:
-        with _writing(folder):
-            yield work
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    """Turn system errors into one clear error; unlike in an audit, nothing is kept for the next time."""
     try:
         with writing(folder):
-            yield
-    except StoreFailure as error:
-        raise StoreFailure(
-            error.what,
-            where=error.where,
-            allowed=error.allowed,
-            do="free space or name another folder (--out); the dumps are read again",
-        ) from error
+            folder.mkdir(parents=True, exist_ok=True)
+            for left in folder.glob(f"{_WORK}*"):
+                if not _alive(left.name.removeprefix(_WORK).partition("-")[0]):
+                    shutil.rmtree(left, ignore_errors=True)
+            prefix = f"{_WORK}{os.getpid()}-"
+            with TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as work:
+                yield Path(work)
+    except StoreFailure as error:  # unlike in an audit, nothing is kept for the next time
+        error.do = "free space or name another folder (--out); the dumps are read again"
+        raise
 
 
 def _alive(process: str) -> bool:

@@ -5,7 +5,7 @@ from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 
-from psycheck.demo.shipped_corpora import open_demo
+from psycheck.demo.generate import open_demo
 from psycheck.models.open import open_model
 from psycheck.run import Run
 from psycheck.scoring.engine import Progress, silent

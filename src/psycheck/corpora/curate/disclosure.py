@@ -88,19 +88,11 @@ def _in_sentence(sentence: str, question: bool) -> Iterator[str]:
             left_out_person = anchor.pattern.startswith("^")
             if left_out_person and (question or re.search(r"\byou(?:r|'re)?\b", sentence, re.I)):
                 continue
-            if patterns["before"].search(_clause_before(sentence, found.start())):
-                continue
-            yield from _near(sentence, found)
-
-
-def _clause_before(sentence: str, at: int) -> str:
-    """What stands before a place in its own clause."""
-    start = 0
-    for cut in _CLAUSE.finditer(sentence, 0, at):
-        # "that" and "when" do not end what a denial or a supposition reaches: "I wish that I was …".
-        if cut[0].lower() not in ("that", "when"):
-            start = cut.end()
-    return sentence[start:at]
+            # "that" and "when" do not end what a denial or a supposition reaches: "I wish that I was …".
+            cuts = _CLAUSE.finditer(sentence, 0, found.start())
+            clause = max((cut.end() for cut in cuts if cut[0].lower() not in ("that", "when")), default=0)
+            if not patterns["before"].search(sentence[clause : found.start()]):
+                yield from _near(sentence, found)
 
 
 def _near(sentence: str, found: re.Match[str]) -> Iterator[str]:
@@ -110,20 +102,13 @@ def _near(sentence: str, found: re.Match[str]) -> Iterator[str]:
         name = keyword.lastgroup
         if name is None or name == "never":
             continue
-        if keyword.start() >= found.end():
-            gap = sentence[found.end() : keyword.start()]
-        elif keyword.end() <= found.start():
-            gap = sentence[keyword.end() : found.start()]
-            # "I have OCD and was …" is one thing; "depression is bad, I was diagnosed with asthma" another.
-            if _OWN_OBJECT.match(sentence, found.end()):
-                continue
-        else:
-            gap = ""
-        if len(gap) > REACH or patterns["between"].search(gap):
+        # "I have OCD and was …" is one thing; "depression is bad, I was diagnosed with asthma" another.
+        if keyword.end() <= found.start() and _OWN_OBJECT.match(sentence, found.end()):
             continue
-        if patterns["after"].search(sentence[keyword.end() :]):
-            continue
-        yield name
+        gap = sentence[found.end() : keyword.start()] or sentence[keyword.end() : found.start()]
+        far = len(gap) > REACH or patterns["between"].search(gap)
+        if not far and not patterns["after"].search(sentence[keyword.end() :]):
+            yield name
 
 
 @cache
@@ -153,10 +138,8 @@ def _patterns() -> dict[str, Any]:
 
     def compiled(pattern: str) -> re.Pattern[str]:
         filled = pattern.replace("{when}", f"(?:{when})").replace("{clinician}", f"(?:{clinicians})")
-        filled = (
-            filled.replace(" ?", r"\s?").replace(" ", r"\s+").replace("{condition}", f"(?:{every})(?!\\w)")
-        )
-        return re.compile(filled, re.I)
+        spaced = filled.replace(" ?", r"\s?").replace(" ", r"\s+")
+        return re.compile(spaced.replace("{condition}", f"(?:{every})(?!\\w)"), re.I)
 
     either = {part: compiled("|".join(raw[part])) for part in ("before", "anywhere", "between", "after")}
     return {"stems": tuple(raw["stems"]), "anchors": [compiled(one) for one in raw["anchors"]], **either}

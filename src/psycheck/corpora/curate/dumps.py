@@ -72,35 +72,30 @@ def posts_of(path: Path, tally: Tally, skip: Callable[[bytes], bool] | None = No
 
     A line for which `skip` is true is not even parsed; `skip` counts what it passes over.
     """
-    # A hot loop: names are local, and a post is made only when all its fields are there.
-    loads = json.loads
-    number = 0
     tally.in_a_row = 0
-    for line in lines_of(path, tally):
-        number += 1
+    for number, line in enumerate(lines_of(path, tally), start=1):
         tally.lines += 1
-        if line is None:
-            _faulty(tally, TOO_LONG, path, number)
+        if line is not None and (not line or line.isspace()):
             continue
-        if not line or line.isspace():
-            continue
-        if skip is not None and skip(line):
+        if line is not None and skip is not None and skip(line):
             tally.in_a_row = 0
             continue
-        try:
-            raw = loads(line.decode("utf-8"))
-        except UnicodeDecodeError:
-            _faulty(tally, NOT_UTF8, path, number)
+        post = TOO_LONG if line is None else _post(line, number)
+        if isinstance(post, Post):
+            tally.in_a_row = 0
+            yield post
             continue
-        except (ValueError, RecursionError):
-            _faulty(tally, BAD_JSON, path, number)
-            continue
-        post = _post(raw, number)
-        if isinstance(post, str):
-            _faulty(tally, post, path, number)
-            continue
-        tally.in_a_row = 0
-        yield post
+        tally.fault(post, f"{path.name}:{number}")
+        tally.in_a_row += 1
+        if tally.in_a_row == HOPELESS:
+            found = ", ".join(f"{why} {tally.left_out[why]:,}" for why in _FAULTS if tally.left_out[why])
+            raise BadInput(
+                f"{HOPELESS:,} lines in a row are not posts ({found})",
+                where=f"{path}, lines {number - HOPELESS + 1} to {number}",
+                allowed="one JSON object per line, UTF-8, with id, author, subreddit, body or selftext, and"
+                " created_utc in seconds or milliseconds, or as an ISO date",
+                do="check that this is a dump of posts or comments",
+            )
 
 
 def lines_of(path: Path, tally: Tally) -> Iterator[bytes | None]:
@@ -111,13 +106,10 @@ def lines_of(path: Path, tally: Tally) -> Iterator[bytes | None]:
         for chunk in _chunks(path, tally):
             *whole, last = chunk.split(b"\n")
             for piece in whole:
-                if rest or passing:
-                    line = None if passing or held + len(piece) > LONGEST else b"".join((*rest, piece))
-                    rest, held, passing = [], 0, False
-                else:
-                    line = piece if len(piece) <= LONGEST else None
+                line = b"".join((*rest, piece)) if rest else piece
+                yield None if passing or len(line) > LONGEST else line
+                rest, held, passing = [], 0, False
                 done += 1
-                yield line
             held += len(last)
             if passing or held > LONGEST:
                 rest, passing = [], True
@@ -163,71 +155,50 @@ def check_dump(path: Path) -> None:
             raise BadInput(f"the dump is {named}", where=str(path), do=f"{change} its name")
 
 
-def _faulty(tally: Tally, why: str, path: Path, number: int) -> None:
-    tally.fault(why, f"{path.name}:{number}")
-    tally.in_a_row += 1
-    if tally.in_a_row == HOPELESS:
-        found = ", ".join(f"{why} {tally.left_out[why]:,}" for why in _FAULTS if tally.left_out[why])
-        raise BadInput(
-            f"{HOPELESS:,} lines in a row are not posts ({found})",
-            where=f"{path}, lines {number - HOPELESS + 1} to {number}",
-            allowed="one JSON object per line, UTF-8, with id, author, subreddit, body or selftext, and"
-            " created_utc in seconds or milliseconds, or as an ISO date",
-            do="check that this is a dump of posts or comments",
-        )
-
-
-def _post(raw: Any, line: int) -> Post | str:
-    """A post from a line's object, or why it is none: a field is missing or of the wrong type."""
+def _post(line: bytes, number: int) -> Post | str:
+    """The post of a line, or why it is none: a field is missing or of the wrong type."""
     try:
+        raw = json.loads(line.decode("utf-8"))
         id_, author, subreddit, created = raw["id"], raw["author"], raw["subreddit"], raw["created_utc"]
         body = raw.get("body")
+    except UnicodeDecodeError:
+        return NOT_UTF8
+    except (ValueError, RecursionError):
+        return BAD_JSON
     except (KeyError, TypeError, AttributeError):
         return NO_FIELD
+    kind = "t3_" if body is None else "t1_"
     if body is None:
-        title, selftext = raw.get("title"), raw.get("selftext")
-        if not isinstance(selftext, str):
-            if not isinstance(title, str):
-                return NO_FIELD
-            selftext = ""
-        kind = "t3_"
-        if selftext in GONE:
-            selftext = ""
-        body = f"{title}\n{selftext}" if isinstance(title, str) and selftext else selftext
-    else:
-        kind = "t1_"
-        if body in GONE:
-            body = ""
-    if not (isinstance(id_, str) and id_ and isinstance(body, str)):
-        return NO_FIELD
-    if not (isinstance(author, str) and isinstance(subreddit, str)) or created is None:
+        title, body = raw.get("title"), raw.get("selftext")
+        if not isinstance(body, str):
+            body = "" if isinstance(title, str) else None
+        elif isinstance(title, str) and body and body not in GONE:
+            body = f"{title}\n{body}"
+    strings = isinstance(id_, str) and isinstance(author, str) and isinstance(subreddit, str)
+    if not strings or not id_ or not isinstance(body, str) or created is None:
         return NO_FIELD
     time = created if type(created) is int and 0 <= created <= _LAST_SECOND else _seconds(created)
     if time is None:
         return ODD_TIME
-    return Post(id_ if id_.startswith(kind) else kind + id_, author, subreddit, time, body, line)
+    text = "" if body in GONE else body
+    return Post(id_ if id_.startswith(kind) else kind + id_, author, subreddit, time, text, number)
 
 
 def _seconds(created: Any) -> int | None:
-    """The seconds of a time in another form; None if it is not a time."""
+    """The seconds of a time in another form (an ISO date without a zone is UTC); None if it is not a time."""
     if isinstance(created, bool) or not isinstance(created, int | float | str):
         return None
     try:
         time = int(created)
     except (ValueError, OverflowError):
-        time = _iso_seconds(created)
+        try:
+            when = datetime.fromisoformat(str(created).strip())
+            time = int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
+        except (ValueError, OverflowError):
+            return None
     if time in _MILLISECONDS:
         time //= 1000
     return time if 0 <= time <= _LAST_SECOND else None
-
-
-def _iso_seconds(created: int | float | str) -> int:
-    """The seconds of an ISO date, in UTC where it names no zone; -1 where it is none."""
-    try:
-        when = datetime.fromisoformat(str(created).strip())
-        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
-    except (ValueError, OverflowError):
-        return -1
 
 
 def _chunks(path: Path, tally: Tally) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from psycheck.corpora.curate.disclosure import known_conditions
-from psycheck.corpora.curate.rank import WORDS
+from psycheck.corpora.curate.lexicons import WORDS
 from psycheck.errors import BadInput
 from psycheck.settings.reader import AT_LEAST_0, AT_LEAST_1, Limit, check_values
 

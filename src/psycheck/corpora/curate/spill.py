@@ -18,7 +18,7 @@ from typing import IO
 
 from psycheck.corpora.curate.disclosure import conditions, disclosed
 from psycheck.corpora.curate.dumps import Post, Tally, posts_of
-from psycheck.corpora.curate.listed import is_person, listed_subreddits, subreddits_of
+from psycheck.corpora.curate.lexicons import is_person, listed_subreddits, subreddits_of
 from psycheck.corpora.curate.settings import Curating
 from psycheck.errors import BadInput
 
@@ -65,12 +65,7 @@ class Kept:
 
 
 def spill(
-    dumps: Sequence[Path],
-    how: Curating,
-    salt: bytes,
-    work: Path,
-    progress: Progress,
-    files: int | None = None,
+    dumps: Sequence[Path], how: Curating, salt: bytes, work: Path, progress: Progress, files: int | None
 ) -> tuple[list[Path], Tally]:
     """Read every dump once, and put its posts aside in `work`; the files come in rising order of draws."""
     from zstandard import ZstdCompressor
@@ -87,19 +82,15 @@ def spill(
         ]
         for path in dumps:
             keep = _keeper(path, how, salt, tally)
-            source = posts_of(path, tally, _elsewhere(how, tally))
-            for n, post in enumerate(source):
+            for n, post in enumerate(posts_of(path, tally, _elsewhere(how, tally))):
                 if n % _EVERY == 0:
                     progress("reading", tally.read, size, monotonic() - started)
-                found = keep(post)
-                if found is not None:
-                    draw, line = found
-                    k = draw * count >> _DRAW_BITS
-                    mine = held[k]
-                    mine.append(line)
-                    if len(mine) >= _HELD:
-                        outs[k].write(_encoded(mine))
-                        mine.clear()
+                if (found := keep(post)) is not None:
+                    k = found[0] * count >> _DRAW_BITS
+                    held[k].append(found[1])
+                    if len(held[k]) >= _HELD:
+                        outs[k].write(_encoded(held[k]))
+                        held[k].clear()
         for out, mine in zip(outs, held, strict=True):
             out.write(_encoded(mine))
     return paths, tally
@@ -148,38 +139,34 @@ def _keeper(path: Path, how: Curating, salt: bytes, tally: Tally) -> Callable[[P
     person, begin, end, shortest = is_person(), how.begin, how.end, how.min_words
     names: dict[str, tuple[int, str]] = {}
     dumps = json.dumps
-    file = path.name
-    left_out = tally.left_out
 
     def keep(post: Post) -> tuple[int, str] | None:
-        name = post.author.lower()
+        name, subreddit = post.author.lower(), post.subreddit.lower()
         known = names.get(name)
-        if known is None:
-            if not person(name):
-                left_out[NOT_A_PERSON] += 1
-                return None
-            if len(names) >= _MOST_NAMES:
-                names.clear()
-            known = names[name] = drawn(how.seed, name), salted(name, salt)
-        if not post.text:
-            left_out[GONE] += 1
-            return None
-        if not begin <= post.time < end:
-            left_out[OUTSIDE] += 1
-            return None
-        subreddit = post.subreddit.lower()
         inside = not scope or subreddit in scope
-        if not inside and not how.controls:
-            left_out[ELSEWHERE] += 1
-            return None
-        words = len(post.text.split())
-        named = mask(tuple(found)) if (found := disclosed(post.text)) else 0
-        whole = words >= shortest and not named
-        group = PROFILE if subreddit.startswith(PROFILE) else post.subreddit
-        place = f"{file}:{post.line}"
-        head = (*known, post.id, group, post.time, words, named, inside, subreddit in listed, place)
-        line = dumps(head, ensure_ascii=False)
-        return known[0], f"{line}\t{dumps(post.text, ensure_ascii=False)}" if whole else line
+        if known is None and not person(name):
+            why = NOT_A_PERSON
+        elif not post.text:
+            why = GONE
+        elif not begin <= post.time < end:
+            why = OUTSIDE
+        elif not inside and not how.controls:
+            why = ELSEWHERE
+        else:
+            if known is None:
+                if len(names) >= _MOST_NAMES:
+                    names.clear()
+                known = names[name] = drawn(how.seed, name), salted(name, salt)
+            words = len(post.text.split())
+            named = mask(tuple(found)) if (found := disclosed(post.text)) else 0
+            group = PROFILE if subreddit.startswith(PROFILE) else post.subreddit
+            place = f"{path.name}:{post.line}"
+            head = (*known, post.id, group, post.time, words, named, inside, subreddit in listed, place)
+            line = dumps(head, ensure_ascii=False)
+            whole = words >= shortest and not named
+            return known[0], f"{line}\t{dumps(post.text, ensure_ascii=False)}" if whole else line
+        tally.left_out[why] += 1
+        return None
 
     return keep
 
@@ -209,9 +196,8 @@ def _encoded(lines: list[str]) -> bytes:
 
 def dumps_of(paths: Sequence[str | Path]) -> list[Path]:
     """The dumps in the order of their names, so that the order of the arguments does not matter."""
-    found = sorted(
-        {Path(path).resolve(): Path(path) for path in paths}.values(), key=lambda p: (p.name, str(p))
-    )
+    distinct = {Path(path).resolve(): Path(path) for path in paths}
+    found = sorted(distinct.values(), key=lambda path: (path.name, str(path)))
     if not found:
         raise BadInput("no dump given", do="psycheck curate DUMP… --out FOLDER")
     return found

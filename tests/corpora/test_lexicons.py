@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from psycheck.corpora.curate import rank
-from psycheck.corpora.curate.rank import joined, rankings
+from psycheck.corpora.curate import lexicons
+from psycheck.corpora.curate.lexicons import joined, rankings
 from psycheck.errors import BadInput
 
 
@@ -24,7 +24,7 @@ def test_empath_is_the_sum_of_its_categories() -> None:
     (score,) = rankings(["empath"])
     text = "the sad man felt fear and pain in the dark"
     held = Empath().analyze(text, normalize=True)
-    data = tomllib.loads((Path(rank.__file__).parent / "emotions.toml").read_text("utf-8"))
+    data = tomllib.loads((Path(lexicons.__file__).parent / "emotions.toml").read_text("utf-8"))
     wanted = data["empath"]["categories"]
     assert score(text) == pytest.approx(sum(held[name] for name in wanted))
     assert score(text) > 0
