@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from psycheck.audits import across
-from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.fairness import Fairness
 from psycheck.audits.performance import Performance
 from psycheck.audits.suite import Suite
@@ -167,10 +166,8 @@ class _Prepared:
     @property
     def measures(self) -> set[str | Measure]:
         """The measures that findings can have."""
-        judging = [audit for audit, _ in self.jobs]
-        both = [any(isinstance(one, kind) for one in judging) for kind in (Performance, Behaviour)]
-        summaries = across.MEASURES if all(both) else ()
-        return {measure for one in judging for measure in one.measures} | {*summaries, "caution"}
+        known = {measure for audit, _ in self.jobs for measure in audit.measures} | {"caution"}
+        return known | {*across.MEASURES} if {"accuracy", "pass_rate"} <= known else known
 
     @property
     def tags(self) -> set[str]:

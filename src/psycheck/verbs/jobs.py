@@ -36,14 +36,12 @@ def shipped_audits(settings: Settings) -> list[Audit]:
     """The audits that the settings name, in the order in which their findings are written."""
     names = set(settings.audits)
     suites = [read_suite(name) for name in settings.suites] if names & {"behaviour", "length"} else []
-    checks = [
-        Behaviour(suite, settings.threshold, settings.seed, settings.variants, "length" in names)
-        for suite in suites
-    ]
     audits: list[Audit] = []
     if "performance" in names:
         audits.append(Performance(settings.threshold, settings.resamples, settings.seed))
-    audits += checks if "behaviour" in names else map(Length.of, checks)
+    kind = Behaviour if "behaviour" in names else Length.of
+    tested = (settings.threshold, settings.seed, settings.variants, "length" in names)
+    audits += [kind(suite, *tested) for suite in suites]
     if "fairness" in names:
         audits.append(Fairness(settings.threshold, scope_of(settings.swap, settings.swap_person)))
     return audits
@@ -88,8 +86,7 @@ def jobs_of(audits: Sequence[Audit], corpora: Sequence[Corpus]) -> tuple[list[Jo
 
 def suites_of(audits: Iterable[Audit]) -> list[Suite]:
     """The suites that the audits test."""
-    checks = (audit.behaviour if isinstance(audit, Length) else audit for audit in audits)
-    return [audit.suite for audit in checks if isinstance(audit, Behaviour)]
+    return [audit.suite for audit in audits if isinstance(audit, Behaviour)]
 
 
 def pieces_of(jobs: Sequence[Job]) -> Iterator[Piece]:
