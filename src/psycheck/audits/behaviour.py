@@ -254,9 +254,7 @@ def _sentence_rates(check: Check, cases: Cases, where: Mapping[str, str]) -> Ite
 def _fails(check: Check, before: FloatArray, after: FloatArray, threshold: float) -> NDArray[np.bool_]:
     """Table 2's fail criteria, (n,); comparisons with NaN are decided by the caller."""
     moved, now = after - before, after >= threshold
-    most = (
-        check.expect.by + 1e-9
-    )  # a change of exactly the tolerance passes
+    most = check.expect.by + 1e-9  # a change of exactly the tolerance passes
     criteria: dict[str, NDArray[np.bool_]] = {
         "same_label": now != (before >= threshold),
         "label": now != bool(check.expect.label),
