@@ -5,9 +5,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from psycheck.audits import across
 from psycheck.audits.fairness import Fairness
-from psycheck.audits.summary import across_corpora
+from psycheck.audits.summary import across_corpora, across_models
 from psycheck.corpora.cautions import cheap_cautions
 from psycheck.corpora.open import CorpusLike, open_corpora, open_corpus
 from psycheck.corpus import Corpus
@@ -126,7 +125,7 @@ def _judged(prepared: Prepared, found: Answers, settings: Settings) -> Run:
     findings, tables = prepared.judge(found.views)
     findings += across_corpora(findings)
     if len(found.views) > 1 or len(prepared.corpora) > 1:
-        findings += across.across_models(findings)
+        findings += across_models(findings)
     for corpus in prepared.corpora:
         cautions = cheap_cautions(corpus, called=corpus.called, show=settings.show_texts)
         findings += [caution.finding() for caution in cautions]

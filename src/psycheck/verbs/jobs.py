@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import polars as pl
 from markupsafe import escape
 
-from psycheck.audits import across
 from psycheck.audits.behaviour import Behaviour, Length, refuse_unscored
 from psycheck.audits.fairness import Fairness
 from psycheck.audits.performance import Performance, shared_labels, some_labels
 from psycheck.audits.suite import Suite, read_suite
+from psycheck.audits.summary import ACROSS
 from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import LABEL, Corpus
 from psycheck.errors import BadInput, counted, nearest, neighbours
@@ -55,7 +55,7 @@ class Prepared:
     def measures(self) -> set[str | Measure]:
         """The measures that findings can have."""
         known = {measure for audit, _ in self.jobs for measure in audit.measures} | {"caution"}
-        return known | {*across.MEASURES} if {"accuracy", "pass_rate"} <= known else known
+        return known | {*ACROSS} if {"accuracy", "pass_rate"} <= known else known
 
     @property
     def tags(self) -> set[str]:
