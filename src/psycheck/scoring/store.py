@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from psycheck.errors import StoreFailure
 from psycheck.model import Encoder, FloatArray, Model, Reply
 from psycheck.models.cache import cache_folder
+from psycheck.scoring.index import Keys, Lookup
 
 WHOLE = -1  # stored as `read` of an item that was read to its end
 
@@ -158,22 +159,21 @@ class Store:
                 "INSERT INTO vectors (encoder, size, items, vectors, width) VALUES (?, ?, ?, ?, ?)", row
             )
 
-    def items_with_vectors(self, encoder: int) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-        """The batches of vectors that an encoder has, as ids and hashes (n, 2), without the vectors."""
+    def vectors(self, encoder: int, wanted: Keys) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
+        """The stored vectors of wanted hashes, batch by batch: their places among these, and (m, d)."""
+        lookup = Lookup()
+        lookup.add(np.arange(len(wanted)), wanted)
         with self._clear_errors():
             for row, items in self._db.execute(
                 "SELECT id, items FROM vectors WHERE encoder = ? ORDER BY id", (encoder,)
             ):
-                yield row, np.frombuffer(items, np.uint64).reshape(-1, 2)
-
-    def vectors(self, row: int) -> FloatArray:
-        """The vectors of one batch, (n, d)."""
-        with self._clear_errors():
-            size, width, blob = self._db.execute(
-                "SELECT size, width, vectors FROM vectors WHERE id = ?", (row,)
-            ).fetchone()
-        kind = np.float32 if len(blob) == 4 * size * width else np.float64
-        return np.frombuffer(blob, kind).astype(np.float64).reshape(size, width)
+                rows = lookup.find(np.frombuffer(items, np.uint64).reshape(-1, 2), wanted)
+                if (rows >= 0).any():
+                    query = "SELECT width, vectors FROM vectors WHERE id = ?"
+                    width, blob = self._db.execute(query, (row,)).fetchone()
+                    kind = np.float32 if len(blob) == 4 * len(rows) * width else np.float64
+                    vectors = np.frombuffer(blob, kind).astype(np.float64).reshape(-1, width)
+                    yield rows[rows >= 0], vectors[rows >= 0]
 
     def add_result(self, key: bytes, numbers: FloatArray) -> None:
         """Store the numbers that a long computation gave, by a key that names all that decides them."""

@@ -1,5 +1,6 @@
 """The scores of one model, looked up by item: what the store holds, and what is scored from now on."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from traceback import extract_tb
@@ -30,7 +31,7 @@ class RememberedScores:
         self.model = model.name
         self.labels = names
         self.number = store.enter(model)
-        self.complaints: dict[str, int] = {}
+        self.complaints: Counter[str] = Counter()  # why items could not be scored
         self._store = store
         self._last = 0
         self._own: set[int] = set()
@@ -108,11 +109,6 @@ class RememberedScores:
         read = np.where(rows >= 0, self._read[rows], WHOLE) if self._count else np.full(len(items), WHOLE)
         return np.where(read == WHOLE, sizes, read).astype(np.int64)
 
-    def complain(self, error: BaseException) -> None:
-        """Count why an item could not be scored."""
-        reason = reason_of(error)
-        self.complaints[reason] = self.complaints.get(reason, 0) + 1
-
     def _rows(self, items: Sequence[Item]) -> NDArray[np.int64]:
         marks = _marks(items)
         rows = self._by_mark.find(marks, self._marks)
@@ -127,8 +123,10 @@ class RememberedScores:
         """Append a batch to the tables; returns its rows."""
         scores = self._read_replies(batch.replies) if batch.replies else batch.scores
         start, end = self._count, self._count + len(batch.items)
-        if end > len(self._read):
-            self._make_room(end)
+        if end > len(self._read):  # room for a quarter more, so that appending stays cheap
+            for name in ("_items", "_scores", "_read", "_marks"):
+                table = getattr(self, name)
+                table.resize((end + end // 4, *table.shape[1:]), refcheck=False)
         self._items[start:end], self._scores[start:end] = batch.items, scores
         self._read[start:end] = batch.read
         self._count = end
@@ -154,13 +152,6 @@ class RememberedScores:
         again = self._by_mark.add(rows, self._marks)
         self._shared.update(self._marks[again, 0].tolist())
         self._met += len(rows)
-
-    def _make_room(self, rows: int) -> None:
-        """Make room for so many rows and a quarter more, so that appending stays cheap."""
-        room = rows + rows // 4
-        for name in ("_items", "_scores", "_read", "_marks"):
-            table = getattr(self, name)
-            table.resize((room, *table.shape[1:]), refcheck=False)
 
 
 def reason_of(error: BaseException) -> str:

@@ -25,7 +25,7 @@ from psycheck.models.vectors.static import WordVectors
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
-from psycheck.scoring.answers import encode_spans_once
+from psycheck.scoring.answers import encode_once
 
 VERB = "bias"
 
@@ -59,7 +59,7 @@ def encoder_bias(
     drawn = {one.name: _drawn(opened, one, selected, how) for one in selected}
     asked = ask(gender(), selected, drawn, contextual=not static)
     spoken = asked.distinct()
-    encoded = encode_spans_once(opened, [s.text for s in spoken], [s.span for s in spoken])
+    encoded = encode_once(opened, [s.text for s in spoken], [s.span for s in spoken])
     vectors = embedded(spoken, encoded)
     found = judge(asked, vectors, {"audit": VERB, "encoder": opened.name}, how)
     run = Run(
