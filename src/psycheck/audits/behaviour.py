@@ -90,7 +90,7 @@ class Behaviour:
         wheres = [
             {"audit": "behaviour", **place}
             | {"check": check.id, "kind": check.kind, "label": check.label, "title": check.title}
-            | check.tags
+            | dict(check.tags)
             for check in self.suite.checks
         ]
         pairs = zip(every, wheres, strict=True)

@@ -136,15 +136,15 @@ def encode_once(
         size = max(own, VECTORS // own * own)
         for start in range(0, len(todo), size):
             rows = todo[start : start + size]
-            vectors = np.asarray(encode(rows.tolist()), np.float64)
-            if vectors.ndim != 2 or len(vectors) != len(rows):
+            vectors, n = np.asarray(encode(rows.tolist()), np.float64), len(rows)
+            if vectors.ndim != 2 or len(vectors) != n:
                 raise ModelFailure(
-                    f"encoder '{opened.name}' returned the shape {vectors.shape} for {len(rows)} texts",
-                    allowed=f"({len(rows)}, d), one row per text",
+                    f"encoder '{opened.name}' returned an array of shape {vectors.shape} for {n} texts",
+                    allowed=f"({n}, d), one row per text",
                 )
             kept.add_vectors(number, keys[rows], vectors)
             parts.append((places[rows], vectors))
-            progress(opened.name, start + len(rows), len(todo), time.monotonic() - started)
+            progress(opened.name, start + n, len(todo), time.monotonic() - started)
     out = np.empty((len(distinct), parts[0][1].shape[1]))
     for rows, vectors in parts:
         out[rows] = vectors

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import count, islice, repeat
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,14 +47,8 @@ class Tally:
     seconds: float = 0.0
 
 
-class Progress(Protocol):
-    """Called after every batch with the number done, the number in all, and the seconds since the start."""
-
-    def __call__(self, model: str, done: int, total: int, seconds: float, /) -> None:
-        """Show the progress."""
-        ...
-
-
+Progress = Callable[[str, int, int, float], None]
+"""Called after every batch: the model, the number done, the number in all, the seconds since the start."""
 Piece = tuple[float, Iterable[Item]]
 """Some items, and the share of all items that has been asked for after these."""
 

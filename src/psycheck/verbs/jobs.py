@@ -92,13 +92,12 @@ def prepare(
     """Check models and corpora, align their labels and list the jobs, corpus by corpus."""
     audits = [*_shipped_audits(settings), *more_audits]
     for what, named, do in (
-        ("model", models, "append ?name=NAME to the model"),
-        ("corpus", corpora, "write NAME=PATH"),
-        ("audit", audits, "name each audit once"),
+        ("model", [model.name for model in models], "append ?name=NAME to the model"),
+        ("corpus", [corpus.name for corpus in corpora], "write NAME=PATH"),
+        ("audit", [audit.name for audit in audits], "name each audit once"),
     ):
-        names = [one.name for one in named]
-        for name in names:
-            if names.count(name) > 1:
+        for name in named:
+            if named.count(name) > 1:
                 raise BadInput(f"two of the {what} names are '{name}'", allowed=f"one name per {what}", do=do)
     for corpus in corpora:
         if not len(corpus):
