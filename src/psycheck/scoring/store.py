@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,36 +24,7 @@ from psycheck.scoring.index import Keys, Lookup
 
 WHOLE = -1  # stored as `read` of an item that was read to its end
 
-# Only ever append: a store made by an earlier version runs the steps that it lacks.
-_MIGRATIONS = (
-    """
-    CREATE TABLE model (
-        id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
-        labels TEXT NOT NULL, parts TEXT NOT NULL
-    );
-    CREATE TABLE batch (
-        id INTEGER PRIMARY KEY, model INTEGER NOT NULL, size INTEGER NOT NULL,
-        texts BLOB NOT NULL, scores BLOB NOT NULL, read BLOB NOT NULL
-    );
-    CREATE INDEX batch_of_model ON batch (model);
-    """,
-    """
-    ALTER TABLE batch ADD COLUMN replies INTEGER NOT NULL DEFAULT 0;
-    CREATE TABLE reply (
-        batch INTEGER NOT NULL, place INTEGER NOT NULL, text BLOB NOT NULL, prompt_tokens INTEGER,
-        completion_tokens INTEGER, finish TEXT NOT NULL, seconds REAL, PRIMARY KEY (batch, place)
-    ) WITHOUT ROWID;
-    CREATE TABLE encoder (
-        id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL, parts TEXT NOT NULL
-    );
-    CREATE TABLE vectors (
-        id INTEGER PRIMARY KEY, encoder INTEGER NOT NULL, size INTEGER NOT NULL,
-        items BLOB NOT NULL, vectors BLOB NOT NULL, width INTEGER NOT NULL
-    );
-    CREATE INDEX vectors_of_encoder ON vectors (encoder);
-    CREATE TABLE result (key BLOB PRIMARY KEY, numbers BLOB NOT NULL);
-    """,
-)
+_MIGRATIONS = Path(__file__).with_suffix(".sql").read_text("utf-8").split("-- step\n")[1:]
 
 
 def default_store() -> Path:
@@ -121,14 +92,11 @@ class Store:
                 "INSERT INTO batch (model, size, texts, scores, read, replies) VALUES (?, ?, ?, ?, ?, ?)",
                 (*row, len(batch.replies)),
             ).lastrowid
-            self._db.executemany(
-                "INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (added, place, reply.text.encode("utf-8", "surrogatepass"), reply.prompt_tokens,
-                     reply.completion_tokens, reply.finish, reply.seconds)
-                    for place, reply in enumerate(batch.replies)
-                ),
-            )  # fmt: skip
+            replies = (
+                (added, place, text.encode("utf-8", "surrogatepass"), *rest)
+                for place, (text, *rest) in enumerate(map(astuple, batch.replies))
+            )
+            self._db.executemany("INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?)", replies)
         return int(added or 0)
 
     def batches(self, model: int, after: int = 0) -> Iterator[tuple[int, Batch]]:
