@@ -86,8 +86,20 @@ class Reply:
     seconds: float | None = None
 
 
+class Fingerprinted(Protocol):
+    """Anything whose answers the store keeps under its fingerprint."""
+
+    @property
+    def name(self) -> str:
+        """A short name for tables."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever an answer could."""
+
+
 @runtime_checkable
-class Model(Protocol):
+class Model(Fingerprinted, Protocol):
     """Anything that gives each text a score for each label.
 
     `score` returns (n, k) in [0, 1]; NaN means "gave no usable answer", never 0. A model may also have
@@ -97,16 +109,8 @@ class Model(Protocol):
     """
 
     @property
-    def name(self) -> str:
-        """A short name for tables."""
-
-    @property
     def labels(self) -> tuple[str, ...]:
         """What it scores, in the order of the columns."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever a score could."""
 
     def score(self, items: Sequence[Any], /) -> FloatArray:
         """Score texts, or other items that it was made for, (n, k) in [0, 1]."""
@@ -142,16 +146,8 @@ class Replying(Model, Protocol):
 
 
 @runtime_checkable
-class Encoder(Protocol):
+class Encoder(Fingerprinted, Protocol):
     """Anything that gives each text, or each of some spans in it, a vector."""
-
-    @property
-    def name(self) -> str:
-        """A short name for tables."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever a vector could."""
 
     def encode(self, texts: Sequence[str], /) -> FloatArray:
         """Vectors of whole texts, (n, d)."""

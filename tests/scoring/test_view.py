@@ -1,4 +1,5 @@
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -7,10 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planted import MODELS, Planted
+from psycheck.model import IntArray
 from psycheck.scoring.store import Store
 from psycheck.scoring.view import RememberedScores
 
 texts_strategy = st.lists(st.text(max_size=20), min_size=1, max_size=30, unique=True)
+
+
+class Cut(Planted):
+    """Reads each text but for its last character."""
+
+    def read(self, texts: Sequence[str]) -> IntArray:
+        """All but one."""
+        return np.array([max(0, len(text) - 1) for text in texts])
 
 
 @given(texts_strategy, st.integers(1, 4))
@@ -18,12 +28,11 @@ texts_strategy = st.lists(st.text(max_size=20), min_size=1, max_size=30, unique=
 def test_what_is_added_is_found_again_bit_for_bit(texts: list[str], k: int) -> None:
     values = np.linspace(0, 1, len(texts) * k).reshape(len(texts), k)
     values[0, 0] = np.nan
-    read = np.array([max(0, len(text) - 1) for text in texts])
     store = Store(Path(os.environ["PSYCHECK_STORE"]).with_name(f"s{os.urandom(6).hex()}.sqlite"))
-    model = Planted("m", lambda text: 0.0, tuple(f"label{i}" for i in range(k)))
-    view = RememberedScores(store, model, model.labels, windowed=True)
-    view.add(texts, values, read)
-    view = RememberedScores(store, model, model.labels, windowed=True)
+    model = Cut("m", lambda text: 0.0, tuple(f"label{i}" for i in range(k)))
+    view = RememberedScores(store, model, model.labels)
+    view.add(texts, values, model.read(texts))
+    view = RememberedScores(store, model, model.labels)
     np.testing.assert_array_equal(view.of(texts[::-1]), values[::-1])
     assert view.read(texts).tolist() == [max(0, len(text) - 1) for text in texts]
     store.close()

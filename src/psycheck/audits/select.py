@@ -108,10 +108,8 @@ def write_suite(
     groups: dict[str, list[Candidate]] = {}
     for one in selected:
         if one.kept:
-            tags = one.candidate.tags
-            groups.setdefault(tags.get("check") or _POLARITY[one.candidate.expected], []).append(
-                one.candidate
-            )
+            id_ = one.candidate.tags.get("check") or _POLARITY[one.candidate.expected]
+            groups.setdefault(id_, []).append(one.candidate)
     if not groups:
         raise BadInput("no sentence was kept", do="write other candidates, or check the votes of the models")
     name = name or path.stem

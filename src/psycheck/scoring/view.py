@@ -23,10 +23,8 @@ class RememberedScores:
     hash, which costs a tenth. Takes about 70 bytes of memory per item.
     """
 
-    def __init__(
-        self, store: Store, model: Model, names: tuple[str, ...], *, windowed: bool | None = None
-    ) -> None:
-        self._windowed = isinstance(model, Windowed) if windowed is None else windowed
+    def __init__(self, store: Store, model: Model, names: tuple[str, ...]) -> None:
+        self._windowed = isinstance(model, Windowed)
         self._reader = model if isinstance(model, Replying) else None
         self.model = model.name
         self.labels = names

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 from markupsafe import escape
@@ -27,13 +27,6 @@ from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.plan import AUDITS, Settings
 
 
-class Job(NamedTuple):
-    """One audit of one corpus."""
-
-    audit: Audit
-    corpus: Corpus
-
-
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A run that is ready to be scored.
@@ -46,7 +39,7 @@ class Prepared:
     corpora: list[Corpus]
     audits: list[Audit]
     suites: list[Suite]
-    jobs: list[Job]
+    jobs: list[tuple[Audit, Corpus]]
     names: Mapping[str, tuple[str, ...]]
     brought: list[str]
     notes: list[str]
@@ -113,8 +106,7 @@ def prepare(
     notes += [*guessed, *_not_audited(settings.trained_on, models, corpora)]
     readers = [model.read for model in models if isinstance(model, Windowed)]
     sentences = [s for suite in suites for check in suite.checks for s in check.sentences]
-    jobs: list[Job] = []
-    skipped = []
+    jobs, skipped = [], []
     for corpus in aligned:
         if settings.fit:
             corpus, count = fit_texts(corpus, readers, sentences)
@@ -125,7 +117,7 @@ def prepare(
             if reason := audit.skips(corpus) if hasattr(audit, "skips") else None:
                 skipped.append(f"{corpus.name}: not judged by audit '{audit.name}': {reason}")
             else:
-                jobs.append(Job(audit, corpus))
+                jobs.append((audit, corpus))
     return Prepared(models, aligned, audits, suites, jobs, columns, brought, [*notes, *skipped])
 
 
@@ -225,7 +217,17 @@ def _align(
     tested = dict.fromkeys(check.label for suite in suites for check in suite.checks)
     expected = tuple(tested) or tuple(dict.fromkeys(label for corpus in corpora for label in corpus.labels))
     renamed, notes = _name_labels(corpora, models, expected)
-    _refuse_misspelt(suites, renamed)
+    known = {label for corpus in renamed for label in corpus.labels}
+    for suite in suites:
+        for check in suite.checks:
+            # A label that is almost that of a corpus: one of the two is misspelt.
+            if check.label not in known and get_close_matches(check.label, known, n=1, cutoff=0.8):
+                raise BadInput(
+                    f"suite '{suite.name}' tests '{check.label}', which no corpus is annotated for",
+                    where=f"check {check.id}",
+                    allowed=nearest(check.label, known),
+                    do="correct the label in the suite, or rename the column: --label COLUMN=NAME",
+                )
     names = {}
     for model in models:
         names[model.name], guessed = align_model(
@@ -305,17 +307,3 @@ def _name_labels(
             notes.append(f"{corpus.name}: the label '{sole}' is taken as '{meant}'")
         out.append(corpus)
     return out, notes
-
-
-def _refuse_misspelt(suites: Sequence[Suite], corpora: Sequence[Corpus]) -> None:
-    """Refuse a suite whose label is almost that of a corpus: one of the two is misspelt."""
-    known = {label for corpus in corpora for label in corpus.labels}
-    for suite in suites:
-        for check in suite.checks:
-            if check.label not in known and get_close_matches(check.label, known, n=1, cutoff=0.8):
-                raise BadInput(
-                    f"suite '{suite.name}' tests '{check.label}', which no corpus is annotated for",
-                    where=f"check {check.id}",
-                    allowed=nearest(check.label, known),
-                    do="correct the label in the suite, or rename the column: --label COLUMN=NAME",
-                )
