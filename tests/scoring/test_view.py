@@ -31,7 +31,7 @@ def test_what_is_added_is_found_again_bit_for_bit(texts: list[str], k: int) -> N
     store = Store(Path(os.environ["PSYCHECK_STORE"]).with_name(f"s{os.urandom(6).hex()}.sqlite"))
     model = Cut("m", lambda text: 0.0, tuple(f"label{i}" for i in range(k)))
     view = RememberedScores(store, model, model.labels)
-    view.add(texts, values, model.read(texts))
+    view.add(texts, values)
     view = RememberedScores(store, model, model.labels)
     np.testing.assert_array_equal(view.of(texts[::-1]), values[::-1])
     assert view.read(texts).tolist() == [max(0, len(text) - 1) for text in texts]
@@ -47,7 +47,7 @@ def test_models_do_not_see_each_others_scores(own_store: Path) -> None:
     store = Store(own_store)
     first = RememberedScores(store, MODELS["oracle"], ("depression",))
     second = RememberedScores(store, MODELS["constant"], ("depression",))
-    first.add(["a"], np.array([[0.25]]), None)
+    first.add(["a"], np.array([[0.25]]))
     assert first.of(["a"])[0, 0] == 0.25
     assert np.isnan(second.of(["a"])[0, 0])
 
@@ -60,7 +60,7 @@ def test_texts_whose_hashes_share_their_first_half_are_told_apart(
 
     monkeypatch.setattr("psycheck.scoring.view.digests_of", halved)
     view = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
-    view.add(["a", "bb", "ccc"], np.array([[0.1], [0.2], [0.3]]), None)
+    view.add(["a", "bb", "ccc"], np.array([[0.1], [0.2], [0.3]]))
     assert view.of(["ccc", "a", "bb"])[:, 0].tolist() == [0.3, 0.1, 0.2]
     assert view.find(halved(["dddd"])).tolist() == [-1]
 
@@ -70,8 +70,8 @@ def test_texts_with_the_same_python_hash_are_told_apart(
 ) -> None:
     monkeypatch.setattr("psycheck.scoring.view.hash", len, raising=False)
     view = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
-    view.add(["a", "bb"], np.array([[0.1], [0.2]]), None)
-    view.add(["c", "ddd"], np.array([[0.3], [0.4]]), None)
+    view.add(["a", "bb"], np.array([[0.1], [0.2]]))
+    view.add(["c", "ddd"], np.array([[0.3], [0.4]]))
     assert view.of(["c", "a", "ddd", "bb"])[:, 0].tolist() == [0.3, 0.1, 0.4, 0.2]
     assert np.isnan(view.of(["e"])).all()
 
@@ -79,8 +79,8 @@ def test_texts_with_the_same_python_hash_are_told_apart(
 def test_what_another_process_added_is_seen_after_a_refresh(own_store: Path) -> None:
     mine = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
     other = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
-    mine.add(["mine"], np.array([[0.1]]), None)
-    other.add(["other"], np.array([[0.2]]), None)
+    mine.add(["mine"], np.array([[0.1]]))
+    other.add(["other"], np.array([[0.2]]))
     mine.refresh()
     assert mine.of(["mine", "other"])[:, 0].tolist() == [0.1, 0.2]
     assert len(mine) == 2

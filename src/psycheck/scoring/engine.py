@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import ModelFailure, PsycheckError, TransientFailure
-from psycheck.model import Item, Model, Reply, Replying, Windowed, digests_of, sizes_of
+from psycheck.model import Item, Model, Reply, Replying, digests_of, sizes_of
 from psycheck.models.output import checked_scores
 from psycheck.scoring.view import RememberedScores, reason_of
 
@@ -189,7 +189,7 @@ def _score_batch(model: Model, view: RememberedScores, batch: _Todo, tally: Tall
         else:
             values = patiently(lambda: model.score(batch.items), model.name, sleep)
             values = checked_scores(values, done, model.labels, model=model.name)
-            view.add(batch.items, values, _read(model, batch), batch.hashes)
+            view.add(batch.items, values, batch.hashes)
         tally.scored += done
         tally.failed += len(batch.items) - done
     except (PsycheckError, KeyboardInterrupt, MemoryError):
@@ -203,10 +203,6 @@ def _score_batch(model: Model, view: RememberedScores, batch: _Todo, tally: Tall
         tally.scored += len(batch.items) - len(rest.items)
         for rows in np.array_split(np.arange(len(rest.items)), [len(rest.items) // 2]):
             _score_batch(model, view, rest.take(rows), tally, sleep)
-
-
-def _read(model: Model, batch: _Todo) -> NDArray[np.int64] | None:
-    return model.read(batch.items) if isinstance(model, Windowed) else None
 
 
 def _ask(model: Replying, view: RememberedScores, batch: _Todo, sleep: Sleep) -> int:
@@ -228,7 +224,7 @@ def _ask(model: Replying, view: RememberedScores, batch: _Todo, sleep: Sleep) ->
         replies = {i: answer for i, answer in enumerate(answers) if isinstance(answer, Reply)}
         if replies:
             some = todo.take(np.array(list(replies)))
-            view.add(some.items, list(replies.values()), _read(model, some), some.hashes)
+            view.add(some.items, list(replies.values()), some.hashes)
             done += len(replies)
         failures = {i: answer for i, answer in enumerate(answers) if isinstance(answer, Exception)}
         again = {i: failure for i, failure in failures.items() if isinstance(failure, TRANSIENT)}

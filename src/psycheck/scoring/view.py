@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from psycheck.errors import ModelFailure
 from psycheck.model import FloatArray, IntArray, Item, Model, Reply, Replying, Windowed, digests_of, sizes_of
 from psycheck.models.output import checked_scores
-from psycheck.scoring.index import Lookup
+from psycheck.scoring.index import Keys, Lookup
 from psycheck.scoring.store import WHOLE, Batch, Store
 
 
@@ -24,7 +24,7 @@ class RememberedScores:
     """
 
     def __init__(self, store: Store, model: Model, names: tuple[str, ...]) -> None:
-        self._windowed = isinstance(model, Windowed)
+        self._windowed = model if isinstance(model, Windowed) else None
         self._reader = model if isinstance(model, Replying) else None
         self.model = model.name
         self.labels = names
@@ -57,25 +57,21 @@ class RememberedScores:
                 self._take(batch)
 
     def add(
-        self,
-        items: Sequence[Item],
-        answers: FloatArray | Sequence[Reply],
-        read: IntArray | None,
-        hashes: NDArray[np.uint64] | None = None,
+        self, items: Sequence[Item], answers: FloatArray | Sequence[Reply], hashes: Keys | None = None
     ) -> None:
         """Commit a batch of scores, or of replies to read them from; its items are found from now on."""
         cut = np.full(len(items), WHOLE, np.int32)
-        if read is not None:
+        if self._windowed:
+            read = self._windowed.read(items)
             cut = np.where(read >= sizes_of(items), WHOLE, read).astype(np.int32)
         hashes = digests_of(items) if hashes is None else np.ascontiguousarray(hashes)
-        if isinstance(answers, np.ndarray):
-            batch = Batch(hashes, np.ascontiguousarray(answers, np.float64), cut)
-        else:
-            batch = Batch(hashes, np.zeros((len(items), 0)), cut, tuple(answers))
+        scored = isinstance(answers, np.ndarray)
+        scores = np.ascontiguousarray(answers if scored else np.zeros((len(items), 0)), np.float64)
+        batch = Batch(hashes, scores, cut, () if scored else tuple(answers))
         self._own.add(self._store.add(self.number, batch))
         self._enter(_marks(items), self._take(batch))
 
-    def find(self, wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def find(self, wanted: Keys) -> NDArray[np.int64]:
         """The rows of items, (n,), by their hashes, (n, 2); -1 where they are not known."""
         if self._listed < self._count:  # only now: a run that asks once never needs it
             self._by_hash.add(np.arange(self._listed, self._count), self._items)
@@ -144,7 +140,7 @@ class RememberedScores:
             ) from error
         return checked_scores(np.stack(rows), len(replies), self._reader.labels, model=self.model)
 
-    def _enter(self, marks: NDArray[np.uint64], rows: NDArray[np.int64]) -> None:
+    def _enter(self, marks: Keys, rows: NDArray[np.int64]) -> None:
         """Find rows by their marks from now on; marks that two items share are set apart."""
         self._marks[rows] = marks
         again = self._by_mark.add(rows, self._marks)
@@ -159,6 +155,6 @@ def reason_of(error: BaseException) -> str:
     return f"{type(error).__name__} at {place}"
 
 
-def _marks(items: Sequence[Item]) -> NDArray[np.uint64]:
+def _marks(items: Sequence[Item]) -> Keys:
     """Python's own hashes of items, (n, 1); they are valid in this process only."""
     return np.fromiter(map(hash, items), np.int64, len(items)).view(np.uint64)[:, None]

@@ -95,7 +95,8 @@ def prepare(
     for corpus in corpora:
         if not len(corpus):
             raise BadInput(f"corpus '{corpus.name}' has no texts to audit")
-    brought = [f"{one.name}: {note}" for one in (*corpora, *models) for note in getattr(one, "notes", ())]
+    opened: list[Any] = [*corpora, *models]
+    brought = [f"{one.name}: {note}" for one in opened for note in getattr(one, "notes", ())]
     notes = [
         f"{corpus.name}: {counted(rows, 'row')} left out ({why})"
         for corpus in corpora
