@@ -150,8 +150,7 @@ def _candidate(row: dict[str, Any], where: str) -> Candidate:
     if not sentence:
         raise BadInput("the sentence is empty", where=f"{where}, column 'sentence'")
     if expected not in ("0", "1"):
-        raise BadInput(
-            "the expected class is neither 0 nor 1", where=f"{where}, column 'expected'", allowed="0 or 1"
-        )
+        place = f"{where}, column 'expected'"
+        raise BadInput("the expected class is neither 0 nor 1", where=place, allowed="0 or 1")
     tags = {key: value.strip() for key, value in row.items() if key not in _NEEDED and value.strip()}
     return Candidate(sentence, int(expected), MappingProxyType(tags))

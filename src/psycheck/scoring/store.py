@@ -164,15 +164,11 @@ class Store:
         return self._known("encoder", "'[]'", "vectors")
 
     def _known(self, table: str, labels: str, batches: str) -> list[Known]:
+        items = f"SELECT coalesce(sum(size), 0) FROM {batches} WHERE {table} = {table}.id"
+        query = f"SELECT fingerprint, name, {labels}, parts, ({items}) FROM {table} ORDER BY id"
         with self._clear_errors():
-            rows = self._db.execute(
-                f"SELECT fingerprint, name, {labels}, parts,"
-                f" (SELECT coalesce(sum(size), 0) FROM {batches} WHERE {table} = {table}.id)"
-                f" FROM {table} ORDER BY id"
-            ).fetchall()
-        return [
-            Known(f, n, tuple(json.loads(labels)), json.loads(parts), c) for f, n, labels, parts, c in rows
-        ]
+            rows = self._db.execute(query).fetchall()
+        return [Known(*who, tuple(json.loads(of)), json.loads(parts), n) for *who, of, parts, n in rows]
 
     def _enter(self, table: str, fingerprint: str, entered: Model | Encoder, **more: str) -> int:
         """The id of a row of `model` or `encoder`, made when the fingerprint is new."""
