@@ -171,14 +171,9 @@ def own_audits(audits: Iterable[Audit], findings: Sequence[Finding]) -> tuple[Ow
     described = []
     for audit in filter(is_own, audits):
         mine = tuple(finding for finding in findings if finding.where.get("audit") == audit.name)
-        described.append(
-            OwnAudit(
-                audit.name,
-                str(getattr(audit, "title", audit.name)),
-                tuple(measure for measure in audit.measures if isinstance(measure, Measure)),
-                str(escape(audit.section(mine))) if hasattr(audit, "section") else None,
-            )
-        )
+        measures = tuple(measure for measure in audit.measures if isinstance(measure, Measure))
+        section = str(escape(audit.section(mine))) if hasattr(audit, "section") else None
+        described.append(OwnAudit(audit.name, str(getattr(audit, "title", audit.name)), measures, section))
     return tuple(described)
 
 
