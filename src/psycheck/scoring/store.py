@@ -168,7 +168,7 @@ class Store:
         query = f"SELECT fingerprint, name, {labels}, parts, ({items}) FROM {table} ORDER BY id"
         with self._clear_errors():
             rows = self._db.execute(query).fetchall()
-        return [Known(*who, tuple(json.loads(of)), json.loads(parts), n) for *who, of, parts, n in rows]
+        return [Known(f, name, tuple(json.loads(of)), json.loads(parts), n) for f, name, of, parts, n in rows]
 
     def _enter(self, table: str, fingerprint: str, entered: Model | Encoder, **more: str) -> int:
         """The id of a row of `model` or `encoder`, made when the fingerprint is new."""
