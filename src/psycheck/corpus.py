@@ -91,20 +91,19 @@ class Corpus:
     def targets(self, labels: Sequence[str] | None = None) -> NDArray[np.float64]:
         """What was annotated, (n, k) in 0..1; NaN means not annotated, never negative."""
         names = self.labels if labels is None else tuple(labels)
-        for name in names:
-            if name not in self.labels:
-                raise BadInput(
-                    f"corpus '{self.name}' has no label '{name}'", allowed=nearest(name, self.labels)
-                )
         out = np.full((len(self), len(names)), np.nan)
         for k, name in enumerate(names):
+            self._refuse_unknown("label", name, self.labels)
             out[:, k] = self.table[LABEL + name].cast(pl.Float64).fill_null(np.nan).to_numpy()
         return out
 
+    def _refuse_unknown(self, what: str, name: str, known: Sequence[str]) -> None:
+        if name not in known:
+            raise BadInput(f"corpus '{self.name}' has no {what} '{name}'", allowed=nearest(name, known))
+
     def group(self, name: str) -> list[str | None]:
         """The group that each text belongs to; None where it is not known."""
-        if name not in self.groups:
-            raise BadInput(f"corpus '{self.name}' has no group '{name}'", allowed=nearest(name, self.groups))
+        self._refuse_unknown("group", name, self.groups)
         return self.table[GROUP + name].to_list()
 
     @property

@@ -3,7 +3,7 @@
 import csv
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -99,21 +99,30 @@ def read_jsonl(path: Path) -> tuple[Finding, ...]:
 
 def write_csv(findings: Iterable[Finding], path: Path) -> None:
     """Write findings as a flat table: one column per key of `where` and of `counts`."""
-    rows = list(findings)
-    where = sorted({key for row in rows for key in row.where})
-    counts = sorted({key for row in rows for key in row.counts})
+    names, rows = _flat(tuple(findings))
     with path.open("w", encoding="utf-8", newline="") as file:
         out = csv.writer(file)
-        head = ["measure", "value", "n", "low", "high", *where, *(f"count_{key}" for key in counts)]
-        out.writerow([*head, "flags", "examples"])
-        for row in rows:
-            low, high = row.interval or (math.nan, math.nan)
-            out.writerow(
-                [row.measure, _cell(row.value), row.n, _cell(low), _cell(high)]
-                + [row.where.get(key, "") for key in where]
-                + [row.counts.get(key, "") for key in counts]
-                + [" ".join(row.flags), " ".join(row.examples)]
-            )
+        out.writerow(names)
+        for measure, value, n, low, high, *keys, flags, examples in rows:
+            numbers = [measure, _cell(value), n, _cell(low), _cell(high)]
+            out.writerow([*numbers, *keys, " ".join(flags), " ".join(examples)])
+
+
+def _flat(findings: Sequence[Finding]) -> tuple[list[str], list[list[Any]]]:
+    """The names of the columns of a flat table, and its rows; None where a finding has no such key."""
+    where = sorted({key for one in findings for key in one.where})
+    counts = sorted({key for one in findings for key in one.counts})
+    counted = [f"count_{key}" for key in counts]
+    rows = [
+        [
+            *(one.measure, one.value, one.n, *(one.interval or (math.nan, math.nan))),
+            *map(one.where.get, where),
+            *map(one.counts.get, counts),
+            *(list(one.flags), list(one.examples)),
+        ]
+        for one in findings
+    ]
+    return ["measure", "value", "n", "low", "high", *where, *counted, "flags", "examples"], rows
 
 
 def _number(value: float) -> float | None:
@@ -142,24 +151,12 @@ class Findings(tuple[Finding, ...]):
         """A flat table with the columns of findings.csv; `flags` and `examples` are lists."""
         import polars as pl
 
-        where = sorted({key for one in self for key in one.where})
-        counts = sorted({key for one in self for key in one.counts})
-        plain: dict[str, Any] = {"measure": pl.String, "value": pl.Float64, "n": pl.Int64}
-        plain |= {"low": pl.Float64, "high": pl.Float64} | dict.fromkeys(where, pl.String)
-        plain |= {f"count_{key}": pl.Int64 for key in counts}
-        plain |= {"flags": pl.List(pl.String), "examples": pl.List(pl.String)}
-        rows = [
-            [
-                *(one.measure, one.value, one.n, *(one.interval or (math.nan, math.nan))),
-                *(one.where.get(key) for key in where),
-                *(one.counts.get(key) for key in counts),
-                *(list(one.flags), list(one.examples)),
-            ]
-            for one in self
-        ]
-        return pl.DataFrame(rows, plain, orient="row").with_columns(
-            pl.col("value", "low", "high").fill_nan(None)
-        )
+        names, rows = _flat(self)
+        kinds: dict[str, Any] = dict.fromkeys(("value", "low", "high"), pl.Float64)
+        kinds |= dict.fromkeys(("flags", "examples"), pl.List(pl.String))
+        kinds |= {name: pl.Int64 for name in names if name == "n" or name.startswith("count_")}
+        schema = {name: kinds.get(name, pl.String) for name in names}
+        return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def to_pandas(self) -> Any:
         """The same table as a pandas frame."""

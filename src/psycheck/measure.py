@@ -42,20 +42,13 @@ class Measure:
 @cache
 def catalogue() -> Mapping[str, Measure]:
     """All measures of the package by name."""
-    found = [
-        Measure(
-            name=name,
-            section=section_name,
-            **{
-                "tagged": section.get("tagged", False),
-                **entry,
-                "keys": (*section["keys"], *entry.get("keys", ())),
-            },
-        )
-        for section_name, section in _sections().items()
-        for name, entry in section["measures"].items()
-    ]
-    return MappingProxyType({measure.name: measure for measure in found})
+    found = {}
+    for section_name, section in _sections().items():
+        for name, entry in section["measures"].items():
+            keys = (*section["keys"], *entry.get("keys", ()))
+            tagged = {"tagged": section.get("tagged", False)}
+            found[name] = Measure(name=name, section=section_name, **{**tagged, **entry, "keys": keys})
+    return MappingProxyType(found)
 
 
 def experiment_keys() -> tuple[str, ...]:

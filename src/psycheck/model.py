@@ -30,12 +30,10 @@ class Composed(Protocol):
     @property
     def digest(self) -> bytes:
         """A hash of its content, 16 bytes; no text may have the same one."""
-        ...
 
     @property
     def size(self) -> int:
         """How long it is, in characters."""
-        ...
 
 
 Item = str | Composed
@@ -88,8 +86,20 @@ class Reply:
     seconds: float | None = None
 
 
+class Fingerprinted(Protocol):
+    """Anything whose answers the store keeps under its fingerprint."""
+
+    @property
+    def name(self) -> str:
+        """A short name for tables."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever an answer could."""
+
+
 @runtime_checkable
-class Model(Protocol):
+class Model(Fingerprinted, Protocol):
     """Anything that gives each text a score for each label.
 
     `score` returns (n, k) in [0, 1]; NaN means "gave no usable answer", never 0. A model may also have
@@ -99,23 +109,11 @@ class Model(Protocol):
     """
 
     @property
-    def name(self) -> str:
-        """A short name for tables."""
-        ...
-
-    @property
     def labels(self) -> tuple[str, ...]:
         """What it scores, in the order of the columns."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever a score could."""
-        ...
 
     def score(self, items: Sequence[Any], /) -> FloatArray:
         """Score texts, or other items that it was made for, (n, k) in [0, 1]."""
-        ...
 
 
 @runtime_checkable
@@ -124,7 +122,6 @@ class Windowed(Protocol):
 
     def read(self, items: Sequence[Any], /) -> IntArray:
         """How many characters of each text are read, (n,); len(text) where it is read whole."""
-        ...
 
 
 @runtime_checkable
@@ -137,11 +134,9 @@ class Replying(Model, Protocol):
 
     def ask(self, items: Sequence[Any], /) -> Sequence[Reply | Exception]:
         """One reply per item, or the exception that stands in its way; never an error as a reply."""
-        ...
 
     def read_reply(self, reply: Reply, /) -> FloatArray:
         """The scores of one reply, (k,): a pure function; NaN for each label that it does not answer."""
-        ...
 
     def score(self, items: Sequence[Any], /) -> FloatArray:
         """Scores of items whose replies need not be kept, (n, k)."""
@@ -151,26 +146,14 @@ class Replying(Model, Protocol):
 
 
 @runtime_checkable
-class Encoder(Protocol):
+class Encoder(Fingerprinted, Protocol):
     """Anything that gives each text, or each of some spans in it, a vector."""
-
-    @property
-    def name(self) -> str:
-        """A short name for tables."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever a vector could."""
-        ...
 
     def encode(self, texts: Sequence[str], /) -> FloatArray:
         """Vectors of whole texts, (n, d)."""
-        ...
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]], /) -> FloatArray:
         """The contextual vector of one span of characters in each text, (n, d): its word pieces averaged."""
-        ...
 
 
 class Scores(Protocol):
@@ -179,20 +162,16 @@ class Scores(Protocol):
     @property
     def model(self) -> str:
         """The name of the model that gave them."""
-        ...
 
     @property
     def labels(self) -> tuple[str, ...]:
         """What the columns are."""
-        ...
 
     def of(self, items: Sequence[Any]) -> FloatArray:
         """The scores of items that were asked for, (n, k); NaN where the model gave no usable answer."""
-        ...
 
     def read(self, items: Sequence[Any]) -> IntArray:
         """How many characters of each item the model took in, (n,)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,17 +193,13 @@ class Audit(Protocol):
     @property
     def name(self) -> str:
         """A short name for the plan and the report."""
-        ...
 
     @property
     def measures(self) -> tuple[str | Measure, ...]:
         """The measures that it can report: names of the catalogue, or measures of its own."""
-        ...
 
     def ask(self, corpus: Corpus, /) -> Iterable[str]:
         """The texts that must be scored, repeats allowed; called on slices of a corpus."""
-        ...
 
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Measure the whole corpus with one model's scores."""
-        ...

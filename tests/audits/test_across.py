@@ -3,7 +3,7 @@ import math
 import pytest
 from scipy import stats
 
-from psycheck.audits.across import across_models
+from psycheck.audits.summary import across_models
 from psycheck.finding import Finding
 
 

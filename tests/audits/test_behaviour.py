@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from planted import MODELS, NEGATIVE, POSITIVE, Planted, with_sentence
-from psycheck.audits.behaviour import Behaviour
-from psycheck.audits.cases import OUTCOMES
+from psycheck.audits.behaviour import OUTCOMES, Behaviour
 from psycheck.audits.suite import Suite, read_suite
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput

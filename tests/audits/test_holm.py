@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from psycheck.audits.holm import holm_families, holm_family
+from psycheck.audits.summary import holm_families, holm_family
 from psycheck.finding import Finding
 
 

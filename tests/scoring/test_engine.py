@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from planted import MODELS, Counting, Planted
 from psycheck.errors import ModelFailure
 from psycheck.model import FloatArray
-from psycheck.scoring.engine import Tally, gather, score_once, unscored
+from psycheck.scoring.answers import not_scored
+from psycheck.scoring.engine import Tally, gather, score_once
 from psycheck.scoring.store import Store
 from psycheck.scoring.view import RememberedScores
 
@@ -111,7 +112,8 @@ def test_nan_is_no_usable_answer_and_is_remembered_as_such(own_store: Path) -> N
 def test_what_still_needs_scores_is_listed_once(own_store: Path) -> None:
     store = Store(own_store)
     _scored(store, MODELS["oracle"], ["a", "b"])
-    assert list(unscored(MODELS["oracle"], store, [(0.5, ["a", "c"]), (1.0, ["c", "d", "b"])])) == ["c", "d"]
+    pieces = [(0.5, ["a", "c"]), (1.0, ["c", "d", "b"])]
+    assert list(not_scored([MODELS["oracle"]], lambda: pieces, own_store)) == ["c", "d"]
 
 
 def test_progress_knows_the_total_when_all_is_gathered(own_store: Path) -> None:

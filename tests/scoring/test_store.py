@@ -37,14 +37,14 @@ def test_a_full_disk_is_told_and_the_store_stays_whole(own_store: Path) -> None:
     store = Store(own_store)
     view = RememberedScores(store, MODELS["oracle"], ("depression",))
     kept = [f"kept {i}" for i in range(50)]
-    view.add(kept, np.full((50, 1), 0.5), None)
+    view.add(kept, np.full((50, 1), 0.5))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     many = [f"lost {i}" for i in range(20_000)]
     try:
         # The largest size that a file may have plays the part of the disk: writing past it fails for real.
         resource.setrlimit(resource.RLIMIT_FSIZE, (own_store.stat().st_size + 200_000, hard))
         with pytest.raises(StoreFailure, match="free space"):
-            view.add(many, np.zeros((20_000, 1)), None)
+            view.add(many, np.zeros((20_000, 1)))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     store.close()
@@ -65,7 +65,7 @@ store = Store(Path(sys.argv[1]))
 view = RememberedScores(store, MODELS["oracle"], ("depression",))
 for start in range(0, 4000, 100):
     texts = [f"text {i}" for i in range(start, start + 100)]
-    view.add(texts, np.full((100, 1), 0.5), None)
+    view.add(texts, np.full((100, 1), 0.5))
 """
 
 
@@ -95,7 +95,7 @@ def test_why_something_is_scored_again(own_store: Path, monkeypatch: pytest.Monk
     store = Store(own_store)
     old, new = _parted(weights="w1", max_length="512"), _parted(weights="w1", max_length="128")
     assert "is new to" in why_again(store, old)
-    RememberedScores(store, old, old.labels).add(["a"], np.zeros((1, 1)), None)
+    RememberedScores(store, old, old.labels).add(["a"], np.zeros((1, 1)))
     assert "1 texts are remembered" in why_again(store, old)
     assert "changed in max_length (512 → 128)" in why_again(store, new)
 

@@ -8,7 +8,7 @@ import pytest
 
 from psycheck.errors import ModelFailure, StoreFailure
 from psycheck.model import FloatArray
-from psycheck.scoring.answers import VECTORS, encode_once, encode_spans_once
+from psycheck.scoring.answers import VECTORS, encode_once
 from psycheck.scoring.store import Store
 
 
@@ -63,11 +63,11 @@ def test_nan_stays_nan() -> None:
 def test_the_same_text_has_another_vector_for_each_span_and_as_a_whole() -> None:
     encoder = Counting()
     spans = [(0, 3), (4, 5), (0, 3)]
-    found = encode_spans_once(encoder, ["she slept"] * 3, spans)
+    found = encode_once(encoder, ["she slept"] * 3, spans)
     assert found[:, 0].tolist() == [3, 1, 3]
     assert sorted(encoder.encoded) == ["s", "she"]
     assert encode_once(encoder, ["she slept", "0:3:she slept"])[:, 0].tolist() == [9, 13]
-    assert encode_spans_once(encoder, ["she slept"], [(4, 9)])[0, 0] == 5
+    assert encode_once(encoder, ["she slept"], [(4, 9)])[0, 0] == 5
     assert len(encoder.encoded) == 5
 
 
@@ -130,7 +130,7 @@ def test_a_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
 
 def test_the_store_lists_encoders_apart_from_models(own_store: Path) -> None:
     encode_once(Counting(), ["she", "he"])
-    encode_spans_once(Counting(), ["she"], [(0, 1)])
+    encode_once(Counting(), ["she"], [(0, 1)])
     store = Store(own_store)
     assert [(known.name, known.fingerprint, known.items) for known in store.encoders()] == [
         ("counting", "a", 2),

@@ -1,4 +1,5 @@
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -7,10 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planted import MODELS, Planted
+from psycheck.model import IntArray
 from psycheck.scoring.store import Store
 from psycheck.scoring.view import RememberedScores
 
 texts_strategy = st.lists(st.text(max_size=20), min_size=1, max_size=30, unique=True)
+
+
+class Cut(Planted):
+    """Reads each text but for its last character."""
+
+    def read(self, texts: Sequence[str]) -> IntArray:
+        """All but one."""
+        return np.array([max(0, len(text) - 1) for text in texts])
 
 
 @given(texts_strategy, st.integers(1, 4))
@@ -18,12 +28,11 @@ texts_strategy = st.lists(st.text(max_size=20), min_size=1, max_size=30, unique=
 def test_what_is_added_is_found_again_bit_for_bit(texts: list[str], k: int) -> None:
     values = np.linspace(0, 1, len(texts) * k).reshape(len(texts), k)
     values[0, 0] = np.nan
-    read = np.array([max(0, len(text) - 1) for text in texts])
     store = Store(Path(os.environ["PSYCHECK_STORE"]).with_name(f"s{os.urandom(6).hex()}.sqlite"))
-    model = Planted("m", lambda text: 0.0, tuple(f"label{i}" for i in range(k)))
-    view = RememberedScores(store, model, model.labels, windowed=True)
-    view.add(texts, values, read)
-    view = RememberedScores(store, model, model.labels, windowed=True)
+    model = Cut("m", lambda text: 0.0, tuple(f"label{i}" for i in range(k)))
+    view = RememberedScores(store, model, model.labels)
+    view.add(texts, values)
+    view = RememberedScores(store, model, model.labels)
     np.testing.assert_array_equal(view.of(texts[::-1]), values[::-1])
     assert view.read(texts).tolist() == [max(0, len(text) - 1) for text in texts]
     store.close()
@@ -38,7 +47,7 @@ def test_models_do_not_see_each_others_scores(own_store: Path) -> None:
     store = Store(own_store)
     first = RememberedScores(store, MODELS["oracle"], ("depression",))
     second = RememberedScores(store, MODELS["constant"], ("depression",))
-    first.add(["a"], np.array([[0.25]]), None)
+    first.add(["a"], np.array([[0.25]]))
     assert first.of(["a"])[0, 0] == 0.25
     assert np.isnan(second.of(["a"])[0, 0])
 
@@ -51,7 +60,7 @@ def test_texts_whose_hashes_share_their_first_half_are_told_apart(
 
     monkeypatch.setattr("psycheck.scoring.view.digests_of", halved)
     view = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
-    view.add(["a", "bb", "ccc"], np.array([[0.1], [0.2], [0.3]]), None)
+    view.add(["a", "bb", "ccc"], np.array([[0.1], [0.2], [0.3]]))
     assert view.of(["ccc", "a", "bb"])[:, 0].tolist() == [0.3, 0.1, 0.2]
     assert view.find(halved(["dddd"])).tolist() == [-1]
 
@@ -61,8 +70,8 @@ def test_texts_with_the_same_python_hash_are_told_apart(
 ) -> None:
     monkeypatch.setattr("psycheck.scoring.view.hash", len, raising=False)
     view = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
-    view.add(["a", "bb"], np.array([[0.1], [0.2]]), None)
-    view.add(["c", "ddd"], np.array([[0.3], [0.4]]), None)
+    view.add(["a", "bb"], np.array([[0.1], [0.2]]))
+    view.add(["c", "ddd"], np.array([[0.3], [0.4]]))
     assert view.of(["c", "a", "ddd", "bb"])[:, 0].tolist() == [0.3, 0.1, 0.4, 0.2]
     assert np.isnan(view.of(["e"])).all()
 
@@ -70,8 +79,8 @@ def test_texts_with_the_same_python_hash_are_told_apart(
 def test_what_another_process_added_is_seen_after_a_refresh(own_store: Path) -> None:
     mine = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
     other = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
-    mine.add(["mine"], np.array([[0.1]]), None)
-    other.add(["other"], np.array([[0.2]]), None)
+    mine.add(["mine"], np.array([[0.1]]))
+    other.add(["other"], np.array([[0.2]]))
     mine.refresh()
     assert mine.of(["mine", "other"])[:, 0].tolist() == [0.1, 0.2]
     assert len(mine) == 2

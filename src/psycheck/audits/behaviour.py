@@ -2,24 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, Literal, NamedTuple
 from zlib import crc32
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from psycheck.audits.cases import (
-    FAILED,
-    OUTCOMES,
-    PASSED,
-    UNANSWERED,
-    UNCHANGED,
-    UNSEEN,
-    Cases,
-    case_table,
-    edited_texts,
-    fails,
-)
 from psycheck.audits.length import LENGTH_MEASURES, length_findings
 from psycheck.audits.measured import measured_rate
 from psycheck.audits.suite import Check, Suite
@@ -30,9 +19,27 @@ from psycheck.finding import Finding
 from psycheck.measure import Measure
 from psycheck.measures.fairness import Rate
 from psycheck.model import FloatArray, IntArray, Judgement, Scores
-from psycheck.text.edits import append_to_all
+from psycheck.text.edits import Span, append_to_all
 
 EXAMPLES = 50
+OUTCOMES = ("passed", "failed", "unchanged", "unseen", "unanswered")
+PASSED, FAILED, UNCHANGED, UNSEEN, UNANSWERED = range(5)
+CASE_OF = ("model", "corpus", "suite", "check", "kind")
+
+
+class Cases(NamedTuple):
+    """The cases of one check: m texts, v variants.
+
+    rows (m,) in the corpus; outcome (m,); variant (m,) that decided it; before, after (m,); states (m, v).
+    """
+
+    rows: IntArray
+    outcome: NDArray[np.int8]
+    variant: IntArray
+    before: FloatArray
+    after: FloatArray
+    states: NDArray[np.int8]
+    undecided: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +76,8 @@ class Behaviour:
         for check in self.suite.checks:
             texts = fitted if check.sentences else whole_texts
             rows = np.flatnonzero(_subset(check, corpus)).tolist()
-            drawn = self._drawn(check, [ids[row] for row in rows])
-            for v, picked in enumerate(drawn):
-                whole = len(picked) == len(texts)
-                originals = texts if whole else [texts[rows[k]] for k in picked]
+            for v, picked in enumerate(self._drawn(check, [ids[row] for row in rows])):
+                originals = texts if len(picked) == len(texts) else [texts[rows[k]] for k in picked]
                 if check.sentences:
                     yield from append_to_all(originals, check.sentences[v])
                 else:
@@ -81,46 +86,45 @@ class Behaviour:
     def judge(self, corpus: Corpus, scores: Scores) -> Judgement:
         """Pass rates with their ledger, their summaries, and a table of all cases."""
         every = self._cases(corpus, scores)
-        wheres = [self._where(check, corpus, scores) for check in self.suite.checks]
+        place = {"model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
+        wheres = [
+            {"audit": "behaviour", **place}
+            | {"check": check.id, "kind": check.kind, "label": check.label, "title": check.title}
+            | dict(check.tags)
+            for check in self.suite.checks
+        ]
         pairs = zip(every, wheres, strict=True)
         rates = mark_below_mean([_pass_rate(cases, corpus, where) for cases, where in pairs])
         findings: list[Finding] = []
-        for check, cases, rate in zip(self.suite.checks, every, rates, strict=True):
+        outcomes = np.full((len(every), len(corpus)), -1, np.int8)  # -1: the check does not apply
+        for check, cases, rate, line in zip(self.suite.checks, every, rates, outcomes, strict=True):
             findings += [rate, *_sentence_rates(check, cases, rate.where)]
-        summaries = by_groups(rates, np.stack([cases.over_corpus(len(corpus)) for cases in every]))
-        table = case_table(every, corpus, wheres)
-        place = {"audit": "length", "model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
-        lengths = length_findings(corpus, table, place) if self.length else ()
-        return Judgement((*findings, *summaries, *lengths), {"cases": table})
+            line[cases.rows] = cases.outcome
+        findings += by_groups(rates, outcomes)
+        table = _case_table(every, corpus, wheres)
+        if self.length:
+            findings += length_findings(corpus, table, {"audit": "length", **place})
+        return Judgement(tuple(findings), {"cases": table})
 
     def _cases(self, corpus: Corpus, scores: Scores) -> list[Cases]:
         """The cases of every check, slice by slice, so that originals are looked up once."""
         refuse_unscored(self.suite, scores.model, scores.labels)
         parts: list[list[Cases]] = [[] for _ in self.suite.checks]
         start = 0
-        for piece in corpus.slices():
+        for piece in [*corpus.slices()] or [corpus]:
             ids, whole_texts, fitted = piece.ids, piece.texts, piece.fitted
             scored = scores.of(whole_texts)
             scored_fitted = scored if "fitted" not in piece.table else scores.of(fitted)
             for check, mine in zip(self.suite.checks, parts, strict=True):
                 texts, before = (fitted, scored_fitted) if check.sentences else (whole_texts, scored)
-                column = scores.labels.index(check.label)
                 rows = np.flatnonzero(_subset(check, piece))
-                some = rows.tolist() if len(rows) < len(piece) else None
-                mine.append(
-                    self._judge_texts(
-                        check,
-                        start + rows,
-                        ids if some is None else [ids[row] for row in some],
-                        texts if some is None else [texts[row] for row in some],
-                        before[rows, column],
-                        scores,
-                    )
-                )
+                some = (ids, texts)
+                if len(rows) < len(piece):
+                    some = ([ids[row] for row in rows.tolist()], [texts[row] for row in rows.tolist()])
+                column = before[rows, scores.labels.index(check.label)]
+                mine.append(self._judge_texts(check, start + rows, *some, column, scores))
             start += len(piece)
-        return [
-            Cases.joined(mine, len(check.edits)) for check, mine in zip(self.suite.checks, parts, strict=True)
-        ]
+        return [Cases(*map(np.concatenate, zip(*mine, strict=True))) for mine in parts]
 
     def _judge_texts(
         self,
@@ -131,23 +135,37 @@ class Behaviour:
         before: FloatArray,
         scores: Scores,
     ) -> Cases:
-        n, variants = len(texts), len(check.edits)
-        column = scores.labels.index(check.label)
-        after = np.full((n, variants), np.nan)
-        states = np.full((n, variants), -1, np.int8)  # -1: this variant was not drawn for this text
+        """A case fails if a variant does; else unanswered or unseen if one is; else passed or unchanged."""
+        n, column = len(texts), scores.labels.index(check.label)
+        after = np.full((n, len(check.edits)), np.nan)
+        states = np.full(after.shape, -1, np.int8)  # -1: this variant was not drawn for this text
         undecided = np.zeros(n, np.bool_)
         for v, picked in enumerate(self._drawn(check, ids)):
             mine = np.fromiter(picked, np.int64, len(picked))
-            variant = edited_texts(check, v, texts if len(picked) == n else [texts[row] for row in picked])
-            value = scores.of(variant.texts)[:, column]
-            failed = fails(check, before[mine], value, self.threshold)
-            state = np.where(failed, FAILED, PASSED).astype(np.int8)
+            originals = texts if len(picked) == n else [texts[row] for row in picked]
+            spans: Sequence[tuple[Span, ...]] = ()  # none: the change is the end of the text
+            if check.sentences:
+                edited = append_to_all(originals, check.sentences[v])
+            else:
+                edits = [check.edits[v](text) for text in originals]
+                edited, spans = [e.text for e in edits], [e.spans for e in edits]
+                undecided[mine] |= np.fromiter((e.undecided > 0 for e in edits), np.bool_, len(edits))
+            value = scores.of(edited)[:, column]
+            state = np.where(_fails(check, before[mine], value, self.threshold), FAILED, PASSED)
             state[np.isnan(value) | (np.isnan(before[mine]) & (check.kind != "MFT"))] = UNANSWERED
-            state[~variant.seen(scores)] = UNSEEN
-            state[~variant.changed] = UNCHANGED
+            read = scores.read(edited)
+            unseen = read < np.fromiter(map(len, edited), np.int64, len(edited))
+            for i in np.flatnonzero(unseen).tolist() if spans else ():
+                unseen[i] = not any(end <= read[i] for _, end in spans[i])  # no changed place was read whole
+            state[unseen] = UNSEEN
+            state[[k for k, changed in enumerate(spans) if not changed]] = UNCHANGED
             states[mine, v], after[mine, v] = state, value
-            undecided[mine] |= variant.undecided
-        return Cases.of(rows, before, after, states, undecided)
+        rank = np.array([1, 4, 0, 2, 3, -1], np.int8)[states]  # by state, the last for -1 (not drawn)
+        # Among failing variants the one that moved the score most is the one to show.
+        moved = np.nan_to_num(np.where(states == FAILED, np.abs(after - before[:, None]), -1.0), nan=0.0)
+        worst = np.where((states == FAILED).any(axis=1), moved.argmax(axis=1), rank.argmax(axis=1))
+        line = np.arange(n)
+        return Cases(rows, states[line, worst], worst, before, after[line, worst], states, undecided)
 
     def _drawn(self, check: Check, ids: Sequence[str]) -> list[Sequence[int]]:
         """For each variant of a check the rows of the texts that it is tried on."""
@@ -158,52 +176,36 @@ class Behaviour:
         drawn = [crc32(f"{self.seed}/{check.id}/{i}".encode("utf-8", "surrogatepass")) % count for i in ids]
         return [[row for row, v in enumerate(drawn) if v == variant] for variant in range(count)]
 
-    def _where(self, check: Check, corpus: Corpus, scores: Scores) -> dict[str, str]:
-        return {
-            "audit": "behaviour",
-            "model": scores.model,
-            "corpus": corpus.name,
-            "suite": self.suite.name,
-            "check": check.id,
-            "kind": check.kind,
-            "label": check.label,
-            "title": check.title,
-            **check.tags,
-        }
 
-
-@dataclass(frozen=True, slots=True)
-class Length:
+class Length(Behaviour):
     """Length alone: asks for the cases of a suite's DIR checks, and reports nothing else of them."""
 
-    behaviour: Behaviour
-    measures: ClassVar[tuple[str | Measure, ...]] = LENGTH_MEASURES
+    __slots__ = ()
 
     @classmethod
-    def of(cls, behaviour: Behaviour) -> "Length":
-        """The length audit of a suite's DIR checks."""
-        suite = behaviour.suite
+    def of(cls, suite: Suite, *settings: Any) -> "Length":
+        """The length audit of a suite's DIR checks; the settings are those of `Behaviour`."""
         checks = tuple(check for check in suite.checks if check.kind == "DIR")
-        return cls(replace(behaviour, suite=replace(suite, checks=checks), length=True))
+        return cls(replace(suite, checks=checks), *settings)
 
     @property
     def name(self) -> str:
         """The audit and its suite."""
-        return f"length:{self.behaviour.suite.name}"
+        return f"length:{self.suite.name}"
+
+    @property
+    def measures(self) -> tuple[str | Measure, ...]:
+        """Those of lengths."""
+        return LENGTH_MEASURES
 
     def skips(self, corpus: Corpus, /) -> str | None:
         """Only DIR checks are compared."""
-        suite = self.behaviour.suite
-        return None if suite.checks else f"suite '{suite.name}' has no DIR check"
+        return None if self.suite.checks else f"suite '{self.suite.name}' has no DIR check"
 
-    def ask(self, corpus: Corpus, /) -> Iterator[str]:
-        """What the DIR checks ask for."""
-        return self.behaviour.ask(corpus)
-
-    def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
+    def judge(self, corpus: Corpus, scores: Scores) -> Judgement:
         """The lengths of texts that failed and passed."""
-        findings = self.behaviour.judge(corpus, scores).findings
-        return Judgement(tuple(finding for finding in findings if finding.measure in self.measures))
+        findings = super().judge(corpus, scores).findings
+        return Judgement(tuple(finding for finding in findings if finding.measure in LENGTH_MEASURES))
 
 
 def refuse_unscored(suite: Suite, model: str, labels: Sequence[str]) -> None:
@@ -247,3 +249,37 @@ def _sentence_rates(check: Check, cases: Cases, where: Mapping[str, str]) -> Ite
         here = {**where, "variant": str(v + 1), "sentence": sentence}
         counts = {"passed": passed, "failed": failed}
         yield measured_rate("sentence_pass_rate", Rate(passed, passed + failed), here, counts)
+
+
+def _fails(check: Check, before: FloatArray, after: FloatArray, threshold: float) -> NDArray[np.bool_]:
+    """Table 2's fail criteria, (n,); comparisons with NaN are decided by the caller."""
+    moved, now = after - before, after >= threshold
+    most = check.expect.by + 1e-9  # a change of exactly the tolerance passes
+    criteria: dict[str, NDArray[np.bool_]] = {
+        "same_label": now != (before >= threshold),
+        "label": now != bool(check.expect.label),
+        "not_down": -moved > most,
+        "not_up": moved > most,
+        "steady": np.abs(moved) > most,
+    }
+    return criteria[check.expect.kind]
+
+
+def _case_table(every: Sequence[Cases], corpus: Corpus, wheres: Sequence[Mapping[str, str]]) -> pl.DataFrame:
+    """The cases of all checks, one below the other: ids, never texts."""
+    check = np.repeat(np.arange(len(every)), [len(cases.rows) for cases in every])
+    rows, outcome, variant, before, after = (np.concatenate([cases[k] for cases in every]) for k in range(5))
+
+    def named(names: Sequence[str], which: NDArray[Any]) -> pl.Series:
+        return pl.Series(names).cast(pl.Categorical).gather(which)
+
+    return pl.DataFrame(
+        {
+            **{key: named([where[key] for where in wheres], check) for key in CASE_OF},
+            "id": corpus.table["id"].gather(rows),
+            "outcome": named(OUTCOMES, outcome.astype(np.int64)),
+            "variant": pl.Series(variant + 1, dtype=pl.Int16),
+            "before": pl.Series(before, dtype=pl.Float32),
+            "after": pl.Series(after, dtype=pl.Float32),
+        }
+    )

@@ -37,7 +37,11 @@ def compared_groups(members: Sequence[str | None], column: str) -> Membership:
     ages = column.strip().lower() == "age"
     written = ["" if member is None else member.strip() for member in members]
     values = ["" if _not_given(value, ages=ages) else value for value in written]
-    names = _one_spelling(values)
+    # Values that differ in case alone are one group, in their commonest spelling (the first met of equals).
+    spelled: dict[str, str] = {}
+    for value, _ in Counter(values).most_common():
+        spelled.setdefault(value.casefold(), value)
+    names = [spelled[value.casefold()] for value in values]
     counts = {
         "unknown": names.count(""),
         "read_as_not_given": names.count("") - written.count(""),
@@ -63,14 +67,6 @@ def _not_given(value: str, *, ages: bool) -> bool:
         return True
     limits = _known()["age"]
     return ages and _is_number(value) and not limits["youngest"] <= float(value) <= limits["oldest"]
-
-
-def _one_spelling(values: Sequence[str]) -> list[str]:
-    """Values that differ in case alone as one, in their commonest spelling (the first met of equals)."""
-    spelled: dict[str, str] = {}
-    for value, _ in Counter(values).most_common():
-        spelled.setdefault(value.casefold(), value)
-    return [spelled[value.casefold()] for value in values]
 
 
 def _is_number(value: str) -> bool:

@@ -108,10 +108,8 @@ def write_suite(
     groups: dict[str, list[Candidate]] = {}
     for one in selected:
         if one.kept:
-            tags = one.candidate.tags
-            groups.setdefault(tags.get("check") or _POLARITY[one.candidate.expected], []).append(
-                one.candidate
-            )
+            id_ = one.candidate.tags.get("check") or _POLARITY[one.candidate.expected]
+            groups.setdefault(id_, []).append(one.candidate)
     if not groups:
         raise BadInput("no sentence was kept", do="write other candidates, or check the votes of the models")
     name = name or path.stem
@@ -152,8 +150,7 @@ def _candidate(row: dict[str, Any], where: str) -> Candidate:
     if not sentence:
         raise BadInput("the sentence is empty", where=f"{where}, column 'sentence'")
     if expected not in ("0", "1"):
-        raise BadInput(
-            "the expected class is neither 0 nor 1", where=f"{where}, column 'expected'", allowed="0 or 1"
-        )
+        place = f"{where}, column 'expected'"
+        raise BadInput("the expected class is neither 0 nor 1", where=place, allowed="0 or 1")
     tags = {key: value.strip() for key, value in row.items() if key not in _NEEDED and value.strip()}
     return Candidate(sentence, int(expected), MappingProxyType(tags))

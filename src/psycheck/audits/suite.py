@@ -1,7 +1,7 @@
 """Behavioural suites: files of checks, validated when read."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -109,23 +109,31 @@ def shipped_suites() -> tuple[str, ...]:
 
 def read_suite(name_or_path: str | Path) -> Suite:
     """Read a shipped suite by name, or a TOML file; errors name the check and the key."""
-    path = _find(name_or_path)
-    return _suite(read_toml(path, "suite"), path)
-
-
-def _find(name_or_path: str | Path) -> Path:
     path = Path(name_or_path)
     if isinstance(name_or_path, str) and name_or_path in shipped_suites():
-        return SHIPPED / f"{name_or_path}.toml"
-    if path.is_file():
-        return path
-    if path.suffix == ".toml" or len(path.parts) > 1 or path.is_dir():
+        path = SHIPPED / f"{name_or_path}.toml"
+    elif path.suffix != ".toml" and len(path.parts) == 1 and not path.exists():
+        raise BadInput(
+            f"unknown suite '{name_or_path}'",
+            allowed=nearest(str(name_or_path), shipped_suites()),
+            do="name a shipped suite or a TOML file: psycheck ls suites",
+        )
+    elif not path.is_file():
         raise BadInput("suite file not found", where=str(path), allowed="a TOML file of checks")
-    raise BadInput(
-        f"unknown suite '{name_or_path}'",
-        allowed=nearest(str(name_or_path), shipped_suites()),
-        do="name a shipped suite or a TOML file: psycheck ls suites",
-    )
+    raw = read_toml(path, "suite")
+    file = read_settings(_File, raw, str(path))
+    if not file.check:
+        raise wrong("the suite has no checks", str(path), "check", "at least one [[check]]")
+    name = file.name or path.stem
+    checks: dict[str, Check] = {}
+    for entry in file.check:
+        place = f"{path}, check '{entry.id}'"
+        if entry.id in checks:
+            raise wrong(f"two checks have the id '{entry.id}'", place, "id", "a unique id for each check")
+        checks[entry.id] = _check(entry, file.label, place)
+    content = json.dumps([name, file.label, raw["check"]], sort_keys=True, ensure_ascii=False, default=str)
+    fingerprint = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return Suite(name, file.title or name, file.source, tuple(checks.values()), fingerprint, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,22 +183,6 @@ class _File:
     check: tuple[_Entry, ...] = ()
 
 
-def _suite(raw: Mapping[str, Any], path: Path) -> Suite:
-    file = read_settings(_File, raw, str(path))
-    if not file.check:
-        raise wrong("the suite has no checks", str(path), "check", "at least one [[check]]")
-    name = file.name or path.stem
-    checks: dict[str, Check] = {}
-    for entry in file.check:
-        place = f"{path}, check '{entry.id}'"
-        if entry.id in checks:
-            raise wrong(f"two checks have the id '{entry.id}'", place, "id", "a unique id for each check")
-        checks[entry.id] = _check(entry, file.label, place)
-    content = json.dumps([name, file.label, raw["check"]], sort_keys=True, ensure_ascii=False, default=str)
-    fingerprint = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return Suite(name, file.title or name, file.source, tuple(checks.values()), fingerprint, path)
-
-
 def _check(entry: _Entry, default_label: str, place: str) -> Check:
     label = entry.label or default_label
     if not label:
@@ -201,26 +193,13 @@ def _check(entry: _Entry, default_label: str, place: str) -> Check:
         raise wrong(f"{entry.kind} checks cannot expect '{expect.kind}'", place, "expect", allowed)
     for name in entry.tags:
         if name in _NO_TAGS:
-            raise wrong(
-                f"a tag cannot be called '{name}': findings use this name",
-                place,
-                f"tags.{name}",
-                allowed=f"any name except {', '.join(_NO_TAGS)}",
-                do="rename the tag",
-            )
+            what = f"a tag cannot be called '{name}': findings use this name"
+            allowed = f"any name except {', '.join(_NO_TAGS)}"
+            raise wrong(what, place, f"tags.{name}", allowed, "rename the tag")
     edits, sentences = _edits(entry.edit, place)
-    return Check(
-        id=entry.id,
-        kind=entry.kind,
-        title=entry.title or entry.id,
-        label=label,
-        edits=edits,
-        sentences=sentences,
-        expect=expect,
-        gold=entry.gold,
-        each=entry.variants == "each",
-        tags=MappingProxyType(dict(entry.tags)),
-    )
+    each, tags = entry.variants == "each", MappingProxyType(dict(entry.tags))
+    title = entry.title or entry.id
+    return Check(entry.id, entry.kind, title, label, edits, sentences, expect, entry.gold, each, tags)
 
 
 def _expectation(raw: object, place: str) -> Expectation:
@@ -229,11 +208,9 @@ def _expectation(raw: object, place: str) -> Expectation:
     if not isinstance(raw, dict) or len(raw) != 1:
         shape = '"same_label", { label = 0 }, { not_down = 0.1 }, { not_up = 0.1 } or { steady = 0.1 }'
         raise wrong("the expectation is missing or unknown", place, "expect", shape)
-    expect = read_settings(_Expect, raw, place, "expect")
-    if expect.label is not None:
-        return Expectation("label", label=expect.label)
-    ((kind, tolerance),) = raw.items()
-    return Expectation(kind, by=float(tolerance))
+    read_settings(_Expect, raw, place, "expect")
+    ((kind, value),) = raw.items()
+    return Expectation("label", label=value) if kind == "label" else Expectation(kind, by=float(value))
 
 
 def _edits(edit: _Edit, place: str) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
@@ -243,25 +220,23 @@ def _edits(edit: _Edit, place: str) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
     if edit.agreement is not None and edit.person is None:
         raise wrong("agreement applies only to a shift of person", place, "edit.agreement", "with person = …")
     if edit.append is not None:
-        _check_sentences(edit.append, place)
+        for number, sentence in enumerate(edit.append, 1):
+            if not sentence.strip():
+                raise wrong(f"sentence {number} is empty", place, "edit.append")
+            if sentence in edit.append[: number - 1]:
+                raise wrong(f"sentence {number} is a duplicate", place, "edit.append")
+        if not edit.append:
+            raise wrong("no sentences to append", place, "edit.append", "a list of at least one sentence")
         return tuple(append(sentence) for sentence in edit.append), edit.append
     if edit.replace is not None:
         _check_words(edit.replace, place)
-        return (_cached(replace_words(edit.replace)),), ()
-    if edit.noise is not None:
-        return (_cached(noise(edit.noise)),), ()
-    assert edit.person is not None
-    return (_cached(shift_person(edit.person, agreement=bool(edit.agreement))),), ()
-
-
-def _check_sentences(sentences: Sequence[str], place: str) -> None:
-    if not sentences:
-        raise wrong("no sentences to append", place, "edit.append", "a list of at least one sentence")
-    for number, sentence in enumerate(sentences, 1):
-        if not sentence.strip():
-            raise wrong(f"sentence {number} is empty", place, "edit.append")
-        if sentence in sentences[: number - 1]:
-            raise wrong(f"sentence {number} is a duplicate", place, "edit.append")
+        once = replace_words(edit.replace)
+    elif edit.noise is not None:
+        once = noise(edit.noise)
+    else:
+        assert edit.person is not None
+        once = shift_person(edit.person, agreement=bool(edit.agreement))
+    return (_cached(once),), ()
 
 
 def _check_words(words: Mapping[str, str], place: str) -> None:

@@ -1,16 +1,20 @@
-"""Pass rates put together: by kind, symptom category and polarity, and across corpora (DECK Table 5)."""
+"""Findings put together: pass rates by group and across corpora (DECK Table 5), families of p-values."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.finding import Finding, Interval
+from psycheck.finding import Finding
 from psycheck.measures.intervals import Z95, wilson
+from psycheck.measures.significance import holm, pearson, t_test
 
+ACROSS = ("pearson_r", "pearson_p", "t_p")
 GROUPINGS = ("kind", "category", "polarity", "symptom")
 _PASSED, _FAILED = 0, 1
+_FEWEST = 3  # pairs of model and corpus
 
 
 def mark_below_mean(rates: Sequence[Finding]) -> list[Finding]:
@@ -94,7 +98,9 @@ def _mean_and_sd(
     n, counts = int(tested.sum()), {"checks": c}
     spread = float(np.sqrt((influence.mean(axis=0) ** 2).sum()))
     texts = int(((outcomes == _PASSED) | (outcomes == _FAILED)).any(axis=0).sum())
-    out = [Finding("pass_rate_mean", mean, n, _wilson(mean, spread, texts), where, counts)]
+    # Wilson's interval for as many independent texts as would spread as much; it has a width at 0 and 1.
+    alike = min(mean * (1 - mean) / spread**2, 1e12) if spread > 0 else float(texts)
+    out = [Finding("pass_rate_mean", mean, n, wilson(mean * alike, alike), where, counts)]
     if c > 1:
         sd = float(share.std(ddof=1))
         slope = (share - mean) / ((c - 1) * sd) if sd > 0 else np.zeros(c)
@@ -105,7 +111,58 @@ def _mean_and_sd(
     return out
 
 
-def _wilson(mean: float, spread: float, texts: int) -> Interval:
-    """Wilson's interval for as many independent texts as would spread as much; it has a width at 0 and 1."""
-    n = min(mean * (1 - mean) / spread**2, 1e12) if spread > 0 else float(texts)
-    return wilson(mean * n, n)
+def across_models(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Correlate accuracy with the mean pass rate of MFT and of DIR checks over (model, corpus) pairs.
+
+    For every suite, label and kind: `pearson_r` with its p (`pearson_p`) and Fisher interval, and `t_p` of a
+    paired and of an unpaired t-test between pass rates and accuracy (`where` says which in `test`); the paper
+    fits the unpaired one. Pairs that share a model or a corpus are not independent: read p with care. Checks
+    without cases do not enter a mean. Below 3 pairs everything is NaN, flagged "too_few" (DECK, section 5.2).
+    """
+    accuracies: dict[tuple[str, ...], float] = {}
+    rates: dict[tuple[str, ...], dict[tuple[str, ...], list[float]]] = {}
+    for one in findings:
+        model, corpus, suite, label, kind = (
+            one.where.get(key, "") for key in ("model", "corpus", "suite", "label", "kind")
+        )
+        if one.measure == "accuracy" and one.tested and not {"group", "check"} & one.where.keys():
+            accuracies[model, corpus, label] = one.value
+        elif one.measure == "pass_rate" and one.tested and kind in ("MFT", "DIR") and "check" in one.where:
+            rates.setdefault((suite, label, kind), {}).setdefault((model, corpus), []).append(one.value)
+    found: list[Finding] = []
+    for suite, label, kind in sorted(rates, key=lambda group: (*group[:2], group[2] == "DIR")):
+        every = rates[suite, label, kind]
+        pairs = [pair for pair in every if (*pair, label) in accuracies]
+        means = [math.fsum(every[pair]) / len(every[pair]) for pair in pairs]
+        accuracy = [accuracies[(*pair, label)] for pair in pairs]
+        n, counts = len(pairs), {"pairs": len(pairs), "left_out": len(every) - len(pairs)}
+        where = {"audit": "across", "suite": suite, "label": label, "kind": kind}
+        r = pearson(means, accuracy)
+        figures = [("pearson_r", r.r, where), ("pearson_p", r.p, where)]
+        for test in ("paired", "unpaired"):
+            p = t_test(means, accuracy, paired=test == "paired").p if n >= _FEWEST else math.nan
+            figures.append(("t_p", p, {**where, "test": test}))
+        for measure, value, here in figures:
+            undefined = math.isnan(value if measure == "t_p" else r.r)
+            flags = ("too_few",) if n < _FEWEST else ("no_spread",) if undefined else ()
+            ends = r.interval if measure == "pearson_r" and not math.isnan(r.interval[0]) else None
+            found.append(Finding(measure, value, n, ends, here, counts, flags=flags))
+    return tuple(found)
+
+
+def holm_family(tests: Sequence[Finding]) -> list[Finding]:
+    """The p-values of one family adjusted, in the same order, as NAME_holm; `tests` counts those tested."""
+    number = sum(test.tested for test in tests)
+    return [
+        replace(test, measure=f"{test.measure}_holm", value=float(p), counts={**test.counts, "tests": number})
+        for test, p in zip(tests, holm([test.value for test in tests]), strict=True)
+    ]
+
+
+def holm_families(findings: Sequence[Finding], measure: str, keys: Sequence[str]) -> list[Finding]:
+    """The p-values of a measure, adjusted among the findings that agree in these keys of `where`."""
+    families: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        if finding.measure == measure:
+            families.setdefault(tuple(finding.where.get(key, "") for key in keys), []).append(finding)
+    return [adjusted for family in families.values() for adjusted in holm_family(family)]

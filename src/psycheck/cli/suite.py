@@ -39,7 +39,7 @@ def select_cli(
     from psycheck.models.open import open_model
     from psycheck.runs.folder import writing
     from psycheck.scoring.answers import answers
-    from psycheck.verbs.align import align_model
+    from psycheck.verbs.jobs import align_model
 
     found = read_candidates(candidates)
     sentences = [candidate.sentence for candidate in found]

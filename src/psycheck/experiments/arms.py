@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from psycheck.audits.holm import holm_families
 from psycheck.audits.suite import Suite
+from psycheck.audits.summary import holm_families
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.experiments.asking import additions_of, sample, scored, sentence_cases

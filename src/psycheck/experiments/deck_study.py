@@ -6,9 +6,8 @@ from itertools import combinations
 from pathlib import Path
 
 from psycheck.audits.behaviour import Behaviour
-from psycheck.audits.holm import holm_families
 from psycheck.audits.suite import Suite, read_suite
-from psycheck.audits.summary import across_corpora
+from psycheck.audits.summary import across_corpora, holm_families
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import Corpus

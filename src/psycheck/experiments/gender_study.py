@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from psycheck.audits.holm import holm_families
+from psycheck.audits.summary import holm_families
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, PsycheckError

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -41,7 +40,8 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str]) -> None:
             table.write_parquet(folder / f"{name}.parquet")
         with (folder / "shown.jsonl").open("w", encoding="utf-8") as file:
             for case in run.shown:
-                file.write(json.dumps(_without_nan(asdict(case)), ensure_ascii=False) + "\n")
+                facts = {k: None if v != v else v for k, v in asdict(case).items()}  # JSON has no NaN
+                file.write(json.dumps(facts, ensure_ascii=False) + "\n")
         for name, page in pages.items():
             (folder / name).write_text(page, "utf-8")
         write_csv(run.findings, folder / "findings.csv")
@@ -62,50 +62,35 @@ def open_run(folder: str | Path) -> Run:
     findings = read_jsonl(folder / "findings.jsonl")
     try:
         raw = json.loads((folder / "run.json").read_text("utf-8"))
+        for gate in raw["gates"]:
+            gate["failing"] = tuple(finding_of(json.dumps(finding)) for finding in gate["failing"])
+        for audit in raw.setdefault("own_audits", []):  # absent in older folders
+            measures = [{**measure, "keys": tuple(measure["keys"])} for measure in audit["measures"]]
+            audit["measures"] = tuple(Measure(**measure) for measure in measures)
         shown = [json.loads(line) for line in (folder / "shown.jsonl").read_text("utf-8").splitlines()]
-        gates = [
-            GateResult(
-                **{**gate, "failing": tuple(finding_of(json.dumps(finding)) for finding in gate["failing"])}
-            )
-            for gate in raw["gates"]
-        ]
-        own_audits = [_own_audit(audit) for audit in raw.get("own_audits", ())]  # absent in older folders
-        cases = [_shown_of(case) for case in shown]
+        for case in shown:
+            case["spans"] = tuple((start, end) for start, end in case["spans"])
+            case |= {key: math.nan for key in ("before", "after") if case[key] is None}
         # By name: an earlier run may have left other tables in the same folder. Older runs have no names.
         named = raw.get("tables", [path.stem for path in sorted(folder.glob("*.parquet"))])
-        tables = {name: pl.read_parquet(folder / f"{name}.parquet") for name in named}
+        return Run(
+            plan=raw["plan"],
+            environment=raw["environment"],
+            findings=Findings(findings),
+            tables={name: pl.read_parquet(folder / f"{name}.parquet") for name in named},
+            gates=tuple(GateResult(**gate) for gate in raw["gates"]),
+            shown=tuple(Shown(**case) for case in shown),
+            notes=tuple(raw["notes"]),
+            incomplete=raw["incomplete"],
+            folder=folder,
+            own_audits=tuple(OwnAudit(**audit) for audit in raw["own_audits"]),
+        )
     except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
         raise BadInput(
             f"the run cannot be read ({type(error).__name__})",
             where=str(folder),
             do="run the audit again; scores are cached",
         ) from error
-    return Run(
-        plan=raw["plan"],
-        environment=raw["environment"],
-        findings=Findings(findings),
-        tables=tables,
-        gates=tuple(gates),
-        shown=tuple(cases),
-        notes=tuple(raw["notes"]),
-        incomplete=raw["incomplete"],
-        folder=folder,
-        own_audits=tuple(own_audits),
-    )
-
-
-def _without_nan(case: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in case.items()}
-
-
-def _shown_of(raw: dict[str, Any]) -> Shown:
-    numbers = {key: math.nan if raw[key] is None else raw[key] for key in ("before", "after")}
-    return Shown(**{**raw, **numbers, "spans": tuple((start, end) for start, end in raw["spans"])})
-
-
-def _own_audit(raw: dict[str, Any]) -> OwnAudit:
-    measures = [Measure(**{**measure, "keys": tuple(measure["keys"])}) for measure in raw["measures"]]
-    return OwnAudit(**{**raw, "measures": tuple(measures)})
 
 
 @contextmanager

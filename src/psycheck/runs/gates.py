@@ -102,45 +102,32 @@ def judge_gates(
     more: Iterable[Measure] = (),
 ) -> tuple[GateResult, ...]:
     """Apply every gate to the findings; `earlier` maps a baseline run's name to its findings."""
-    outside = tuple(more)
-    return tuple(_judge(gate, findings, earlier or {}, outside) for gate in gates)
-
-
-def fits(finding: Finding, where: Mapping[str, str]) -> bool:
-    """Whether a finding has the values that `where` names."""
-    return all(finding.where.get(key, "").casefold() == value.casefold() for key, value in where.items())
+    outside, runs = tuple(more), earlier or {}
+    return tuple(_judge(gate, findings, runs.get(gate.no_worse_than or "", ()), outside) for gate in gates)
 
 
 def _judge(
-    gate: Gate,
-    findings: Sequence[Finding],
-    earlier: Mapping[str, Sequence[Finding]],
-    more: Sequence[Measure],
+    gate: Gate, findings: Sequence[Finding], then: Sequence[Finding], more: Sequence[Measure]
 ) -> GateResult:
-    measured = {finding.measure for finding in findings}
-    if gate.measure not in measured:
-        raise _no_measure(gate, measured)
-    met = [finding for finding in findings if finding.measure == gate.measure and fits(finding, gate.where)]
+    measured = [finding for finding in findings if finding.measure == gate.measure]
+    if not measured:
+        raise _no_measure(gate, {finding.measure for finding in findings})
+    wanted = {key: value.casefold() for key, value in gate.where.items()}
+    met = [f for f in measured if all(f.where.get(k, "").casefold() == v for k, v in wanted.items())]
     if not met:
-        _refuse_key(
-            gate, {key for finding in findings if finding.measure == gate.measure for key in finding.where}
-        )
+        _refuse_key(gate, {key for finding in measured for key in finding.where})
         return GateResult(str(gate), False, 0, (), "no finding matches; what is not tested does not pass")
-    untested = tuple(finding for finding in met if not finding.tested)
-    if untested:
+    if untested := tuple(finding for finding in met if not finding.tested):
         return GateResult(str(gate), False, len(met), untested, f"{len(untested)} of {len(met)} not tested")
-    then = earlier.get(gate.no_worse_than or "", ())
     # A single model is compared with a single model; among several, each with the one of the same name.
-    named = len(_models(then)) > 1 or len(_models(met)) > 1
+    named = any(len({f.where.get("model", "") for f in some} - {""}) > 1 for some in (then, met))
     before = {_key(finding, named): finding for finding in then if finding.tested}
     if gate.no_worse_than and (alone := tuple(f for f in met if _key(f, named) not in before)):
         reason = f"{len(alone)} of {len(met)} have no counterpart in {gate.no_worse_than}"
         return GateResult(str(gate), False, len(met), alone, reason)
     failing = tuple(f for f in met if not _holds(gate, f, before.get(_key(f, named)), more))
-    reason = (
-        f"{len(failing)} of {len(met)} outside the bound" if failing else f"all {len(met)} within the bound"
-    )
-    return GateResult(str(gate), not failing, len(met), failing, reason)
+    share = f"{len(failing)} of {len(met)} outside" if failing else f"all {len(met)} within"
+    return GateResult(str(gate), not failing, len(met), failing, f"{share} the bound")
 
 
 def _no_measure(gate: Gate, known: Iterable[str]) -> BadInput:
@@ -168,10 +155,6 @@ def _holds(gate: Gate, finding: Finding, baseline: Finding | None, more: Sequenc
     if gate.max is not None and (value >= gate.max if gate.strict else value > gate.max):
         return False
     return baseline is None or not measure_of(gate.measure, more).worsened(baseline.value, value)
-
-
-def _models(findings: Iterable[Finding]) -> set[str]:
-    return {finding.where.get("model", "") for finding in findings} - {""}
 
 
 def _key(finding: Finding, named: bool) -> tuple[object, ...]:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import ModelFailure
-from psycheck.model import Encoder, FloatArray, Item, Model, digests_of, sizes_of
+from psycheck.model import Encoder, FloatArray, Item, Model, digest_of, digests_of, sizes_of
 from psycheck.models.open import open_encoder, open_model
 from psycheck.models.output import checked_scores
 from psycheck.models.vectors.static import WordVectors
-from psycheck.scoring.engine import Piece, Progress, Sleep, Tally, patiently, score_once, silent, unscored
-from psycheck.scoring.index import Keys, Lookup
+from psycheck.scoring.engine import (
+    Piece,
+    Progress,
+    Sleep,
+    Tally,
+    gather,
+    patiently,
+    score_once,
+    silent,
+    unknown,
+)
 from psycheck.scoring.store import Store, default_store
 from psycheck.scoring.view import RememberedScores
 
@@ -75,106 +83,69 @@ def scores_of(model: Model, texts: Sequence[str]) -> FloatArray:
 def not_scored(
     models: Iterable[Model], pieces: Callable[[], Iterable[Piece]], store: Path | None
 ) -> Iterator[Any]:
-    """The distinct items that one of the models has not scored yet."""
-    met: set[Item] = set()
+    """The distinct items that one of the models, which may run on another machine, has not scored yet."""
+    met: set[bytes] = set()
     with closing(Store(store or default_store())) as kept:
         for model in models:
-            for item in unscored(model, kept, pieces()):
-                if item not in met:
-                    met.add(item)
-                    yield item
+            view = RememberedScores(kept, model, model.labels)
+            missing = getattr(model, "missing", None) or iter
+            for _, _, items in gather(pieces()):
+                for item in missing(unknown(view, items).items):
+                    if (key := digest_of(item)) not in met:
+                        met.add(key)
+                        yield item
 
 
 def encode_once(
     encoder: str | Path | Encoder,
     texts: Sequence[str],
+    spans: Sequence[tuple[int, int]] | None = None,
     *,
     store: Path | None = None,
     progress: Progress = silent,
 ) -> FloatArray:
-    """The vectors of whole texts, (n, d), computed only where the store does not hold them."""
+    """The vectors of whole texts, or of one span in each, (n, d), computed where the store lacks them."""
     opened = open_encoder(encoder)
 
     def encode(rows: Sequence[int]) -> FloatArray:
-        return opened.encode([texts[i] for i in rows])
+        some = [texts[i] for i in rows]
+        if spans is None:
+            return patiently(lambda: opened.encode(some), opened.name)
+        return patiently(lambda: opened.encode_spans(some, [spans[i] for i in rows]), opened.name)
 
-    return _vectors(opened, texts, digests_of(texts), encode, store, progress)
-
-
-def encode_spans_once(
-    encoder: str | Path | Encoder,
-    texts: Sequence[str],
-    spans: Sequence[tuple[int, int]],
-    *,
-    store: Path | None = None,
-    progress: Progress = silent,
-) -> FloatArray:
-    """The vectors of one span in each text, (n, d), computed only where the store does not hold them."""
-    opened = open_encoder(encoder)
-
-    def encode(rows: Sequence[int]) -> FloatArray:
-        return opened.encode_spans([texts[i] for i in rows], [spans[i] for i in rows])
-
-    named = [f"{start}:{end}:{text}" for text, (start, end) in zip(texts, spans, strict=True)]
-    return _vectors(opened, texts, digests_of(named), encode, store, progress, spans=True)
-
-
-def _vectors(
-    encoder: Encoder,
-    texts: Sequence[str],
-    keys: Keys,
-    encode: Callable[[Sequence[int]], FloatArray],
-    store: Path | None,
-    progress: Progress,
-    *,
-    spans: bool = False,
-) -> FloatArray:
-    """The vectors at all rows, (n, d); `encode` computes those at some of them."""
     # Static vectors are a file already: looking them up costs no more than the store.
-    if isinstance(encoder, WordVectors) or not 0 < len(texts) <= MOST_KEPT:
-        return patiently(partial(encode, range(len(texts))), encoder.name)
+    if isinstance(opened, WordVectors) or not 0 < len(texts) <= MOST_KEPT:
+        return encode(range(len(texts)))
+    keys = digests_of(
+        [f"{a}:{b}:{text}" for text, (a, b) in zip(texts, spans, strict=True)] if spans else texts
+    )
     distinct, first, places = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     places = places.reshape(-1)
     known = np.zeros(len(distinct), bool)
     parts: list[tuple[NDArray[np.int64], FloatArray]] = []
     started = time.monotonic()
     with closing(Store(store or default_store())) as kept:
-        number = kept.enter_encoder(encoder, spans=spans)
-        for rows, vectors in _stored(kept, number, distinct):
+        number = kept.enter_encoder(opened, spans=spans is not None)
+        for rows, vectors in kept.vectors(number, distinct):
             parts.append((rows, vectors))
             known[rows] = True
         todo = np.sort(first[~known])
         todo = todo[np.argsort(-sizes_of([texts[i] for i in todo.tolist()]), kind="stable")]
         # A multiple of the encoder's own batch: padding, and so the last bits, are those of a single call.
-        own = getattr(encoder, "batch", None) or VECTORS
+        own = getattr(opened, "batch", None) or VECTORS
         size = max(own, VECTORS // own * own)
         for start in range(0, len(todo), size):
             rows = todo[start : start + size]
-            vectors = _checked(patiently(partial(encode, rows.tolist()), encoder.name), len(rows), encoder)
+            vectors, n = np.asarray(encode(rows.tolist()), np.float64), len(rows)
+            if vectors.ndim != 2 or len(vectors) != n:
+                raise ModelFailure(
+                    f"encoder '{opened.name}' returned an array of shape {vectors.shape} for {n} texts",
+                    allowed=f"({n}, d), one row per text",
+                )
             kept.add_vectors(number, keys[rows], vectors)
             parts.append((places[rows], vectors))
-            progress(encoder.name, start + len(rows), len(todo), time.monotonic() - started)
+            progress(opened.name, start + n, len(todo), time.monotonic() - started)
     out = np.empty((len(distinct), parts[0][1].shape[1]))
     for rows, vectors in parts:
         out[rows] = vectors
     return out[places]
-
-
-def _stored(store: Store, number: int, wanted: Keys) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
-    """The stored vectors of some of the wanted keys, batch by batch: their places among the keys, vectors."""
-    lookup = Lookup()
-    lookup.add(np.arange(len(wanted)), wanted)
-    for batch, keys in store.items_with_vectors(number):
-        rows = lookup.find(keys, wanted)
-        if (rows >= 0).any():
-            yield rows[rows >= 0], store.vectors(batch)[rows >= 0]
-
-
-def _checked(vectors: FloatArray, count: int, encoder: Encoder) -> FloatArray:
-    checked = np.asarray(vectors, np.float64)
-    if checked.ndim != 2 or len(checked) != count:
-        raise ModelFailure(
-            f"encoder '{encoder.name}' returned an array of shape {checked.shape} for {count} texts",
-            allowed=f"({count}, d), one row per text",
-        )
-    return checked

@@ -10,17 +10,16 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count, islice, repeat
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import ModelFailure, PsycheckError, TransientFailure
-from psycheck.model import Item, Model, Reply, Replying, Windowed, digest_of, digests_of, sizes_of
+from psycheck.model import Item, Model, Reply, Replying, digests_of, sizes_of
 from psycheck.models.output import checked_scores
-from psycheck.scoring.store import Store
 from psycheck.scoring.view import RememberedScores, reason_of
 
 BUDGET = 64 * 2**20  # bytes of text held at once
@@ -36,7 +35,7 @@ Sleep = Callable[[float], None]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Tally:
     """What became of the items that the audits asked for."""
 
@@ -48,14 +47,8 @@ class Tally:
     seconds: float = 0.0
 
 
-class Progress(Protocol):
-    """Called after every batch with the number done, the number in all, and the seconds since the start."""
-
-    def __call__(self, model: str, done: int, total: int, seconds: float, /) -> None:
-        """Show the progress."""
-        ...
-
-
+Progress = Callable[[str, int, int, float], None]
+"""Called after every batch: the model, the number done, the number in all, the seconds since the start."""
 Piece = tuple[float, Iterable[Item]]
 """Some items, and the share of all items that has been asked for after these."""
 
@@ -100,36 +93,16 @@ def score_once(
     for share, asked, items in gather(pieces):
         for model, view in scores:
             begun = time.monotonic()
-            todo = _unknown(view, items)
-            tally = tallies[model.name]
+            todo, tally = unknown(view, items), tallies[model.name]
+            tally.asked += asked
+            tally.distinct += len(items)
+            tally.remembered += len(items) - len(todo.items)
             planned = int((tally.scored + len(todo.items)) / max(share, 1e-9))
-            scored = failed = 0
             for batch in _batches(model, view, todo):
-                done, lost = _score_batch(model, view, batch, sleep)
-                scored, failed = scored + done, failed + lost
-                progress(model.name, tally.scored + scored, planned, time.monotonic() - started)
-            tallies[model.name] = replace(
-                tally,
-                asked=tally.asked + asked,
-                distinct=tally.distinct + len(items),
-                remembered=tally.remembered + len(items) - len(todo.items),
-                scored=tally.scored + scored,
-                failed=tally.failed + failed,
-                seconds=tally.seconds + time.monotonic() - begun,
-            )
+                _score_batch(model, view, batch, tally, sleep)
+                progress(model.name, tally.scored, planned, time.monotonic() - started)
+            tally.seconds += time.monotonic() - begun
     return tallies
-
-
-def unscored(model: Model, store: Store, pieces: Iterable[Piece]) -> Iterator[Any]:
-    """The distinct items that a model has not scored yet, for a model that runs on another machine."""
-    view = RememberedScores(store, model, model.labels)
-    met: set[bytes] = set()
-    for _, _, items in gather(pieces):
-        todo = _unknown(view, items).items
-        for item in missing(todo) if (missing := getattr(model, "missing", None)) else todo:
-            if (key := digest_of(item)) not in met:
-                met.add(key)
-                yield item
 
 
 def patiently(call: Callable[[], T], name: str, sleep: Sleep = time.sleep) -> T:
@@ -161,7 +134,7 @@ class _Todo(NamedTuple):
         return _Todo(items, None if self.hashes is None else self.hashes[rows])
 
 
-def _unknown(view: RememberedScores, items: list[Item]) -> _Todo:
+def unknown(view: RememberedScores, items: list[Item]) -> _Todo:
     """What the store does not hold; what it holds is found by Python's hash from now on."""
     view.refresh()
     if not len(view):
@@ -201,39 +174,35 @@ def _batches(model: Model, view: RememberedScores, todo: _Todo) -> Iterator[_Tod
             sample = len(places)
 
 
-def _score_batch(model: Model, view: RememberedScores, batch: _Todo, sleep: Sleep) -> tuple[int, int]:
-    """Score and commit; returns how many items have scores, and how many could not be scored."""
-    lost = 0
+def _score_batch(model: Model, view: RememberedScores, batch: _Todo, tally: Tally, sleep: Sleep) -> None:
+    """Score and commit a batch, and count the items that have scores and those that could not be scored."""
     if missing := getattr(model, "missing", None):
         lacking = set(missing(batch.items))
-        lost = len(lacking)
+        tally.failed += len(lacking)
         batch = batch.take(np.flatnonzero([item not in lacking for item in batch.items]))
     if not batch.items:
-        return 0, lost
+        return
     try:
+        done = len(batch.items)
         if isinstance(model, Replying):
             done = _ask(model, view, batch, sleep)
-            return done, lost + len(batch.items) - done
-        values = patiently(lambda: model.score(batch.items), model.name, sleep)
-        values = checked_scores(values, len(batch.items), model.labels, model=model.name)
-        view.add(batch.items, values, _read(model, batch), batch.hashes)
+        else:
+            values = patiently(lambda: model.score(batch.items), model.name, sleep)
+            values = checked_scores(values, done, model.labels, model=model.name)
+            view.add(batch.items, values, batch.hashes)
+        tally.scored += done
+        tally.failed += len(batch.items) - done
     except (PsycheckError, KeyboardInterrupt, MemoryError):
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's model may raise anything
         if len(batch.items) == 1:
-            view.complain(error)
-            return 0, lost + 1
-        rest = _unknown(view, batch.items)  # some may have got a reply before the failure
-        half = len(rest.items) // 2
-        halves = (np.arange(half), np.arange(half, len(rest.items)))
-        first, second = (_score_batch(model, view, rest.take(rows), sleep) for rows in halves)
-        done = len(batch.items) - len(rest.items) + first[0] + second[0]
-        return done, lost + first[1] + second[1]
-    return len(batch.items), lost
-
-
-def _read(model: Model, batch: _Todo) -> NDArray[np.int64] | None:
-    return model.read(batch.items) if isinstance(model, Windowed) else None
+            view.complaints[reason_of(error)] += 1
+            tally.failed += 1
+            return
+        rest = unknown(view, batch.items)  # some may have got a reply before the failure
+        tally.scored += len(batch.items) - len(rest.items)
+        for rows in np.array_split(np.arange(len(rest.items)), [len(rest.items) // 2]):
+            _score_batch(model, view, rest.take(rows), tally, sleep)
 
 
 def _ask(model: Replying, view: RememberedScores, batch: _Todo, sleep: Sleep) -> int:
@@ -255,16 +224,14 @@ def _ask(model: Replying, view: RememberedScores, batch: _Todo, sleep: Sleep) ->
         replies = {i: answer for i, answer in enumerate(answers) if isinstance(answer, Reply)}
         if replies:
             some = todo.take(np.array(list(replies)))
-            view.add(some.items, list(replies.values()), _read(model, some), some.hashes)
+            view.add(some.items, list(replies.values()), some.hashes)
             done += len(replies)
         failures = {i: answer for i, answer in enumerate(answers) if isinstance(answer, Exception)}
-        again = [i for i, failure in failures.items() if isinstance(failure, TRANSIENT)]
-        for failure in failures.values():
-            if not isinstance(failure, TRANSIENT):
-                view.complain(failure)
-        todo = todo.take(np.array(again, np.int64))
+        again = {i: failure for i, failure in failures.items() if isinstance(failure, TRANSIENT)}
+        view.complaints.update(reason_of(failures[i]) for i in failures if i not in again)
+        todo = todo.take(np.array(list(again), np.int64))
         if again:
-            raise failures[again[0]]
+            raise next(iter(again.values()))
 
     patiently(ask, model.name, sleep)
     return done

@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,39 +20,11 @@ from numpy.typing import NDArray
 from psycheck.errors import StoreFailure
 from psycheck.model import Encoder, FloatArray, Model, Reply
 from psycheck.models.cache import cache_folder
+from psycheck.scoring.index import Keys, Lookup
 
 WHOLE = -1  # stored as `read` of an item that was read to its end
 
-# Only ever append: a store made by an earlier version runs the steps that it lacks.
-_MIGRATIONS = (
-    """
-    CREATE TABLE model (
-        id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
-        labels TEXT NOT NULL, parts TEXT NOT NULL
-    );
-    CREATE TABLE batch (
-        id INTEGER PRIMARY KEY, model INTEGER NOT NULL, size INTEGER NOT NULL,
-        texts BLOB NOT NULL, scores BLOB NOT NULL, read BLOB NOT NULL
-    );
-    CREATE INDEX batch_of_model ON batch (model);
-    """,
-    """
-    ALTER TABLE batch ADD COLUMN replies INTEGER NOT NULL DEFAULT 0;
-    CREATE TABLE reply (
-        batch INTEGER NOT NULL, place INTEGER NOT NULL, text BLOB NOT NULL, prompt_tokens INTEGER,
-        completion_tokens INTEGER, finish TEXT NOT NULL, seconds REAL, PRIMARY KEY (batch, place)
-    ) WITHOUT ROWID;
-    CREATE TABLE encoder (
-        id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL, parts TEXT NOT NULL
-    );
-    CREATE TABLE vectors (
-        id INTEGER PRIMARY KEY, encoder INTEGER NOT NULL, size INTEGER NOT NULL,
-        items BLOB NOT NULL, vectors BLOB NOT NULL, width INTEGER NOT NULL
-    );
-    CREATE INDEX vectors_of_encoder ON vectors (encoder);
-    CREATE TABLE result (key BLOB PRIMARY KEY, numbers BLOB NOT NULL);
-    """,
-)
+_MIGRATIONS = Path(__file__).with_suffix(".sql").read_text("utf-8").split("-- step\n")[1:]
 
 
 def default_store() -> Path:
@@ -120,14 +92,11 @@ class Store:
                 "INSERT INTO batch (model, size, texts, scores, read, replies) VALUES (?, ?, ?, ?, ?, ?)",
                 (*row, len(batch.replies)),
             ).lastrowid
-            self._db.executemany(
-                "INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (added, place, reply.text.encode("utf-8", "surrogatepass"), reply.prompt_tokens,
-                     reply.completion_tokens, reply.finish, reply.seconds)
-                    for place, reply in enumerate(batch.replies)
-                ),
-            )  # fmt: skip
+            replies = (
+                (added, place, text.encode("utf-8", "surrogatepass"), *rest)
+                for place, (text, *rest) in enumerate(map(astuple, batch.replies))
+            )
+            self._db.executemany("INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?)", replies)
         return int(added or 0)
 
     def batches(self, model: int, after: int = 0) -> Iterator[tuple[int, Batch]]:
@@ -158,22 +127,21 @@ class Store:
                 "INSERT INTO vectors (encoder, size, items, vectors, width) VALUES (?, ?, ?, ?, ?)", row
             )
 
-    def items_with_vectors(self, encoder: int) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-        """The batches of vectors that an encoder has, as ids and hashes (n, 2), without the vectors."""
+    def vectors(self, encoder: int, wanted: Keys) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
+        """The stored vectors of wanted hashes, batch by batch: their places among these, and (m, d)."""
+        lookup = Lookup()
+        lookup.add(np.arange(len(wanted)), wanted)
         with self._clear_errors():
             for row, items in self._db.execute(
                 "SELECT id, items FROM vectors WHERE encoder = ? ORDER BY id", (encoder,)
             ):
-                yield row, np.frombuffer(items, np.uint64).reshape(-1, 2)
-
-    def vectors(self, row: int) -> FloatArray:
-        """The vectors of one batch, (n, d)."""
-        with self._clear_errors():
-            size, width, blob = self._db.execute(
-                "SELECT size, width, vectors FROM vectors WHERE id = ?", (row,)
-            ).fetchone()
-        kind = np.float32 if len(blob) == 4 * size * width else np.float64
-        return np.frombuffer(blob, kind).astype(np.float64).reshape(size, width)
+                rows = lookup.find(np.frombuffer(items, np.uint64).reshape(-1, 2), wanted)
+                if (rows >= 0).any():
+                    query = "SELECT width, vectors FROM vectors WHERE id = ?"
+                    width, blob = self._db.execute(query, (row,)).fetchone()
+                    kind = np.float32 if len(blob) == 4 * len(rows) * width else np.float64
+                    vectors = np.frombuffer(blob, kind).astype(np.float64).reshape(-1, width)
+                    yield rows[rows >= 0], vectors[rows >= 0]
 
     def add_result(self, key: bytes, numbers: FloatArray) -> None:
         """Store the numbers that a long computation gave, by a key that names all that decides them."""
@@ -196,15 +164,11 @@ class Store:
         return self._known("encoder", "'[]'", "vectors")
 
     def _known(self, table: str, labels: str, batches: str) -> list[Known]:
+        items = f"SELECT coalesce(sum(size), 0) FROM {batches} WHERE {table} = {table}.id"
+        query = f"SELECT fingerprint, name, {labels}, parts, ({items}) FROM {table} ORDER BY id"
         with self._clear_errors():
-            rows = self._db.execute(
-                f"SELECT fingerprint, name, {labels}, parts,"
-                f" (SELECT coalesce(sum(size), 0) FROM {batches} WHERE {table} = {table}.id)"
-                f" FROM {table} ORDER BY id"
-            ).fetchall()
-        return [
-            Known(f, n, tuple(json.loads(labels)), json.loads(parts), c) for f, n, labels, parts, c in rows
-        ]
+            rows = self._db.execute(query).fetchall()
+        return [Known(f, name, tuple(json.loads(of)), json.loads(parts), n) for f, name, of, parts, n in rows]
 
     def _enter(self, table: str, fingerprint: str, entered: Model | Encoder, **more: str) -> int:
         """The id of a row of `model` or `encoder`, made when the fingerprint is new."""

@@ -1,5 +1,6 @@
 """The scores of one model, looked up by item: what the store holds, and what is scored from now on."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from traceback import extract_tb
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from psycheck.errors import ModelFailure
 from psycheck.model import FloatArray, IntArray, Item, Model, Reply, Replying, Windowed, digests_of, sizes_of
 from psycheck.models.output import checked_scores
-from psycheck.scoring.index import Lookup
+from psycheck.scoring.index import Keys, Lookup
 from psycheck.scoring.store import WHOLE, Batch, Store
 
 
@@ -22,15 +23,13 @@ class RememberedScores:
     hash, which costs a tenth. Takes about 70 bytes of memory per item.
     """
 
-    def __init__(
-        self, store: Store, model: Model, names: tuple[str, ...], *, windowed: bool | None = None
-    ) -> None:
-        self._windowed = isinstance(model, Windowed) if windowed is None else windowed
+    def __init__(self, store: Store, model: Model, names: tuple[str, ...]) -> None:
+        self._windowed = model if isinstance(model, Windowed) else None
         self._reader = model if isinstance(model, Replying) else None
         self.model = model.name
         self.labels = names
         self.number = store.enter(model)
-        self.complaints: dict[str, int] = {}
+        self.complaints: Counter[str] = Counter()  # why items could not be scored
         self._store = store
         self._last = 0
         self._own: set[int] = set()
@@ -58,25 +57,21 @@ class RememberedScores:
                 self._take(batch)
 
     def add(
-        self,
-        items: Sequence[Item],
-        answers: FloatArray | Sequence[Reply],
-        read: IntArray | None,
-        hashes: NDArray[np.uint64] | None = None,
+        self, items: Sequence[Item], answers: FloatArray | Sequence[Reply], hashes: Keys | None = None
     ) -> None:
         """Commit a batch of scores, or of replies to read them from; its items are found from now on."""
         cut = np.full(len(items), WHOLE, np.int32)
-        if read is not None:
+        if self._windowed:
+            read = self._windowed.read(items)
             cut = np.where(read >= sizes_of(items), WHOLE, read).astype(np.int32)
         hashes = digests_of(items) if hashes is None else np.ascontiguousarray(hashes)
-        if isinstance(answers, np.ndarray):
-            batch = Batch(hashes, np.ascontiguousarray(answers, np.float64), cut)
-        else:
-            batch = Batch(hashes, np.zeros((len(items), 0)), cut, tuple(answers))
+        scored = isinstance(answers, np.ndarray)
+        scores = np.ascontiguousarray(answers if scored else np.zeros((len(items), 0)), np.float64)
+        batch = Batch(hashes, scores, cut, () if scored else tuple(answers))
         self._own.add(self._store.add(self.number, batch))
         self._enter(_marks(items), self._take(batch))
 
-    def find(self, wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def find(self, wanted: Keys) -> NDArray[np.int64]:
         """The rows of items, (n,), by their hashes, (n, 2); -1 where they are not known."""
         if self._listed < self._count:  # only now: a run that asks once never needs it
             self._by_hash.add(np.arange(self._listed, self._count), self._items)
@@ -108,11 +103,6 @@ class RememberedScores:
         read = np.where(rows >= 0, self._read[rows], WHOLE) if self._count else np.full(len(items), WHOLE)
         return np.where(read == WHOLE, sizes, read).astype(np.int64)
 
-    def complain(self, error: BaseException) -> None:
-        """Count why an item could not be scored."""
-        reason = reason_of(error)
-        self.complaints[reason] = self.complaints.get(reason, 0) + 1
-
     def _rows(self, items: Sequence[Item]) -> NDArray[np.int64]:
         marks = _marks(items)
         rows = self._by_mark.find(marks, self._marks)
@@ -127,8 +117,10 @@ class RememberedScores:
         """Append a batch to the tables; returns its rows."""
         scores = self._read_replies(batch.replies) if batch.replies else batch.scores
         start, end = self._count, self._count + len(batch.items)
-        if end > len(self._read):
-            self._make_room(end)
+        if end > len(self._read):  # room for a quarter more, so that appending stays cheap
+            for name in ("_items", "_scores", "_read", "_marks"):
+                table = getattr(self, name)
+                table.resize((end + end // 4, *table.shape[1:]), refcheck=False)
         self._items[start:end], self._scores[start:end] = batch.items, scores
         self._read[start:end] = batch.read
         self._count = end
@@ -148,19 +140,12 @@ class RememberedScores:
             ) from error
         return checked_scores(np.stack(rows), len(replies), self._reader.labels, model=self.model)
 
-    def _enter(self, marks: NDArray[np.uint64], rows: NDArray[np.int64]) -> None:
+    def _enter(self, marks: Keys, rows: NDArray[np.int64]) -> None:
         """Find rows by their marks from now on; marks that two items share are set apart."""
         self._marks[rows] = marks
         again = self._by_mark.add(rows, self._marks)
         self._shared.update(self._marks[again, 0].tolist())
         self._met += len(rows)
-
-    def _make_room(self, rows: int) -> None:
-        """Make room for so many rows and a quarter more, so that appending stays cheap."""
-        room = rows + rows // 4
-        for name in ("_items", "_scores", "_read", "_marks"):
-            table = getattr(self, name)
-            table.resize((room, *table.shape[1:]), refcheck=False)
 
 
 def reason_of(error: BaseException) -> str:
@@ -170,6 +155,6 @@ def reason_of(error: BaseException) -> str:
     return f"{type(error).__name__} at {place}"
 
 
-def _marks(items: Sequence[Item]) -> NDArray[np.uint64]:
+def _marks(items: Sequence[Item]) -> Keys:
     """Python's own hashes of items, (n, 1); they are valid in this process only."""
     return np.fromiter(map(hash, items), np.int64, len(items)).view(np.uint64)[:, None]

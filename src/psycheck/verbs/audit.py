@@ -1,24 +1,18 @@
 """One audit run: ask → score → judge → report."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from psycheck.audits import across
-from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.fairness import Fairness
-from psycheck.audits.performance import Performance
-from psycheck.audits.suite import Suite
-from psycheck.audits.summary import across_corpora
+from psycheck.audits.summary import across_corpora, across_models
 from psycheck.corpora.cautions import cheap_cautions
 from psycheck.corpora.open import CorpusLike, open_corpora, open_corpus
-from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted, nearest
 from psycheck.finding import Finding, Findings
-from psycheck.measure import Measure
-from psycheck.model import Audit, Model, Windowed
+from psycheck.model import Audit, Model
 from psycheck.models.open import open_awaited, open_model
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
@@ -26,22 +20,10 @@ from psycheck.runs.examples import shown_cases, shown_pairs
 from psycheck.runs.folder import open_run
 from psycheck.runs.gates import Gate, check_gates, judge_gates, parse_gate, refuse_own_baseline
 from psycheck.runs.pages import save
-from psycheck.scoring.answers import answers, not_scored
-from psycheck.scoring.engine import Progress, Tally, silent
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.answers import Answers, answers, not_scored
+from psycheck.scoring.engine import Progress, silent
 from psycheck.text.gender.edits import scope_of
-from psycheck.verbs.align import align, check_trained_on
-from psycheck.verbs.jobs import (
-    Job,
-    is_own,
-    jobs_of,
-    judge_jobs,
-    own_audits,
-    pieces_of,
-    shipped_audits,
-    split_audits,
-    suites_of,
-)
+from psycheck.verbs.jobs import Prepared, is_own, own_audits, prepare, split_audits
 from psycheck.verbs.plan import Plan, Settings, settings_of
 
 ModelLike = str | Model | Callable[..., Any]
@@ -90,9 +72,6 @@ def audit(
 
 def open_plan(plan: Plan) -> tuple[list[Model], list[Corpus]]:
     """Open everything that a plan names, corpora first: a mistake in a file shows before weights are read."""
-    for what, named in (("model", plan.models), ("corpus", plan.corpora)):
-        if not named:
-            raise BadInput(f"no {what} to audit", do=f"name a {what}: psycheck audit MODEL CORPUS…")
     refuse_own_baseline(plan.settings.gates, plan.out)
     corpora = [open_corpus(corpus) for corpus in plan.corpora]
     return [open_model(spec) for spec in plan.models], corpora
@@ -115,23 +94,22 @@ def run_audit(
     """
     refuse_own_baseline(settings.gates, out)
     before = {gate.no_worse_than: _baseline(gate) for gate in settings.gates if gate.no_worse_than}
-    prepared = _prepared(models, corpora, settings, more_audits)
+    prepared = prepare(models, corpora, settings, more_audits)
     check_gates(settings.gates, prepared.measures, prepared.tags)
     for note in prepared.notes:
         say(note)
-    requests = pieces_of(prepared.jobs)
-    with answers(models, requests, names=prepared.names, store=store_path, progress=progress) as found:
-        run = replace(_judged(prepared, found.views, found.tallies, settings), folder=out)
+    pieces = prepared.pieces()
+    with answers(models, pieces, names=prepared.names, store=store_path, progress=progress) as found:
+        run = replace(_judged(prepared, found, settings), folder=out)
     try:
         own = [measure for audit in run.own_audits for measure in audit.measures]
         run = replace(run, gates=judge_gates(settings.gates, run.findings, before, own))
-    except BadInput as error:  # the gate names something that does not exist; the report is still written
+    except BadInput as error:  # the gate names something that does not exist
+        error.do = f"correct the gate; the report is in {out / 'report.html'}" if out else error.do
+        raise
+    finally:  # the report is written in any case
         if out is not None:
             save(run, out)
-            error.do = f"correct the gate; the report is in {out / 'report.html'}"
-        raise
-    if out is not None:
-        save(run, out)
     return run
 
 
@@ -139,97 +117,15 @@ def texts_to_score(plan: Plan) -> Iterator[str]:
     """The distinct texts that the plan's models have not scored yet, for a model on another machine."""
     corpora = [open_corpus(corpus) for corpus in plan.corpora]
     models = [open_awaited(spec) for spec in plan.models]
-    prepared = _prepared(models, corpora, plan.settings)
-    return not_scored(models, lambda: pieces_of(prepared.jobs), plan.store)
+    return not_scored(models, prepare(models, corpora, plan.settings).pieces, plan.store)
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """A run that is ready to be scored.
-
-    `corpora` have their labels aligned; the jobs hold them with shortened texts where `fit` asks for it.
-    `names` are those of each model's columns, `brought` the notes that corpora and models came with.
-    """
-
-    models: Sequence[Model]
-    corpora: list[Corpus]
-    audits: list[Audit]
-    jobs: list[Job]
-    names: Mapping[str, tuple[str, ...]]
-    brought: list[str]
-    notes: list[str]
-
-    @property
-    def suites(self) -> list[Suite]:
-        """The suites that are tested."""
-        return suites_of(self.audits)
-
-    @property
-    def measures(self) -> set[str | Measure]:
-        """The measures that findings can have."""
-        judging = [audit for audit, _ in self.jobs]
-        both = [any(isinstance(one, kind) for one in judging) for kind in (Performance, Behaviour)]
-        summaries = across.MEASURES if all(both) else ()
-        return {measure for one in judging for measure in one.measures} | {*summaries, "caution"}
-
-    @property
-    def tags(self) -> set[str]:
-        """The tags of all checks, which are keys of their findings."""
-        return {tag for suite in self.suites for check in suite.checks for tag in check.tags}
-
-
-def _prepared(
-    models: Sequence[Model],
-    corpora: Sequence[Corpus],
-    settings: Settings,
-    more_audits: Sequence[Audit] = (),
-) -> _Prepared:
-    """Check models and corpora, align their labels and list the jobs."""
-    audits = [*shipped_audits(settings), *more_audits]
-    _refuse_repeats([model.name for model in models], "model", "append ?name=NAME to the model")
-    _refuse_repeats([corpus.name for corpus in corpora], "corpus", "write NAME=PATH")
-    _refuse_repeats([one.name for one in audits], "audit", "name each audit once")
-    for corpus in corpora:
-        if not len(corpus):
-            raise BadInput(f"corpus '{corpus.name}' has no texts to audit")
-    brought = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
-    brought += [f"{model.name}: {note}" for model in models for note in getattr(model, "notes", ())]
-    notes = [
-        f"{corpus.name}: {counted(rows, 'row')} left out ({why})"
-        for corpus in corpora
-        for why, rows in corpus.left_out.items()
-    ]
-    aligned = align(
-        models,
-        corpora,
-        suites_of(audits),
-        annotated=any(isinstance(one, Performance) for one in audits),
-        strict=not all(map(is_own, audits)),
-    )
-    notes += [*aligned.notes, *check_trained_on(settings.trained_on, models, corpora)]
-    fitted = aligned.corpora
-    if settings.fit:
-        readers = [model.read for model in models if isinstance(model, Windowed)]
-        sentences = [s for suite in suites_of(audits) for check in suite.checks for s in check.sentences]
-        pairs = [fit_texts(corpus, readers, sentences) for corpus in fitted]
-        fitted = [corpus for corpus, _ in pairs]
-        notes += [
-            f"{corpus.name}: {counted(count, 'text')} shortened so that added sentences are read (--fit)"
-            for corpus, count in pairs
-            if count
-        ]
-    jobs, skipped = jobs_of(audits, fitted)
-    return _Prepared(models, aligned.corpora, audits, jobs, aligned.names, brought, [*notes, *skipped])
-
-
-def _judged(
-    prepared: _Prepared, views: Sequence[RememberedScores], tallies: Mapping[str, Tally], settings: Settings
-) -> Run:
+def _judged(prepared: Prepared, found: Answers, settings: Settings) -> Run:
     """The findings of all jobs, what holds across them, cautions about the corpora, and the cases to show."""
-    findings, tables = judge_jobs(prepared.jobs, views)
+    findings, tables = prepared.judge(found.views)
     findings += across_corpora(findings)
-    if len(views) > 1 or len(prepared.corpora) > 1:
-        findings += across.across_models(findings)
+    if len(found.views) > 1 or len(prepared.corpora) > 1:
+        findings += across_models(findings)
     for corpus in prepared.corpora:
         cautions = cheap_cautions(corpus, called=corpus.called, show=settings.show_texts)
         findings += [caution.finding() for caution in cautions]
@@ -237,20 +133,20 @@ def _judged(
     scopes = [one.scope for one in prepared.audits if isinstance(one, Fairness)]
     return Run(
         plan=_plan_of(prepared, settings),
-        environment=environment_of(prepared.models, prepared.corpora, prepared.suites, tallies),
+        environment=environment_of(prepared.models, prepared.corpora, prepared.suites, found.tallies),
         findings=Findings(findings),
         tables=tables,
         shown=(
             *shown_cases(tables.get("cases"), fitted, prepared.suites, settings.show_texts),
             *shown_pairs(tables.get("pairs"), prepared.corpora, scopes, settings.show_texts),
         ),
-        notes=(*prepared.brought, *prepared.notes, *_failures(views, tallies)),
-        incomplete=sum(tally.failed for tally in tallies.values()),
+        notes=(*prepared.brought, *prepared.notes, *_failures(found)),
+        incomplete=sum(tally.failed for tally in found.tallies.values()),
         own_audits=own_audits(prepared.audits, findings),
     )
 
 
-def _plan_of(prepared: _Prepared, settings: Settings) -> dict[str, Any]:
+def _plan_of(prepared: Prepared, settings: Settings) -> dict[str, Any]:
     """The plan as it was carried out, for the folder and the page."""
     for_all = settings.trained_on.get("", ())
     trained = {
@@ -276,12 +172,12 @@ def _plan_of(prepared: _Prepared, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _failures(views: Sequence[RememberedScores], tallies: Mapping[str, Tally]) -> Iterator[str]:
+def _failures(found: Answers) -> Iterator[str]:
     """Notes on texts that could not be scored."""
-    for view in views:
+    for view in found.views:
         for reason, count in view.complaints.items():
             yield f"model '{view.model}': {counted(count, 'text')} could not be scored: {reason}"
-    for name, tally in tallies.items():
+    for name, tally in found.tallies.items():
         if tally.failed:
             texts = counted(tally.failed, "text")
             yield f"model '{name}': {texts} could not be scored; the run is incomplete"
@@ -298,9 +194,3 @@ def _baseline(gate: Gate) -> tuple[Finding, ...]:
             do=f"create it first: run the same audit without this gate, with --out {folder}",
         )
     return open_run(folder).findings
-
-
-def _refuse_repeats(names: Sequence[str], what: str, do: str) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise BadInput(f"two of the {what} names are '{name}'", allowed=f"one name per {what}", do=do)

@@ -27,7 +27,7 @@ from psycheck.models.vectors.static import WordVectors, matched_words
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
-from psycheck.scoring.answers import encode_spans_once
+from psycheck.scoring.answers import encode_once
 
 VERB = "bias"
 
@@ -61,8 +61,8 @@ def encoder_bias(
     drawn = {one.name: _drawn(opened, one, selected, how) for one in selected}
     request = ask(gender(), selected, drawn, contextual=not static)
     spoken = request.distinct()
-    vectors = Embedded(spoken, encode_spans_once(opened, [s.text for s in spoken], [s.span for s in spoken]))
-    found = judge(request, vectors, {"audit": VERB, "encoder": opened.name}, how)
+    encoded = encode_once(opened, [s.text for s in spoken], [s.span for s in spoken])
+    found = judge(request, Embedded(spoken, encoded), {"audit": VERB, "encoder": opened.name}, how)
     run = Run(
         plan={
             "verb": VERB,

@@ -1,49 +1,137 @@
-"""Which audit judges which corpus: one list of jobs that serves asking and judging."""
+"""A run before anything is scored: its audits, the labels that are the same, and one list of jobs."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
 
 import polars as pl
 from markupsafe import escape
 
-from psycheck.audits.behaviour import Behaviour, Length
+from psycheck.audits.behaviour import Behaviour, Length, refuse_unscored
 from psycheck.audits.fairness import Fairness
-from psycheck.audits.performance import Performance
+from psycheck.audits.performance import Performance, shared_labels, some_labels
 from psycheck.audits.suite import Suite, read_suite
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, nearest
+from psycheck.audits.summary import ACROSS
+from psycheck.corpora.shorten import fit_texts
+from psycheck.corpus import LABEL, Corpus
+from psycheck.errors import BadInput, counted, nearest, neighbours
 from psycheck.finding import Finding
 from psycheck.measure import Measure
-from psycheck.model import Audit, Judgement, Scores
+from psycheck.model import Audit, Judgement, Model, Scores, Windowed
+from psycheck.models.labels import nameless, nameless_score
 from psycheck.run import OwnAudit
 from psycheck.scoring.engine import Piece
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.plan import AUDITS, Settings
 
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that is ready to be scored.
+
+    `corpora` have their labels aligned; the jobs hold them with shortened texts where `fit` asks for it.
+    `names` are those of each model's columns, `brought` the notes that corpora and models came with.
+    """
+
+    models: Sequence[Model]
+    corpora: list[Corpus]
+    audits: list[Audit]
+    suites: list[Suite]
+    jobs: list[tuple[Audit, Corpus]]
+    names: Mapping[str, tuple[str, ...]]
+    brought: list[str]
+    notes: list[str]
+
+    @property
+    def measures(self) -> set[str | Measure]:
+        """The measures that findings can have."""
+        known = {measure for audit, _ in self.jobs for measure in audit.measures} | {"caution"}
+        return known | {*ACROSS} if {"accuracy", "pass_rate"} <= known else known
+
+    @property
+    def tags(self) -> set[str]:
+        """The tags of all checks, which are keys of their findings."""
+        return {tag for suite in self.suites for check in suite.checks for tag in check.tags}
+
+    def pieces(self) -> Iterator[Piece]:
+        """The texts that the jobs ask for, slice by slice, with the share of the asking that is done."""
+        total = sum(len(corpus) for _, corpus in self.jobs) or 1
+        done = 0
+        for audit, corpus in self.jobs:
+            for piece in corpus.slices():
+                done += len(piece)
+                yield done / total, audit.ask(piece)
+
+    def judge(self, views: Sequence[Scores]) -> tuple[list[Finding], dict[str, pl.DataFrame]]:
+        """The findings and the tables of all jobs, model by model."""
+        findings: list[Finding] = []
+        tables: dict[str, list[pl.DataFrame]] = {}
+        for view in views:
+            for audit, corpus in self.jobs:
+                judgement = audit.judge(corpus, view)
+                if is_own(audit):
+                    judgement = _checked(audit, judgement, {"model": view.model, "corpus": corpus.name})
+                findings += judgement.findings
+                for name, table in judgement.tables.items():
+                    tables.setdefault(name, []).append(table)
+        return findings, {name: pl.concat(parts) for name, parts in tables.items()}
 
 
-class Job(NamedTuple):
-    """One audit of one corpus."""
+def prepare(
+    models: Sequence[Model], corpora: Sequence[Corpus], settings: Settings, more_audits: Sequence[Audit] = ()
+) -> Prepared:
+    """Check models and corpora, align their labels and list the jobs, corpus by corpus."""
+    audits = [*_shipped_audits(settings), *more_audits]
+    for what, named, do in (
+        ("model", [model.name for model in models], "append ?name=NAME to the model"),
+        ("corpus", [corpus.name for corpus in corpora], "write NAME=PATH"),
+        ("audit", [audit.name for audit in audits], "name each audit once"),
+    ):
+        for name in named:
+            if named.count(name) > 1:
+                raise BadInput(f"two of the {what} names are '{name}'", allowed=f"one name per {what}", do=do)
+    for corpus in corpora:
+        if not len(corpus):
+            raise BadInput(f"corpus '{corpus.name}' has no texts to audit")
+    opened: list[Any] = [*corpora, *models]
+    brought = [f"{one.name}: {note}" for one in opened for note in getattr(one, "notes", ())]
+    notes = [
+        f"{corpus.name}: {counted(rows, 'row')} left out ({why})"
+        for corpus in corpora
+        for why, rows in corpus.left_out.items()
+    ]
+    suites = [audit.suite for audit in audits if isinstance(audit, Behaviour)]
+    aligned, columns, guessed = _align(models, corpora, suites, audits)
+    notes += [*guessed, *_not_audited(settings.trained_on, models, corpora)]
+    readers = [model.read for model in models if isinstance(model, Windowed)]
+    sentences = [s for suite in suites for check in suite.checks for s in check.sentences]
+    jobs, skipped = [], []
+    for corpus in aligned:
+        if settings.fit:
+            corpus, count = fit_texts(corpus, readers, sentences)
+            if count:
+                texts = counted(count, "text")
+                notes.append(f"{corpus.name}: {texts} shortened so that added sentences are read (--fit)")
+        for audit in audits:
+            if reason := audit.skips(corpus) if hasattr(audit, "skips") else None:
+                skipped.append(f"{corpus.name}: not judged by audit '{audit.name}': {reason}")
+            else:
+                jobs.append((audit, corpus))
+    return Prepared(models, aligned, audits, suites, jobs, columns, brought, [*notes, *skipped])
 
-    audit: Audit
-    corpus: Corpus
 
-
-def shipped_audits(settings: Settings) -> list[Audit]:
+def _shipped_audits(settings: Settings) -> list[Audit]:
     """The audits that the settings name, in the order in which their findings are written."""
     names = set(settings.audits)
-    suites = [read_suite(name) for name in settings.suites] if names & {"behaviour", "length"} else []
-    checks = [
-        Behaviour(suite, settings.threshold, settings.seed, settings.variants, "length" in names)
-        for suite in suites
-    ]
     audits: list[Audit] = []
     if "performance" in names:
         audits.append(Performance(settings.threshold, settings.resamples, settings.seed))
-    audits += checks if "behaviour" in names else map(Length.of, checks)
+    if names & {"behaviour", "length"}:
+        kind = Behaviour if "behaviour" in names else Length.of
+        tested = (settings.threshold, settings.seed, settings.variants, "length" in names)
+        audits += [kind(read_suite(name), *tested) for name in settings.suites]
     if "fairness" in names:
         audits.append(Fairness(settings.threshold, scope_of(settings.swap, settings.swap_person)))
     return audits
@@ -63,7 +151,7 @@ def split_audits(requested: Iterable[Any]) -> tuple[list[str], list[Audit]]:
                 where="audits",
                 allowed=f"{', '.join(AUDITS)}, or an object with name, measures, ask and judge",
             )
-        if is_own(audit) and (not _NAME.fullmatch(str(audit.name)) or audit.name in AUDITS):
+        if is_own(audit) and (not re.fullmatch(r"[\w-]+", str(audit.name), re.ASCII) or audit.name in AUDITS):
             raise BadInput(
                 f"an audit cannot be called '{audit.name}'",
                 where="audits",
@@ -71,50 +159,6 @@ def split_audits(requested: Iterable[Any]) -> tuple[list[str], list[Audit]]:
             )
         objects.append(audit)
     return names, objects
-
-
-def jobs_of(audits: Sequence[Audit], corpora: Sequence[Corpus]) -> tuple[list[Job], list[str]]:
-    """Every audit of every corpus, corpus by corpus, and a note on each corpus that an audit skips."""
-    jobs, notes = [], []
-    for corpus in corpora:
-        for audit in audits:
-            reason = audit.skips(corpus) if hasattr(audit, "skips") else None
-            if reason:
-                notes.append(f"{corpus.name}: not judged by audit '{audit.name}': {reason}")
-            else:
-                jobs.append(Job(audit, corpus))
-    return jobs, notes
-
-
-def suites_of(audits: Iterable[Audit]) -> list[Suite]:
-    """The suites that the audits test."""
-    checks = (audit.behaviour if isinstance(audit, Length) else audit for audit in audits)
-    return [audit.suite for audit in checks if isinstance(audit, Behaviour)]
-
-
-def pieces_of(jobs: Sequence[Job]) -> Iterator[Piece]:
-    """The texts that the jobs ask for, slice by slice, with the share of the asking that is done."""
-    total = sum(len(corpus) for _, corpus in jobs) or 1
-    done = 0
-    for audit, corpus in jobs:
-        for piece in corpus.slices():
-            done += len(piece)
-            yield done / total, audit.ask(piece)
-
-
-def judge_jobs(jobs: Sequence[Job], views: Sequence[Scores]) -> tuple[list[Finding], dict[str, pl.DataFrame]]:
-    """The findings and the tables of all jobs, model by model."""
-    findings: list[Finding] = []
-    tables: dict[str, list[pl.DataFrame]] = {}
-    for view in views:
-        for audit, corpus in jobs:
-            judgement = audit.judge(corpus, view)
-            if is_own(audit):
-                judgement = _checked(audit, judgement, {"model": view.model, "corpus": corpus.name})
-            findings += judgement.findings
-            for name, table in judgement.tables.items():
-                tables.setdefault(name, []).append(table)
-    return findings, {name: pl.concat(parts) for name, parts in tables.items()}
 
 
 def is_own(audit: Audit) -> bool:
@@ -127,14 +171,9 @@ def own_audits(audits: Iterable[Audit], findings: Sequence[Finding]) -> tuple[Ow
     described = []
     for audit in filter(is_own, audits):
         mine = tuple(finding for finding in findings if finding.where.get("audit") == audit.name)
-        described.append(
-            OwnAudit(
-                audit.name,
-                str(getattr(audit, "title", audit.name)),
-                tuple(measure for measure in audit.measures if isinstance(measure, Measure)),
-                str(escape(audit.section(mine))) if hasattr(audit, "section") else None,
-            )
-        )
+        measures = tuple(measure for measure in audit.measures if isinstance(measure, Measure))
+        section = str(escape(audit.section(mine))) if hasattr(audit, "section") else None
+        described.append(OwnAudit(audit.name, str(getattr(audit, "title", audit.name)), measures, section))
     return tuple(described)
 
 
@@ -161,3 +200,106 @@ def _checked(audit: Audit, judgement: object, place: dict[str, str]) -> Judgemen
     )
     # Named after the audit: a table of the same name may belong to another one.
     return Judgement(findings, {f"{audit.name}-{name}": table for name, table in judgement.tables.items()})
+
+
+def _align(
+    models: Sequence[Model], corpora: Sequence[Corpus], suites: Sequence[Suite], audits: Sequence[Audit]
+) -> tuple[list[Corpus], dict[str, tuple[str, ...]], list[str]]:
+    """Give labels of models, corpora and suites the same names, and refuse those that do not fit together.
+
+    Returns the corpora with their labels renamed, the names of each model's columns, and notes on guesses.
+    """
+    # The labels that a run is about: those of the suites, or else those of the corpora.
+    tested = dict.fromkeys(check.label for suite in suites for check in suite.checks)
+    expected = tuple(tested) or tuple(dict.fromkeys(label for corpus in corpora for label in corpus.labels))
+    renamed, notes = _name_labels(corpora, models, expected)
+    known = {label for corpus in renamed for label in corpus.labels}
+    for suite in suites:
+        for check in suite.checks:
+            # A label that is almost that of a corpus: one of the two is misspelt.
+            if check.label not in known and get_close_matches(check.label, known, n=1, cutoff=0.8):
+                raise BadInput(
+                    f"suite '{suite.name}' tests '{check.label}', which no corpus is annotated for",
+                    where=f"check {check.id}",
+                    allowed=nearest(check.label, known),
+                    do="correct the label in the suite, or rename the column: --label COLUMN=NAME",
+                )
+    names = {}
+    for model in models:
+        names[model.name], guessed = align_model(
+            model, renamed, expected, strict=not all(map(is_own, audits))
+        )
+        notes += guessed
+        for suite in suites:
+            refuse_unscored(suite, model.name, names[model.name])
+        for corpus in renamed:
+            if corpus.labels and any(isinstance(audit, Performance) for audit in audits):
+                shared_labels(corpus, model.name, names[model.name])
+    return renamed, names, notes
+
+
+def align_model(
+    model: Model, corpora: Sequence[Corpus], expected: Sequence[str], *, strict: bool = True
+) -> tuple[tuple[str, ...], list[str]]:
+    """The names under which a model's columns are judged; only a nameless one takes another name.
+
+    With `strict` the model must score a label that a corpus or a suite has.
+    """
+    wanted = list(dict.fromkeys([*expected, *(label for corpus in corpora for label in corpus.labels)]))
+    by_fold = {label.casefold(): label for label in wanted}
+    names = tuple(by_fold.get(label.casefold(), label) for label in model.labels)
+    if any(name in wanted for name in names):
+        return names, []
+    if len(names) == 1 and nameless_score(names[0]):
+        sole = expected[0] if len(expected) == 1 else wanted[0] if len(wanted) == 1 else None
+        if sole:
+            return (sole,), [f"model '{model.name}': its one score '{names[0]}' is taken as '{sole}'"]
+    if not strict:
+        return names, []
+    if not wanted:
+        raise BadInput(
+            f"no corpus of this run has a label, and no suite names one for model '{model.name}'",
+            do="name the label column (--label), or a suite",
+        )
+    raise BadInput(
+        f"model '{model.name}' scores {some_labels(names)}; corpora and suites have {some_labels(wanted)}",
+        allowed=nearest(names[0], wanted),
+        do="if they are the same, rename one: append ?label=NAME to the model, or use --label COLUMN=NAME",
+    )
+
+
+def _not_audited(
+    trained_on: Mapping[str, Sequence[str]], models: Sequence[Model], corpora: Sequence[Corpus]
+) -> list[str]:
+    """Refuse a model that this run does not have; note corpora that it does not have, as it need not."""
+    names, known = [model.name for model in models], [corpus.name for corpus in corpora]
+    notes = []
+    for model, trained in trained_on.items():
+        if model and model not in names:
+            raise BadInput(
+                f"no model of this run is called '{model}'", where="trained_on", allowed=nearest(model, names)
+            )
+        for corpus in trained:
+            if corpus not in known:
+                near = neighbours(corpus, known)
+                notes.append(
+                    f"trained_on: '{corpus}' is not a corpus of this run{'; ' if near else ''}{near}"
+                )
+    return list(dict.fromkeys(notes))
+
+
+def _name_labels(
+    corpora: Sequence[Corpus], models: Sequence[Model], expected: Sequence[str]
+) -> tuple[list[Corpus], list[str]]:
+    """Give the nameless label of a corpus the name of the one label that the run is about."""
+    meant = expected[0] if len(expected) == 1 else None
+    if meant is None or nameless(meant):
+        meant = next((m.labels[0] for m in models if len(m.labels) == 1 and not nameless(m.labels[0])), None)
+    out, notes = [], []
+    for corpus in corpora:
+        sole = corpus.labels[0] if len(corpus.labels) == 1 else ""
+        if meant and sole != meant and nameless(sole):
+            corpus = replace(corpus, table=corpus.table.rename({LABEL + sole: LABEL + meant}))
+            notes.append(f"{corpus.name}: the label '{sole}' is taken as '{meant}'")
+        out.append(corpus)
+    return out, notes

@@ -1,0 +1,28 @@
+-- The tables of the store. Only ever append: a store made by an earlier version runs the steps it lacks.
+
+-- step
+CREATE TABLE model (
+    id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+    labels TEXT NOT NULL, parts TEXT NOT NULL
+);
+CREATE TABLE batch (
+    id INTEGER PRIMARY KEY, model INTEGER NOT NULL, size INTEGER NOT NULL,
+    texts BLOB NOT NULL, scores BLOB NOT NULL, read BLOB NOT NULL
+);
+CREATE INDEX batch_of_model ON batch (model);
+
+-- step
+ALTER TABLE batch ADD COLUMN replies INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE reply (
+    batch INTEGER NOT NULL, place INTEGER NOT NULL, text BLOB NOT NULL, prompt_tokens INTEGER,
+    completion_tokens INTEGER, finish TEXT NOT NULL, seconds REAL, PRIMARY KEY (batch, place)
+) WITHOUT ROWID;
+CREATE TABLE encoder (
+    id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL, parts TEXT NOT NULL
+);
+CREATE TABLE vectors (
+    id INTEGER PRIMARY KEY, encoder INTEGER NOT NULL, size INTEGER NOT NULL,
+    items BLOB NOT NULL, vectors BLOB NOT NULL, width INTEGER NOT NULL
+);
+CREATE INDEX vectors_of_encoder ON vectors (encoder);
+CREATE TABLE result (key BLOB PRIMARY KEY, numbers BLOB NOT NULL);
