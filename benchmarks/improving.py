@@ -31,9 +31,9 @@ from psycheck.measures.intervals import wilson
 from psycheck.measures.significance import holm
 from psycheck.models.open import open_model
 from psycheck.train.augment import augmented, reader_of
+from psycheck.train.figures import best_threshold
 from psycheck.train.fit import train
 from psycheck.train.recipe import preset
-from psycheck.train.threshold import best_threshold
 from timing import machine, table
 
 NAMES = ("depression_reddit", "depression_tweets", "counselchat")

@@ -30,10 +30,10 @@ from psycheck.models.open import open_model
 from psycheck.report.studies.improve import TRAINED_ON
 from psycheck.scoring.engine import Progress, silent
 from psycheck.train.augment import Addition, Source, augmented, reader_of
+from psycheck.train.figures import best_threshold
 from psycheck.train.fit import train
 from psycheck.train.parts import Parts, held_out, parts_of
 from psycheck.train.recipe import Recipe
-from psycheck.train.threshold import best_threshold
 
 Which = Literal["below_mean", "all"]
 BALANCED, BETTER, CONTROL = "balanced", "augmented", "control"

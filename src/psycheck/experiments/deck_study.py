@@ -37,7 +37,7 @@ from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
 from psycheck.scoring.answers import answers
 from psycheck.scoring.engine import Progress, silent
-from psycheck.train.recipe import Recipe, with_seed
+from psycheck.train.recipe import Recipe
 
 AUDIT = "study"
 
@@ -89,7 +89,7 @@ def study_deck(
             )
             arms: list[ArmResult] = []
             for number in range(seeds):
-                seeded = with_seed(recipe, recipe.seed + number)
+                seeded = replace(recipe, seed=recipe.seed + number)
                 arms += sentence_arms(setting, seeded, ways if retrain else None)
             rates += _check_rates(setting, arms[0].model, all_checks, named(recipe), texts)
             findings += findings_of(setting, arms, resamples)

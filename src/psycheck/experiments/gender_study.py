@@ -35,7 +35,7 @@ from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
 from psycheck.text.gender.edits import Scope
 from psycheck.train.grids import Grid, grid, learners
-from psycheck.train.recipe import Recipe, with_seed
+from psycheck.train.recipe import Recipe
 
 PRONOUNS = Scope()
 
@@ -84,7 +84,7 @@ def study_gender(
     for number, training in enumerate(trainings):
         done += search_learners(setting, grids, training, number)
         for recipe in recipes:
-            seeded = with_seed(recipe.with_(labels=[texts.label]), recipe.seed + number)
+            seeded = recipe.with_(labels=[texts.label], seed=recipe.seed + number)
             done += finetune(setting, seeded, training, number)
     rows = [one.row for one in done]
     run = Run(

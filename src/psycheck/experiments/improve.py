@@ -34,7 +34,7 @@ from psycheck.scoring.engine import Progress, silent
 from psycheck.text.gender.edits import scope_of
 from psycheck.train.card import RECORD, read_record
 from psycheck.train.fit import opened
-from psycheck.train.recipe import Recipe, used, with_seed
+from psycheck.train.recipe import Recipe, used
 
 AUDIT = "improve"
 DECK, GENDER = "deck", "gender"
@@ -104,7 +104,7 @@ def improve(
     say(_ahead(setting, names, seeds, trained=folder is not None))
     arms: list[ArmResult] = []
     for number in range(seeds):
-        seeded, known = with_seed(recipe, recipe.seed + number), folder if number == 0 else None
+        seeded, known = replace(recipe, seed=recipe.seed + number), folder if number == 0 else None
         if augment == GENDER:
             arms += gender_arms(setting, seeded, ways.control, known, scope, first=number == 0)
         else:
