@@ -12,17 +12,24 @@ from psycheck.errors import BadInput, PsycheckError
 from psycheck.experiments.arms import Say, quiet
 from psycheck.experiments.gender_classifiers import (
     TFIDF,
-    Classified,
     Setting,
     encoded,
     finetune,
     search_learners,
     title_of,
 )
-from psycheck.experiments.gender_rows import AUDIT, Decided, changes, figures, pair_rows
-from psycheck.experiments.gender_texts import Balance, Cut, Gendered, How, cut, gendered_texts, label_of
-from psycheck.experiments.gender_training import fewer, training_of
-from psycheck.experiments.gender_unseen import unseen_notes
+from psycheck.experiments.gender_rows import AUDIT, Decided, changes, figures, pair_rows, unseen_notes
+from psycheck.experiments.gender_texts import (
+    Balance,
+    Cut,
+    Gendered,
+    How,
+    cut,
+    fewer,
+    gendered_texts,
+    label_of,
+    training_of,
+)
 from psycheck.finding import Finding, Findings
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.model import Encoder
@@ -76,17 +83,16 @@ def study_gender(
     folder = Path(out)
     reader = None if encoder == TFIDF or not grids else open_encoder(encoder)
     trainings = [training_of(texts, one, k) for k, one in enumerate(cuts)]
-    setting = Setting(texts, folder, reader, progress, say)
+    setting = Setting(folder, reader, progress, say)
     every_text = [text for training in trainings for text in training.every_text()]
     vectors, unknown = encoded(reader, every_text, setting.store, progress)
     setting = replace(setting, vectors=vectors)
-    done: list[Classified] = []
-    for number, training in enumerate(trainings):
-        done += search_learners(setting, grids, training, number)
+    rows: list[Decided] = []
+    for training in trainings:
+        rows += search_learners(setting, grids, training)
         for recipe in recipes:
-            seeded = recipe.with_(labels=[texts.label], seed=recipe.seed + number)
-            done += finetune(setting, seeded, training, number)
-    rows = [one.row for one in done]
+            seeded = recipe.with_(labels=[texts.label], seed=recipe.seed + training.seed)
+            rows += finetune(setting, seeded, training)
     run = Run(
         plan={
             **_plan(opened, texts, cuts, grids, recipes),
@@ -95,7 +101,7 @@ def study_gender(
             "neutral": how,
             "scope": {key: getattr(scope, key) for key in ("nouns", "titles", "names", "person")},
             "seeds": seeds,
-            "chosen": {one.name: one.parameters for one in done if one.parameters},
+            "chosen": {row.name: row.parameters for row in rows if row.parameters},
         },
         environment=environment_of([reader] if reader is not None else [], [opened]),
         findings=Findings(_findings(rows, texts, resamples)),
@@ -104,7 +110,7 @@ def study_gender(
             *_notes(opened, texts, cuts),
             *unseen_notes(rows),
             *unknown,
-            *(note for one in done for note in one.notes),
+            *(f"{row.name}: the last fit reached its iteration limit" for row in rows if not row.converged),
             *paper_notes(),
         ),
         folder=folder,
