@@ -12,24 +12,23 @@ from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
-from typing import Any, Literal
-
-import numpy as np
+from typing import Annotated, Any, Literal
 
 from psycheck.audits.holm import holm_families
 from psycheck.audits.suite import Suite
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
+from psycheck.experiments import rows as comparing
 from psycheck.experiments.asking import additions_of, sample, scored, sentence_cases
-from psycheck.experiments.changes import PLAIN, RATE, rate_changes
-from psycheck.experiments.rows import DECISIONS, FAMILY, Scored, against, against_chance, differences, figures
+from psycheck.experiments.rows import PLAIN, RATE, Scored
 from psycheck.finding import Finding
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.model import Model
 from psycheck.models.open import open_model
 from psycheck.report.studies.improve import TRAINED_ON
 from psycheck.scoring.engine import Progress, silent
-from psycheck.train.augment import Addition, Source, augmented, reader_of
+from psycheck.settings.reader import Limit
+from psycheck.train.augment import Source, augmented, reader_of
 from psycheck.train.figures import best_threshold
 from psycheck.train.fit import train
 from psycheck.train.parts import Parts, held_out, parts_of
@@ -37,7 +36,6 @@ from psycheck.train.recipe import Recipe
 
 Which = Literal["below_mean", "all"]
 BALANCED, BETTER, CONTROL = "balanced", "augmented", "control"
-SHARE = 0.5
 SAMPLE = 40
 Say = Callable[[str], None]
 
@@ -59,7 +57,7 @@ class Ways:
     suite: str = "deck"
     unseen: str = "deck-unseen"
     which: Which = "all"
-    share: float = SHARE
+    share: Annotated[float, Limit("above 0 and up to 1", lambda share: 0 < share <= 1)] = 0.5
     agreeing: bool = True
     balance: bool = True
     control: bool = True
@@ -147,16 +145,10 @@ def setting_of(
     tests = (test, *(held_out(one) or one for one in others))
     for one in tests:
         one.targets([label])  # raises an error that lists the labels where this one is missing
-    marks: dict[str, Any] = {
-        name: [None if np.isnan(mark) else float(mark) for mark in column]
-        for name, column in zip(parts.labels, parts.dev.targets.T, strict=True)
-    }
+    marks = dict(zip(parts.labels, parts.dev.targets.T.tolist(), strict=True))
     dev = Corpus.of(f"{corpus.name} dev", parts.dev.texts, labels=marks)
-    probe = sample(dev, texts, seed=0)
-    remembered = store or out / "scores.sqlite"
-    return Setting(
-        audit, corpus, label, parts, tests, dev, probe, tuple(suites), out, remembered, progress, say
-    )
+    kept = (out, store or out / "scores.sqlite", progress, say)
+    return Setting(audit, corpus, label, parts, tests, dev, sample(dev, texts, seed=0), tuple(suites), *kept)
 
 
 def sentence_arms(
@@ -180,9 +172,16 @@ def sentence_arms(
         return [replace(plain, checks=ids)]
     setting.say(f"seed {recipe.seed}: checks to learn from: {', '.join(ids)}")
     additions = additions_of(checks)
-    notes = _one_sided(additions, recipe.seed) if ways.agreeing else []
-    for note in notes:
-        setting.say(note)
+    sides = {addition.presence for addition in additions}
+    notes = []
+    if ways.agreeing and len(sides) == 1:  # then any sentence gives the class away
+        side, mark = ("presence", 1) if sides.pop() else ("absence", 0)
+        notes = [
+            f"seed {recipe.seed}: all checks to learn from are about {side}, so only texts annotated {mark} "
+            "get a sentence: the model may learn that any sentence at the end means that class (improve "
+            "--which all gives both classes sentences)"
+        ]
+        setting.say(notes[0])
     results = [replace(plain, checks=ids, notes=tuple(notes))]
     weighted = recipe.with_(class_weights=recipe.class_weights or ways.balance)
     sources: dict[str, Source] = {BETTER: "checks", CONTROL: "random"}
@@ -203,19 +202,6 @@ def sentence_arms(
         learned = ids if arm == BETTER else ()
         results.append(run_arm(setting, corpus, weighted, arm, counts, learned=learned))
     return results
-
-
-def _one_sided(additions: Sequence[Addition], seed: int) -> list[str]:
-    """A warning where only one class gets sentences: then any sentence gives the class away."""
-    sides = {addition.presence for addition in additions}
-    if len(sides) > 1:
-        return []
-    side, mark = ("presence", 1) if sides.pop() else ("absence", 0)
-    return [
-        f"seed {seed}: all checks to learn from are about {side}, so only texts annotated {mark} get a "
-        "sentence: the model may learn that any sentence at the end means that class (improve --which all "
-        "gives both classes sentences)"
-    ]
 
 
 def training_folder(root: Path, name: str, recipe: Recipe, *corpora: Corpus) -> Path:
@@ -287,22 +273,44 @@ def run_arm(
 def findings_of(setting: Setting, arms: Sequence[ArmResult], resamples: int = RESAMPLES) -> list[Finding]:
     """Figures of every arm, what changed against plain, and whether it could be chance."""
     rows = [row for arm in arms for row in arm.rows]
-    out = [f for row in rows for f in figures(row, resamples=resamples)]
+    out = [f for row in rows for f in comparing.figures(row, resamples=resamples)]
     plain = {(row.corpus, row.seed): row for row in rows if row.arm == PLAIN}
-    for decision in DECISIONS:
+    for decision in comparing.DECISIONS:
         for row in rows:
-            out += against_chance(row, decision)
+            out += comparing.against_chance(row, decision)
             if row.arm != PLAIN:
-                out.append(against(row, plain[row.corpus, row.seed], decision))
+                out.append(comparing.against(row, plain[row.corpus, row.seed], decision))
     for measure in ("mcnemar_p", "chance_p"):
-        out += holm_families(out, measure, FAMILY)
+        out += holm_families(out, measure, comparing.FAMILY)
     for name in dict.fromkeys(row.arm for row in rows if row.arm != PLAIN):
         for test in setting.tests:
-            mine = [row for row in rows if row.arm == name and row.corpus == test.name]
-            out += differences([(plain[row.corpus, row.seed], row) for row in mine], resamples=resamples)
+            pairs = [
+                (plain[row.corpus, row.seed], row)
+                for row in rows
+                if row.arm == name and row.corpus == test.name
+            ]
+            out += comparing.differences(pairs, resamples=resamples)
     rates = [f for arm in arms for f in arm.findings]
     passed = {(arm.arm, str(arm.seed), *key): texts for arm in arms for key, texts in arm.passed.items()}
-    return [*out, *rates, *rate_changes(rates, passed)]
+    return [*out, *rates, *comparing.rate_changes(rates, passed)]
+
+
+def seeded(recipe: Recipe, seeds: int) -> list[Recipe]:
+    """The recipe with its own seed and those after it."""
+    if seeds < 1:
+        raise BadInput(f"seeds = {seeds}", allowed="1 or more")
+    return [replace(recipe, seed=recipe.seed + number) for number in range(seeds)]
+
+
+def described(corpora: Sequence[Corpus], suites: Sequence[Suite]) -> dict[str, Any]:
+    """The corpora and suites of a plan."""
+    return {
+        "corpora": [
+            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
+            for c in corpora
+        ],
+        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in suites],
+    }
 
 
 def checks_by_seed(arms: Sequence[ArmResult]) -> dict[str, list[str]]:

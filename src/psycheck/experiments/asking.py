@@ -13,7 +13,7 @@ from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
-from psycheck.model import FloatArray, Model, Windowed
+from psycheck.model import FloatArray, Judgement, Model, Windowed
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.scoring.engine import Progress, silent
 from psycheck.train.augment import Addition
@@ -27,10 +27,27 @@ def scored(
     progress: Progress = silent,
 ) -> list[FloatArray]:
     """A model's scores of one label for each corpus, each (n,); NaN where it gave no usable answer."""
-    column = column_of(model, label)
+    if label not in model.labels:
+        raise BadInput(f"model '{model.name}' does not score '{label}'", allowed=", ".join(model.labels))
+    column = model.labels.index(label)
     pieces = in_equal_shares([corpus.texts for corpus in corpora])
     with answers([model], pieces, store=store_path, progress=progress) as found:
         return [found.views[0].of(corpus.texts)[:, column] for corpus in corpora]
+
+
+def judged(
+    model: Model,
+    corpus: Corpus,
+    audits: Sequence[Behaviour],
+    store_path: Path | None = None,
+    progress: Progress = silent,
+) -> list[Judgement]:
+    """What audits find on a corpus whose texts are shortened so that every sentence is read."""
+    sentences = [s for audit in audits for check in audit.suite.checks for s in check.sentences]
+    fitted, _ = fit_texts(corpus, [model.read] if isinstance(model, Windowed) else [], sentences)
+    pieces = in_equal_shares([audit.ask(fitted) for audit in audits])
+    with answers([model], pieces, store=store_path, progress=progress) as found:
+        return [audit.judge(fitted, found.views[0]) for audit in audits]
 
 
 def sentence_cases(
@@ -40,20 +57,12 @@ def sentence_cases(
     store_path: Path | None = None,
     progress: Progress = silent,
 ) -> tuple[list[Finding], dict[tuple[str, str], dict[str, bool]]]:
-    """Pass rates of the DIR checks of suites, and which texts passed, by suite and check, then by id.
-
-    Texts are shortened so that every sentence is read.
-    """
+    """Pass rates of the DIR checks of suites, and which texts passed, by suite and check, then by id."""
     audits = [Behaviour(dir_checks(suite)) for suite in suites]
-    sentences = [s for audit in audits for check in audit.suite.checks for s in check.sentences]
-    readers = [model.read] if isinstance(model, Windowed) else []
-    fitted, _ = fit_texts(corpus, readers, sentences)
-    pieces = in_equal_shares([audit.ask(fitted) for audit in audits])
-    with answers([model], pieces, store=store_path, progress=progress) as found:
-        judged = [audit.judge(fitted, found.views[0]) for audit in audits]
-    rates = [finding for one in judged for finding in one.findings if finding.measure == "pass_rate"]
+    found = judged(model, corpus, audits, store_path, progress)
+    rates = [finding for one in found for finding in one.findings if finding.measure == "pass_rate"]
     passed: dict[tuple[str, str], dict[str, bool]] = {}
-    for one in judged:
+    for one in found:
         cases = one.tables["cases"].select(pl.col("suite", "check", "id", "outcome").cast(pl.String))
         for suite, check, id_, outcome in cases.iter_rows():
             if outcome in ("passed", "failed"):
@@ -86,10 +95,3 @@ def additions_of(checks: Sequence[Check]) -> list[Addition]:
         for check in checks
         for sentence in check.sentences
     ]
-
-
-def column_of(model: Model, label: str) -> int:
-    """The column of a model's scores for a label."""
-    if label not in model.labels:
-        raise BadInput(f"model '{model.name}' does not score '{label}'", allowed=", ".join(model.labels))
-    return model.labels.index(label)

@@ -1,7 +1,7 @@
 """Retrain a model on the checks it failed, or on both genders, and test it on corpora it never saw."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,23 @@ from psycheck.experiments.arms import (
     Setting,
     Ways,
     checks_by_seed,
+    described,
     findings_of,
     quiet,
+    seeded,
     sentence_arms,
     setting_of,
 )
 from psycheck.experiments.asking import dir_checks
-from psycheck.experiments.changes import PLAIN
 from psycheck.experiments.gender_arms import gender_arms
+from psycheck.experiments.rows import PLAIN
 from psycheck.finding import Findings
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
+from psycheck.settings.reader import read_settings
 from psycheck.text.gender.edits import scope_of
 from psycheck.train.card import RECORD, read_record
 from psycheck.train.fit import opened
@@ -68,7 +71,11 @@ def improve(
     (all) choose the words to swap, in training and in these pairs. Settings of the other kind of augmenting
     are an error.
     """
-    ways = ways_of(changes)
+    known = [field.name for field in fields(Ways)]
+    for name in changes:
+        if name not in known:
+            raise BadInput(f"improve() has no setting '{name}'", allowed=nearest(name, known))
+    ways = read_settings(Ways, changes)
     if augment not in (DECK, GENDER):
         raise BadInput(f"cannot augment with '{augment}'", allowed=nearest(augment, (DECK, GENDER)))
     if augment != GENDER and (swap is not None or swap_person is not None):
@@ -83,9 +90,8 @@ def improve(
             do="remove them, or use --augment deck",
         )
     scope = scope_of(swap or (), swap_person or "all")
-    if seeds < 1:
-        raise BadInput(f"seeds = {seeds}", allowed="1 or more")
     folder, recipe = _start(start)
+    several = seeded(recipe, seeds)
     setting = setting_of(
         open_corpus(corpus),
         [open_corpus(one) for one in others],
@@ -103,12 +109,12 @@ def improve(
     names = ways.arms(recipe) if augment == DECK else (PLAIN, BETTER, CONTROL)[: 2 + ways.control]
     say(_ahead(setting, names, seeds, trained=folder is not None))
     arms: list[ArmResult] = []
-    for number in range(seeds):
-        seeded, known = replace(recipe, seed=recipe.seed + number), folder if number == 0 else None
+    for one in several:
+        first = one is several[0]
         if augment == GENDER:
-            arms += gender_arms(setting, seeded, ways.control, known, scope, first=number == 0)
+            arms += gender_arms(setting, one, ways.control, folder if first else None, scope, first=first)
         else:
-            arms += sentence_arms(setting, seeded, ways, known)
+            arms += sentence_arms(setting, one, ways, folder if first else None)
     checks = checks_by_seed(arms)
     if augment == DECK and not any(checks.values()):
         raise BadInput(
@@ -116,7 +122,21 @@ def improve(
             do="learn from all of them: --which all",
         )
     counts = {f"{arm.arm}-{arm.seed}": dict(arm.augmented) for arm in arms if arm.augmented}
-    plan = _plan(setting, arms, recipe, seeds) | {"ways": asdict(ways), "chosen": checks, "augmented": counts}
+    models = [arm.model for arm in arms]
+    plan = {
+        "augment": augment,
+        "verb": AUDIT,
+        "models": [{"name": model.name, "labels": list(model.labels)} for model in models],
+        **described(setting.tests, setting.suites),
+        "trained_on": {model.name: [setting.corpus.name] for model in models},
+        "threshold": 0.5,
+        "recipe": used(recipe),
+        "seeds": seeds,
+        "sentences_tried_on": len(setting.probe) if setting.suites else 0,
+        "ways": asdict(ways),
+        "chosen": checks,
+        "augmented": counts,
+    }
     if augment == GENDER:
         plan |= {"swap": list(scope.words), "swap_person": scope.person}
         notes = _gender_notes(arms, counts)
@@ -124,10 +144,8 @@ def improve(
         tried = f"sentences were tried on {len(setting.probe)} texts of dev"
         notes = [f"{tried}; checks that training used are marked 'trained_on'"]
     run = Run(
-        plan={"augment": augment, **plan},
-        environment=environment_of(
-            [arm.model for arm in arms], [setting.corpus, *setting.tests[1:]], setting.suites
-        ),
+        plan=plan,
+        environment=environment_of(models, [setting.corpus, *setting.tests[1:]], setting.suites),
         findings=Findings(findings_of(setting, arms, resamples)),
         notes=(*notes, *(note for arm in arms for note in arm.notes)),
         folder=setting.out,
@@ -145,20 +163,6 @@ def _ahead(setting: Setting, arms: Sequence[str], seeds: int, *, trained: bool) 
         f"{counted(len(setting.parts.train), 'text')} of train and {len(setting.parts.dev):,} of dev; "
         f"test texts per model: {tests}"
     )
-
-
-def ways_of(changes: Mapping[str, Any]) -> Ways:
-    """The default ways with changes; unknown names and values out of range are errors."""
-    known = {one.name for one in fields(Ways)}
-    for name in changes:
-        if name not in known:
-            raise BadInput(f"improve() has no setting '{name}'", allowed=nearest(name, known))
-    ways = replace(Ways(), **changes)
-    if ways.which not in ("below_mean", "all"):
-        raise BadInput(f"which = '{ways.which}'", allowed="below_mean, all")
-    if not 0 < ways.share <= 1:
-        raise BadInput(f"share = {ways.share}", allowed="above 0 and up to 1")
-    return ways
 
 
 def _start(start: str | Path | Recipe) -> tuple[Path | None, Recipe]:
@@ -200,21 +204,3 @@ def _gender_notes(arms: Sequence[ArmResult], counts: Mapping[str, Mapping[str, i
         out.append(note)
     thresholds = [f"{arm.arm}-{arm.seed} {arm.rows[0].threshold:.3f}" for arm in arms]
     return [*out, f"thresholds chosen on dev: {', '.join(thresholds)}"]
-
-
-def _plan(setting: Setting, arms: Sequence[ArmResult], recipe: Recipe, seeds: int) -> dict[str, Any]:
-    models = [arm.model for arm in arms]
-    return {
-        "verb": "improve",
-        "models": [{"name": model.name, "labels": list(model.labels)} for model in models],
-        "corpora": [
-            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
-            for c in setting.tests
-        ],
-        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in setting.suites],
-        "trained_on": {model.name: [setting.corpus.name] for model in models},
-        "threshold": 0.5,
-        "recipe": used(recipe),
-        "seeds": seeds,
-        "sentences_tried_on": len(setting.probe) if setting.suites else 0,
-    }

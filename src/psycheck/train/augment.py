@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -114,11 +113,8 @@ def augmented(
     }
     table = corpus.table.with_columns(pl.Series("text", texts, pl.String))
     note = f"{corpus.name}: {len(appended)} of {len(inside)} texts of train and dev have a sentence appended"
-    return Augmented(
-        replace(corpus, table=table, notes=(*corpus.notes, note)),
-        MappingProxyType(counts),
-        MappingProxyType(Counter(appended.values())),
-    )
+    augmented = replace(corpus, table=table, notes=(*corpus.notes, note))
+    return Augmented(augmented, counts, Counter(appended.values()))
 
 
 def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = False) -> Augmented:
@@ -133,15 +129,14 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
     edited = {row: edit(texts[row]) for row in inside}
     added = {row: one.text for row, one in edited.items() if one.spans and not one.undecided}
     undecided = tuple(ids[row] for row, one in edited.items() if one.undecided)
-    if not added and undecided:
-        raise BadInput(
-            f"no text of train and dev of corpus '{corpus.name}' can be swapped: "
-            f"{counted(len(undecided), 'text')} with an undecidable word, the others name no gender",
-            do="psycheck regender lists the undecided texts by id",
-        )
     if not added:
+        none = f"no text of train and dev of corpus '{corpus.name}'"
+        if undecided:
+            words = f"{counted(len(undecided), 'text')} with an undecidable word, the others name no gender"
+            do = "psycheck regender lists the undecided texts by id"
+            raise BadInput(f"{none} can be swapped: {words}", do=do)
         raise BadInput(
-            f"no text of train and dev of corpus '{corpus.name}' names a gender",
+            f"{none} names a gender",
             allowed="texts with he, she, him, her, his …",
             do="choose another corpus: without gendered words there is nothing to swap",
         )
@@ -158,12 +153,8 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
     counts["unchanged"] = counts["texts"] - counts["added"] - counts["undecided"]
     what = "repeated unchanged" if control else "added with their gender swapped"
     note = f"{corpus.name}: {len(added)} of {len(inside)} texts of train and dev {what}"
-    return Augmented(
-        replace(corpus, table=pl.concat([corpus.table, more]), notes=(*corpus.notes, note)),
-        MappingProxyType(counts),
-        MappingProxyType({}),
-        undecided,
-    )
+    augmented = replace(corpus, table=pl.concat([corpus.table, more]), notes=(*corpus.notes, note))
+    return Augmented(augmented, counts, {}, undecided)
 
 
 def reader_of(recipe: Recipe) -> Read | None:
