@@ -23,7 +23,7 @@ import polars as pl
 from psycheck.audits.suite import read_suite, shipped_suites
 from psycheck.corpora.open import open_corpus
 from psycheck.corpus import Corpus
-from psycheck.experiments.asking import additions_of, dir_checks, sample, scored, sentence_cases
+from psycheck.experiments.arms import additions_of, dir_checks, sample, scored, sentence_cases
 from psycheck.experiments.rows import Scored, against, differences
 from psycheck.finding import Finding
 from psycheck.measures.classification import auc, confusion, f1, macro_f1

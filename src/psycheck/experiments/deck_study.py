@@ -2,31 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 from psycheck.audits.behaviour import Behaviour
-from psycheck.audits.holm import holm_families
 from psycheck.audits.suite import read_suite
 from psycheck.audits.summary import across_corpora
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.errors import BadInput
 from psycheck.experiments.arms import (
     SAMPLE,
-    ArmResult,
     Say,
     Ways,
-    checks_by_seed,
     described,
-    findings_of,
+    judged,
     named,
     quiet,
+    sample,
     seeded,
     sentence_arms,
     setting_of,
 )
-from psycheck.experiments.asking import dir_checks, judged, sample
-from psycheck.experiments.rows import DECISIONS, FAMILY, PLAIN, Scored, against
+from psycheck.experiments.rows import ArmResult, between_models, checks_by_seed, findings_of
 from psycheck.finding import Finding, Findings
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.run import Run
@@ -84,7 +80,7 @@ def study_deck(
                 corpus,
                 [one for one in opened if one.name != corpus.name],
                 several[0],
-                [dir_checks(all_checks)],
+                [all_checks],
                 folder,
                 audit=AUDIT,
                 texts=texts,
@@ -102,10 +98,10 @@ def study_deck(
                 for f in found.findings
                 if f.measure in ("pass_rate", "pass_rate_mean")
             ]
-            findings += findings_of(setting, arms, resamples)
+            findings += findings_of(arms, resamples)
             done[f"{corpus.name}, {name}"] = arms
     every_arm = [arm for arms in done.values() for arm in arms]
-    findings += between_models([row for arm in every_arm for row in arm.rows])
+    findings += between_models(every_arm)
     findings += [*rates, *across_corpora(rates)]
     plan = {
         "verb": "study deck",
@@ -128,18 +124,3 @@ def study_deck(
     )
     save(run, folder)
     return run
-
-
-def between_models(rows: Sequence[Scored]) -> list[Finding]:
-    """McNemar's p between plain models of different kinds on the same test, adjusted by Holm."""
-    groups: dict[tuple[str, str, int], list[Scored]] = {}
-    for row in rows:
-        if row.arm == PLAIN:
-            groups.setdefault((row.trained_on, row.corpus, row.seed), []).append(row)
-    out = [
-        against(one, other, decision)
-        for group in groups.values()
-        for one, other in combinations(group, 2)
-        for decision in DECISIONS
-    ]
-    return [*out, *holm_families(out, "mcnemar_p", FAMILY)]

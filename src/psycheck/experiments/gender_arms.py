@@ -11,8 +11,8 @@ import polars as pl
 
 from psycheck.audits.fairness import Fairness
 from psycheck.corpus import Corpus
-from psycheck.experiments.arms import BETTER, CONTROL, ArmResult, Setting, run_arm
-from psycheck.experiments.rows import PLAIN, Scored
+from psycheck.experiments.arms import BETTER, CONTROL, Setting, run_arm
+from psycheck.experiments.rows import PLAIN, ArmResult, Scored
 from psycheck.finding import Finding
 from psycheck.measures.fairness import Rate, paired_difference
 from psycheck.report.studies.deck import DEV, HALF
@@ -46,13 +46,11 @@ def gender_arms(
     results = []
     flips: dict[tuple[str, str], dict[str, bool]] = {}
     for arm in (PLAIN, *data):
-        corpus, counts = setting.corpus, dict[str, int]()
         if arm != PLAIN:
-            corpus, counts = data[arm].corpus, dict(data[arm].counts)
-            what = "repeated" if arm == CONTROL else "swapped"
+            counts, what = data[arm].counts, "repeated" if arm == CONTROL else "swapped"
             added = f"{counts['added']} {what} texts added to the {counts['texts']} of train and dev"
             setting.say(f"seed {recipe.seed}, {arm}: {added}")
-        result = run_arm(setting, corpus, recipe, arm, counts, folder=folder if arm == PLAIN else None)
+        result = run_arm(setting, recipe, arm, data.get(arm), folder=folder if arm == PLAIN else None)
         findings = [_undecided(setting, data[BETTER])] if first and arm == PLAIN else []
         for test, row in zip(setting.tests, result.rows, strict=True):
             audits = [Fairness(threshold, scope) for threshold in (0.5, row.threshold)]

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from psycheck.corpus import Corpus
-from psycheck.experiments.arms import Say, named, training_folder
-from psycheck.experiments.asking import scored
+from psycheck.experiments.arms import Say, named, scored, training_folder
 from psycheck.experiments.gender_rows import OWN, Decided
 from psycheck.experiments.gender_texts import Training
 from psycheck.measures.classification import BoolArray
@@ -175,8 +174,8 @@ def _row(
     ids = tuple(texts.ids[i] for i in test)
     # A decision on the very edge may flip with the last bits: a pair that flipped was seen.
     unseen = Counter(filter(None, compress(why, female == male)))
-    rest = (ids, texts.marks[test], female, male, unseen, parameters or {}, converged)
-    return Decided(texts.corpus, texts.label, *by, training.seed, *rest)
+    place = (texts.corpus, texts.label, *by, training.seed, ids)
+    return Decided(*place, texts.marks[test], female, male, unseen, parameters or {}, converged)
 
 
 def same_vectors(first: Any, second: Any) -> BoolArray:
@@ -206,7 +205,7 @@ def why_same(encoder: Encoder, pairs: Sequence[Pair], store: Path | None = None)
     if isinstance(encoder, HfEncoder):
         tokenizer, window = encoder.tokenizer, encoder.max_length
         beyond = not_read(lambda texts: characters_read(tokenizer, texts, window), pairs)
-    parted = [set(a.split()) ^ set(b.split()) for a, b in compress(pairs, ~beyond)]
+    parted = [set(a.split()) ^ set(b.split()) for a, b in compress(pairs, np.logical_not(beyond))]
     words = sorted(set[str]().union(*parted))
     vectors = np.nan_to_num(encode_once(encoder, words, store=store)) if words else np.zeros((0, 1))
     known = set(compress(words, vectors.any(axis=1)))

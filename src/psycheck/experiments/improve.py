@@ -12,21 +12,17 @@ from psycheck.experiments.arms import (
     BETTER,
     CONTROL,
     SAMPLE,
-    ArmResult,
     Say,
     Setting,
     Ways,
-    checks_by_seed,
     described,
-    findings_of,
     quiet,
     seeded,
     sentence_arms,
     setting_of,
 )
-from psycheck.experiments.asking import dir_checks
 from psycheck.experiments.gender_arms import gender_arms
-from psycheck.experiments.rows import PLAIN
+from psycheck.experiments.rows import PLAIN, ArmResult, checks_by_seed, findings_of
 from psycheck.finding import Findings
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.run import Run
@@ -96,7 +92,7 @@ def improve(
         open_corpus(corpus),
         [open_corpus(one) for one in others],
         recipe,
-        [dir_checks(read_suite(name)) for name in (ways.suite, ways.unseen) if name and augment == DECK],
+        [read_suite(name) for name in (ways.suite, ways.unseen) if name and augment == DECK],
         Path(out),
         audit=AUDIT,
         texts=SAMPLE if texts is None else texts,
@@ -146,7 +142,7 @@ def improve(
     run = Run(
         plan=plan,
         environment=environment_of(models, [setting.corpus, *setting.tests[1:]], setting.suites),
-        findings=Findings(findings_of(setting, arms, resamples)),
+        findings=Findings(findings_of(arms, resamples)),
         notes=(*notes, *(note for arm in arms for note in arm.notes)),
         folder=setting.out,
     )

@@ -4,12 +4,14 @@ A decision is a threshold: "0.5", or "dev", the one with the highest macro-F1 on
 needs no threshold, so effects of the decision and of the ranking are kept apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy import stats
 
+from psycheck.audits.holm import holm_families
 from psycheck.finding import Finding
 from psycheck.measures import bootstrap
 from psycheck.measures import classification as measures
@@ -17,6 +19,7 @@ from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.measures.classification import BoolArray, FloatArray, gold, usable
 from psycheck.measures.fairness import paired_difference
 from psycheck.measures.significance import mcnemar
+from psycheck.model import Model
 from psycheck.report.studies.deck import DEV, HALF
 from psycheck.report.studies.improve import TRAINED_ON
 
@@ -60,14 +63,79 @@ class Scored:
         return out
 
     @property
+    def own(self) -> bool:
+        """True if the test belongs to the corpus that the model was trained on."""
+        return self.trained_on == self.corpus
+
+    @property
     def flag(self) -> str:
-        """The flag of findings about it: whether the test belongs to the corpus that it was trained on."""
-        return "in_distribution" if self.trained_on == self.corpus else "out_of_distribution"
+        """The flag of findings about it."""
+        return "in_distribution" if self.own else "out_of_distribution"
 
     def where(self, decision: str) -> dict[str, str]:
         """The `where` of a finding about it."""
         names = ("audit", "model", "arm", "trained_on", "corpus", "label", "seed")
         return {name: str(getattr(self, name)) for name in names} | {"decision": decision}
+
+
+@dataclass(frozen=True, slots=True)
+class ArmResult:
+    """One trained arm: its scores on every test and whatever else was measured.
+
+    `passed` says for each suite and check which texts passed; `augmented` counts what augmenting did to its
+    texts. On a plain arm, `checks` are the ids that the other arms of its seed learn from.
+    """
+
+    arm: str
+    seed: int
+    model: Model
+    rows: tuple[Scored, ...]
+    findings: tuple[Finding, ...]
+    passed: Mapping[tuple[str, str], dict[str, bool]]
+    augmented: Mapping[str, int]
+    checks: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def findings_of(arms: Sequence[ArmResult], resamples: int = RESAMPLES) -> list[Finding]:
+    """Figures of every arm, what changed against plain, and whether it could be chance."""
+    rows = [row for arm in arms for row in arm.rows]
+    out = [f for row in rows for f in figures(row, resamples=resamples)]
+    plain = {(row.corpus, row.seed): row for row in rows if row.arm == PLAIN}
+    for decision in DECISIONS:
+        for row in rows:
+            out += against_chance(row, decision)
+            if row.arm != PLAIN:
+                out.append(against(row, plain[row.corpus, row.seed], decision))
+    for measure in ("mcnemar_p", "chance_p"):
+        out += holm_families(out, measure, FAMILY)
+    for name in dict.fromkeys(row.arm for row in rows if row.arm != PLAIN):
+        for test in dict.fromkeys(row.corpus for row in rows):
+            mine = [row for row in rows if row.arm == name and row.corpus == test]
+            out += differences([(plain[row.corpus, row.seed], row) for row in mine], resamples=resamples)
+    rates = [f for arm in arms for f in arm.findings]
+    passed = {(arm.arm, str(arm.seed), *key): texts for arm in arms for key, texts in arm.passed.items()}
+    return [*out, *rates, *rate_changes(rates, passed)]
+
+
+def between_models(arms: Sequence[ArmResult]) -> list[Finding]:
+    """McNemar's p between plain models of different kinds on the same test, adjusted by Holm."""
+    groups: dict[tuple[str, str, int], list[Scored]] = {}
+    for arm in arms:
+        for row in arm.rows if arm.arm == PLAIN else ():
+            groups.setdefault((row.trained_on, row.corpus, row.seed), []).append(row)
+    out = [
+        against(one, other, decision)
+        for group in groups.values()
+        for one, other in combinations(group, 2)
+        for decision in DECISIONS
+    ]
+    return [*out, *holm_families(out, "mcnemar_p", FAMILY)]
+
+
+def checks_by_seed(arms: Sequence[ArmResult]) -> dict[str, list[str]]:
+    """The ids of the checks learned from, by seed."""
+    return {str(arm.seed): list(arm.checks) for arm in arms if arm.checks is not None}
 
 
 def figures(one: Scored, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Finding]:

@@ -64,7 +64,16 @@ def train(
     test = held_out(corpus) if test is None else test
     if test is None:
         return trained
-    _measure_test(folder, test, recipe)
+    record, fingerprint = read_record(folder), test.fingerprint()
+    if not record["test"] or record["test"]["fingerprint"] != fingerprint:
+        labels = trained.labels
+        part, _ = part_of(test, labels)
+        if not len(part):
+            raise BadInput(f"test corpus '{test.name}' has no text annotated for {', '.join(labels)}")
+        with _clear_errors(recipe, folder):
+            found = figures(part.targets, scores_of(open_model(trained.spec), part.texts), labels)
+            entry = {"corpus": test.name, "fingerprint": fingerprint, "n": len(part), "figures": found}
+            write_record(record | {"test": entry}, folder)
     return opened(folder, reused=trained.reused)
 
 
@@ -195,23 +204,6 @@ def _fit(
     if progress is not None:
         progress(1, 1)
     return fitted
-
-
-def _measure_test(folder: Path, test: Corpus, recipe: Recipe) -> None:
-    """Add the test figures to the record, unless they are already there."""
-    record = read_record(folder)
-    fingerprint = test.fingerprint()
-    if record["test"] and record["test"]["fingerprint"] == fingerprint:
-        return
-    labels = tuple(record["labels"])
-    part, _ = part_of(test, labels)
-    if not len(part):
-        raise BadInput(f"test corpus '{test.name}' has no text annotated for {', '.join(labels)}")
-    with _clear_errors(recipe, folder):
-        scores = scores_of(open_model(SPECS[record["kind"]].format(folder=folder)), part.texts)
-        found = figures(part.targets, scores, labels)
-        record["test"] = {"corpus": test.name, "fingerprint": fingerprint, "n": len(part), "figures": found}
-        write_record(record, folder)
 
 
 @contextmanager
