@@ -13,7 +13,6 @@ from psycheck.experiments.arms import (
     CONTROL,
     SAMPLE,
     Say,
-    Setting,
     Ways,
     described,
     quiet,
@@ -100,10 +99,23 @@ def improve(
         progress=progress,
         say=say,
     )
-    if folder is not None:
-        _same_texts(folder, setting)
+    train = setting.parts.train
+    # Plain and augmented can be compared only if the plain model learned from these very texts.
+    if folder and read_record(folder)["trained_on"]["train"]["fingerprint"] != train.fingerprint():
+        raise BadInput(
+            f"the model was not trained on the train split of corpus '{setting.corpus.name}' as it is now",
+            where=str(folder),
+            allowed="the corpus the model was trained on, with the same columns and splits",
+            do="name that corpus first, or a recipe instead of the folder",
+        )
     names = ways.arms(recipe) if augment == DECK else (PLAIN, BETTER, CONTROL)[: 2 + ways.control]
-    say(_ahead(setting, names, seeds, trained=folder is not None))
+    ahead = len(names) * seeds - (folder is not None)
+    tests = ", ".join(f"{test.name} ({len(test):,})" for test in setting.tests)
+    say(
+        f"{counted(ahead, 'training')} ahead: {', '.join(names)}; {counted(seeds, 'seed')}; "
+        f"{counted(len(train), 'text')} of train and {len(setting.parts.dev):,} of dev; "
+        f"test texts per model: {tests}"
+    )
     arms: list[ArmResult] = []
     for one in several:
         first = one is several[0]
@@ -150,17 +162,6 @@ def improve(
     return run
 
 
-def _ahead(setting: Setting, arms: Sequence[str], seeds: int, *, trained: bool) -> str:
-    """How much work lies ahead: the trainings, their texts, and the texts to score."""
-    number = len(arms) * seeds - trained
-    tests = ", ".join(f"{test.name} ({len(test):,})" for test in setting.tests)
-    return (
-        f"{counted(number, 'training')} ahead: {', '.join(arms)}; {counted(seeds, 'seed')}; "
-        f"{counted(len(setting.parts.train), 'text')} of train and {len(setting.parts.dev):,} of dev; "
-        f"test texts per model: {tests}"
-    )
-
-
 def _start(start: str | Path | Recipe) -> tuple[Path | None, Recipe]:
     """A finished training and its recipe, or a recipe alone."""
     if isinstance(start, Recipe):
@@ -173,18 +174,6 @@ def _start(start: str | Path | Recipe) -> tuple[Path | None, Recipe]:
             do="run psycheck train CORPUS --out FOLDER first, or choose a recipe (psycheck ls recipes)",
         )
     return folder, opened(folder).recipe
-
-
-def _same_texts(folder: Path, setting: Setting) -> None:
-    """Plain and augmented can be compared only if the plain model learned from these very texts."""
-    learned = read_record(folder)["trained_on"]["train"]["fingerprint"]
-    if learned != setting.parts.train.fingerprint():
-        raise BadInput(
-            f"the model was not trained on the train split of corpus '{setting.corpus.name}' as it is now",
-            where=str(folder),
-            allowed="the corpus the model was trained on, with the same columns and splits",
-            do="name that corpus first, or a recipe instead of the folder",
-        )
 
 
 def _gender_notes(arms: Sequence[ArmResult], counts: Mapping[str, Mapping[str, int]]) -> list[str]:
