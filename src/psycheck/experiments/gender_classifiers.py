@@ -205,10 +205,10 @@ def why_same(encoder: Encoder, pairs: Sequence[Pair], store: Path | None = None)
     if isinstance(encoder, HfEncoder):
         tokenizer, window = encoder.tokenizer, encoder.max_length
         beyond = not_read(lambda texts: characters_read(tokenizer, texts, window), pairs)
-    parted = [set(a.split()) ^ set(b.split()) for a, b in compress(pairs, (not cut for cut in beyond))]
+    parted = [set(a.split()) ^ set(b.split()) for a, b in compress(pairs, ~beyond)]
     words = sorted(set[str]().union(*parted))
     vectors = np.nan_to_num(encode_once(encoder, words, store=store)) if words else np.zeros((0, 1))
-    known = set(compress(words, vectors.any(axis=1)))
+    known = {word for word, vector in zip(words, vectors, strict=True) if vector.any()}
     reasons = iter([NOT_PARTED if some & known else NOT_KNOWN for some in parted])
     return [WINDOW if cut else next(reasons) for cut in beyond]
 
