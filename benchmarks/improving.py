@@ -23,7 +23,7 @@ import polars as pl
 from psycheck.audits.suite import read_suite, shipped_suites
 from psycheck.corpora.open import open_corpus
 from psycheck.corpus import Corpus
-from psycheck.experiments.asking import additions_of, dir_checks, sample, scored, sentence_cases
+from psycheck.experiments.arms import additions_of, dir_checks, sample, scored, sentence_cases
 from psycheck.experiments.rows import Scored, against, differences
 from psycheck.finding import Finding
 from psycheck.measures.classification import auc, confusion, f1, macro_f1
@@ -31,9 +31,9 @@ from psycheck.measures.intervals import wilson
 from psycheck.measures.significance import holm
 from psycheck.models.open import open_model
 from psycheck.train.augment import augmented, reader_of
+from psycheck.train.figures import best_threshold
 from psycheck.train.fit import train
 from psycheck.train.recipe import preset
-from psycheck.train.threshold import best_threshold
 from timing import machine, table
 
 NAMES = ("depression_reddit", "depression_tweets", "counselchat")

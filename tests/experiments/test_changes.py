@@ -6,7 +6,7 @@ import io
 import pytest
 
 from found import one
-from psycheck.experiments.changes import PLAIN, RATE, Passed, rate_changes
+from psycheck.experiments.rows import PLAIN, RATE, Passed, rate_changes
 from psycheck.finding import Finding
 from psycheck.measures.fairness import paired_difference
 from psycheck.report.studies.improve import improve_csv, improve_table

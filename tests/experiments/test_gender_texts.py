@@ -7,8 +7,16 @@ import pytest
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.experiments.gender_texts import CELLS, Cut, Gendered, cut, gendered_texts, label_of
-from psycheck.experiments.gender_training import fewer, training_of
+from psycheck.experiments.gender_texts import (
+    CELLS,
+    Cut,
+    Gendered,
+    cut,
+    fewer,
+    gendered_texts,
+    label_of,
+    training_of,
+)
 from psycheck.text.gender.edits import Scope
 
 PRONOUNS = Scope()

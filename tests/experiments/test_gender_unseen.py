@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 from psycheck.corpus import Corpus
-from psycheck.experiments.gender_rows import Decided
-from psycheck.experiments.gender_unseen import (
+from psycheck.experiments.gender_classifiers import (
     NOT_KNOWN,
     NOT_LEARNED,
     NOT_PARTED,
     WINDOW,
     not_read,
     same_vectors,
-    unseen_notes,
     why_same,
     why_same_to,
 )
+from psycheck.experiments.gender_rows import Decided, unseen_notes
 from psycheck.model import FloatArray, IntArray
 from psycheck.models.hf import HfEncoder
 from psycheck.models.open import open_model

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from psycheck.train.threshold import best_threshold
+from psycheck.train.figures import best_threshold
 
 
 def test_the_cut_lies_midway_between_the_scores_that_it_parts() -> None:

@@ -6,38 +6,37 @@ measured on the same tests.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import polars as pl
 
-from psycheck.audits.suite import Suite
-from psycheck.audits.summary import holm_families
+from psycheck.audits.behaviour import Behaviour
+from psycheck.audits.suite import Check, Suite
+from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.experiments.asking import additions_of, sample, scored, sentence_cases
-from psycheck.experiments.changes import PLAIN, RATE, rate_changes
-from psycheck.experiments.rows import DECISIONS, FAMILY, Scored, against, against_chance, differences, figures
+from psycheck.experiments.rows import PLAIN, RATE, ArmResult, Scored
 from psycheck.finding import Finding
-from psycheck.measures.bootstrap import RESAMPLES
-from psycheck.model import Model
+from psycheck.model import FloatArray, Judgement, Model, Windowed
 from psycheck.models.open import open_model
 from psycheck.report.studies.improve import TRAINED_ON
+from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.scoring.engine import Progress, silent
-from psycheck.train.augment import Addition, Source, augmented, reader_of
+from psycheck.settings.reader import Limit
+from psycheck.train.augment import Addition, Augmented, Source, augmented, reader_of
+from psycheck.train.figures import best_threshold
 from psycheck.train.fit import train
 from psycheck.train.parts import Parts, held_out, parts_of
 from psycheck.train.recipe import Recipe
-from psycheck.train.threshold import best_threshold
 
 Which = Literal["below_mean", "all"]
 BALANCED, BETTER, CONTROL = "balanced", "augmented", "control"
-SHARE = 0.5
 SAMPLE = 40
 Say = Callable[[str], None]
 
@@ -59,7 +58,7 @@ class Ways:
     suite: str = "deck"
     unseen: str = "deck-unseen"
     which: Which = "all"
-    share: float = SHARE
+    share: Annotated[float, Limit("above 0 and up to 1", lambda share: 0 < share <= 1)] = 0.5
     agreeing: bool = True
     balance: bool = True
     control: bool = True
@@ -91,25 +90,6 @@ class Setting:
     say: Say = quiet
 
 
-@dataclass(frozen=True, slots=True)
-class ArmResult:
-    """One trained arm: its scores on every test and whatever else was measured.
-
-    `passed` says for each suite and check which texts passed; `augmented` counts what augmenting did to its
-    texts. On a plain arm, `checks` are the ids that the other arms of its seed learn from.
-    """
-
-    arm: str
-    seed: int
-    model: Model
-    rows: tuple[Scored, ...]
-    findings: tuple[Finding, ...]
-    passed: Mapping[tuple[str, str], dict[str, bool]]
-    augmented: Mapping[str, int]
-    checks: tuple[str, ...] | None = None
-    notes: tuple[str, ...] = ()
-
-
 def setting_of(
     corpus: Corpus,
     others: Sequence[Corpus],
@@ -125,8 +105,10 @@ def setting_of(
 ) -> Setting:
     """Check everything before anything is trained: the test split, the label, the names.
 
-    The label is that of the first suite; without suites it is the first label that is learned.
+    Of the suites, the DIR checks that append sentences are tried. The label is that of the first suite;
+    without suites it is the first label that is learned.
     """
+    suites = [dir_checks(suite) for suite in suites]
     test = held_out(corpus)
     if test is None:
         raise BadInput(
@@ -147,16 +129,10 @@ def setting_of(
     tests = (test, *(held_out(one) or one for one in others))
     for one in tests:
         one.targets([label])  # raises an error that lists the labels where this one is missing
-    marks: dict[str, Any] = {
-        name: [None if np.isnan(mark) else float(mark) for mark in column]
-        for name, column in zip(parts.labels, parts.dev.targets.T, strict=True)
-    }
+    marks = dict(zip(parts.labels, parts.dev.targets.T.tolist(), strict=True))
     dev = Corpus.of(f"{corpus.name} dev", parts.dev.texts, labels=marks)
-    probe = sample(dev, texts, seed=0)
-    remembered = store or out / "scores.sqlite"
-    return Setting(
-        audit, corpus, label, parts, tests, dev, probe, tuple(suites), out, remembered, progress, say
-    )
+    kept = (out, store or out / "scores.sqlite", progress, say)
+    return Setting(audit, corpus, label, parts, tests, dev, sample(dev, texts, seed=0), tuple(suites), *kept)
 
 
 def sentence_arms(
@@ -166,7 +142,7 @@ def sentence_arms(
 
     Without `ways` only the plain model is trained.
     """
-    plain = run_arm(setting, setting.corpus, recipe, PLAIN, folder=folder)
+    plain = run_arm(setting, recipe, PLAIN, folder=folder)
     if ways is None:
         return [plain]
     suite, *_ = setting.suites
@@ -180,14 +156,21 @@ def sentence_arms(
         return [replace(plain, checks=ids)]
     setting.say(f"seed {recipe.seed}: checks to learn from: {', '.join(ids)}")
     additions = additions_of(checks)
-    notes = _one_sided(additions, recipe.seed) if ways.agreeing else []
-    for note in notes:
-        setting.say(note)
+    sides = {addition.presence for addition in additions}
+    notes = []
+    if ways.agreeing and len(sides) == 1:  # then any sentence gives the class away
+        side, mark = ("presence", 1) if sides.pop() else ("absence", 0)
+        notes = [
+            f"seed {recipe.seed}: all checks to learn from are about {side}, so only texts annotated {mark} "
+            "get a sentence: the model may learn that any sentence at the end means that class (improve "
+            "--which all gives both classes sentences)"
+        ]
+        setting.say(notes[0])
     results = [replace(plain, checks=ids, notes=tuple(notes))]
     weighted = recipe.with_(class_weights=recipe.class_weights or ways.balance)
     sources: dict[str, Source] = {BETTER: "checks", CONTROL: "random"}
     for arm in ways.arms(recipe)[1:]:
-        corpus, counts = setting.corpus, dict[str, int]()
+        data = None
         if arm in sources:
             data = augmented(
                 setting.corpus,
@@ -199,23 +182,8 @@ def sentence_arms(
                 read=reader_of(weighted),
                 seed=recipe.seed,
             )
-            corpus, counts = data.corpus, dict(data.counts)
-        learned = ids if arm == BETTER else ()
-        results.append(run_arm(setting, corpus, weighted, arm, counts, learned=learned))
+        results.append(run_arm(setting, weighted, arm, data, learned=ids if arm == BETTER else ()))
     return results
-
-
-def _one_sided(additions: Sequence[Addition], seed: int) -> list[str]:
-    """A warning where only one class gets sentences: then any sentence gives the class away."""
-    sides = {addition.presence for addition in additions}
-    if len(sides) > 1:
-        return []
-    side, mark = ("presence", 1) if sides.pop() else ("absence", 0)
-    return [
-        f"seed {seed}: all checks to learn from are about {side}, so only texts annotated {mark} get a "
-        "sentence: the model may learn that any sentence at the end means that class (improve --which all "
-        "gives both classes sentences)"
-    ]
 
 
 def training_folder(root: Path, name: str, recipe: Recipe, *corpora: Corpus) -> Path:
@@ -226,19 +194,19 @@ def training_folder(root: Path, name: str, recipe: Recipe, *corpora: Corpus) -> 
 
 def run_arm(
     setting: Setting,
-    corpus: Corpus,
     recipe: Recipe,
     arm: str,
-    augmented: Mapping[str, int] = MappingProxyType({}),
+    data: Augmented | None = None,
     *,
     learned: Sequence[str] = (),
     folder: Path | None = None,
 ) -> ArmResult:
-    """Train an arm, unless it already is, score dev and all tests, and try all sentences.
+    """Train an arm on augmented data, if any, score dev and all tests, and try all sentences.
 
     A finished training of the same recipe on the same texts is reused. Checks in `learned` are flagged.
     """
     seed, label = recipe.seed, setting.label
+    corpus = data.corpus if data else setting.corpus
     place = folder or training_folder(setting.out, f"{corpus.name}-{arm}-{seed}", recipe, corpus)
     name = f"{corpus.name}, {named(recipe)}, seed {seed}, {arm}"
     started = monotonic()
@@ -281,33 +249,103 @@ def run_arm(
         )
         for rate in rates
     )
-    return ArmResult(arm, seed, model, rows, findings, passed, augmented)
+    return ArmResult(arm, seed, model, rows, findings, passed, data.counts if data else {})
 
 
-def findings_of(setting: Setting, arms: Sequence[ArmResult], resamples: int = RESAMPLES) -> list[Finding]:
-    """Figures of every arm, what changed against plain, and whether it could be chance."""
-    rows = [row for arm in arms for row in arm.rows]
-    out = [f for row in rows for f in figures(row, resamples=resamples)]
-    plain = {(row.corpus, row.seed): row for row in rows if row.arm == PLAIN}
-    for decision in DECISIONS:
-        for row in rows:
-            out += against_chance(row, decision)
-            if row.arm != PLAIN:
-                out.append(against(row, plain[row.corpus, row.seed], decision))
-    for measure in ("mcnemar_p", "chance_p"):
-        out += holm_families(out, measure, FAMILY)
-    for name in dict.fromkeys(row.arm for row in rows if row.arm != PLAIN):
-        for test in setting.tests:
-            mine = [row for row in rows if row.arm == name and row.corpus == test.name]
-            out += differences([(plain[row.corpus, row.seed], row) for row in mine], resamples=resamples)
-    rates = [f for arm in arms for f in arm.findings]
-    passed = {(arm.arm, str(arm.seed), *key): texts for arm in arms for key, texts in arm.passed.items()}
-    return [*out, *rates, *rate_changes(rates, passed)]
+def seeded(recipe: Recipe, seeds: int) -> list[Recipe]:
+    """The recipe with its own seed and those after it."""
+    if seeds < 1:
+        raise BadInput(f"seeds = {seeds}", allowed="1 or more")
+    return [replace(recipe, seed=recipe.seed + number) for number in range(seeds)]
 
 
-def checks_by_seed(arms: Sequence[ArmResult]) -> dict[str, list[str]]:
-    """The ids of the checks learned from, by seed."""
-    return {str(arm.seed): list(arm.checks) for arm in arms if arm.checks is not None}
+def described(corpora: Sequence[Corpus], suites: Sequence[Suite]) -> dict[str, Any]:
+    """The corpora and suites of a plan."""
+    return {
+        "corpora": [
+            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
+            for c in corpora
+        ],
+        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in suites],
+    }
+
+
+def scored(
+    model: Model,
+    corpora: Sequence[Corpus],
+    label: str,
+    store_path: Path | None = None,
+    progress: Progress = silent,
+) -> list[FloatArray]:
+    """A model's scores of one label for each corpus, each (n,); NaN where it gave no usable answer."""
+    if label not in model.labels:
+        raise BadInput(f"model '{model.name}' does not score '{label}'", allowed=", ".join(model.labels))
+    column = model.labels.index(label)
+    pieces = in_equal_shares([corpus.texts for corpus in corpora])
+    with answers([model], pieces, store=store_path, progress=progress) as found:
+        return [found.views[0].of(corpus.texts)[:, column] for corpus in corpora]
+
+
+def judged(
+    model: Model,
+    corpus: Corpus,
+    audits: Sequence[Behaviour],
+    store_path: Path | None = None,
+    progress: Progress = silent,
+) -> list[Judgement]:
+    """What audits find on a corpus whose texts are shortened so that every sentence is read."""
+    sentences = [s for audit in audits for check in audit.suite.checks for s in check.sentences]
+    fitted, _ = fit_texts(corpus, [model.read] if isinstance(model, Windowed) else [], sentences)
+    pieces = in_equal_shares([audit.ask(fitted) for audit in audits])
+    with answers([model], pieces, store=store_path, progress=progress) as found:
+        return [audit.judge(fitted, found.views[0]) for audit in audits]
+
+
+def sentence_cases(
+    model: Model,
+    corpus: Corpus,
+    suites: Sequence[Suite],
+    store_path: Path | None = None,
+    progress: Progress = silent,
+) -> tuple[list[Finding], dict[tuple[str, str], dict[str, bool]]]:
+    """Pass rates of the DIR checks of suites, and which texts passed, by suite and check, then by id."""
+    audits = [Behaviour(dir_checks(suite)) for suite in suites]
+    found = judged(model, corpus, audits, store_path, progress)
+    rates = [finding for one in found for finding in one.findings if finding.measure == "pass_rate"]
+    passed: dict[tuple[str, str], dict[str, bool]] = {}
+    for one in found:
+        cases = one.tables["cases"].select(pl.col("suite", "check", "id", "outcome").cast(pl.String))
+        for suite, check, id_, outcome in cases.iter_rows():
+            if outcome in ("passed", "failed"):
+                passed.setdefault((suite, check), {})[id_] = outcome == "passed"
+    return rates, passed
+
+
+def sample(corpus: Corpus, size: int, seed: int) -> Corpus:
+    """At most `size` texts of a corpus, drawn by seed, in their order."""
+    if len(corpus) <= size:
+        return corpus
+    keep = np.zeros(len(corpus), bool)
+    keep[np.random.default_rng(seed).permutation(len(corpus))[:size]] = True
+    return corpus.only(keep)
+
+
+def dir_checks(suite: Suite) -> Suite:
+    """A suite with only the DIR checks that append sentences."""
+    moved = ("not_down", "not_up")  # what must stay steady says nothing about presence or absence
+    checks = tuple(c for c in suite.checks if c.sentences and c.expect.kind in moved)
+    if not checks:
+        raise BadInput(f"suite '{suite.name}' has no DIR check that appends a sentence")
+    return replace(suite, checks=checks)
+
+
+def additions_of(checks: Sequence[Check]) -> list[Addition]:
+    """The sentences of checks: of presence where the score must not fall, else of absence."""
+    return [
+        Addition(check.id, sentence, check.expect.kind == "not_down")
+        for check in checks
+        for sentence in check.sentences
+    ]
 
 
 def named(recipe: Recipe) -> str:

@@ -2,41 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 from psycheck.audits.behaviour import Behaviour
-from psycheck.audits.suite import Suite, read_suite
-from psycheck.audits.summary import across_corpora, holm_families
+from psycheck.audits.suite import read_suite
+from psycheck.audits.summary import across_corpora
 from psycheck.corpora.open import CorpusLike, open_corpus
-from psycheck.corpora.shorten import fit_texts
-from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.experiments.arms import (
     SAMPLE,
-    ArmResult,
     Say,
-    Setting,
     Ways,
-    checks_by_seed,
-    findings_of,
+    described,
+    judged,
     named,
     quiet,
+    sample,
+    seeded,
     sentence_arms,
     setting_of,
 )
-from psycheck.experiments.asking import dir_checks, sample
-from psycheck.experiments.changes import PLAIN
-from psycheck.experiments.rows import DECISIONS, FAMILY, Scored, against
+from psycheck.experiments.rows import ArmResult, between_models, checks_by_seed, findings_of
 from psycheck.finding import Finding, Findings
 from psycheck.measures.bootstrap import RESAMPLES
-from psycheck.model import Model, Windowed
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
-from psycheck.scoring.answers import answers
 from psycheck.scoring.engine import Progress, silent
-from psycheck.train.recipe import Recipe, with_seed
+from psycheck.train.recipe import Recipe
 
 AUDIT = "study"
 
@@ -64,46 +57,56 @@ def study_deck(
     are reused.
     """
     opened = [open_corpus(one) for one in corpora]
-    _check(opened, recipes, seeds)
+    if len(opened) < 2:
+        raise BadInput(
+            f"the study has {len(opened)} corpus",
+            allowed="two or more",
+            do="name another corpus to test out of distribution",
+        )
+    if not recipes:
+        raise BadInput("the study has no model to train", do="name a start: --start minilm")
+    if len({named(recipe) for recipe in recipes}) < len(recipes):
+        raise BadInput("two of the models have the same name", allowed="one start each")
+    with_seeds = {named(recipe): seeded(recipe, seeds) for recipe in recipes}
     all_checks = read_suite(suite)
     folder = Path(out)
-    remembered = Path(store) if store else folder / "scores.sqlite"
     ways = Ways(suite=suite, unseen="", which="below_mean", share=1.0, balance=False, control=False)
     findings: list[Finding] = []
     rates: list[Finding] = []
     done: dict[str, list[ArmResult]] = {}
-    for recipe in recipes:
+    for name, several in with_seeds.items():
         for corpus in opened:
             setting = setting_of(
                 corpus,
                 [one for one in opened if one.name != corpus.name],
-                recipe,
-                [dir_checks(all_checks)],
+                several[0],
+                [all_checks],
                 folder,
                 audit=AUDIT,
                 texts=texts,
-                store=remembered,
+                store=Path(store) if store else None,
                 progress=progress,
                 say=say,
             )
-            arms: list[ArmResult] = []
-            for number in range(seeds):
-                seeded = with_seed(recipe, recipe.seed + number)
-                arms += sentence_arms(setting, seeded, ways if retrain else None)
-            rates += _check_rates(setting, arms[0].model, all_checks, named(recipe), texts)
-            findings += findings_of(setting, arms, resamples)
-            done[f"{corpus.name}, {named(recipe)}"] = arms
+            arms = [arm for one in several for arm in sentence_arms(setting, one, ways if retrain else None)]
+            # All checks of the suite on texts of the own test split, with the first plain model (Table 2).
+            probe = sample(setting.tests[0], texts, seed=0)
+            every_check = [Behaviour(all_checks, variants="one")]
+            (found,) = judged(arms[0].model, probe, every_check, setting.store, progress)
+            rates += [
+                replace(f, where={**f.where, "model": name}, examples=())
+                for f in found.findings
+                if f.measure in ("pass_rate", "pass_rate_mean")
+            ]
+            findings += findings_of(arms, resamples)
+            done[f"{corpus.name}, {name}"] = arms
     every_arm = [arm for arms in done.values() for arm in arms]
-    findings += between_models([row for arm in every_arm for row in arm.rows])
+    findings += between_models(every_arm)
     findings += [*rates, *across_corpora(rates)]
     plan = {
         "verb": "study deck",
-        "models": [{"name": named(recipe), "labels": [setting.label]} for recipe in recipes],
-        "corpora": [
-            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
-            for c in opened
-        ],
-        "suites": [{"name": all_checks.name, "title": all_checks.title, "checks": len(all_checks.checks)}],
+        "models": [{"name": name, "labels": [setting.label]} for name in with_seeds],
+        **described(opened, [all_checks]),
         "threshold": 0.5,
         "recipes": [recipe.as_dict() for recipe in recipes],
         "seeds": seeds,
@@ -121,51 +124,3 @@ def study_deck(
     )
     save(run, folder)
     return run
-
-
-def between_models(rows: Sequence[Scored]) -> list[Finding]:
-    """McNemar's p between plain models of different kinds on the same test, adjusted by Holm."""
-    groups: dict[tuple[str, str, int], list[Scored]] = {}
-    for row in rows:
-        if row.arm == PLAIN:
-            groups.setdefault((row.trained_on, row.corpus, row.seed), []).append(row)
-    out = [
-        against(one, other, decision)
-        for group in groups.values()
-        for one, other in combinations(group, 2)
-        for decision in DECISIONS
-    ]
-    return [*out, *holm_families(out, "mcnemar_p", FAMILY)]
-
-
-def _check(corpora: Sequence[Corpus], recipes: Sequence[Recipe], seeds: int) -> None:
-    if len(corpora) < 2:
-        raise BadInput(
-            f"the study has {len(corpora)} corpus",
-            allowed="two or more",
-            do="name another corpus to test out of distribution",
-        )
-    if not recipes:
-        raise BadInput("the study has no model to train", do="name a start: --start minilm")
-    names = [named(recipe) for recipe in recipes]
-    if len(set(names)) < len(names):
-        raise BadInput("two of the models have the same name", allowed="one start each")
-    if seeds < 1:
-        raise BadInput(f"seeds = {seeds}", allowed="1 or more")
-
-
-def _check_rates(setting: Setting, plain: Model, suite: Suite, model_name: str, texts: int) -> list[Finding]:
-    """All checks of the suite on texts of the own test split, with the first plain model (Table 2)."""
-    probe = sample(setting.tests[0], texts, seed=0)
-    audit = Behaviour(suite, variants="one")
-    sentences = [s for check in suite.checks for s in check.sentences]
-    fitted, _ = fit_texts(probe, [plain.read] if isinstance(plain, Windowed) else [], sentences)
-    with answers(
-        [plain], [(1.0, audit.ask(fitted))], store=setting.store, progress=setting.progress
-    ) as scored:
-        found = audit.judge(fitted, scored.views[0]).findings
-    return [
-        replace(f, where={**f.where, "model": model_name}, examples=())
-        for f in found
-        if f.measure in ("pass_rate", "pass_rate_mean")
-    ]

@@ -11,17 +11,15 @@ import polars as pl
 
 from psycheck.audits.fairness import Fairness
 from psycheck.corpus import Corpus
-from psycheck.experiments.arms import BETTER, CONTROL, ArmResult, Setting, run_arm
-from psycheck.experiments.changes import PLAIN
-from psycheck.experiments.rows import Scored
+from psycheck.experiments.arms import BETTER, CONTROL, Setting, run_arm
+from psycheck.experiments.rows import PLAIN, ArmResult, Scored
 from psycheck.finding import Finding
 from psycheck.measures.fairness import Rate, paired_difference
-from psycheck.model import Judgement, Model
 from psycheck.report.studies.deck import DEV, HALF
 from psycheck.scoring.answers import answers
 from psycheck.text.gender.edits import Scope
 from psycheck.train.augment import PRONOUNS, Augmented, with_swapped
-from psycheck.train.parts import DEV_NAMES, dev_rows
+from psycheck.train.parts import dev_name, dev_rows
 from psycheck.train.recipe import Recipe
 
 SPLIT = "split"
@@ -48,16 +46,17 @@ def gender_arms(
     results = []
     flips: dict[tuple[str, str], dict[str, bool]] = {}
     for arm in (PLAIN, *data):
-        corpus, counts = setting.corpus, dict[str, int]()
         if arm != PLAIN:
-            corpus, counts = data[arm].corpus, dict(data[arm].counts)
-            what = "repeated" if arm == CONTROL else "swapped"
+            counts, what = data[arm].counts, "repeated" if arm == CONTROL else "swapped"
             added = f"{counts['added']} {what} texts added to the {counts['texts']} of train and dev"
             setting.say(f"seed {recipe.seed}, {arm}: {added}")
-        result = run_arm(setting, corpus, recipe, arm, counts, folder=folder if arm == PLAIN else None)
+        result = run_arm(setting, recipe, arm, data.get(arm), folder=folder if arm == PLAIN else None)
         findings = [_undecided(setting, data[BETTER])] if first and arm == PLAIN else []
         for test, row in zip(setting.tests, result.rows, strict=True):
-            half, dev = _judged(setting, test, result.model, (0.5, row.threshold), scope)
+            audits = [Fairness(threshold, scope) for threshold in (0.5, row.threshold)]
+            pairs = [(1.0, audits[0].ask(test))]
+            with answers([result.model], pairs, store=setting.store, progress=setting.progress) as found:
+                half, dev = (audit.judge(test, found.views[0]) for audit in audits)
             findings += [_placed(f, row, HALF) for f in half.findings]
             findings += [
                 _placed(f, row, DEV, audit=setting.audit) for f in dev.findings if f.measure in HEADLINES
@@ -79,24 +78,13 @@ def _undecided(setting: Setting, made: Augmented) -> Finding:
 
 def _with_dev(corpus: Corpus, recipe: Recipe) -> Corpus:
     """The corpus with the dev split that training would cut made explicit, so that no pair is split."""
-    splits = corpus.table[SPLIT]
-    if any((splits == name).any() for name in DEV_NAMES):
+    if dev_name(corpus):
         return corpus
     train = corpus.part("train")
     labels = recipe.labels or train.labels
     picked = train.table.filter(pl.Series(dev_rows(train, labels, recipe.dev_share, recipe.seed)))["id"]
     moved = pl.when(pl.col("id").is_in(picked.implode())).then(pl.lit("dev")).otherwise(pl.col(SPLIT))
     return replace(corpus, table=corpus.table.with_columns(moved.alias(SPLIT)))
-
-
-def _judged(
-    setting: Setting, test: Corpus, model: Model, thresholds: tuple[float, float], scope: Scope
-) -> list[Judgement]:
-    """Score a test and its counterparts once, and judge them at each threshold."""
-    audits = [Fairness(threshold, scope) for threshold in thresholds]
-    requests = [(1.0, audits[0].ask(test))]
-    with answers([model], requests, store=setting.store, progress=setting.progress) as found:
-        return [audit.judge(test, found.views[0]) for audit in audits]
 
 
 def _placed(finding: Finding, row: Scored, decision: str, **more: str) -> Finding:
@@ -107,10 +95,9 @@ def _placed(finding: Finding, row: Scored, decision: str, **more: str) -> Findin
 
 def _flipped(pairs: pl.DataFrame, label: str) -> dict[str, bool]:
     """Which pairs were judged, and whether their decision changed."""
-    mine = pairs.with_columns(pl.col("outcome", "label").cast(pl.String)).filter(
-        (pl.col("label") == label) & pl.col("outcome").is_in(["passed", "failed"])
-    )
-    return {id_: outcome == "failed" for id_, outcome in mine.select("id", "outcome").iter_rows()}
+    mine = pairs.select(pl.col("id", "outcome", "label").cast(pl.String)).filter(label=label)
+    decided = ("passed", "failed")
+    return {id_: outcome == "failed" for id_, outcome, _ in mine.iter_rows() if outcome in decided}
 
 
 def _change(before: dict[str, bool], after: dict[str, bool], row: Scored) -> Finding:
@@ -120,7 +107,6 @@ def _change(before: dict[str, bool], after: dict[str, bool], row: Scored) -> Fin
     found = paired_difference(new, old)
     counts = {"flipped_before": sum(old), "flipped": sum(new)}
     where = {**row.where(HALF), "versus": PLAIN}
-    measured = ("flip_rate_change", found.value, len(shared))
-    if np.isnan(found.value):
-        return Finding(*measured, None, where, counts, flags=(row.flag, "not_tested"))
-    return Finding(*measured, found.interval, where, counts, flags=(row.flag,))
+    interval, flags = (None, ("not_tested",)) if np.isnan(found.value) else (found.interval, ())
+    flags = (row.flag, *flags)
+    return Finding("flip_rate_change", found.value, len(shared), interval, where, counts, flags=flags)

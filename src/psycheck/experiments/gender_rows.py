@@ -5,8 +5,9 @@ drawn for intervals, and McNemar's test asks whether one wording is called posit
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import asdict, dataclass, field
+from itertools import compress
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,7 @@ from psycheck.finding import Finding
 from psycheck.measures.bootstrap import RESAMPLES, f1_of_counts, percentiles
 from psycheck.measures.classification import BoolArray, Confusion, FloatArray, macro_f1
 from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, paired_flips
+from psycheck.report.studies.gender import EXPERIMENTS
 
 AUDIT = "gender"
 OWN = "its own"  # the vectors of a model that is trained end to end
@@ -25,7 +27,8 @@ OWN = "its own"  # the vectors of a model that is trained end to end
 class Decided:
     """One classifier on all test pairs: `marks`, `as_female` and `as_male` are (n,), one entry per pair.
 
-    `unseen` counts, by reason, the pairs whose two wordings have the same vector and so cannot differ.
+    `unseen` counts, by reason, the pairs whose two wordings have the same vector and so cannot differ;
+    `parameters` are those that its search found, if any.
     """
 
     corpus: str
@@ -38,7 +41,14 @@ class Decided:
     marks: BoolArray
     as_female: BoolArray
     as_male: BoolArray
-    unseen: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    unseen: Mapping[str, int] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    converged: bool = True
+
+    @property
+    def name(self) -> str:
+        """The learner, the experiment and the seed."""
+        return f"{self.learner}, {self.experiment}, seed {self.seed}"
 
     @property
     def flipped(self) -> BoolArray:
@@ -68,20 +78,17 @@ class Decided:
 
 def figures(one: Decided, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Finding]:
     """Macro-F1, FNR by gender, FNRR with its direction, flips, McNemar's p, and both differences."""
-    n, where = len(one.marks), one.where()
-    table = _confusion(one.marks, one.positives)
-    found = macro_f1(table)
-    counts = {"tp": table.tp, "fp": table.fp, "fn": table.fn, "tn": table.tn}
-    drawn = _drawn_f1(one.marks, [one.positives], resamples, seed)[0]
-    out = [Finding("macro_f1", found.value, n, percentiles(drawn), where, counts, flags=found.flags)]
-    yes = one.marks
-    missed_f, missed_m = yes & ~one.as_female, yes & ~one.as_male
+    n, where, yes = len(one.marks), one.where(), one.marks
     positives = int(yes.sum())
-    for name, missed in ((FEMALE, missed_f), (MALE, missed_m)):
-        rate = Rate(int(missed.sum()), positives)
+    table = _confusion(yes, one.positives)
+    found = macro_f1(table)
+    drawn = _drawn_f1(yes, [one.positives], resamples, seed)[0]
+    out = [Finding("macro_f1", found.value, n, percentiles(drawn), where, asdict(table), flags=found.flags)]
+    first, second = int((yes & ~one.as_female).sum()), int((yes & ~one.as_male).sum())
+    both = int((yes & ~one.as_female & ~one.as_male).sum())
+    for name, missed in ((FEMALE, first), (MALE, second)):
+        rate = Rate(missed, positives)
         out.append(Finding("fnr", rate.value, positives, rate.interval, one.where(group=name)))
-    both = int((missed_f & missed_m).sum())
-    first, second = int(missed_f.sum()), int(missed_m.sum())
     ratio = fnr_ratio(first, positives, second, positives, both=both, names=(FEMALE, MALE))
     misses = {"missed_female": first, "missed_male": second, "missed_both": both, "positives": positives}
     towards = (f"favours_{ratio.favoured or 'neither'}",)
@@ -94,13 +101,13 @@ def figures(one: Decided, *, resamples: int = RESAMPLES, seed: int = 0) -> list[
         "only_male_positive": flips.only_second,
         "unseen": sum(one.unseen.values()),
     }
-    ids = tuple(id_ for id_, turned in zip(one.ids, one.flipped, strict=True) if turned)
+    ids = tuple(compress(one.ids, one.flipped))
     out.append(Finding("flip_rate", flips.rate.value, n, flips.rate.interval, where, ledger, ids))
     out.append(Finding("mcnemar_p", flips.p, n, None, where, ledger))
-    chance = paired_difference(one.as_female[yes], one.as_male[yes])
-    out.append(Finding("equal_opportunity_difference", chance.value, positives, chance.interval, where))
-    parity = paired_difference(one.as_female, one.as_male)
-    out.append(Finding("demographic_parity_difference", parity.value, n, parity.interval, where))
+    for measure, rows in (("equal_opportunity", yes), ("demographic_parity", np.ones(n, bool))):
+        gap = paired_difference(one.as_female[rows], one.as_male[rows])
+        size = int(rows.sum())
+        out.append(Finding(f"{measure}_difference", gap.value, size, gap.interval, where))
     return out
 
 
@@ -137,6 +144,29 @@ def pair_rows(rows: Sequence[Decided]) -> pl.DataFrame:
     )
 
 
+def unseen_notes(rows: Sequence[Decided]) -> list[str]:
+    """Pairs that could not flip, by kind of vectors, reason, and training where that makes a difference."""
+    seeds = len({row.seed for row in rows})
+    found: dict[tuple[str, str], dict[str, dict[int, tuple[int, int]]]] = {}
+    for row in rows:
+        whose = row.learner if row.encoder == OWN else f"vectors of {row.encoder}"
+        for why, n in row.unseen.items():
+            draws = found.setdefault((whose, why), {}).setdefault(row.experiment, {})
+            draws[row.seed] = (min(n, draws.get(row.seed, (n, 0))[0]), len(row.marks))
+    out = []
+    for (whose, why), experiments in found.items():
+        groups: dict[tuple[tuple[int, tuple[int, int]], ...], list[str]] = {}
+        for experiment, draws in experiments.items():
+            groups.setdefault(tuple(draws.items()), []).append(experiment)
+        for counts, names in groups.items():
+            trained = "" if len(names) == len(EXPERIMENTS) else f", trained on {' or '.join(names)} texts"
+            out.append(
+                f"{whose}{trained}: {_pairs(dict(counts), seeds)} have one vector in both wordings ({why}), "
+                "so they cannot flip"
+            )
+    return out
+
+
 def _confusion(marks: BoolArray, positives: FloatArray) -> Confusion:
     """Both wordings of all pairs, as the paper counts them."""
     tp, fp = int(positives[marks].sum()), int(positives[~marks].sum())
@@ -153,14 +183,19 @@ def _drawn_f1(
     """
     random = np.random.default_rng(seed)
     kinds = np.stack(positives, axis=1).astype(np.int64)
-    sums: list[list[FloatArray]] = []
+    sums = []
     for side in (marks, ~marks):
         values, counts = np.unique(kinds[side], axis=0, return_counts=True)
         drawn = random.multinomial(counts.sum(), counts / counts.sum(), size=resamples)
-        sums.append([(drawn @ values[:, k]).astype(np.float64) for k in range(len(positives))])
-    out = []
-    for tp, fp in zip(*sums, strict=True):
-        fn, tn = 2 * int(marks.sum()) - tp, 2 * int((~marks).sum()) - fp
-        of_one, of_zero = f1_of_counts(tp, fp, fn, tn)
-        out.append((of_one + of_zero) / 2)
-    return out
+        sums.append((drawn @ values).astype(np.float64).T)
+    tp, fp = sums  # each (classifiers, resamples)
+    of_one, of_zero = f1_of_counts(tp, fp, 2 * int(marks.sum()) - tp, 2 * int((~marks).sum()) - fp)
+    return list((of_one + of_zero) / 2)
+
+
+def _pairs(draws: dict[int, tuple[int, int]], seeds: int) -> str:
+    """How many pairs of how many, once where all draws have the same numbers."""
+    if len(draws) == seeds and len(set(draws.values())) == 1:
+        n, total = next(iter(draws.values()))
+        return f"{n} of {total} pairs{' of each draw' if seeds > 1 else ''}"
+    return ", ".join(f"seed {seed}: {n} of {total}" for seed, (n, total) in draws.items()) + " pairs"

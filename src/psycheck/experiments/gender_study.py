@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from psycheck.audits.summary import holm_families
 from psycheck.corpora.open import CorpusLike, open_corpus
@@ -12,17 +11,24 @@ from psycheck.errors import BadInput, PsycheckError
 from psycheck.experiments.arms import Say, quiet
 from psycheck.experiments.gender_classifiers import (
     TFIDF,
-    Classified,
     Setting,
     encoded,
     finetune,
     search_learners,
     title_of,
 )
-from psycheck.experiments.gender_rows import AUDIT, Decided, changes, figures, pair_rows
-from psycheck.experiments.gender_texts import Balance, Cut, Gendered, How, cut, gendered_texts, label_of
-from psycheck.experiments.gender_training import fewer, training_of
-from psycheck.experiments.gender_unseen import unseen_notes
+from psycheck.experiments.gender_rows import AUDIT, Decided, changes, figures, pair_rows, unseen_notes
+from psycheck.experiments.gender_texts import (
+    Balance,
+    Cut,
+    Gendered,
+    How,
+    cut,
+    fewer,
+    gendered_texts,
+    label_of,
+    training_of,
+)
 from psycheck.finding import Finding, Findings
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.model import Encoder
@@ -34,8 +40,8 @@ from psycheck.runs.folder import open_run
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
 from psycheck.text.gender.edits import Scope
-from psycheck.train.grids import Grid, grid, learners
-from psycheck.train.recipe import Recipe, with_seed
+from psycheck.train.grids import grid, learners
+from psycheck.train.recipe import Recipe
 
 PRONOUNS = Scope()
 
@@ -70,32 +76,55 @@ def study_gender(
     """
     opened = open_corpus(corpus)
     grids = [grid(name) for name in (learners() if names is None else names)]
-    _check(grids, recipes, seeds, pairs)
+    titles = [one.title for one in grids] + [title_of(recipe) for recipe in recipes]
+    if not titles:
+        raise BadInput("the study has no learner", allowed=", ".join(learners()))
+    if len(set(titles)) < len(titles):
+        raise BadInput("two of the learners have the same name", allowed="one of each")
+    if seeds < 1:
+        raise BadInput(f"seeds = {seeds}", allowed="1 or more")
+    if pairs is not None and pairs < 2:
+        raise BadInput(f"pairs = {pairs}", allowed="2 or more")
     texts = gendered_texts(opened, label_of(opened, label), scope, how)
     cuts = [fewer(texts, cut(texts, balance=balance, each=each, seed=k), pairs, k) for k in range(seeds)]
     folder = Path(out)
     reader = None if encoder == TFIDF or not grids else open_encoder(encoder)
     trainings = [training_of(texts, one, k) for k, one in enumerate(cuts)]
-    setting = Setting(texts, folder, reader, progress, say)
+    setting = Setting(folder, reader, progress, say)
     every_text = [text for training in trainings for text in training.every_text()]
     vectors, unknown = encoded(reader, every_text, setting.store, progress)
     setting = replace(setting, vectors=vectors)
-    done: list[Classified] = []
-    for number, training in enumerate(trainings):
-        done += search_learners(setting, grids, training, number)
+    rows: list[Decided] = []
+    for training in trainings:
+        rows += search_learners(setting, grids, training)
         for recipe in recipes:
-            seeded = with_seed(recipe.with_(labels=[texts.label]), recipe.seed + number)
-            done += finetune(setting, seeded, training, number)
-    rows = [one.row for one in done]
+            seeded = recipe.with_(labels=[texts.label], seed=recipe.seed + training.seed)
+            rows += finetune(setting, seeded, training)
     run = Run(
         plan={
-            **_plan(opened, texts, cuts, grids, recipes),
+            "verb": "study gender",
+            "models": [{"name": title, "labels": [texts.label]} for title in titles],
+            "corpora": [
+                {
+                    "name": opened.name,
+                    "texts": len(opened),
+                    "labels": [texts.label],
+                    "left_out": {**opened.left_out, **texts.left_out},
+                }
+            ],
+            "threshold": 0.5,
+            "cuts": [{"train": len(c.train), "pairs": len(c.test), "shared": c.shared} for c in cuts],
+            "grids": {
+                one.name: {"fixed": dict(one.fixed), "tuned": {k: list(v) for k, v in one.tuned.items()}}
+                for one in grids
+            },
+            "recipes": [recipe.as_dict() for recipe in recipes],
             "encoder": setting.vectors_name if grids else "their own vectors",
             "balance": balance,
             "neutral": how,
             "scope": {key: getattr(scope, key) for key in ("nouns", "titles", "names", "person")},
             "seeds": seeds,
-            "chosen": {one.name: one.parameters for one in done if one.parameters},
+            "chosen": {row.name: row.parameters for row in rows if row.parameters},
         },
         environment=environment_of([reader] if reader is not None else [], [opened]),
         findings=Findings(_findings(rows, texts, resamples)),
@@ -104,7 +133,7 @@ def study_gender(
             *_notes(opened, texts, cuts),
             *unseen_notes(rows),
             *unknown,
-            *(note for one in done for note in one.notes),
+            *(f"{row.name}: the last fit reached its iteration limit" for row in rows if not row.converged),
             *paper_notes(),
         ),
         folder=folder,
@@ -132,42 +161,25 @@ def _findings(rows: Sequence[Decided], texts: Gendered, resamples: int) -> list[
 
 
 def _with_direct_bias(run: Run, encoder: Encoder, folder: Path) -> Run:
-    """The run with Direct Bias of the vectors, or with a note why it is missing."""
+    """The run with Direct Bias of the depression words in the vectors, or with a note why it is missing."""
+    from psycheck.verbs.bias import encoder_bias
 
     def without(why: str) -> Run:
         return replace(run, notes=(*run.notes, f"Direct Bias of {encoder.name} is missing: {why}"))
 
     # Saved first, so that a failure from here on cannot lose what was trained.
     save(without("the study ended before it was measured"), folder)
+    place = folder / "bias"
     try:
-        return replace(run, findings=Findings((*run.findings, *_direct_bias(encoder, folder / "bias"))))
+        bias = open_run(place) if (place / "findings.jsonl").is_file() else None
+        known = bias.environment.get("models", {}) if bias else {}
+        if bias is None or encoder.fingerprint not in [one.get("fingerprint") for one in known.values()]:
+            bias = encoder_bias(encoder, lists=["depression"], out=place)
     except PsycheckError as error:
         return without(error.what)
-
-
-def _direct_bias(encoder: Encoder, folder: Path) -> list[Finding]:
-    """Direct Bias of the depression words in the vectors, measured once per folder."""
-    from psycheck.verbs.bias import encoder_bias
-
-    run = open_run(folder) if (folder / "findings.jsonl").is_file() else None
-    mark = encoder.fingerprint
-    known = run.environment.get("models", {}) if run else {}
-    if run is None or mark not in [one.get("fingerprint") for one in known.values()]:
-        run = encoder_bias(encoder, lists=["depression"], out=folder)
     wanted = ("direct_bias", "direct_bias_p")
-    return [replace(f, where={**f.where, "audit": AUDIT}) for f in run.findings if f.measure in wanted]
-
-
-def _check(grids: Sequence[Grid], recipes: Sequence[Recipe], seeds: int, pairs: int | None) -> None:
-    titles = [one.name for one in grids] + [title_of(recipe) for recipe in recipes]
-    if not titles:
-        raise BadInput("the study has no learner", allowed=", ".join(learners()))
-    if len(set(titles)) < len(titles):
-        raise BadInput("two of the learners have the same name", allowed="one of each")
-    if seeds < 1:
-        raise BadInput(f"seeds = {seeds}", allowed="1 or more")
-    if pairs is not None and pairs < 2:
-        raise BadInput(f"pairs = {pairs}", allowed="2 or more")
+    found = [replace(f, where={**f.where, "audit": AUDIT}) for f in bias.findings if f.measure in wanted]
+    return replace(run, findings=Findings((*run.findings, *found)))
 
 
 def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
@@ -192,24 +204,3 @@ def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
     if any(part not in ("", "train", "test") for part in texts.parts):
         out.append("splits other than test are trained on: the search cuts its own folds")
     return out
-
-
-def _plan(
-    corpus: Corpus, texts: Gendered, cuts: Sequence[Cut], grids: Sequence[Grid], recipes: Sequence[Recipe]
-) -> dict[str, Any]:
-    titles = [one.title for one in grids] + [title_of(recipe) for recipe in recipes]
-    left_out = {**corpus.left_out, **texts.left_out}
-    return {
-        "verb": "study gender",
-        "models": [{"name": title, "labels": [texts.label]} for title in titles],
-        "corpora": [
-            {"name": corpus.name, "texts": len(corpus), "labels": [texts.label], "left_out": left_out}
-        ],
-        "threshold": 0.5,
-        "cuts": [{"train": len(one.train), "pairs": len(one.test), "shared": one.shared} for one in cuts],
-        "grids": {
-            one.name: {"fixed": dict(one.fixed), "tuned": {k: list(v) for k, v in one.tuned.items()}}
-            for one in grids
-        },
-        "recipes": [recipe.as_dict() for recipe in recipes],
-    }

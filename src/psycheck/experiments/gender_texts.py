@@ -1,20 +1,22 @@
-"""Texts about one gender with their swapped and neutral wordings, and the draw of train and test."""
+"""Texts about one gender with their swapped and neutral wordings, and the draws of train and test."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.measures.classification import BoolArray, IntArray, gold
+from psycheck.report.studies.gender import AUGMENTED, NEUTRAL, ORIGINAL, SWAPPED
 from psycheck.text.gender.edits import Scope, gender_of, names_besides, neutralise, swap
-from psycheck.train.grids import FOLDS
+from psycheck.train.grids import FOLDS, cut_folds
 
 Balance = Literal["both", "class", "none"]
 How = Literal["they", "remove"]
+Folds = NDArray[np.int64]
 FEMALE, MALE = "female", "male"
 CELLS = ("female positive", "female negative", "male positive", "male negative")
 
@@ -47,11 +49,6 @@ class Gendered:
         return len(self.texts)
 
     @property
-    def place(self) -> str:
-        """Where an error is: the corpus and the label."""
-        return f"corpus '{self.corpus}', label '{self.label}'"
-
-    @property
     def cells(self) -> IntArray:
         """Which of `CELLS` each text is in, (n,)."""
         out: IntArray = 2 * (~self.female).astype(np.intp) + (~self.marks).astype(np.intp)
@@ -59,9 +56,12 @@ class Gendered:
 
     def wordings(self, rows: IntArray) -> tuple[list[str], list[str]]:
         """The texts of rows worded about a woman, and worded about a man."""
-        both = [(self.texts[i], self.swapped[i]) for i in rows]
-        sides = [pair if self.female[i] else pair[::-1] for pair, i in zip(both, rows, strict=True)]
-        return [side[0] for side in sides], [side[1] for side in sides]
+        both = [(self.texts[i], self.swapped[i])[:: 1 if self.female[i] else -1] for i in rows]
+        return [female for female, _ in both], [male for _, male in both]
+
+    def error(self, what: str, allowed: str = "", do: str = "") -> BadInput:
+        """An error about these texts."""
+        return BadInput(what, where=f"corpus '{self.corpus}', label '{self.label}'", allowed=allowed, do=do)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +77,60 @@ class Cut:
     beyond: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Training:
+    """One draw: the rows to train on with their folds, and the test texts about a woman and about a man.
+
+    The folds are the same for all four experiments, and the two wordings of a text are in one fold: a search
+    that trained on one and tested on the other would choose what memorises texts.
+    """
+
+    texts: Gendered
+    cut: Cut
+    seed: int
+    folds: Folds
+    as_female: list[str]
+    as_male: list[str]
+
+    def of(self, experiment: str) -> tuple[list[str], BoolArray, Folds]:
+        """The texts of an experiment, their marks and their folds (gender bias, section 2.2)."""
+        texts, rows = self.texts, self.cut.train
+        wordings = {
+            ORIGINAL: [texts.texts],
+            SWAPPED: [texts.swapped],
+            NEUTRAL: [texts.neutral],
+            AUGMENTED: [texts.texts, texts.swapped],
+        }[experiment]
+        times = len(wordings)
+        return (
+            [wording[i] for wording in wordings for i in rows],
+            np.tile(texts.marks[rows], times),
+            np.tile(self.folds, times),
+        )
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Both wordings of every test text."""
+        return list(zip(self.as_female, self.as_male, strict=True))
+
+    def every_text(self) -> list[str]:
+        """All wordings, each of which needs a vector."""
+        return [*self.of(AUGMENTED)[0], *self.of(NEUTRAL)[0], *self.as_female, *self.as_male]
+
+
 def label_of(corpus: Corpus, wanted: str | None = None) -> str:
     """The label to study: the wanted one, the only one, or depression."""
+    labels = corpus.labels
     if wanted is not None:
         corpus.targets([wanted])  # raises an error that lists the labels where this one is missing
         return wanted
-    if not corpus.labels:
-        raise BadInput(
-            f"corpus '{corpus.name}' has no label", do="name the column of the annotation: --label COLUMN"
-        )
-    if len(corpus.labels) == 1:
-        return corpus.labels[0]
-    if "depression" in corpus.labels:
-        return "depression"
-    raise BadInput(
-        f"corpus '{corpus.name}' has {len(corpus.labels)} labels",
-        allowed=", ".join(corpus.labels),
-        do="name one: --label COLUMN",
-    )
+    if len(labels) == 1 or "depression" in labels:
+        return labels[0] if len(labels) == 1 else "depression"
+    if labels:
+        what, do = f"has {len(labels)} labels", "name one: --label COLUMN"
+    else:
+        what, do = "has no label", "name the column of the annotation: --label COLUMN"
+    raise BadInput(f"corpus '{corpus.name}' {what}", allowed=", ".join(labels), do=do)
 
 
 def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") -> Gendered:
@@ -104,33 +140,30 @@ def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") 
     A text whose swapped wording is another text of the corpus is the same text twice.
     """
     swapping, neutralising = swap(scope), neutralise(scope, how)
-    targets = corpus.targets([label])[:, 0]
-    authors = _column(corpus, "author")
-    splits = _column(corpus, "split")
+    targets, texts, ids = corpus.targets([label])[:, 0], corpus.texts, corpus.ids
+    authors, splits = corpus.strings("author"), corpus.strings("split")
     left_out: Counter[str] = Counter()
     undecided: list[str] = []
     met: set[str] = set()
     rows: list[tuple[int, str, str, bool]] = []
-    for i, (id_, text) in enumerate(zip(corpus.ids, corpus.texts, strict=True)):
+    for i, text in enumerate(texts):
         gender = gender_of(text, scope)
         if np.isnan(targets[i]):
             left_out["not annotated"] += 1
-        elif gender == "none":
-            left_out["no gendered word"] += 1
-        elif gender == "both":
-            left_out["both genders"] += 1
+        elif gender not in (FEMALE, MALE):
+            left_out["no gendered word" if gender == "none" else "both genders"] += 1
         else:
             twin, neutral = swapping(text), neutralising(text)
-            if twin.undecided or neutral.undecided or gender_of(twin.text, scope) != _other(gender):
+            other = MALE if gender == FEMALE else FEMALE
+            if twin.undecided or neutral.undecided or gender_of(twin.text, scope) != other:
                 left_out["undecided gendered word"] += 1
-                undecided.append(id_)
+                undecided.append(ids[i])
             elif text in met:
                 left_out["same text twice"] += 1
             else:
                 met |= {text, twin.text}
                 rows.append((i, twin.text, neutral.text, gender == FEMALE))
     at = [row[0] for row in rows]
-    texts, ids = corpus.texts, corpus.ids
     return Gendered(
         corpus=corpus.name,
         label=label,
@@ -141,7 +174,7 @@ def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") 
         female=np.array([row[3] for row in rows], bool),
         marks=gold(targets[at]),
         owners=[f"author {authors[i]}" if authors[i] else f"id {ids[i]}" for i in at],
-        parts=[splits[i] for i in at],
+        parts=[splits[i] or "" for i in at],
         left_out=dict(left_out),
         undecided=tuple(undecided),
         besides=sum(names_besides(texts[i], scope) for i in at),
@@ -160,88 +193,86 @@ def cut(texts: Gendered, *, balance: Balance = "both", each: int | None = None, 
         raise BadInput(f"balance = '{balance}'", allowed=", ".join(get_args(Balance)))
     if each is not None and each < FOLDS:
         raise BadInput(f"each = {each}", allowed=f"{FOLDS} or more: one per fold")
-    _check_texts(texts)
-    split = "test" in texts.parts
+    if not len(texts):
+        reasons = ", ".join(f"{n} {why}" for why, n in texts.left_out.items()) or "it is empty"
+        raise texts.error(
+            f"no text names exactly one gender: {reasons}",
+            "texts in the third person with he or she",
+            "swap more than pronouns (--swap nouns,titles,names) or use another corpus",
+        )
+    if (positive := int(texts.marks.sum())) in (0, len(texts)):
+        what = f"one class only: {positive} of {len(texts)} gendered texts are positive"
+        raise texts.error(what, "texts of both classes")
     is_test = np.array([part == "test" for part in texts.parts], bool)
-    pool = np.flatnonzero(~is_test)
-    train = _drawn(texts, pool, balance, each, seed, half=not split)
+    train = _drawn(texts, is_test, balance, each, seed)
     learned = {texts.owners[i] for i in train}
-    rest = np.flatnonzero(is_test) if split else np.setdiff1d(np.arange(len(texts)), train)
+    rest = np.flatnonzero(is_test) if is_test.any() else np.setdiff1d(np.arange(len(texts)), train)
     test = np.array([i for i in rest if texts.owners[i] not in learned], np.intp)
-    positive = int(texts.marks[test].sum())
-    if not 0 < positive < len(test):
-        raise BadInput(
+    if not 0 < (positive := int(texts.marks[test].sum())) < len(test):
+        raise texts.error(
             f"{len(test)} texts remain for the test, {positive} of them positive",
-            where=texts.place,
-            allowed="texts of both classes",
-            do="train on fewer (--each), or use a corpus with a test split",
+            "texts of both classes",
+            "train on fewer (--each), or use a corpus with a test split",
         )
     return Cut(train, test, len(rest) - len(test))
 
 
-def _drawn(
-    texts: Gendered, pool: IntArray, balance: Balance, each: int | None, seed: int, *, half: bool
-) -> IntArray:
-    """Training rows from the pool, sorted: equally many of each balanced group."""
+def _drawn(texts: Gendered, is_test: BoolArray, balance: Balance, each: int | None, seed: int) -> IntArray:
+    """Training rows outside the test split, sorted: equally many of each balanced group."""
     random = np.random.default_rng(seed)
-    cells = texts.cells[pool]
-    groups = {"both": cells, "class": cells % 2, "none": cells}[balance]
-    members = [random.permutation(pool[groups == k]) for k in range(2 if balance == "class" else 4)]
+    pool, half = np.flatnonzero(~is_test), not is_test.any()
+    names, times = (CELLS, 1) if balance != "class" else (("positive", "negative"), 2)
+    groups = texts.cells[pool] % len(names)
+    members = [random.permutation(pool[groups == k]) for k in range(len(names))]
     usable = [len(rows) // 2 if half else len(rows) for rows in members]
     if balance != "none":
         most = min(usable)
-        wanted = most if each is None else each * (2 if balance == "class" else 1)
+        wanted = most if each is None else each * times
         if wanted > most or most < FOLDS:
             least = int(np.argmin(usable))
-            name = CELLS[least] if balance == "both" else ("positive", "negative")[least]
             kept = " (half of them are kept for the test)" if half else ""
-            each_most = most // (2 if balance == "class" else 1)
-            ways = [f"draw fewer (--each {each_most})"] * (each is not None and each_most >= FOLDS)
+            ways = [f"draw fewer (--each {most // times})"] * (each is not None and most // times >= FOLDS)
             ways += ["balance less (--balance class)"] * (balance == "both")
-            raise BadInput(
-                f"too few texts to train on: {len(members[least])} are {name}{kept}",
-                where=texts.place,
-                allowed=f"{FOLDS} or more, and at least --each",
-                do=", or ".join(["add such texts", *ways]),
+            raise texts.error(
+                f"too few texts to train on: {len(members[least])} are {names[least]}{kept}",
+                f"{FOLDS} or more, and at least --each",
+                ", or ".join(["add such texts", *ways]),
             )
         usable = [wanted] * len(members)
     elif each is not None:
         usable = [min(size, each) for size in usable]
     drawn = [rows[:size] for rows, size in zip(members, usable, strict=True)]
     train = np.sort(np.concatenate(drawn)).astype(np.intp)
-    marks = texts.marks[train]
-    if min(int(marks.sum()), int((~marks).sum())) < FOLDS:
-        raise BadInput(
-            f"too few texts to train on: {int(marks.sum())} positive, {int((~marks).sum())} negative",
-            where=texts.place,
-            allowed=f"{FOLDS} or more of each class",
-        )
+    positive = int(texts.marks[train].sum())
+    negative = len(train) - positive
+    if min(positive, negative) < FOLDS:
+        what = f"too few texts to train on: {positive} positive, {negative} negative"
+        raise texts.error(what, f"{FOLDS} or more of each class")
     return train
 
 
-def _check_texts(texts: Gendered) -> None:
-    if not len(texts):
-        reasons = ", ".join(f"{n} {why}" for why, n in texts.left_out.items()) or "it is empty"
-        raise BadInput(
-            f"no text names exactly one gender: {reasons}",
-            where=texts.place,
-            allowed="texts in the third person with he or she",
-            do="swap more than pronouns (--swap nouns,titles,names) or use another corpus",
-        )
-    positive = int(texts.marks.sum())
-    if positive in (0, len(texts)):
-        raise BadInput(
-            f"one class only: {positive} of {len(texts)} gendered texts are positive",
-            where=texts.place,
-            allowed="texts of both classes",
-        )
+def fewer(texts: Gendered, cut: Cut, pairs: int | None, seed: int) -> Cut:
+    """The cut with at most `pairs` test pairs, drawn by seed; the rarer class is reduced last."""
+    if pairs is None or len(cut.test) <= pairs:
+        return cut
+    random = np.random.default_rng(seed)
+    marks = texts.marks[cut.test]
+    rare, common = sorted((cut.test[marks], cut.test[~marks]), key=len)
+    few = min(len(rare), pairs // 2)
+    kept = [random.permutation(rare)[:few], random.permutation(common)[: pairs - few]]
+    test = np.sort(np.concatenate(kept)).astype(np.intp)
+    return replace(cut, test=test, beyond=len(cut.test) - len(test))
 
 
-def _column(corpus: Corpus, name: str) -> Sequence[str]:
-    if name not in corpus.table.columns:
-        return [""] * len(corpus)
-    return corpus.table[name].fill_null("").to_list()
-
-
-def _other(gender: str) -> str:
-    return MALE if gender == FEMALE else FEMALE
+def training_of(texts: Gendered, cut: Cut, seed: int) -> Training:
+    """Cut the training rows into folds by author; both classes must be on both sides of each."""
+    marks, owners = texts.marks[cut.train], [texts.owners[i] for i in cut.train]
+    if len(set(owners)) >= FOLDS:
+        folds = cut_folds(texts.cells[cut.train].astype(np.int64), owners, seed=seed)
+        sides = [marks[side] for k in range(FOLDS) for side in (folds == k, folds != k)]
+        if all(0 < int(side.sum()) < len(side) for side in sides):
+            return Training(texts, cut, seed, folds, *texts.wordings(cut.test))
+    raise texts.error(
+        f"{len(set(owners))} authors are too few to cut {FOLDS} folds with both classes in each",
+        do="train on more texts, or omit the author column if authors do not matter",
+    )

@@ -1,7 +1,7 @@
 """Retrain a model on the checks it failed, or on both genders, and test it on corpora it never saw."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,29 +12,27 @@ from psycheck.experiments.arms import (
     BETTER,
     CONTROL,
     SAMPLE,
-    ArmResult,
     Say,
-    Setting,
     Ways,
-    checks_by_seed,
-    findings_of,
+    described,
     quiet,
+    seeded,
     sentence_arms,
     setting_of,
 )
-from psycheck.experiments.asking import dir_checks
-from psycheck.experiments.changes import PLAIN
 from psycheck.experiments.gender_arms import gender_arms
+from psycheck.experiments.rows import PLAIN, ArmResult, checks_by_seed, findings_of
 from psycheck.finding import Findings
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
+from psycheck.settings.reader import read_settings
 from psycheck.text.gender.edits import scope_of
 from psycheck.train.card import RECORD, read_record
 from psycheck.train.fit import opened
-from psycheck.train.recipe import Recipe, used, with_seed
+from psycheck.train.recipe import Recipe, used
 
 AUDIT = "improve"
 DECK, GENDER = "deck", "gender"
@@ -68,7 +66,11 @@ def improve(
     (all) choose the words to swap, in training and in these pairs. Settings of the other kind of augmenting
     are an error.
     """
-    ways = ways_of(changes)
+    known = [field.name for field in fields(Ways)]
+    for name in changes:
+        if name not in known:
+            raise BadInput(f"improve() has no setting '{name}'", allowed=nearest(name, known))
+    ways = read_settings(Ways, changes)
     if augment not in (DECK, GENDER):
         raise BadInput(f"cannot augment with '{augment}'", allowed=nearest(augment, (DECK, GENDER)))
     if augment != GENDER and (swap is not None or swap_person is not None):
@@ -83,14 +85,13 @@ def improve(
             do="remove them, or use --augment deck",
         )
     scope = scope_of(swap or (), swap_person or "all")
-    if seeds < 1:
-        raise BadInput(f"seeds = {seeds}", allowed="1 or more")
     folder, recipe = _start(start)
+    several = seeded(recipe, seeds)
     setting = setting_of(
         open_corpus(corpus),
         [open_corpus(one) for one in others],
         recipe,
-        [dir_checks(read_suite(name)) for name in (ways.suite, ways.unseen) if name and augment == DECK],
+        [read_suite(name) for name in (ways.suite, ways.unseen) if name and augment == DECK],
         Path(out),
         audit=AUDIT,
         texts=SAMPLE if texts is None else texts,
@@ -98,17 +99,30 @@ def improve(
         progress=progress,
         say=say,
     )
-    if folder is not None:
-        _same_texts(folder, setting)
+    train = setting.parts.train
+    # Plain and augmented can be compared only if the plain model learned from these very texts.
+    if folder and read_record(folder)["trained_on"]["train"]["fingerprint"] != train.fingerprint():
+        raise BadInput(
+            f"the model was not trained on the train split of corpus '{setting.corpus.name}' as it is now",
+            where=str(folder),
+            allowed="the corpus the model was trained on, with the same columns and splits",
+            do="name that corpus first, or a recipe instead of the folder",
+        )
     names = ways.arms(recipe) if augment == DECK else (PLAIN, BETTER, CONTROL)[: 2 + ways.control]
-    say(_ahead(setting, names, seeds, trained=folder is not None))
+    ahead = len(names) * seeds - (folder is not None)
+    tests = ", ".join(f"{test.name} ({len(test):,})" for test in setting.tests)
+    say(
+        f"{counted(ahead, 'training')} ahead: {', '.join(names)}; {counted(seeds, 'seed')}; "
+        f"{counted(len(train), 'text')} of train and {len(setting.parts.dev):,} of dev; "
+        f"test texts per model: {tests}"
+    )
     arms: list[ArmResult] = []
-    for number in range(seeds):
-        seeded, known = with_seed(recipe, recipe.seed + number), folder if number == 0 else None
+    for one in several:
+        first = one is several[0]
         if augment == GENDER:
-            arms += gender_arms(setting, seeded, ways.control, known, scope, first=number == 0)
+            arms += gender_arms(setting, one, ways.control, folder if first else None, scope, first=first)
         else:
-            arms += sentence_arms(setting, seeded, ways, known)
+            arms += sentence_arms(setting, one, ways, folder if first else None)
     checks = checks_by_seed(arms)
     if augment == DECK and not any(checks.values()):
         raise BadInput(
@@ -116,7 +130,21 @@ def improve(
             do="learn from all of them: --which all",
         )
     counts = {f"{arm.arm}-{arm.seed}": dict(arm.augmented) for arm in arms if arm.augmented}
-    plan = _plan(setting, arms, recipe, seeds) | {"ways": asdict(ways), "chosen": checks, "augmented": counts}
+    models = [arm.model for arm in arms]
+    plan = {
+        "augment": augment,
+        "verb": AUDIT,
+        "models": [{"name": model.name, "labels": list(model.labels)} for model in models],
+        **described(setting.tests, setting.suites),
+        "trained_on": {model.name: [setting.corpus.name] for model in models},
+        "threshold": 0.5,
+        "recipe": used(recipe),
+        "seeds": seeds,
+        "sentences_tried_on": len(setting.probe) if setting.suites else 0,
+        "ways": asdict(ways),
+        "chosen": checks,
+        "augmented": counts,
+    }
     if augment == GENDER:
         plan |= {"swap": list(scope.words), "swap_person": scope.person}
         notes = _gender_notes(arms, counts)
@@ -124,41 +152,14 @@ def improve(
         tried = f"sentences were tried on {len(setting.probe)} texts of dev"
         notes = [f"{tried}; checks that training used are marked 'trained_on'"]
     run = Run(
-        plan={"augment": augment, **plan},
-        environment=environment_of(
-            [arm.model for arm in arms], [setting.corpus, *setting.tests[1:]], setting.suites
-        ),
-        findings=Findings(findings_of(setting, arms, resamples)),
+        plan=plan,
+        environment=environment_of(models, [setting.corpus, *setting.tests[1:]], setting.suites),
+        findings=Findings(findings_of(arms, resamples)),
         notes=(*notes, *(note for arm in arms for note in arm.notes)),
         folder=setting.out,
     )
     save(run, setting.out)
     return run
-
-
-def _ahead(setting: Setting, arms: Sequence[str], seeds: int, *, trained: bool) -> str:
-    """How much work lies ahead: the trainings, their texts, and the texts to score."""
-    number = len(arms) * seeds - trained
-    tests = ", ".join(f"{test.name} ({len(test):,})" for test in setting.tests)
-    return (
-        f"{counted(number, 'training')} ahead: {', '.join(arms)}; {counted(seeds, 'seed')}; "
-        f"{counted(len(setting.parts.train), 'text')} of train and {len(setting.parts.dev):,} of dev; "
-        f"test texts per model: {tests}"
-    )
-
-
-def ways_of(changes: Mapping[str, Any]) -> Ways:
-    """The default ways with changes; unknown names and values out of range are errors."""
-    known = {one.name for one in fields(Ways)}
-    for name in changes:
-        if name not in known:
-            raise BadInput(f"improve() has no setting '{name}'", allowed=nearest(name, known))
-    ways = replace(Ways(), **changes)
-    if ways.which not in ("below_mean", "all"):
-        raise BadInput(f"which = '{ways.which}'", allowed="below_mean, all")
-    if not 0 < ways.share <= 1:
-        raise BadInput(f"share = {ways.share}", allowed="above 0 and up to 1")
-    return ways
 
 
 def _start(start: str | Path | Recipe) -> tuple[Path | None, Recipe]:
@@ -175,18 +176,6 @@ def _start(start: str | Path | Recipe) -> tuple[Path | None, Recipe]:
     return folder, opened(folder).recipe
 
 
-def _same_texts(folder: Path, setting: Setting) -> None:
-    """Plain and augmented can be compared only if the plain model learned from these very texts."""
-    learned = read_record(folder)["trained_on"]["train"]["fingerprint"]
-    if learned != setting.parts.train.fingerprint():
-        raise BadInput(
-            f"the model was not trained on the train split of corpus '{setting.corpus.name}' as it is now",
-            where=str(folder),
-            allowed="the corpus the model was trained on, with the same columns and splits",
-            do="name that corpus first, or a recipe instead of the folder",
-        )
-
-
 def _gender_notes(arms: Sequence[ArmResult], counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     """How many texts were added, and the thresholds, for which the page of pairs has no column."""
     out = []
@@ -200,21 +189,3 @@ def _gender_notes(arms: Sequence[ArmResult], counts: Mapping[str, Mapping[str, i
         out.append(note)
     thresholds = [f"{arm.arm}-{arm.seed} {arm.rows[0].threshold:.3f}" for arm in arms]
     return [*out, f"thresholds chosen on dev: {', '.join(thresholds)}"]
-
-
-def _plan(setting: Setting, arms: Sequence[ArmResult], recipe: Recipe, seeds: int) -> dict[str, Any]:
-    models = [arm.model for arm in arms]
-    return {
-        "verb": "improve",
-        "models": [{"name": model.name, "labels": list(model.labels)} for model in models],
-        "corpora": [
-            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
-            for c in setting.tests
-        ],
-        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in setting.suites],
-        "trained_on": {model.name: [setting.corpus.name] for model in models},
-        "threshold": 0.5,
-        "recipe": used(recipe),
-        "seeds": seeds,
-        "sentences_tried_on": len(setting.probe) if setting.suites else 0,
-    }

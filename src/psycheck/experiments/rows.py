@@ -1,43 +1,34 @@
-"""Scores of several models on the same texts: figures, comparisons with chance and with each other.
+"""Scores and pass rates of several models on the same texts: figures, and comparisons with each other.
 
 A decision is a threshold: "0.5", or "dev", the one with the highest macro-F1 on dev. The AUC ("ranking")
 needs no threshold, so effects of the decision and of the ranking are kept apart.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy import stats
 
+from psycheck.audits.summary import holm_families
 from psycheck.finding import Finding
-from psycheck.measures.bootstrap import (
-    RESAMPLES,
-    confusion_intervals,
-    f1_of_counts,
-    percentiles,
-    score_intervals,
-)
-from psycheck.measures.classification import (
-    BoolArray,
-    FloatArray,
-    accuracy,
-    auc,
-    confusion,
-    f1,
-    gold,
-    macro_f1,
-    ranked,
-    usable,
-)
+from psycheck.measures import bootstrap
+from psycheck.measures import classification as measures
+from psycheck.measures.bootstrap import RESAMPLES
+from psycheck.measures.classification import BoolArray, FloatArray, gold, usable
+from psycheck.measures.fairness import paired_difference
 from psycheck.measures.significance import mcnemar
+from psycheck.model import Model
 from psycheck.report.studies.deck import DEV, HALF
+from psycheck.report.studies.improve import TRAINED_ON
 
-RANKING = "ranking"
+Passed = dict[tuple[str, str, str, str], dict[str, bool]]  # (arm, seed, suite, check) → id → passed
+RATE, PLAIN, RANKING = "sentence_check_pass_rate", "plain", "ranking"
 DECISIONS = (HALF, DEV)
 CHANGES = (("f1", HALF), ("macro_f1", HALF), ("f1", DEV), ("macro_f1", DEV), ("auc", RANKING))
 FAMILY = ("decision", "versus", "against")  # p-values equal in these are adjusted together
-MEASURES = {"f1": f1, "macro_f1": macro_f1, "accuracy": accuracy}
+MEASURES = {"f1": measures.f1, "macro_f1": measures.macro_f1, "accuracy": measures.accuracy}
 _BLOCK = 2**20  # weights drawn at once
 
 
@@ -83,16 +74,68 @@ class Scored:
 
     def where(self, decision: str) -> dict[str, str]:
         """The `where` of a finding about it."""
-        return {
-            "audit": self.audit,
-            "model": self.model,
-            "arm": self.arm,
-            "trained_on": self.trained_on,
-            "corpus": self.corpus,
-            "label": self.label,
-            "seed": str(self.seed),
-            "decision": decision,
-        }
+        names = ("audit", "model", "arm", "trained_on", "corpus", "label", "seed")
+        return {name: str(getattr(self, name)) for name in names} | {"decision": decision}
+
+
+@dataclass(frozen=True, slots=True)
+class ArmResult:
+    """One trained arm: its scores on every test and whatever else was measured.
+
+    `passed` says for each suite and check which texts passed; `augmented` counts what augmenting did to its
+    texts. On a plain arm, `checks` are the ids that the other arms of its seed learn from.
+    """
+
+    arm: str
+    seed: int
+    model: Model
+    rows: tuple[Scored, ...]
+    findings: tuple[Finding, ...]
+    passed: Mapping[tuple[str, str], dict[str, bool]]
+    augmented: Mapping[str, int]
+    checks: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def findings_of(arms: Sequence[ArmResult], resamples: int = RESAMPLES) -> list[Finding]:
+    """Figures of every arm, what changed against plain, and whether it could be chance."""
+    rows = [row for arm in arms for row in arm.rows]
+    out = [f for row in rows for f in figures(row, resamples=resamples)]
+    plain = {(row.corpus, row.seed): row for row in rows if row.arm == PLAIN}
+    for decision in DECISIONS:
+        for row in rows:
+            out += against_chance(row, decision)
+            if row.arm != PLAIN:
+                out.append(against(row, plain[row.corpus, row.seed], decision))
+    for measure in ("mcnemar_p", "chance_p"):
+        out += holm_families(out, measure, FAMILY)
+    for name in dict.fromkeys(row.arm for row in rows if row.arm != PLAIN):
+        for test in dict.fromkeys(row.corpus for row in rows):
+            mine = [row for row in rows if row.arm == name and row.corpus == test]
+            out += differences([(plain[row.corpus, row.seed], row) for row in mine], resamples=resamples)
+    rates = [f for arm in arms for f in arm.findings]
+    passed = {(arm.arm, str(arm.seed), *key): texts for arm in arms for key, texts in arm.passed.items()}
+    return [*out, *rates, *rate_changes(rates, passed)]
+
+
+def between_models(arms: Sequence[ArmResult]) -> list[Finding]:
+    """McNemar's p between plain models of different kinds on the same test, adjusted by Holm."""
+    groups: dict[tuple[str, str, int], list[Scored]] = {}
+    for arm in arms:
+        for row in arm.rows if arm.arm == PLAIN else ():
+            groups.setdefault((row.trained_on, row.corpus, row.seed), []).append(row)
+    out = [
+        against(one, other, decision)
+        for group in groups.values()
+        for one, other in combinations(group, 2)
+        for decision in DECISIONS
+    ]
+    return [*out, *holm_families(out, "mcnemar_p", FAMILY)]
+
+
+def checks_by_seed(arms: Sequence[ArmResult]) -> dict[str, list[str]]:
+    """The ids of the checks learned from, by seed."""
+    return {str(arm.seed): list(arm.checks) for arm in arms if arm.checks is not None}
 
 
 def figures(one: Scored, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Finding]:
@@ -100,18 +143,17 @@ def figures(one: Scored, *, resamples: int = RESAMPLES, seed: int = 0) -> list[F
     n = int(usable(one.targets, one.scores).sum())
     out = []
     for decision in DECISIONS:
-        table = confusion(one.targets, one.scores, one.at(decision))
-        intervals = confusion_intervals(table, resamples=resamples, seed=seed)
-        counts = {"tp": table.tp, "fp": table.fp, "fn": table.fn, "tn": table.tn}
+        table = measures.confusion(one.targets, one.scores, one.at(decision))
+        intervals = bootstrap.confusion_intervals(table, resamples=resamples, seed=seed)
+        where, counts = one.where(decision), asdict(table)
         for name, measure in MEASURES.items():
             found = measure(table)
             interval = None if np.isnan(found.value) else intervals[name]
             flags = (one.flag, *found.flags)
-            out.append(Finding(name, found.value, n, interval, one.where(decision), counts, flags=flags))
-    found = auc(one.targets, one.scores)
-    interval = None
+            out.append(Finding(name, found.value, n, interval, where, counts, flags=flags))
+    found, interval = measures.auc(one.targets, one.scores), None
     if not np.isnan(found.value):
-        interval = score_intervals(one.targets, one.scores, resamples=resamples, seed=seed)["auc"]
+        interval = bootstrap.score_intervals(one.targets, one.scores, resamples=resamples, seed=seed)["auc"]
     flags = (one.flag, *found.flags)
     out.append(Finding("auc", found.value, n, interval, one.where(RANKING), flags=flags))
     out.append(Finding("threshold", one.threshold, n, None, one.where(DEV), flags=(one.flag,)))
@@ -164,13 +206,16 @@ def differences(
     n = int(usable(first.targets, first.scores).sum())
     out = []
     for name, decision in CHANGES:
-        values = _gains(pairs, name, decision, once)
-        drawn = [_gains(pairs, name, decision, weights).mean(axis=0) for weights in draws]
+        # The second less the first of each pair, (pairs, rows), for no draw and for each block of draws.
+        values, *drawn = (
+            np.array([_drawn(b, name, decision, block) - _drawn(a, name, decision, block) for a, b in pairs])
+            for block in (once, *draws)
+        )
         where = {**second.where(decision), "versus": first.arm}
         if len(pairs) > 1:
             where["seed"] = "mean"
         counts = {"seeds": len(pairs), "up": int((values > 0).sum())}
-        interval = percentiles(np.concatenate(drawn))
+        interval = bootstrap.percentiles(np.concatenate([block.mean(axis=0) for block in drawn]))
         change = float(values.mean())
         out.append(Finding(f"{name}_change", change, n, interval, where, counts, flags=(second.flag,)))
     return out
@@ -192,19 +237,10 @@ def _draws(targets: FloatArray, resamples: int, seed: int) -> list[FloatArray]:
     return out
 
 
-def _gains(
-    pairs: Sequence[tuple[Scored, Scored]], name: str, decision: str, weights: FloatArray
-) -> FloatArray:
-    """The second less the first of each pair, (pairs, rows)."""
-    return np.array(
-        [_drawn(b, name, decision, weights) - _drawn(a, name, decision, weights) for a, b in pairs]
-    )
-
-
 def _drawn(one: Scored, name: str, decision: str, weights: FloatArray) -> FloatArray:
     """A measure for each row of weights, (rows,)."""
     if name == "auc":
-        order = ranked(one.targets, one.scores)
+        order = measures.ranked(one.targets, one.scores)
         return order.areas(weights[:, order.positive], weights[:, order.negative])[0]
     known = usable(one.targets, one.scores)
     with np.errstate(invalid="ignore"):
@@ -213,5 +249,63 @@ def _drawn(one: Scored, name: str, decision: str, weights: FloatArray) -> FloatA
         weights @ (known & cell).astype(np.float64)
         for cell in (yes & positive, ~yes & positive, yes & ~positive, ~yes & ~positive)
     )
-    of_one, of_zero = f1_of_counts(tp, fp, fn, tn)
+    of_one, of_zero = bootstrap.f1_of_counts(tp, fp, fn, tn)
     return of_one if name == "f1" else (of_one + of_zero) / 2
+
+
+def rate_changes(rates: Sequence[Finding], passed: Passed) -> list[Finding]:
+    """How far the pass rate of each check, and of each symptom and polarity, moved; seeds are pooled.
+
+    A case is one text with one check and seed, as both arms judged it: `counts` has passed and n before and
+    after, and the `texts` that the cases are of. A check that training used is marked, and left out of the
+    figures of its symptom, which only cover sentences that the model has not seen.
+    """
+    tried = [f for f in rates if f.measure == RATE]
+    out: list[Finding] = []
+    for suite in dict.fromkeys(f.where["suite"] for f in tried):
+        mine = [f for f in tried if f.where["suite"] == suite]
+        checks: dict[str, list[Finding]] = {}
+        symptoms: dict[tuple[str, str], list[Finding]] = {}
+        for f in mine:
+            checks.setdefault(f.where["check"], []).append(f)
+            if symptom := f.where.get("symptom"):
+                symptoms.setdefault((symptom, f.where.get("polarity", "")), []).append(f)
+        for arm in dict.fromkeys(f.where["arm"] for f in mine if f.where["arm"] != PLAIN):
+            for group in checks.values():
+                out += _change(group, passed, arm, "check")
+            learned = {f.where["check"] for f in mine if TRAINED_ON in f.flags and f.where["arm"] == arm}
+            for group in symptoms.values():
+                out += _change([f for f in group if f.where["check"] not in learned], passed, arm, "symptom")
+    return out
+
+
+def _change(rates: Sequence[Finding], passed: Passed, arm: str, by: str) -> list[Finding]:
+    """The change over the cases that both arms judged, with the paired interval of its checks and seeds.
+
+    Each check and seed has one pair per text, and Newcombe's interval for pairs. All use the same texts,
+    so pooling them gives no more texts: the ends are the means of their ends, weighted by their cases. (The
+    deviation of a mean is at most the mean of the deviations, whatever their correlation.)
+    """
+    after = [f for f in rates if f.where["arm"] == arm]
+    pairs: list[list[tuple[str, bool, bool]]] = []
+    for f in after:
+        place = (f.where["seed"], f.where["suite"], f.where["check"])
+        old, new = (passed.get((side, *place), {}) for side in (PLAIN, arm))
+        pairs.append([(text, old[text], new[text]) for text in old if text in new])
+    n = sum(map(len, pairs))
+    if not n:
+        return []
+    keys = ("audit", "corpus", "suite", "label", "symptom", "category", "polarity")
+    where = {key: rates[0].where[key] for key in keys if key in rates[0].where} | {"arm": arm, "by": by}
+    if by == "check":
+        where |= {"check": rates[0].where["check"], "title": rates[0].where.get("title", "")}
+    cases = [case for mine in pairs for case in mine]
+    before, now = sum(old for _, old, _ in cases), sum(new for *_, new in cases)
+    counts = {"passed_before": before, "n_before": n, "passed_after": now, "n_after": n}
+    counts["texts"] = len({text for text, *_ in cases})
+    flags = (TRAINED_ON,) if any(TRAINED_ON in f.flags for f in after) else ()
+    low = high = 0.0
+    for mine in filter(None, pairs):
+        ends = paired_difference([new for *_, new in mine], [old for _, old, _ in mine]).interval
+        low, high = low + ends[0] * len(mine) / n, high + ends[1] * len(mine) / n
+    return [Finding("pass_rate_change", (now - before) / n, n, (low, high), where, counts, flags=flags)]

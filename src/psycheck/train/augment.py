@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -15,12 +14,11 @@ from psycheck.corpora.regender import counterparts
 from psycheck.corpora.shorten import Read, fit_texts
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted
-from psycheck.measures.classification import BoolArray
-from psycheck.model import FloatArray, IntArray
+from psycheck.models.hf_folder import characters_read, load_config, load_tokenizer, window_of
 from psycheck.text.edits import append_to_all
 from psycheck.text.gender.edits import Scope, names_besides, swap
-from psycheck.train.parts import DEV_NAMES
-from psycheck.train.recipe import TFIDF, Recipe
+from psycheck.train.parts import dev_name
+from psycheck.train.recipe import PLAIN, TFIDF, Recipe, start_folder
 
 Source = Literal["checks", "random"]
 PRONOUNS = Scope()
@@ -81,12 +79,19 @@ def augmented(
     inside = _train_and_dev(corpus)
     target = corpus.targets([label])[:, 0]
     random = np.random.default_rng(seed)
+    pools = [(list(additions), ~np.isnan(target))]
+    if agreeing:
+        pools = [
+            ([one for one in additions if one.presence == bool(mark)], target == mark) for mark in (1, 0)
+        ]
     picked: dict[int, Addition] = {}
     eligible = 0
-    for split in dict.fromkeys(inside[row] for row in sorted(inside)):
-        rows = np.array([row for row in sorted(inside) if inside[row] == split])
-        for pool, takers in _takers(additions, target[rows], agreeing):
-            mine = random.permutation(rows[takers])
+    for split in dict.fromkeys(inside.values()):
+        rows = np.array([row for row in inside if inside[row] == split])
+        for pool, takers in pools:
+            if not pool:
+                continue
+            mine = random.permutation(rows[takers[rows]])
             eligible += len(mine)
             # The order differs by split and polarity, so that no sentence is favoured.
             turn = random.permutation(len(pool))
@@ -107,11 +112,8 @@ def augmented(
     }
     table = corpus.table.with_columns(pl.Series("text", texts, pl.String))
     note = f"{corpus.name}: {len(appended)} of {len(inside)} texts of train and dev have a sentence appended"
-    return Augmented(
-        replace(corpus, table=table, notes=(*corpus.notes, note)),
-        MappingProxyType(counts),
-        MappingProxyType(Counter(appended.values())),
-    )
+    augmented = replace(corpus, table=table, notes=(*corpus.notes, note))
+    return Augmented(augmented, counts, Counter(appended.values()))
 
 
 def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = False) -> Augmented:
@@ -122,25 +124,24 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
     cannot be decided get none. `control` adds the unchanged texts again, to measure the effect of size alone.
     """
     inside = _train_and_dev(corpus)
-    edit, texts = swap(scope), corpus.texts
-    edited = {row: edit(texts[row]) for row in sorted(inside)}
+    edit, texts, ids = swap(scope), corpus.texts, corpus.ids
+    edited = {row: edit(texts[row]) for row in inside}
     added = {row: one.text for row, one in edited.items() if one.spans and not one.undecided}
-    ids = corpus.ids
     undecided = tuple(ids[row] for row, one in edited.items() if one.undecided)
-    if not added and undecided:
-        raise BadInput(
-            f"no text of train and dev of corpus '{corpus.name}' can be swapped: "
-            f"{counted(len(undecided), 'text')} with an undecidable word, the others name no gender",
-            do="psycheck regender lists the undecided texts by id",
-        )
     if not added:
+        none = f"no text of train and dev of corpus '{corpus.name}'"
+        if undecided:
+            words = f"{counted(len(undecided), 'text')} with an undecidable word, the others name no gender"
+            do = "psycheck regender lists the undecided texts by id"
+            raise BadInput(f"{none} can be swapped: {words}", do=do)
         raise BadInput(
-            f"no text of train and dev of corpus '{corpus.name}' names a gender",
+            f"{none} names a gender",
             allowed="texts with he, she, him, her, his …",
             do="choose another corpus: without gendered words there is nothing to swap",
         )
-    again = {row: texts[row] for row in added}
-    more = counterparts(corpus.table, again, AGAIN) if control else counterparts(corpus.table, added)
+    more = counterparts(corpus.table, added)
+    if control:
+        more = counterparts(corpus.table, {row: texts[row] for row in added}, AGAIN)
     counts = {
         "texts": len(inside),
         "added": len(added),
@@ -151,49 +152,27 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
     counts["unchanged"] = counts["texts"] - counts["added"] - counts["undecided"]
     what = "repeated unchanged" if control else "added with their gender swapped"
     note = f"{corpus.name}: {len(added)} of {len(inside)} texts of train and dev {what}"
-    return Augmented(
-        replace(corpus, table=pl.concat([corpus.table, more]), notes=(*corpus.notes, note)),
-        MappingProxyType(counts),
-        MappingProxyType({}),
-        undecided,
-    )
+    augmented = replace(corpus, table=pl.concat([corpus.table, more]), notes=(*corpus.notes, note))
+    return Augmented(augmented, counts, {}, undecided)
 
 
 def reader_of(recipe: Recipe) -> Read | None:
     """How far into a text the trainer of this recipe reads; None if it has no window."""
     if recipe.start == TFIDF:
         return None
-    from psycheck.models.hf_folder import characters_read, load_config, load_tokenizer, window_of
-    from psycheck.train.start import PLAIN, start_folder
-
     folder = start_folder(recipe)
     tokenizer = load_tokenizer(folder, PLAIN)
     window = window_of(tokenizer, load_config(folder, PLAIN), recipe.max_length, where=recipe.start)
-
-    def read(texts: Sequence[str]) -> IntArray:
-        return characters_read(tokenizer, texts, window)
-
-    return read
+    return lambda texts: characters_read(tokenizer, texts, window)
 
 
 def _train_and_dev(corpus: Corpus) -> dict[int, str]:
     """The rows of train and dev with their split; all rows if the corpus has no splits."""
-    if "split" not in corpus.table.columns or not corpus.table["split"].drop_nulls().len():
+    splits = corpus.strings("split")
+    if not any(split is not None for split in splits):
         return dict.fromkeys(range(len(corpus)), "")
-    dev = next((name for name in DEV_NAMES if (corpus.table["split"] == name).any()), None)
-    seen = {"train", dev} - {None}
-    return {row: split for row, split in enumerate(corpus.table["split"]) if split in seen}
-
-
-def _takers(
-    additions: Sequence[Addition], target: FloatArray, agreeing: bool
-) -> list[tuple[list[Addition], BoolArray]]:
-    """Which sentences may go to which texts, (n,)."""
-    if not agreeing:
-        return [(list(additions), ~np.isnan(target))]
-    presence = [addition for addition in additions if addition.presence]
-    absence = [addition for addition in additions if not addition.presence]
-    return [(pool, target == mark) for pool, mark in ((presence, 1.0), (absence, 0.0)) if pool]
+    seen = ("train", dev_name(corpus))
+    return {row: split for row, split in enumerate(splits) if split is not None and split in seen}
 
 
 def _appended(corpus: Corpus, sentences: Mapping[int, str], read: Read | None) -> tuple[list[str], int]:

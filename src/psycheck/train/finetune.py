@@ -3,13 +3,15 @@
 import json
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import log_softmax, logsigmoid
 from transformers import (
     DataCollatorWithPadding,
     EvalPrediction,
@@ -22,15 +24,21 @@ from transformers import (
 from transformers.trainer_callback import PrinterCallback
 from transformers.trainer_pt_utils import LengthGroupedSampler, get_length_grouped_indices
 
-from psycheck.models.hf_folder import load_tokenizer, speakable, window_of
+from psycheck.errors import BadInput
+from psycheck.models.hf_folder import (
+    libraries,
+    load_config,
+    load_network,
+    load_tokenizer,
+    speakable,
+    window_of,
+)
 from psycheck.train.figures import figures, merit
-from psycheck.train.fitted import AfterEpoch, Fitted, Progress
-from psycheck.train.losses import MISSING, annotated_loss, log_chances
-from psycheck.train.parts import Part, Parts, balancing_weights
-from psycheck.train.recipe import Recipe
-from psycheck.train.start import PLAIN, open_classifier, start_folder
+from psycheck.train.parts import AfterEpoch, Fitted, Part, Parts, Progress, balancing_weights
+from psycheck.train.recipe import PLAIN, Recipe, start_folder
 
 CHECKPOINT_SECONDS = 120.0
+MISSING = -100.0  # marks "not annotated"; the Trainer does not count it among the items of a batch
 
 
 def finetune(
@@ -53,15 +61,13 @@ def finetune(
         model.config.pad_token_id = tokenizer.pad_token_id
     window = window_of(tokenizer, model.config, recipe.max_length, where=recipe.start)
     tokenizer.model_max_length = window
-    weights = (
-        torch.tensor(balancing_weights(parts.train.targets), dtype=torch.float32)
-        if recipe.class_weights
-        else None
-    )
+    balanced = balancing_weights(parts.train.targets) if recipe.class_weights else None
 
     def compute_loss(outputs: Any, targets: Tensor, num_items_in_batch: Any = None) -> Tensor:
-        on = None if weights is None else weights.to(targets.device)
-        return annotated_loss(outputs.logits, targets, on, num_items_in_batch)
+        weights = None
+        if balanced is not None:
+            weights = torch.tensor(balanced, dtype=torch.float32, device=targets.device)
+        return annotated_loss(outputs.logits, targets, weights, num_items_in_batch)
 
     def measure(prediction: EvalPrediction) -> dict[str, float]:
         logits, marks = np.asarray(prediction.predictions), np.asarray(prediction.label_ids)
@@ -84,8 +90,10 @@ def finetune(
     )
     trainer.remove_callback(PrinterCallback)
     last = last_checkpoint(checkpoints)
-    state = _state(last)
-    if last is not None and state is not None and _is_over(state, recipe):
+    state = None if last is None else _state(last)
+    if state is not None and (
+        state.global_step >= state.max_steps or _stalls(_curve(state.log_history), recipe)
+    ):
         # Interrupted between the last epoch and the finished folder: nothing is left to train.
         best = state.best_model_checkpoint if recipe.patience else None
         model = type(model).from_pretrained(best or last, dtype=torch.float32)
@@ -115,11 +123,65 @@ def last_checkpoint(folder: Path) -> Path | None:
     return max(whole)[1] if whole else None
 
 
+def open_classifier(folder: Path, labels: Sequence[str]) -> Any:
+    """The model with a classification layer for these labels.
+
+    The layer is the architecture's own: on the first token for BERT (through its pooler), RoBERTa, ALBERT and
+    Longformer, on the last token for XLNet. An encoder such as MiniLM gets a new one. One label has two
+    outputs, "not label" and "label".
+    """
+    _, transformers = libraries("training")
+    names = [f"not {labels[0]}", labels[0]] if len(labels) == 1 else list(labels)
+    config = load_config(folder, PLAIN)
+    config.id2label = dict(enumerate(names))
+    config.label2id = {name: k for k, name in enumerate(names)}
+    config.problem_type = "single_label_classification" if len(labels) == 1 else "multi_label_classification"
+    model, report = load_network(transformers.AutoModelForSequenceClassification, folder, config, PLAIN)
+    body = f"{model.base_model_prefix}."
+    lost = [key for key in report["missing_keys"] if key.startswith(body) and "pooler" not in key]
+    if lost:
+        raise BadInput(
+            f"the weights do not match the configuration ({len(lost)} tensors are missing)",
+            where=str(folder),
+            allowed="a folder written by save_pretrained",
+        )
+    return model
+
+
+def log_chances(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """log P(label) and log P(not label), each (n, k).
+
+    One label is scored by the softmax of two outputs ("not label", "label"), several by a sigmoid each.
+    """
+    if k == 1:
+        both = log_softmax(logits, dim=-1)
+        return both[:, 1:2], both[:, 0:1]
+    return logsigmoid(logits), logsigmoid(-logits)
+
+
+def annotated_loss(
+    logits: Tensor, targets: Tensor, weights: Tensor | None = None, items: Tensor | int | None = None
+) -> Tensor:
+    """Cross-entropy against hard or soft targets (n, k), summed over the annotations, divided by `items`.
+
+    `weights` (2, k) weighs the negative and the positive side of each label. `items` is the number of
+    annotations of the whole update (all accumulated batches); without it, that of this batch.
+    """
+    known = targets != MISSING
+    yes, no = log_chances(logits.float(), targets.shape[1])
+    t = torch.where(known, targets, torch.zeros_like(targets))
+    if weights is None:
+        each = -(t * yes + (1 - t) * no)
+    else:
+        each = -(weights[1] * t * yes + weights[0] * (1 - t) * no)
+    total = torch.where(known, each, torch.zeros_like(each)).sum()
+    return total / (known.sum().clamp(min=1) if items is None else items)
+
+
 class _InOrder(Trainer):
     """The Trainer with an order of texts that depends only on the seed and the epoch.
 
-    Its own length-grouped order comes from the global random state, which a run that resumes within an epoch
-    has lost.
+    Its own length-grouped order comes from the global random state, which a resumed run has lost.
     """
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
@@ -210,12 +272,8 @@ def _arguments(recipe: Recipe, checkpoints: Path) -> TrainingArguments:
 def _encode(part: Part, tokenizer: Any, window: int) -> list[dict[str, Any]]:
     """One item per text, without padding; missing annotations are MISSING."""
     encoded = tokenizer(speakable(part.texts), truncation=True, max_length=window, padding=False)
-    marks = np.where(np.isnan(part.targets), MISSING, part.targets).tolist()
-    names = list(encoded)
-    rows = zip(*(encoded[name] for name in names), strict=True)
-    return [
-        {**dict(zip(names, row, strict=True)), "labels": mark} for row, mark in zip(rows, marks, strict=True)
-    ]
+    columns = {**encoded, "labels": np.where(np.isnan(part.targets), MISSING, part.targets).tolist()}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _collator(tokenizer: Any, recipe: Recipe, window: int) -> DataCollatorWithPadding:
@@ -224,19 +282,12 @@ def _collator(tokenizer: Any, recipe: Recipe, window: int) -> DataCollatorWithPa
     return DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8 if torch.cuda.is_available() else None)
 
 
-def _state(checkpoint: Path | None) -> TrainerState | None:
+def _state(checkpoint: Path) -> TrainerState | None:
     """The state of a checkpoint, which is written last; None if missing or incomplete."""
-    if checkpoint is None:
-        return None
-    try:
+    with suppress(OSError, json.JSONDecodeError, TypeError):
         state: TrainerState = TrainerState.load_from_json(str(checkpoint / "trainer_state.json"))
-    except (OSError, json.JSONDecodeError, TypeError):
-        return None
-    return state
-
-
-def _is_over(state: TrainerState, recipe: Recipe) -> bool:
-    return state.global_step >= state.max_steps or _stalls(_curve(state.log_history), recipe)
+        return state
+    return None
 
 
 def _curve(history: list[dict[str, float]]) -> tuple[dict[str, float], ...]:
@@ -256,6 +307,4 @@ def _best(curve: tuple[dict[str, float], ...], recipe: Recipe) -> int:
 
 
 def _stalls(curve: tuple[dict[str, float], ...], recipe: Recipe) -> bool:
-    if not curve or not recipe.patience:
-        return False
-    return len(curve) - 1 - _best(curve, recipe) >= recipe.patience
+    return 0 < recipe.patience < len(curve) - _best(curve, recipe) if curve else False

@@ -4,7 +4,7 @@ import json
 import shutil
 import time
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -12,13 +12,13 @@ from pathlib import Path
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, StoreFailure, counted
+from psycheck.models.open import open_model
+from psycheck.scoring.answers import scores_of
 from psycheck.train.card import RECORD, described, numbers, read_record, versions, write_record
 from psycheck.train.figures import figures
-from psycheck.train.fitted import AfterEpoch, Fitted, Progress
-from psycheck.train.linear import MODEL_FILE, fit_tfidf, save_sklearn
-from psycheck.train.parts import Parts, held_out, part_of, parts_of
-from psycheck.train.recipe import Recipe, kind_of, recipe_of, settled, used
-from psycheck.train.start import start_fingerprint
+from psycheck.train.linear import MODEL_FILE, fit_frozen, fit_tfidf, save_sklearn
+from psycheck.train.parts import AfterEpoch, Data, Fitted, Parts, Progress, held_out, part_of, parts_of
+from psycheck.train.recipe import Recipe, kind_of, recipe_of, start_fingerprint, used
 
 FORMAT = 1  # raised when the same recipe would give other weights
 SPECS = {"hf": "hf:{folder}", "sklearn": f"sklearn:{{folder}}/{MODEL_FILE}", "frozen": "frozen:{folder}"}
@@ -46,7 +46,7 @@ class Trained:
 
 
 def train(
-    corpus: Corpus | tuple[Corpus, Corpus],
+    corpus: Data,
     recipe: Recipe,
     folder: Path,
     *,
@@ -64,7 +64,16 @@ def train(
     test = held_out(corpus) if test is None else test
     if test is None:
         return trained
-    _measure_test(folder, test, recipe)
+    record, fingerprint = read_record(folder), test.fingerprint()
+    if not record["test"] or record["test"]["fingerprint"] != fingerprint:
+        labels = trained.labels
+        part, _ = part_of(test, labels)
+        if not len(part):
+            raise BadInput(f"test corpus '{test.name}' has no text annotated for {', '.join(labels)}")
+        with _clear_errors(recipe, folder):
+            found = figures(part.targets, scores_of(open_model(trained.spec), part.texts), labels)
+            entry = {"corpus": test.name, "fingerprint": fingerprint, "n": len(part), "figures": found}
+            write_record(record | {"test": entry}, folder)
     return opened(folder, reused=trained.reused)
 
 
@@ -88,7 +97,7 @@ def with_dev(corpus: Corpus, dev: Corpus) -> tuple[tuple[Corpus, Corpus], Corpus
 
 
 def fit(
-    corpus: Corpus | tuple[Corpus, Corpus],
+    corpus: Data,
     recipe: Recipe,
     folder: Path,
     *,
@@ -99,8 +108,18 @@ def fit(
     parts = parts_of(corpus, recipe)
     start = {"name": recipe.start, "fingerprint": start_fingerprint(recipe)}
     # In older versions the key also depended on values that the start does not use.
-    keys = [training_key(parts, one, start["fingerprint"]) for one in (settled(recipe), recipe)]
-    if _is_finished(folder, keys):
+    settled = recipe_of(used(recipe))  # equal trainings have equal recipes
+    keys = [training_key(parts, one, start["fingerprint"]) for one in (settled, recipe)]
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        if not (folder / RECORD).is_file():
+            raise BadInput(
+                f"'{folder}' holds other files", allowed="a new or empty folder", do="choose another folder"
+            )
+        if read_record(folder)["key"] not in keys:
+            raise BadInput(
+                f"'{folder}' holds another training (other recipe, texts or start weights)",
+                do="choose another folder, or remove this one",
+            )
         return opened(folder)
     work = folder.with_name(f"{folder.name}.training") / keys[0][:16]
     partial = work / "partial"
@@ -156,12 +175,11 @@ def opened(folder: Path, *, reused: bool = True) -> Trained:
 
 def training_key(parts: Parts, recipe: Recipe, start: str) -> str:
     """A hash of everything that decides the weights: recipe, labels, train, dev and the start weights."""
-    # The origin of dev and the name of the start do not matter once their contents are known.
-    values = {
-        name: value
-        for name, value in recipe.as_dict().items()
-        if name not in ("dev_share", "start", "labels")
-    }
+    values = recipe.as_dict()
+    for name in ("dev_share", "start", "labels"):
+        del values[
+            name
+        ]  # the origin of dev and the name of the start do not matter once their contents are known
     data = [parts.labels, parts.train.fingerprint(), parts.dev.fingerprint()]
     text = json.dumps([FORMAT, kind_of(recipe), values, data, start], sort_keys=True)
     return blake2b(text.encode(), digest_size=16).hexdigest()
@@ -179,8 +197,6 @@ def _fit(
 
         return finetune(parts, recipe, checkpoints, progress=progress, after_epoch=after_epoch)
     if kind_of(recipe) == "frozen":
-        from psycheck.train.frozen import fit_frozen
-
         fitted = fit_frozen(parts, recipe)
     else:
         pipeline, heads = fit_tfidf(parts, recipe)
@@ -188,48 +204,6 @@ def _fit(
     if progress is not None:
         progress(1, 1)
     return fitted
-
-
-def _measure_test(folder: Path, test: Corpus, recipe: Recipe) -> None:
-    """Add the test figures to the record, unless they are already there."""
-    from psycheck.models.open import open_model
-    from psycheck.scoring.answers import scores_of
-
-    record = read_record(folder)
-    fingerprint = test.fingerprint()
-    if record["test"] and record["test"]["fingerprint"] == fingerprint:
-        return
-    labels = tuple(record["labels"])
-    part, _ = part_of(test, labels)
-    if not len(part):
-        raise BadInput(f"test corpus '{test.name}' has no text annotated for {', '.join(labels)}")
-    with _clear_errors(recipe, folder):
-        scores = scores_of(open_model(SPECS[record["kind"]].format(folder=folder)), part.texts)
-        found = figures(part.targets, scores, labels)
-        record["test"] = {
-            "corpus": test.name,
-            "fingerprint": fingerprint,
-            "n": len(part),
-            "figures": found,
-        }
-        write_record(record, folder)
-
-
-def _is_finished(folder: Path, keys: Collection[str]) -> bool:
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-        return False
-    if not (folder / RECORD).is_file():
-        raise BadInput(
-            f"'{folder}' holds other files",
-            allowed="a new or empty folder",
-            do="choose another folder",
-        )
-    if read_record(folder)["key"] not in keys:
-        raise BadInput(
-            f"'{folder}' holds another training (other recipe, texts or start weights)",
-            do="choose another folder, or remove this one",
-        )
-    return True
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from itertools import product
+from itertools import compress, product
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import BadInput, nearest
+from psycheck.measures.classification import BoolArray
 from psycheck.model import FloatArray
 
 FOLDS = 3
 Features = FloatArray | Sequence[str]
+Folds = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,9 @@ class Searched:
     score: float
     converged: bool
 
-    def decide(self, features: Features) -> NDArray[np.bool_]:
+    def decide(self, features: Features) -> BoolArray:
         """Yes or no for each row, (n,)."""
-        out: NDArray[np.bool_] = np.asarray(self.model.predict(features), bool)
+        out: BoolArray = np.asarray(self.model.predict(features), bool)
         return out
 
 
@@ -76,19 +78,15 @@ def grid(name: str) -> Grid:
     return shipped[name]
 
 
-def search(
-    grid: Grid, features: Features, marks: NDArray[np.bool_], folds: NDArray[np.int64], *, seed: int = 0
-) -> Searched:
+def search(grid: Grid, features: Features, marks: BoolArray, folds: Folds, *, seed: int = 0) -> Searched:
     """Try every point of a grid on every fold and fit the one with the best mean macro-F1 (first on ties).
 
     `features` are vectors (n, d), or texts, which become TF–IDF of words fitted within each fold; `marks` and
     `folds` are (n,). The caller keeps copies of a text in one fold.
     """
     points = grid.points()
-    scores = np.array(
-        [_fold_scores(grid, points, features, marks, folds == k, seed) for k in np.unique(folds)]
-    )
-    means = scores.mean(axis=0)
+    scores = [_fold_scores(grid, features, marks, folds == k, seed) for k in np.unique(folds)]
+    means = np.array(scores).mean(axis=0)
     # Equal means may differ by rounding.
     best = int(np.flatnonzero(means >= means.max() - 1e-12)[0])
     model = grid.made(points[best], seed)
@@ -100,9 +98,7 @@ def search(
     return Searched(model, points[best], float(means[best]), converged)
 
 
-def cut_folds(
-    strata: NDArray[np.int64], owners: Sequence[str], *, folds: int = FOLDS, seed: int = 0
-) -> NDArray[np.int64]:
+def cut_folds(strata: Folds, owners: Sequence[str], *, folds: int = FOLDS, seed: int = 0) -> Folds:
     """The fold of each row, (n,): stratified, with the rows of one owner in the same fold."""
     from sklearn.model_selection import StratifiedGroupKFold
 
@@ -113,21 +109,19 @@ def cut_folds(
     return out
 
 
-def _fold_scores(
-    grid: Grid,
-    points: list[dict[str, Any]],
-    features: Features,
-    marks: NDArray[np.bool_],
-    held: NDArray[np.bool_],
-    seed: int,
-) -> list[float]:
+def _fold_scores(grid: Grid, features: Features, marks: BoolArray, held: BoolArray, seed: int) -> list[float]:
     """The macro-F1 of each point on one fold."""
     from sklearn.metrics import f1_score
 
-    train, test = _taken(features, ~held), _taken(features, held)
-    if not isinstance(train, np.ndarray):
+    train: Any
+    test: Any
+    if isinstance(features, np.ndarray):
+        train, test = features[~held], features[held]
+    else:
         words = _words()
-        train, test = words.fit_transform(train), words.transform(test)
+        train = words.fit_transform(list(compress(features, ~held)))
+        test = words.transform(list(compress(features, held)))
+    points = grid.points()
     scores: list[float] = []
     for point in points:
         model = grid.made(point, seed)
@@ -140,7 +134,7 @@ def _fold_scores(
     return scores
 
 
-def _fitted(model: Any, features: Any, marks: NDArray[np.bool_]) -> bool:
+def _fitted(model: Any, features: Any, marks: BoolArray) -> bool:
     """Fit, and return whether it converged."""
     from sklearn.exceptions import ConvergenceWarning
 
@@ -155,12 +149,6 @@ def _words() -> Any:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
-
-
-def _taken(features: Features, rows: NDArray[np.bool_]) -> Any:
-    if isinstance(features, np.ndarray):
-        return features[rows]
-    return [text for text, take in zip(features, rows, strict=True) if take]
 
 
 @cache

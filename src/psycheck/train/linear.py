@@ -1,5 +1,6 @@
-"""Logistic regression on fixed features: the head of the cheap baselines, and the tf-idf baseline itself."""
+"""Logistic regression on fixed features: tf-idf, or the vectors of a frozen encoder."""
 
+import json
 import re
 from dataclasses import dataclass
 from io import BytesIO
@@ -11,9 +12,10 @@ import numpy as np
 
 from psycheck.errors import BadInput
 from psycheck.model import FloatArray
+from psycheck.scoring.answers import encode_once
 from psycheck.train.figures import figures, merit
-from psycheck.train.parts import Parts, balancing_weights
-from psycheck.train.recipe import Recipe
+from psycheck.train.parts import Fitted, Parts, balancing_weights
+from psycheck.train.recipe import Recipe, start_name
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 MODEL_FILE = "model.skops"
@@ -31,27 +33,16 @@ class Heads:
     dev: dict[str, float]
     curve: tuple[dict[str, float], ...]
 
-    def coefficients(self) -> tuple[FloatArray, FloatArray]:
-        """Weights (k, d) and intercepts (k,)."""
-        return (
-            np.concatenate([model.coef_ for model in self.models]),
-            np.concatenate([model.intercept_ for model in self.models]),
-        )
-
 
 def fit_heads(train: Any, dev: Any, parts: Parts, recipe: Recipe) -> Heads:
     """Fit each label on the rows annotated for it, with the C that has the best criterion on dev."""
-    tried: list[Heads] = []
+    tried: list[tuple[list[Any], float, dict[str, float]]] = []
     for strength in STRENGTHS:
-        models = [
-            _fit_one(train, parts.train.targets[:, k], strength, recipe) for k in range(len(parts.labels))
-        ]
+        models = [_fit_one(train, column, strength, recipe) for column in parts.train.targets.T]
         scores = np.column_stack([model.predict_proba(dev)[:, 1] for model in models])
-        found = figures(parts.dev.targets, scores, parts.labels)
-        tried.append(Heads(models, strength, found, ()))
-    best = max(tried, key=lambda heads: merit(heads.dev, recipe.criterion))
-    curve = tuple({"C": heads.strength, **heads.dev} for heads in tried)
-    return Heads(best.models, best.strength, best.dev, curve)
+        tried.append((models, strength, figures(parts.dev.targets, scores, parts.labels)))
+    best = max(tried, key=lambda one: merit(one[2], recipe.criterion))
+    return Heads(*best, tuple({"C": strength, **found} for _, strength, found in tried))
 
 
 def fit_tfidf(parts: Parts, recipe: Recipe) -> tuple[Any, Heads]:
@@ -84,6 +75,34 @@ def fit_tfidf(parts: Parts, recipe: Recipe) -> tuple[Any, Heads]:
     rest.label_binarizer_.classes_ = rest.classes_ = np.array(parts.labels)
     rest.n_features_in_ = train.shape[1]
     return make_pipeline(words, rest), heads
+
+
+def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
+    """Encode the texts, or take their vectors from the store, then fit one logistic regression per label."""
+    from psycheck.models.frozen import FROZEN_FILE, HEAD_FILE, open_frozen_encoder
+
+    encoder = open_frozen_encoder(start_name(recipe), recipe.max_length)
+    train, dev = (encode_once(encoder, part.texts) for part in (parts.train, parts.dev))
+    heads = fit_heads(train, dev, parts, recipe)
+
+    def save(folder: Path) -> None:
+        from safetensors.numpy import save_file
+
+        # Weights (k, d) and intercepts (k,).
+        head = {
+            name: np.concatenate([getattr(model, f"{kind}_") for model in heads.models])
+            for name, kind in (("weights", "coef"), ("intercepts", "intercept"))
+        }
+        save_file(head, folder / HEAD_FILE)
+        settings = {
+            "encoder": start_name(recipe),
+            "encoder_fingerprint": encoder.fingerprint,
+            "labels": list(parts.labels),
+            "max_length": encoder.max_length,
+        }
+        (folder / FROZEN_FILE).write_text(json.dumps(settings, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+    return Fitted(heads.dev, heads.curve, encoder.max_length, save)
 
 
 def save_sklearn(model: Any, folder: Path) -> None:

@@ -1,7 +1,9 @@
-"""The train, dev and test parts of a corpus."""
+"""What every kind of training gets and returns: the parts of a corpus, its callbacks, its result."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,16 @@ from psycheck.errors import BadInput
 from psycheck.model import FloatArray
 from psycheck.train.recipe import Recipe
 
+Data = Corpus | tuple[Corpus, Corpus]  # a corpus with its splits, or train and dev
+Progress = Callable[[int, int], None]
+AfterEpoch = Callable[[float, Mapping[str, float]], None]
+ONE_CLASS = {
+    "train": (
+        "a model cannot learn from one class, even with class weights",
+        "add texts of the other class; if there are any, check the label column (--label, --positive)",
+    ),
+    "dev": ("F1 on one class cannot choose a model", "choose by the loss on dev: --criterion dev_loss"),
+}
 DEV_NAMES = ("dev", "valid", "validation", "val")
 
 
@@ -43,7 +55,17 @@ class Parts:
     left_out: int
 
 
-def parts_of(corpus: Corpus | tuple[Corpus, Corpus], recipe: Recipe) -> Parts:
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A trained model in memory: dev figures, their curve, its window in tokens, and how to save it."""
+
+    dev: dict[str, float]
+    curve: tuple[dict[str, float], ...]
+    window: int | None
+    save: Callable[[Path], None]
+
+
+def parts_of(corpus: Data, recipe: Recipe) -> Parts:
     """Train and dev of a corpus (by its split column) or of a pair; refuses what cannot be learned."""
     if isinstance(corpus, tuple):
         train, dev = corpus
@@ -60,23 +82,19 @@ def parts_of(corpus: Corpus | tuple[Corpus, Corpus], recipe: Recipe) -> Parts:
     learned, empty = part_of(train, labels)
     measured, also_empty = part_of(dev, labels)
     for k, label in enumerate(labels):
-        _check_classes(
-            learned.targets[:, k],
-            f"train of corpus '{name}'",
-            label,
-            "a model cannot learn from one class, even with class weights",
-            "add texts of the other class; if there are any, check the label column (--label, --positive)",
-        )
-        if np.isnan(measured.targets[:, k]).all():
-            raise BadInput(f"dev of corpus '{name}' has no text annotated for '{label}'")
-        if recipe.criterion == "dev_f1":
-            _check_classes(
-                measured.targets[:, k],
-                f"dev of corpus '{name}'",
-                label,
-                "F1 on one class cannot choose a model",
-                "choose by the loss on dev: --criterion dev_loss",
-            )
+        for split, part in (("train", learned), ("dev", measured)):
+            known = part.targets[~np.isnan(part.targets[:, k]), k]
+            if not len(known):
+                raise BadInput(f"{split} of corpus '{name}' has no text annotated for '{label}'")
+            positive = int((known >= 0.5).sum())
+            if positive in (0, len(known)) and (split == "train" or recipe.criterion == "dev_f1"):
+                why, do = ONE_CLASS[split]
+                raise BadInput(
+                    f"{split} of corpus '{name}' has one class for '{label}': {positive} of {len(known)} "
+                    "annotated texts are positive",
+                    allowed=f"texts of both classes: {why}",
+                    do=do,
+                )
     return Parts(name, mark, labels, learned, measured, empty + also_empty)
 
 
@@ -88,21 +106,18 @@ def part_of(corpus: Corpus, labels: tuple[str, ...]) -> tuple[Part, int]:
     return Part(texts, targets[known]), int((~known).sum())
 
 
-def held_out(corpus: Corpus | tuple[Corpus, Corpus]) -> Corpus | None:
+def held_out(corpus: Data) -> Corpus | None:
     """The test split of a corpus, or None."""
-    if isinstance(corpus, tuple) or "test" not in _splits(corpus):
-        return None
-    return corpus.part("test")
+    return None if isinstance(corpus, tuple) or "test" not in corpus.strings("split") else corpus.part("test")
 
 
 def _cut(corpus: Corpus, recipe: Recipe) -> tuple[Corpus, Corpus]:
-    splits = _splits(corpus)
+    splits = {name for name in corpus.strings("split") if name is not None}
     if "train" not in splits and splits:
         raise BadInput(f"corpus '{corpus.name}' has no split 'train'", allowed=", ".join(sorted(splits)))
     train = corpus.part("train") if splits else corpus
-    for name in DEV_NAMES:
-        if name in splits:
-            return train, corpus.part(name)
+    if dev := dev_name(corpus):
+        return train, corpus.part(dev)
     if not recipe.dev_share:
         raise BadInput(
             f"corpus '{corpus.name}' has no dev split",
@@ -113,14 +128,19 @@ def _cut(corpus: Corpus, recipe: Recipe) -> tuple[Corpus, Corpus]:
     return train.only(~picked), train.only(picked)
 
 
+def dev_name(corpus: Corpus) -> str | None:
+    """The name of the dev split, or None."""
+    splits = set(corpus.strings("split"))
+    return next((name for name in DEV_NAMES if name in splits), None)
+
+
 def dev_rows(corpus: Corpus, labels: tuple[str, ...], share: float, seed: int) -> NDArray[np.bool_]:
     """A seeded share of the texts, (n,), stratified by labels and grouped by author."""
     targets = corpus.targets(labels)
     marks = np.where(np.isnan(targets), 2, targets >= 0.5).astype(np.int64)
     strata = np.unique(marks, axis=0, return_inverse=True)[1].reshape(-1)
-    authors = corpus.table["author"].to_list() if "author" in corpus.table.columns else [None] * len(corpus)
     groups: dict[tuple[str, str | int], list[int]] = {}
-    for row, author in enumerate(authors):
+    for row, author in enumerate(corpus.strings("author")):
         # A text without an author is a group of its own.
         groups.setdefault(("row", row) if author is None else ("author", author), []).append(row)
     order = np.random.default_rng(seed).permutation(len(groups))
@@ -148,22 +168,3 @@ def balancing_weights(targets: FloatArray) -> FloatArray:
     n = (~np.isnan(targets)).sum(axis=0)
     positive = np.nansum(targets, axis=0)
     return np.asarray([n / (2 * (n - positive)), n / (2 * positive)], dtype=np.float64)
-
-
-def _splits(corpus: Corpus) -> set[str]:
-    if "split" not in corpus.table.columns:
-        return set()
-    return set(corpus.table["split"].drop_nulls().unique().to_list())
-
-
-def _check_classes(targets: FloatArray, where: str, label: str, why: str, do: str) -> None:
-    known = targets[~np.isnan(targets)]
-    if not len(known):
-        raise BadInput(f"{where} has no text annotated for '{label}'")
-    positive = int((known >= 0.5).sum())
-    if positive in (0, len(known)):
-        raise BadInput(
-            f"{where} has one class for '{label}': {positive} of {len(known)} annotated texts are positive",
-            allowed=f"texts of both classes: {why}",
-            do=do,
-        )

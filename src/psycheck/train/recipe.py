@@ -1,13 +1,17 @@
-"""Training recipes: the settings that determine the weights of a model, and the shipped presets."""
+"""Training recipes: the settings that determine the weights of a model, their start, the shipped presets."""
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from psycheck.errors import BadInput, nearest
+from psycheck.models.fingerprint import hashed_parts
+from psycheck.models.hf_folder import find_folder, folder_parts
+from psycheck.models.options import ModelOptions
 from psycheck.settings.reader import (
     ABOVE_0,
     AT_LEAST_0,
@@ -21,6 +25,8 @@ from psycheck.settings.reader import (
 Criterion = Literal["dev_loss", "dev_f1"]
 Padding = Literal["grouped", "fixed"]
 TFIDF, FROZEN, MINILM = "tfidf+lr", "encoder+lr", "minilm"
+OURS = (MINILM, TFIDF, FROZEN)  # starts that are neither folders nor hub names
+PLAIN = ModelOptions()
 TUNING = frozenset(  # settings of fine-tuning steps, which a linear baseline does not have
     {"epochs", "batch", "accumulate", "learning_rate", "weight_decay", "warmup", "patience", "padding"}
 )
@@ -101,11 +107,6 @@ def space(name: str = "deck") -> Space:
     return Space(**_named("search", name))
 
 
-def with_seed(recipe: Recipe, seed: int) -> Recipe:
-    """The same recipe with another seed."""
-    return replace(recipe, seed=seed)
-
-
 def kind_of(recipe: Recipe) -> str:
     """How the result is opened: "hf", "sklearn" or "frozen"."""
     if recipe.start == TFIDF:
@@ -123,9 +124,29 @@ def used(recipe: Recipe) -> dict[str, Any]:
     return {name: value for name, value in recipe.as_dict().items() if name not in unused(recipe)}
 
 
-def settled(recipe: Recipe) -> Recipe:
-    """The recipe with unused values reset to their defaults, so that equal trainings have equal recipes."""
-    return recipe_of(used(recipe))
+def start_name(recipe: Recipe) -> str:
+    """The model that a recipe starts from or freezes: "minilm", a folder or a hub name."""
+    return recipe.start.removeprefix(FROZEN).removeprefix(":") or MINILM
+
+
+def start_folder(recipe: Recipe) -> Path:
+    """The folder of the model that a recipe starts from; a hub model is downloaded."""
+    start = start_name(recipe)
+    if start == MINILM:
+        from psycheck.models.hf import minilm_folder
+
+        return minilm_folder()
+    if not Path(start).exists() and (close := get_close_matches(start.casefold(), OURS, n=1, cutoff=0.6)):
+        raise BadInput(
+            f"unknown start '{start}'",
+            allowed=f"did you mean '{close[0]}'? (known: {', '.join(OURS)}, a model folder, a hub name)",
+        )
+    return find_folder(start, PLAIN)
+
+
+def start_fingerprint(recipe: Recipe) -> str:
+    """A hash of the weights, the architecture and the tokenizer that training starts from."""
+    return TFIDF if recipe.start == TFIDF else hashed_parts(folder_parts(start_folder(recipe), PLAIN))
 
 
 def _named(kind: str, name: str) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 import math
 import shutil
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +14,23 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra
 from psycheck.train.card import RECORD
 from psycheck.train.fit import Trained, fit, train
-from psycheck.train.parts import parts_of
-from psycheck.train.recipe import Recipe, Space, kind_of, with_seed
+from psycheck.train.parts import Data, Progress, parts_of
+from psycheck.train.recipe import Recipe, Space, kind_of
 
 STUDY_FILE = "search.sqlite"
+DRAWN = ("learning_rate", "batch", "epochs")
 STARTUP = 4  # trials before any is stopped early
 
 
 def search(
-    corpus: Corpus | tuple[Corpus, Corpus],
+    corpus: Data,
     recipe: Recipe,
     folder: Path,
     *,
     trials: int = 10,
     space: Space | None = None,
     test: Corpus | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Try learning rates, batch sizes and epochs; keep the training with the best criterion on dev.
 
@@ -44,15 +47,31 @@ def search(
         )
     if trials < 1:
         raise BadInput(f"search: trials = {trials}", allowed="1 or more")
-    optuna = _optuna()
-    space = space or Space()
+    try:
+        import optuna
+    except ImportError as error:
+        raise MissingExtra("a search", "train") from error
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    space, states = space or Space(), optuna.trial.TrialState
     folder.mkdir(parents=True, exist_ok=True)
-    study = _study(optuna, folder, corpus, recipe, space)
-    for stale in study.get_trials(deepcopy=False, states=[optuna.trial.TrialState.RUNNING]):
-        study.tell(stale.number, state=optuna.trial.TrialState.FAIL)
-    ended = [optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED]
+    storage = optuna.storages.RDBStorage(f"sqlite:///{folder / STUDY_FILE}")
+    name = _study_name(corpus, recipe, space)
+    if {study.study_name for study in storage.get_all_studies()} - {name}:
+        raise BadInput(
+            f"'{folder}' holds another search (other recipe, texts or bounds)",
+            do="choose another folder, or remove this one",
+        )
+    study = optuna.create_study(
+        storage=storage,
+        study_name=name,
+        direction="maximize" if recipe.criterion == "dev_f1" else "minimize",
+        pruner=optuna.pruners.MedianPruner(n_startup_trials=STARTUP),
+        load_if_exists=True,
+    )
+    for stale in study.get_trials(deepcopy=False, states=[states.RUNNING]):
+        study.tell(stale.number, state=states.FAIL)
     while True:
-        done = len(study.get_trials(deepcopy=False, states=ended))
+        done = len(study.get_trials(deepcopy=False, states=[states.COMPLETE, states.PRUNED]))
         if progress is not None:
             progress(done, trials)
         if done >= trials:
@@ -63,20 +82,20 @@ def search(
         trial.suggest_float("learning_rate", *space.learning_rate, log=True)
         trial.suggest_categorical("batch", list(space.batch))
         trial.suggest_int("epochs", *space.epochs)
-        _try(optuna, study, trial, corpus, recipe.with_(**trial.params), folder)
-        _keep_best(optuna, study, folder)
+        _try(study, trial, corpus, recipe.with_(**trial.params), folder / "trials")
+        _keep_best(study, folder)
     best = recipe.with_(**study.best_trial.params)
-    return train(corpus, best, _keep_best(optuna, study, folder), test=test)
+    return train(corpus, best, _keep_best(study, folder), test=test)
 
 
 def train_seeds(
-    corpus: Corpus | tuple[Corpus, Corpus],
+    corpus: Data,
     recipe: Recipe,
     folder: Path,
     *,
     seeds: int | Sequence[int] = 3,
     test: Corpus | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Trained]:
     """Train the same recipe with several seeds (the recipe's own and those after it), each in FOLDER/seed-N.
 
@@ -92,8 +111,8 @@ def train_seeds(
             progress(len(out) * total + done, len(numbers) * total)
 
     for seed in numbers:
-        one = with_seed(recipe, seed)
-        out.append(train(corpus, one, folder / f"seed-{seed}", test=test, progress=after_step))
+        place = folder / f"seed-{seed}"
+        out.append(train(corpus, replace(recipe, seed=seed), place, test=test, progress=after_step))
     return out
 
 
@@ -106,94 +125,55 @@ def spread(trained: Sequence[Trained], *, on: str = "test") -> dict[str, tuple[f
     if on not in ("test", "dev"):
         raise BadInput(f"no figures on '{on}'", allowed="test, dev")
     each: list[Mapping[str, float]] = [one.test if on == "test" else one.dev for one in trained]
-    shared = [name for name in (each[0] if each else {}) if all(name in one for one in each)]
     out: dict[str, tuple[float, float]] = {}
-    for name in shared:
-        values = [one[name] for one in each]
-        out[name] = (
-            statistics.fmean(values),
-            statistics.stdev(values) if len(values) > 1 and not any(map(math.isnan, values)) else math.nan,
-        )
+    for name in each[0] if each else ():
+        if all(name in one for one in each):
+            values = [one[name] for one in each]
+            defined = len(values) > 1 and not any(map(math.isnan, values))
+            out[name] = statistics.fmean(values), statistics.stdev(values) if defined else math.nan
     return out
 
 
-def _try(optuna: Any, study: Any, trial: Any, corpus: Any, recipe: Recipe, folder: Path) -> None:
-    place = folder / "trials" / _name(recipe)
-    epoch = 0
+def _study_name(corpus: Data, recipe: Recipe, space: Space) -> str:
+    """One study per recipe, data and space."""
+    parts = parts_of(corpus, recipe)
+    fixed = {name: value for name, value in recipe.as_dict().items() if name not in DRAWN}
+    content = f"{fixed} {space} {parts.train.fingerprint()} {parts.dev.fingerprint()}"
+    return blake2b(content.encode(), digest_size=16).hexdigest()
+
+
+def _try(study: Any, trial: Any, corpus: Data, recipe: Recipe, trials: Path) -> None:
+    """Train one draw; a draw that is repeated finds its checkpoints, as its folder is named after it."""
+    from optuna import TrialPruned
+    from optuna.trial import TrialState
+
+    drawn = f"{recipe.learning_rate!r} {recipe.batch} {recipe.epochs}"
+    place = trials / blake2b(drawn.encode(), digest_size=8).hexdigest()
+    measure = recipe.criterion.removeprefix("dev_")
+    epochs = count(1)
 
     def after_epoch(_: float, dev: Mapping[str, float]) -> None:
-        nonlocal epoch
-        epoch += 1
-        trial.report(_value(dev, recipe), epoch)
+        trial.report(float(dev[measure]), next(epochs))
         if trial.should_prune():
-            raise optuna.TrialPruned
+            raise TrialPruned
 
     trial.set_user_attr("folder", place.name)
     try:
         trained = fit(corpus, recipe, place, after_epoch=after_epoch)
-    except optuna.TrialPruned:
+    except TrialPruned:
         shutil.rmtree(place.with_name(f"{place.name}.training"), ignore_errors=True)
-        study.tell(trial, state=optuna.trial.TrialState.PRUNED)
-        return
-    study.tell(trial, _value(trained.dev, recipe))
+        study.tell(trial, state=TrialState.PRUNED)
+    else:
+        study.tell(trial, float(trained.dev[measure]))
 
 
-def _keep_best(optuna: Any, study: Any, folder: Path) -> Path:
+def _keep_best(study: Any, folder: Path) -> Path:
     """Move the best training so far to FOLDER/best and delete the weights of the others."""
     best, trials = folder / "best", folder / "trials"
-    complete = study.get_trials(deepcopy=False, states=[optuna.trial.TrialState.COMPLETE])
-    if not complete:
-        return best
-    winner = trials / study.best_trial.user_attrs["folder"]
-    if (winner / RECORD).is_file():
+    complete = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
+    if complete and ((winner := trials / study.best_trial.user_attrs["folder"]) / RECORD).is_file():
         shutil.rmtree(best, ignore_errors=True)
         winner.replace(best)
     for trial in complete:
         shutil.rmtree(trials / trial.user_attrs["folder"], ignore_errors=True)
     return best
-
-
-def _value(dev: Mapping[str, float], recipe: Recipe) -> float:
-    return float(dev[recipe.criterion.removeprefix("dev_")])
-
-
-def _study(
-    optuna: Any, folder: Path, corpus: Corpus | tuple[Corpus, Corpus], recipe: Recipe, space: Space
-) -> Any:
-    """One study per recipe, data and space; a folder with another study is refused."""
-    parts = parts_of(corpus, recipe)
-    fixed = {
-        name: value
-        for name, value in recipe.as_dict().items()
-        if name not in ("learning_rate", "batch", "epochs")
-    }
-    content = f"{fixed} {space} {parts.train.fingerprint()} {parts.dev.fingerprint()}"
-    name = blake2b(content.encode(), digest_size=16).hexdigest()
-    storage = optuna.storages.RDBStorage(f"sqlite:///{folder / STUDY_FILE}")
-    if {study.study_name for study in storage.get_all_studies()} - {name}:
-        raise BadInput(
-            f"'{folder}' holds another search (other recipe, texts or bounds)",
-            do="choose another folder, or remove this one",
-        )
-    return optuna.create_study(
-        storage=storage,
-        study_name=name,
-        direction="maximize" if recipe.criterion == "dev_f1" else "minimize",
-        pruner=optuna.pruners.MedianPruner(n_startup_trials=STARTUP),
-        load_if_exists=True,
-    )
-
-
-def _name(recipe: Recipe) -> str:
-    """A folder name per draw, so that a draw that is repeated finds its checkpoints."""
-    drawn = f"{recipe.learning_rate!r} {recipe.batch} {recipe.epochs}"
-    return blake2b(drawn.encode(), digest_size=8).hexdigest()
-
-
-def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError as error:
-        raise MissingExtra("a search", "train") from error
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return optuna
