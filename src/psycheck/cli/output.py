@@ -22,7 +22,7 @@ def print_notes(notes: Iterable[str], about: str = "") -> None:
 
 
 def print_run(run: "Run", out: Path, lines: Iterable[str], *, as_json: bool, **more: str) -> None:
-    """Print a run: its notes, the verb's lines and the report's path, or `more` keys and all findings as JSON."""
+    """Print a run: its notes, the verb's lines and the report's path; or `more` and its findings as JSON."""
     report = out / "report.html"
     if as_json:
         findings = [json.loads(finding.as_json()) for finding in run.findings]

@@ -5,7 +5,6 @@ The first verb stands beside the pronoun, or before it in a question. Later ones
 singular, and a person where only people do what the verb says.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -30,28 +29,15 @@ from psycheck.text.gender.clause_words import (
     surely_verb,
     text_at,
 )
+from psycheck.text.redact.lists import compiled
+from psycheck.text.word_lists import read_toml
 
-_TOKEN: Final = re.compile(
-    r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|\d[\d.,:/%]*(?<![.,:])|\s[-–—]\s|[,.;:!?()\[\]\n\"“”—&]"
-)
 # A sentence without an end is read no further than this, so that long texts take time in proportion.
 _REACH: Final = 600
+_FORMS: Final = compiled(read_toml("gender/patterns.toml")["they_verbs"])
 _BRACKETS: Final = {"(": ")", "[": "]", "“": "”"}
 _ENDS: Final = frozenset(";:!?\n)]”")
-_BEFORE: Final = re.compile(r"(?:([a-z'’]+)\s+)?(?<![\w'’-])([a-z]+(?:['’]t)?)\s+$", re.I)
-_NEAREST: Final = re.compile(r"[^\S\n]+([a-z]+(?:['’]t)?)(?![\w'’-])", re.I)
-_STOP: Final = re.compile(r"[.!?;:\n]")
 _SHORT: Final = frozenset(word[-2:] for word in LISTS["abbreviated"])
-_JOINER: Final = re.compile(r"[,&]|\s(?:and|but|or|then|nor|yet|plus|n)\s", re.I)
-_SINGULAR: Final = re.compile(r"(?:s|nt|['’]t)(?!\w)", re.I)
-_LEAD: Final = re.compile(r"([\w'’]+|,)\s+$")
-# "The man she married", "everything he says": what comes later is said of the man.
-_HEAD: Final = re.compile(
-    r"(?:^|[.!?;:,\n]\s*|\b(?:and|but|that|because|if)\s+)"
-    r"(?:(?:the|every|each|any|all|that|this|a|an|my|our)\s+(?:[\w-]+\s+){0,2}([\w-]+)"
-    r"|what|whatever|all|everything|anything|something|nothing)\s+$",
-    re.I,
-)
 
 
 class _Other(NamedTuple):
@@ -67,7 +53,7 @@ def verbs_to_they(text: str, start: int, end: int) -> tuple[list[Change], list[C
     before = text[max(0, start - 16) : start].split()
     verb = straight(before[-1].lstrip("([{*\"“'‘«").lower()) if before else ""
     inverted = verb in AUXILIARIES or verb in LISTS["either_number"]
-    question = _BEFORE.search(text, max(0, start - 32), start) if inverted else None
+    question = _FORMS["before"].search(text, max(0, start - 32), start) if inverted else None
     if question and verb in AUXILIARIES:
         words, ahead = _words(text, end), (question[1] or "").lower()
         if ahead in SUBJECTS:
@@ -89,7 +75,7 @@ def verbs_after_contraction(text: str, end: int) -> list[Change]:
 
 def _verbs_after(text: str, start: int, end: int) -> list[Change]:
     """The first verb after the pronoun and further ones."""
-    near = _NEAREST.match(text, end)
+    near = _FORMS["nearest"].match(text, end)
     if near and straight(near[1].lower()) in VERB_FORMS and not _joins(text, near.end()):
         # Most sentences have one verb, beside the pronoun, and need no closer look.
         return _with_they(text, *near.span(1))
@@ -109,20 +95,20 @@ def _verbs_after(text: str, start: int, end: int) -> list[Change]:
 def _joins(text: str, end: int) -> bool:
     """Whether a verb may be joined in the rest of the sentence, at a glance."""
     last = min(len(text), end + _REACH)
-    for stop in _STOP.finditer(text, end, last):
+    for stop in _FORMS["stop"].finditer(text, end, last):
         at = stop.start()
         if text[at] != "." or (text[at + 1 : at + 2].isspace() and text[at - 2 : at].lower() not in _SHORT):
             last = at
             break
-    joiner = _JOINER.search(text, end, last)
-    return joiner is not None and _SINGULAR.search(text, joiner.end(), last) is not None
+    joiner = _FORMS["joiner"].search(text, end, last)
+    return joiner is not None and _FORMS["singular"].search(text, joiner.end(), last) is not None
 
 
 def _words(text: str, end: int) -> list[Word]:
     """The words of the sentence that goes on here, and its commas, without what is in brackets or quoted."""
     out: list[Word] = []
     at = end
-    for found in _TOKEN.finditer(text, end, end + _REACH):
+    for found in _FORMS["token"].finditer(text, end, end + _REACH):
         if found.start() < at:
             continue
         token, at = found[0], found.end()
@@ -166,10 +152,10 @@ def _states(words: Sequence[Word], ahead: str, verb: str) -> bool:
 
 def _lead(text: str, start: int) -> str:
     """What leads to the pronoun: "head" for a noun that its clause describes, a comma, or the word before."""
-    head = _HEAD.search(text, max(0, start - 64), start)
+    head = _FORMS["head"].search(text, max(0, start - 64), start)
     if head and not ends_no_noun((head[1] or "").lower()):
         return "head"
-    before = _LEAD.search(text, max(0, start - 24), start)
+    before = _FORMS["lead"].search(text, max(0, start - 24), start)
     return before[1].lower() if before else ""
 
 

@@ -13,7 +13,7 @@ from psycheck.text.redact import person_names as persons
 from psycheck.text.redact import place_names as places
 from psycheck.text.redact.capitals import (
     BOTH,
-    CAPITAL,
+    FORMS,
     SURE,
     Found,
     field_term,
@@ -36,7 +36,7 @@ _LONGEST_HAN: Final = 4
 def named(text: str) -> list[Found]:
     """Where names of persons and places stand."""
     loud = headline(text)
-    first = CAPITAL.search(text)
+    first = FORMS["capital"].search(text)
     searches = [persons.introduced(text, loud)]
     if first is not None:
         if not loud:
@@ -57,7 +57,7 @@ def named(text: str) -> list[Found]:
 def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
     """Capitalised words one by one: those of the lists, and unknown ones by their place in the sentence."""
     at = 0
-    for found in CAPITAL.finditer(text, start):
+    for found in FORMS["capital"].finditer(text, start):
         if found.start() < at:
             continue
         word = found[0]
