@@ -163,9 +163,8 @@ def _write_texts(texts: Iterable[str], path: Path) -> int:
     count = 0
     with path.open("w", encoding="utf-8") as file:
         for text in texts:
-            file.write(
-                json.dumps({"text_hash": digest_of(text).hex(), "text": text}, ensure_ascii=False) + "\n"
-            )
+            line = {"text_hash": digest_of(text).hex(), "text": text}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
             count += 1
     return count
 

@@ -21,6 +21,7 @@ note is left and counted.
 """
 
 import re
+from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 from psycheck.text.gender.sex_letters import PATTERNS
@@ -68,9 +69,12 @@ def of_main_person(text: str, scope: Scope) -> Main:
         before = at
     # "he/she" names both: it tells nothing of the person, and an edit takes it as one.
     aside = {i for run in runs(text, found) if mixed([found[i] for i in run]) for i in run}
-    gender = _gender(
-        [(at, one) for i, (at, one) in enumerate(zip(found, whose, strict=True)) if i not in aside]
-    )
+    shown = [
+        (_ORDER.index(theirs), at.entry.gender)
+        for i, (at, theirs) in enumerate(zip(found, whose, strict=True))
+        if i not in aside and theirs in _ORDER and at.entry.gender in ("female", "male")
+    ]
+    gender = min(shown, key=itemgetter(0))[1] if shown else ""
     takes: list[bool] = []
     unsure: list[bool] = []
     for i, (at, theirs) in enumerate(zip(found, whose, strict=True)):
@@ -78,11 +82,6 @@ def of_main_person(text: str, scope: Scope) -> Main:
         takes.append(not named or (theirs in _ORDER and at.entry.gender == gender))
         unsure.append(named and (not gender or (theirs == "unclear" and at.entry.gender == gender)))
     return Main(takes, unsure)
-
-
-def _gender(words: list[tuple[Found, Whose]]) -> str:
-    shown = [(at, one) for at, one in words if one in _ORDER and at.entry.gender in ("female", "male")]
-    return min(shown, key=lambda word: _ORDER.index(word[1]))[0].entry.gender if shown else ""
 
 
 def _whose(text: str, at: Found, before: Found | None, known: dict[str, str], others: set[str]) -> Whose:

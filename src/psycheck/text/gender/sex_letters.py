@@ -56,15 +56,9 @@ def _glued(text: str, left: int, start: int, end: int) -> bool:
 
 def _is_one(text: str, left: int, start: int, end: int) -> bool:
     """Whether a letter describes the patient, or of somebody with their age: "Pt is a F", "F, 34"."""
-    if (
-        text[start].isupper()
-        and _FORMS["head"].search(text, left, start)
-        and _FORMS["age_behind"].match(text, end)
-    ):
-        return True
-    is_a = _FORMS["is_a"].search(text, left, start)
-    if is_a is None or not text[start].isupper():
+    if not text[start].isupper():
         return False
-    return _FORMS["age_behind"].match(text, end) is not None or (
-        is_a[1] is not None and bool(_FORMS["ends"].match(text, end))
-    )
+    is_a = _FORMS["is_a"].search(text, left, start)
+    if _FORMS["age_behind"].match(text, end):
+        return is_a is not None or _FORMS["head"].search(text, left, start) is not None
+    return is_a is not None and is_a[1] is not None and _FORMS["ends"].match(text, end) is not None

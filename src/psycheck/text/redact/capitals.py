@@ -23,13 +23,6 @@ _NO_NAME: Final = TITLES | CAPITALS
 _STOP_ENDINGS: Final = tuple(NAMES["stop_endings"])
 FORMS: Final = compiled(PATTERNS["capitals"])
 
-# One capitalised name, also O'Brien, McDonald and Anne-Marie; never all capitals.
-
-
-def brand_like(word: str) -> bool:
-    """Whether a word is written as only makers write: "AirPods", not "McDonald"."""
-    return FORMS["two_parts"].match(word) is not None
-
 
 def unknown(word: str) -> bool:
     """Whether a capitalised word may be a name: a first name, or a word of no list."""
@@ -61,16 +54,6 @@ def name_end(text: str, at: int) -> int:
             break
         at = more.end()
     return at
-
-
-def field_term(text: str, at: int) -> bool:
-    """Whether a run of capitals that goes on here ends as a term of the field: "… Behavior Therapy"."""
-    return FORMS["field_term"].match(text, at) is not None
-
-
-def named_term(text: str, at: int) -> bool:
-    """Whether it ends as a scale or an illness, which may bear the name of a person or a place."""
-    return FORMS["named_term"].match(text, at) is not None
 
 
 def headline(text: str) -> bool:

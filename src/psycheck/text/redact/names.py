@@ -16,10 +16,8 @@ from psycheck.text.redact.capitals import (
     FORMS,
     SURE,
     Found,
-    field_term,
     headline,
     name_end,
-    named_term,
     unknown,
     word_before,
 )
@@ -64,12 +62,12 @@ def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
         # Right behind a name another may begin, as at the beginning of a sentence.
         follows = 0 < at < found.start() and text[at : found.start()].isspace()
         # "Edinburgh Postnatal Depression Scale", "Charles Bonnet Syndrome".
-        if named_term(text, found.end()):
+        if FORMS["named_term"].match(text, found.end()):
             continue
         if word in places.FIRST_OF_PLACE and (end := places.known_place(text, found)):
             at = end
             yield Found(found.start(), at, "PLACE")
-        elif word not in SURE and field_term(text, found.end()):
+        elif word not in SURE and FORMS["field_term"].match(text, found.end()):
             continue
         elif word.isupper():
             if len(word) > 3 and word.title() in SURE and word not in CAPITALS:

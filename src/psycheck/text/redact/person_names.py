@@ -19,8 +19,6 @@ from psycheck.text.redact.capitals import (
     SURE,
     TITLES,
     Found,
-    brand_like,
-    field_term,
     may_be_name,
     name_end,
     unknown,
@@ -131,7 +129,7 @@ def titled(text: str, headline: bool) -> Iterator[Found]:
         if all(unknown(word) or word in known or word.lower() in known for word in words):
             yield _name(text, found, 1)
     for found in _FORMS["bare_role"].finditer(text):
-        if unknown(found[1]) and not field_term(text, found.end()):
+        if unknown(found[1]) and not FORMS["field_term"].match(text, found.end()):
             yield _name(text, found, 1)
 
 
@@ -186,7 +184,7 @@ def _thing(text: str, found: re.Match[str], word: str, marks: str) -> bool:
     start, end = found.span()
     if (
         found[0].lower() in _small_words(text)
-        or brand_like(found[0])
+        or FORMS["two_parts"].match(found[0])
         or _FORMS["thing_after"].match(text, end)
     ):
         return True
