@@ -21,13 +21,13 @@ class Sizes:
     other: int = 1
 
 
-@opt.with_columns("text", "id_", "labels", "split_column")
+@opt.verb("regender", ("text", "id_", "labels", "split_column"))
 def verb(
     ctx: typer.Context,
     columns: Columns,
-    corpus: opt.CorpusArgument,
-    seed: opt.Seed = None,
-    swap: opt.Swap = None,
+    corpus: str,
+    seed: int | None = None,
+    swap: list[str] | None = None,
 ) -> None:
     SEEN.update(columns=columns, corpus=corpus, values=opt.values_for(ctx, Sizes))
 

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from psycheck.cli.progress import ProgressLine
+from psycheck.cli.output import ProgressLine
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_slow_steps_are_told_in_seconds_each(
     monkeypatch: pytest.MonkeyPatch, done: int, seconds: float, said: str
 ) -> None:
     moments = iter([0.0, 60.0])
-    monkeypatch.setattr("psycheck.cli.progress.monotonic", lambda: next(moments))
+    monkeypatch.setattr("psycheck.cli.output.monotonic", lambda: next(moments))
     shown = io.StringIO()
     monkeypatch.setattr(sys, "stderr", shown)
     ProgressLine()("minilm", done, 100, seconds)

@@ -8,8 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from psycheck.cli.clean import clean_cli, redact_cli
-from psycheck.cli.regender import regender_cli
+from psycheck.cli.rewriting import clean_cli, redact_cli, regender_cli
 from psycheck.corpora.read import read_corpus
 from psycheck.errors import BadInput
 

@@ -5,7 +5,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from psycheck.cli.clean import clean_cli, redact_cli
+from psycheck.cli.rewriting import clean_cli, redact_cli
 from psycheck.corpora.clean import (
     StepCount,
     cleaned,

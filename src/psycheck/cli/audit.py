@@ -5,13 +5,12 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
-from typer import Argument, Option
 
 from psycheck.cli import options as opt
-from psycheck.cli.progress import ProgressLine, print_notes
+from psycheck.cli.output import ProgressLine, print_notes
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
@@ -22,60 +21,32 @@ if TYPE_CHECKING:
 PLAN = Path("psycheck.toml")
 
 
-@opt.with_columns()
+@opt.verb("audit")
 def audit_cli(
     ctx: typer.Context,
     columns: "Columns",
-    model: Annotated[
-        str | None,
-        Argument(help="hf:DIR, sklearn:FILE, python:module:object or scores:FILE, with ?key=value options."),
-    ] = None,
-    corpora: Annotated[
-        list[str] | None, Argument(metavar="CORPUS…", help="Files, NAME=FILE, demo:NAME or KNOWN:PATH.")
-    ] = None,
-    more_models: Annotated[
-        list[str] | None, Option("--model", "-m", metavar="MODEL", help="Another model; repeatable.")
-    ] = None,
-    plan: Annotated[
-        Path | None, Option("--plan", help=f"Plan file (TOML; default: {PLAN} here, if no model is named).")
-    ] = None,
-    suites: Annotated[
-        list[str] | None, Option("--suite", metavar="NAME", help="Shipped suite or TOML file; repeatable.")
-    ] = None,
-    audits: Annotated[
-        list[str] | None, Option("--audit", help="performance, behaviour, fairness or length; repeatable.")
-    ] = None,
-    out: Annotated[Path | None, Option("--out", "-o", help="Run folder.")] = None,
-    gates: Annotated[
-        list[str] | None, Option("--gate", help='"pass_rate>=0.7 where kind=DIR"; repeatable.')
-    ] = None,
-    threshold: Annotated[float | None, Option(help="Decision threshold.")] = None,
-    variants: Annotated[
-        str | None, Option(help="each: a case passes if every sentence does; one: use one sentence per text.")
-    ] = None,
-    fit: Annotated[
-        bool | None,
-        Option("--fit/--no-fit", help="Shorten long texts so that the model reads added sentences."),
-    ] = None,
-    show_texts: Annotated[
-        bool | None, Option("--show-texts/--hide-texts", help="Show the texts of cases in the report.")
-    ] = None,
-    trained_on: Annotated[
-        list[str] | None, Option(metavar="CORPUS", help="Corpus that the models were trained on; repeatable.")
-    ] = None,
-    swap: opt.Swap = None,
-    swap_person: opt.SwapPerson = None,
-    seed: opt.Seed = None,
-    split: opt.Split = None,
-    format_: opt.Format = None,
-    store: opt.Store = None,
-    export_texts: Annotated[
-        Path | None, Option(help="Write the texts that still need scores (JSONL), then stop.")
-    ] = None,
-    explain_cache: Annotated[
-        bool, Option("--explain-cache", help="Explain why texts were scored again.")
-    ] = False,
-    json_: opt.Json = False,
+    model: str | None = None,
+    corpora: list[str] | None = None,
+    more_models: list[str] | None = None,
+    plan: Path | None = None,
+    suites: list[str] | None = None,
+    audits: list[str] | None = None,
+    out: Path | None = None,
+    gates: list[str] | None = None,
+    threshold: float | None = None,
+    variants: str | None = None,
+    fit: bool | None = None,
+    show_texts: bool | None = None,
+    trained_on: list[str] | None = None,
+    swap: list[str] | None = None,
+    swap_person: Literal["all", "main"] | None = None,
+    seed: int | None = None,
+    split: str | None = None,
+    format_: str | None = None,
+    store: str | None = None,
+    export_texts: Path | None = None,
+    explain_cache: bool = False,
+    json_: bool = False,
 ) -> None:
     """Audit a model: performance in and out of distribution, behaviour, fairness, length; report; gate."""
     from psycheck.corpora.open import corpus_plans
@@ -192,9 +163,8 @@ def _write_texts(texts: Iterable[str], path: Path) -> int:
     count = 0
     with path.open("w", encoding="utf-8") as file:
         for text in texts:
-            file.write(
-                json.dumps({"text_hash": digest_of(text).hex(), "text": text}, ensure_ascii=False) + "\n"
-            )
+            line = {"text_hash": digest_of(text).hex(), "text": text}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
             count += 1
     return count
 

@@ -1,14 +1,13 @@
 """`psycheck compare`: how far corpora or classes are apart, and where a corpus leaks."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
-from typer import Option
 
 from psycheck.cli import options as opt
-from psycheck.cli.output import run_as_json
-from psycheck.cli.progress import ProgressLine, print_notes
+from psycheck.cli.output import ProgressLine, print_run
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
@@ -24,35 +23,23 @@ USED_BY = {
 SHOWS = ("words", "adversarial")
 
 
-@opt.with_columns()
+@opt.verb("compare")
 def compare_cli(
     ctx: typer.Context,
     columns: "Columns",
-    corpora: opt.CorporaArgument,
-    by: Annotated[
-        list[str] | None,
-        Option("--by", metavar="LABEL", help="Compare the classes of one corpus; repeatable."),
-    ] = None,
-    warn: Annotated[
-        bool, Option("--warn", help="Look for leaks, shortcuts and doubtful labels in each corpus.")
-    ] = False,
-    show_texts: Annotated[
-        bool, Option("--show-texts", help="Show the words behind each caution and difference.")
-    ] = False,
-    encoder: Annotated[
-        str | None, Option(help="minilm, hf:DIR or tfidf (default: minilm, or tfidf if it is not installed).")
-    ] = None,
-    parts: Annotated[
-        list[str] | None,
-        Option("--part", help="words, vectors, adversarial or map; repeatable (default: all)."),
-    ] = None,
-    sample: Annotated[int | None, Option(help="Texts to encode per corpus.")] = None,
-    texts: Annotated[int | None, Option(help="Texts to count and classify per corpus.")] = None,
-    permutations: Annotated[int | None, Option(help="Permutations of the MMD test.")] = None,
-    seed: opt.Seed = None,
-    out: opt.RunFolder = Path("runs/compare"),
-    split: opt.Split = None,
-    json_: opt.Json = False,
+    corpora: list[str],
+    by: list[str] | None = None,
+    warn: bool = False,
+    show_texts: bool = False,
+    encoder: str | None = None,
+    parts: list[str] | None = None,
+    sample: int | None = None,
+    texts: int | None = None,
+    permutations: int | None = None,
+    seed: int | None = None,
+    out: Path = Path("runs/compare"),
+    split: str | None = None,
+    json_: bool = False,
 ) -> None:
     """Measure how far apart corpora, or the classes of one, are; with --warn, find leaks in each."""
     from psycheck.corpora.distances import Comparing
@@ -73,10 +60,7 @@ def compare_cli(
             how=how,
             progress=line,
         )
-    if json_:
-        typer.echo(run_as_json(run, out))
-    else:
-        _print(run, out)
+    print_run(run, out, _lines(run), as_json=json_)
 
 
 def _refuse_idle(ctx: typer.Context, parts: tuple[str, ...], *, warn: bool) -> None:
@@ -91,16 +75,14 @@ def _refuse_idle(ctx: typer.Context, parts: tuple[str, ...], *, warn: bool) -> N
         opt.refuse(ctx, ("show_texts",), verb, f"with --warn, or with --part {' or '.join(SHOWS)}")
 
 
-def _print(run: "Run", out: Path) -> None:
+def _lines(run: "Run") -> Iterator[str]:
     from psycheck.report.comparison import comparison_verdict, matrices
 
-    print_notes(run.notes)
     for table in matrices(run.findings):
-        typer.echo(table.to_console() + "\n")
+        yield table.to_console() + "\n"
     for finding in run.findings:
         if finding.measure == "caution":
-            typer.echo(f"caution: {finding.where['corpus']}: {finding.where['sentence']}")
+            yield f"caution: {finding.where['corpus']}: {finding.where['sentence']}"
             if finding.where["command"]:
-                typer.echo(f"  do: {finding.where['command']}")
-    typer.echo(comparison_verdict(run.findings))
-    typer.echo(f"report: {out / 'report.html'}")
+                yield f"  do: {finding.where['command']}"
+    yield comparison_verdict(run.findings)

@@ -5,10 +5,11 @@ from pathlib import Path
 import typer
 
 from psycheck.cli import options as opt
-from psycheck.cli.progress import ProgressLine
+from psycheck.cli.output import ProgressLine
 
 
-def demo_cli(out: opt.RunFolder = Path("runs/demo")) -> None:
+@opt.verb("demo")
+def demo_cli(out: Path = Path("runs/demo")) -> None:
     """Train, audit and report on the shipped synthetic corpora; a second run scores nothing."""
     from psycheck.report.verdict import headlines
     from psycheck.verbs.demo import run_demo

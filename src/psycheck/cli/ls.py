@@ -3,10 +3,9 @@
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer import Argument
 
 from psycheck.cli import options as opt
 from psycheck.errors import counted
@@ -24,10 +23,8 @@ MODELS = {
 KINDS = ("suites", "corpora", "models", "recipes", "scores")
 
 
-def ls_cli(
-    kind: Annotated[str | None, Argument(help=f"One of {', '.join(KINDS)} (default: all).")] = None,
-    json_: opt.Json = False,
-) -> None:
+@opt.verb("ls")
+def ls_cli(kind: str | None = None, json_: bool = False) -> None:
     """List suites, corpora, kinds of models, recipes, and models with cached scores."""
     from psycheck.corpora.known.open import known_corpora
     from psycheck.errors import BadInput, nearest

@@ -13,14 +13,13 @@ from psycheck import __version__
 from psycheck.cli import (
     audit,
     bias,
-    clean,
     compare,
     curate,
     demo,
     improve,
     ls,
     options,
-    regender,
+    rewriting,
     score,
     study,
     suite,
@@ -81,9 +80,9 @@ app.command("compare")(compare.compare_cli)
 app.command("curate")(curate.curate_cli)
 app.command("bias")(bias.bias_cli)
 app.command("score")(score.score_cli)
-app.command("clean")(clean.clean_cli)
-app.command("redact")(clean.redact_cli)
-app.command("regender")(regender.regender_cli)
+app.command("clean")(rewriting.clean_cli)
+app.command("redact")(rewriting.redact_cli)
+app.command("regender")(rewriting.regender_cli)
 app.add_typer(study.app, name="study")
 app.command("demo")(demo.demo_cli)
 app.add_typer(suite.app, name="suite")

@@ -1,11 +1,13 @@
-"""Options that several verbs share, and how a verb reads its options."""
+"""The options of the verbs, from options.toml, and how a verb reads them."""
 
+import tomllib
+from collections import ChainMap
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -14,79 +16,45 @@ if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
     from psycheck.errors import PsycheckError
 
-CorpusArgument = Annotated[str, Argument(metavar="CORPUS", help="A file, demo:NAME or KNOWN:PATH.")]
-CorporaArgument = Annotated[
-    list[str], Argument(metavar="CORPUS…", help="Files, NAME=FILE, demo:NAME or KNOWN:PATH.")
-]
-Text = Annotated[str | None, Option("--text", metavar="COLUMN", help="Text column.")]
-Id = Annotated[str | None, Option("--id", metavar="COLUMN", help="Id column; 'none' numbers the rows.")]
-Labels = Annotated[
-    list[str] | None,
-    Option("--label", metavar="COLUMN", help="Label column, or COLUMN=NAME to rename it; repeatable."),
-]
-Positive = Annotated[
-    list[str] | None, Option("--positive", metavar="VALUE", help="Label value that means 1; repeatable.")
-]
-Author = Annotated[str | None, Option("--author", metavar="COLUMN", help="Author column.")]
-Time = Annotated[str | None, Option("--time", metavar="COLUMN", help="Time column.")]
-SplitColumn = Annotated[
-    str | None, Option("--split-column", metavar="COLUMN", help="Column with train, dev or test.")
-]
-Groups = Annotated[
-    list[str] | None, Option("--group", metavar="COLUMN", help="Group column (gender, source …); repeatable.")
-]
-Split = Annotated[str | None, Option("--split", metavar="NAME", help="Use only this split.")]
-Format = Annotated[
-    str | None,
-    Option("--format", help="csv, tsv, jsonl, parquet or dataset, if the file name does not tell."),
-]
-Swap = Annotated[
-    list[str] | None,
-    Option(
-        "--swap",
-        metavar="WORDS",
-        help="Gendered words to swap: pronouns (always), nouns, titles, names; repeatable, or with commas.",
-    ),
-]
-SwapPerson = Annotated[
-    Literal["all", "main"] | None,
-    Option("--swap-person", help="Swap the gender of all people, or only of a note's main person."),
-]
-Store = Annotated[
-    str | None,
-    Option("--store", metavar="FILE", help="File that caches scores (default: in the user's cache)."),
-]
-RunFolder = Annotated[Path, Option("--out", "-o", help="Run folder.")]
-Seed = Annotated[int | None, Option(help="Random seed.")]
-Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
+Verb = Callable[..., None]
+_TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("options.toml").read_text("utf-8"))
 
-# The options that name columns, and the role that each has in `Columns`.
+# The options that name columns, their types, and the role that each has in `Columns`.
 _COLUMNS: dict[str, tuple[Any, str]] = {
-    "text": (Text, "text"),
-    "id_": (Id, "id"),
-    "labels": (Labels, "labels"),
-    "positive": (Positive, "positive"),
-    "author": (Author, "author"),
-    "time": (Time, "time"),
-    "split_column": (SplitColumn, "split"),
-    "groups": (Groups, "groups"),
+    "text": (str | None, "text"),
+    "id_": (str | None, "id"),
+    "labels": (list[str] | None, "labels"),
+    "positive": (list[str] | None, "positive"),
+    "author": (str | None, "author"),
+    "time": (str | None, "time"),
+    "split_column": (str | None, "split"),
+    "groups": (list[str] | None, "groups"),
 }
+TRAINING = ("text", "id_", "labels", "positive", "author", "split_column")
 
 
-def with_columns(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Replace a verb's parameter `columns` with the options that name columns: all of them, or `names`."""
-    options = {name: _COLUMNS[name][0] for name in names or _COLUMNS}
+def verb(name: str, columns: Iterable[str] = _COLUMNS) -> Callable[[Verb], Verb]:
+    """Declare the parameters of a verb's function as options.toml says.
 
-    def decorated(verb: Callable[..., None]) -> Callable[..., None]:
-        own = [one for name, one in signature(verb).parameters.items() if name != "columns"]
-        parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in own]
-        for name, option in options.items():
-            parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=option))
+    A parameter `columns` stands for the options that name columns, all of them or those listed here.
+    """
+    entries = ChainMap(_TABLE.get(name, {}), _TABLE.get(name.split()[0], {}), _TABLE["shared"])
 
-        @wraps(verb)
+    def decorated(function: Verb) -> Verb:
+        own = dict(signature(function).parameters)
+        named = columns if own.pop("columns", None) else ()
+        for one in named:
+            own[one] = Parameter(one, Parameter.KEYWORD_ONLY, default=None, annotation=_COLUMNS[one][0])
+        parameters = [
+            one.replace(kind=Parameter.KEYWORD_ONLY, annotation=_declared(one, entries.get(name, "")))
+            for name, one in own.items()
+        ]
+
+        @wraps(function)
         def with_options(**values: Any) -> None:
-            columns = columns_of(**{name: values.pop(name) for name in options})
-            verb(columns=columns, **values)
+            if named:
+                values["columns"] = _columns({one: values.pop(one) for one in named})
+            function(**values)
 
         # Typer reads these two.
         with_options.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # a function may have it
@@ -96,7 +64,21 @@ def with_columns(*names: str) -> Callable[[Callable[..., None]], Callable[..., N
     return decorated
 
 
-def columns_of(**options: Any) -> "Columns":
+def _declared(parameter: Parameter, entry: str | dict[str, Any]) -> Any:
+    """The annotation that Typer reads, from an entry of options.toml."""
+    if parameter.annotation is typer.Context:
+        return typer.Context
+    settings = {"help": entry} if isinstance(entry, str) else dict(entry)
+    if settings.pop("argument", False):
+        return Annotated[parameter.annotation, Argument(**{"metavar": parameter.name.upper(), **settings})]
+    # Only a switch that is off by default has no "--no-…".
+    name = parameter.name
+    plain = name.endswith("_") or parameter.default is False
+    flags = settings.pop("flags", [f"--{name.strip('_').replace('_', '-')}"] if plain else [])
+    return Annotated[parameter.annotation, Option(*flags, **settings)]
+
+
+def _columns(options: dict[str, Any]) -> "Columns":
     """The columns that the options name."""
     from psycheck.corpora.columns import Columns
     from psycheck.settings.reader import read_settings

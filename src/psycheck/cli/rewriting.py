@@ -1,27 +1,161 @@
-"""Shared by the verbs that rewrite a corpus: open it, write the result, report what is left out."""
+"""`psycheck clean`, `redact` and `regender`: rewrite the texts of a corpus, and say what changed."""
 
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any, Literal
 
-from typer import Option
+import typer
 
-from psycheck.cli.progress import print_notes
+from psycheck.cli import options as opt
+from psycheck.cli.output import print_notes
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
     from psycheck.corpus import Corpus
 
-Out = Annotated[
-    Path | None,
-    Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="File to write: CSV, JSONL or Parquet, by its ending; not the input.",
-    ),
-]
+_SHOWN = 20  # ids
+
+
+@opt.verb("rewrite clean")
+def clean_cli(
+    columns: "Columns",
+    corpus: str,
+    out: Path | None = None,
+    preset: str | None = None,
+    step: list[str] | None = None,
+    sentences: bool = False,
+    without_word: list[str] | None = None,
+    annotated: str | None = None,
+    balance_length: str | None = None,
+    drop_near_duplicates: bool = False,
+    resplit: str | None = None,
+    seed: int = 0,
+    split: str | None = None,
+    json_: bool = False,
+) -> None:
+    """Clean the texts of a corpus in named steps, and count what each step changes and drops."""
+    from psycheck.corpora.clean import cleaned, into_sentences, steps_of
+    from psycheck.corpora.mend import mended
+    from psycheck.errors import BadInput
+
+    mends: dict[str, Any] = {
+        "without-word": without_word,
+        "annotated": annotated,
+        "balance-length": balance_length,
+        "drop-near-duplicates": drop_near_duplicates,
+        "resplit": resplit,
+    }
+    # Sentences or a mend are enough without a step; nothing at all is a mistake.
+    steps = steps_of(step or (), preset) if step or preset or not (sentences or any(mends.values())) else ()
+    source = open_source(corpus, columns, split, out)
+    done, counts = cleaned(source.corpus, steps) if steps else (source.corpus, ())
+    done, mend_counts = mended(done, mends, seed=seed)
+    counts = (*counts, *mend_counts)
+    if not len(done):
+        raise BadInput("no texts left after cleaning", do="leave out the step that drops them all")
+    texts = len(done)
+    done = into_sentences(done) if sentences else done
+    written = saved(done, out)
+    if json_:
+        steps_done = [asdict(count) for count in counts]
+        summary = {"steps": steps_done, "texts": texts, "rows": len(done), **source.as_json(done.notes)}
+        typer.echo(json.dumps(summary))
+        return
+    source.print(done.notes)
+    typer.echo(f"{'step':<20} {'before':>9} {'after':>9} {'changed':>9}")
+    for one in counts:
+        typer.echo(f"{one.name:<20} {one.texts_before:>9,} {one.texts_after:>9,} {one.changed:>9,}")
+    if sentences:
+        typer.echo(f"{'sentences':<20} {texts:>9,} {len(done):>9,}")
+    typer.echo(written)
+
+
+@opt.verb("rewrite redact")
+def redact_cli(
+    columns: "Columns",
+    corpus: str,
+    out: Path | None = None,
+    check: bool = False,
+    split: str | None = None,
+    json_: bool = False,
+) -> None:
+    """Replace personal data in the texts of a corpus with placeholders, or check that there is none."""
+    from psycheck.corpora.clean import personal_in, redacted
+    from psycheck.errors import BadInput, counted
+
+    if check == (out is not None):
+        raise BadInput("name either a file to write or --check", do="psycheck redact CORPUS --out FILE")
+    source = open_source(corpus, columns, split, out)
+    texts, written = len(source.corpus), ""
+    if check:
+        found = personal_in(source.corpus)
+    else:
+        done, found = redacted(source.corpus)
+        written = saved(done, out)
+    # Kinds, counts and ids, but never the personal data itself.
+    ids = found.kinds if check else {}
+    if json_:
+        listed = {"ids": {name: list(kinds) for name, kinds in ids.items()}} if check else {}
+        counts = {"texts": texts, "with": len(found.kinds), "counts": dict(found.counts)}
+        typer.echo(json.dumps({**counts, **listed, **source.as_json()}))
+    else:
+        source.print()
+        for name, kinds in ids.items():
+            typer.echo(f"{name}\t{', '.join(kinds)}")
+        for kind, count in found.counts.items():
+            typer.echo(f"{kind:<8} {count:>9,}")
+        verb = "contains" if len(found.kinds) == 1 else "contain"
+        typer.echo(
+            f"{len(found.kinds):,} of {counted(texts, 'text')} {verb} personal data that the patterns find"
+        )
+        if written:
+            typer.echo(written)
+    if check and found.kinds:
+        raise typer.Exit(1)
+
+
+@opt.verb("rewrite regender")
+def regender_cli(
+    columns: "Columns",
+    corpus: str,
+    out: Path | None = None,
+    to: Literal["swapped", "neutral", "removed", "augmented"] = "swapped",
+    swap: list[str] | None = None,
+    swap_person: Literal["all", "main"] | None = None,
+    split: str | None = None,
+    json_: bool = False,
+) -> None:
+    """Swap the gender in the texts of a corpus, make it neutral, or add the swapped texts."""
+    from psycheck.corpora.regender import regendered
+    from psycheck.errors import counted
+    from psycheck.text.gender.edits import scope_of
+
+    scope = scope_of(swap or (), swap_person or "all", where="--swap")
+    source = open_source(corpus, columns, split, out)
+    done = regendered(source.corpus, to, scope)
+    written = saved(done.corpus, out)
+    if json_:
+        listed = {"undecided_ids": list(done.undecided), "emptied_ids": list(done.emptied)}
+        typer.echo(json.dumps({**done.counts, **listed, **source.as_json()}))
+        return
+    source.print()
+    counts = done.counts
+    texts = counted(counts["before"], "text")
+    typer.echo(f"{counts['changed']:,} of {texts} {to} ({', '.join(scope.words)})")
+    typer.echo(f"{counts['unchanged']:,} contain none of these words")
+    if besides := counts["named_besides"]:
+        typer.echo(f"{besides:,} also contain a gendered noun or title, left unchanged: --swap nouns,titles")
+    for ids, what in (
+        (done.undecided, "undecided, left unchanged"),
+        (done.emptied, "dropped, with nothing but gendered words"),
+    ):
+        if ids:
+            others = len(ids) - _SHOWN
+            more = f" and {counted(others, 'other')} (--json lists all)" if others > 0 else ""
+            typer.echo(f"{len(ids):,} {what}: {', '.join(ids[:_SHOWN])}{more}")
+    typer.echo(written)
 
 
 @dataclass(frozen=True, slots=True)

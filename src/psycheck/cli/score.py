@@ -1,28 +1,27 @@
 """`psycheck score`: scores or silver labels of a whole corpus."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
-from typer import Argument, Option
 
 from psycheck.cli import options as opt
-from psycheck.cli.progress import ProgressLine, print_notes
+from psycheck.cli.output import ProgressLine, print_notes
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
 
 
-@opt.with_columns("text", "id_", "split_column")
+@opt.verb("score", ("text", "id_", "split_column"))
 def score_cli(
     columns: "Columns",
-    model: Annotated[str, Argument(help="Model, as for `audit`.")],
-    corpus: opt.CorpusArgument,
-    out: Annotated[Path, Option("--out", "-o", help="CSV or Parquet file to write.")] = Path("scores.csv"),
-    threshold: Annotated[float | None, Option(help="Decision threshold; also writes 0/1 labels.")] = None,
-    split: opt.Split = None,
-    format_: opt.Format = None,
-    store: opt.Store = None,
+    model: str,
+    corpus: str,
+    out: Path = Path("scores.csv"),
+    threshold: float | None = None,
+    split: str | None = None,
+    format_: str | None = None,
+    store: Path | None = None,
 ) -> None:
     """Score every text of a corpus; the file holds ids and scores, but no texts."""
     from psycheck.corpora.open import corpus_path, corpus_plan, open_corpus
@@ -40,14 +39,9 @@ def score_cli(
     opened = open_corpus(plan)
     left_out = (f"{counted(rows, 'row')} left out ({why})" for why, rows in opened.left_out.items())
     print_notes((*opened.notes, *left_out), opened.name)
-    with ProgressLine() as progress:
-        table, failed = score_corpus(
-            open_model(model),
-            opened,
-            threshold=threshold,
-            store=Path(store) if store else None,
-            progress=progress,
-        )
+    scorer = open_model(model)
+    with ProgressLine() as line:
+        table, failed = score_corpus(scorer, opened, threshold=threshold, store=store, progress=line)
     write_scores(table, out)
     typer.echo(f"{counted(len(table), 'text')} scored: {out}")
     if failed:

@@ -2,14 +2,15 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from psycheck.cli import options as opt
-from psycheck.cli.options import refuse
+from psycheck.cli.output import ProgressLine
 
 if TYPE_CHECKING:
+    from psycheck.corpora.columns import Columns
     from psycheck.train.recipe import Recipe
 
 app = typer.Typer(
@@ -20,52 +21,27 @@ app = typer.Typer(
 TO_STDERR = partial(typer.echo, err=True)
 OUT = Path("runs/study")
 
-Out = Annotated[Path, typer.Option("--out", "-o", help="Output folder: tables, report, findings, models.")]
-Starts = Annotated[
-    list[str] | None,
-    typer.Option("--start", help="What to train: minilm, a folder, tfidf+lr …; repeatable."),
-]
-Preset = Annotated[str, typer.Option(help="Recipe of the trainings (psycheck ls recipes).")]
-Seeds = Annotated[int, typer.Option(metavar="N", help="Train each model with N seeds.")]
-Epochs = Annotated[float | None, typer.Option(help="Epochs, instead of the recipe's.")]
-MaxLength = Annotated[int | None, typer.Option(help="Window in tokens, instead of the recipe's.")]
-Encoder = Annotated[
-    str, typer.Option(help="Vectors: minilm, hf:FOLDER, vectors:FILE, or tfidf (of the texts themselves).")
-]
-
 
 @app.command("deck")
+@opt.verb("study deck", opt.TRAINING)
 def deck_cli(
-    corpora: Annotated[
-        list[str], typer.Argument(metavar="CORPUS…", help="Two or more, each with train, dev and test.")
-    ],
-    out: Out = OUT,
-    starts: Starts = None,
-    preset: Preset = "fast",
-    seeds: Seeds = 1,
-    epochs: Epochs = None,
-    max_length: MaxLength = None,
-    texts: Annotated[int, typer.Option(help="Number of texts to try checks on.")] = 40,
-    retrain: Annotated[
-        bool, typer.Option("--retrain/--no-retrain", help="Also retrain on failed checks (Table 6).")
-    ] = True,
-    text: opt.Text = None,
-    id_: opt.Id = None,
-    labels: opt.Labels = None,
-    positive: opt.Positive = None,
-    author: opt.Author = None,
-    split_column: opt.SplitColumn = None,
-    store: opt.Store = None,
+    columns: "Columns",
+    corpora: list[str],
+    out: Path = OUT,
+    starts: list[str] | None = None,
+    preset: str = "fast",
+    seeds: int = 1,
+    epochs: float | None = None,
+    max_length: int | None = None,
+    texts: int = 40,
+    retrain: bool = True,
+    store: str | None = None,
 ) -> None:
     """DECK: train on each corpus, test on all of them, try the checks, retrain on those that fail."""
-    from psycheck.cli.progress import ProgressLine
     from psycheck.corpora.open import corpus_plans
     from psycheck.experiments.deck_study import study_deck
     from psycheck.report.studies.deck import deck_tables
 
-    columns = opt.columns_of(
-        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
-    )
     recipe = _recipe(preset, epochs, max_length)
     with ProgressLine() as line:
         run = study_deck(
@@ -84,58 +60,38 @@ def deck_cli(
 
 
 @app.command("gender")
+@opt.verb("study gender", opt.TRAINING)
 def gender_cli(
     ctx: typer.Context,
-    corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Texts in the third person.")],
-    out: Out = OUT,
-    encoder: Encoder = "minilm",
-    learners: Annotated[
-        list[str] | None,
-        typer.Option("--learner", help="svm, forest, mlp, logistic; repeatable (default: all)."),
-    ] = None,
-    starts: Starts = None,
-    preset: Preset = "fast",
-    seeds: Seeds = 1,
-    epochs: Epochs = None,
-    max_length: MaxLength = None,
-    balance: Annotated[
-        Literal["both", "class", "none"],
-        typer.Option(help="Balance the training texts by class and gender, by class, or not at all."),
-    ] = "both",
-    each: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Training texts of each class and gender (the paper: 90)."),
-    ] = None,
-    pairs: Annotated[int | None, typer.Option(metavar="N", help="At most N test pairs.")] = None,
-    neutral: Annotated[
-        Literal["they", "remove"], typer.Option(help="Neutral texts say they, or drop the gendered words.")
-    ] = "they",
-    swap: opt.Swap = None,
-    swap_person: opt.SwapPerson = None,
-    direct_bias: Annotated[
-        bool, typer.Option("--direct-bias/--no-direct-bias", help="Also measure Direct Bias of the vectors.")
-    ] = True,
-    text: opt.Text = None,
-    id_: opt.Id = None,
-    labels: opt.Labels = None,
-    positive: opt.Positive = None,
-    author: opt.Author = None,
-    split_column: opt.SplitColumn = None,
+    columns: "Columns",
+    corpus: str,
+    out: Path = OUT,
+    encoder: str = "minilm",
+    learners: list[str] | None = None,
+    starts: list[str] | None = None,
+    preset: str = "fast",
+    seeds: int = 1,
+    epochs: float | None = None,
+    max_length: int | None = None,
+    balance: Literal["both", "class", "none"] = "both",
+    each: int | None = None,
+    pairs: int | None = None,
+    neutral: Literal["they", "remove"] = "they",
+    swap: list[str] | None = None,
+    swap_person: Literal["all", "main"] | None = None,
+    direct_bias: bool = True,
 ) -> None:
     """Gender bias: train on original, swapped, neutralised and augmented texts, and compare decisions."""
-    from psycheck.cli.progress import ProgressLine
     from psycheck.corpora.open import corpus_plan
     from psycheck.experiments.gender_study import study_gender
     from psycheck.report.studies.gender import gender_tables
     from psycheck.text.gender.edits import scope_of
 
     if not starts:
-        refuse(ctx, ("preset", "epochs", "max_length"), "study gender without --start", "with --start")
+        opt.refuse(ctx, ("preset", "epochs", "max_length"), "study gender without --start", "with --start")
     if encoder == "tfidf" and direct_bias:
-        refuse(ctx, ("direct_bias",), "study gender --encoder tfidf", "with an encoder that has word vectors")
-    columns = opt.columns_of(
-        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
-    )
+        vectors = "with an encoder that has word vectors"
+        opt.refuse(ctx, ("direct_bias",), "study gender --encoder tfidf", vectors)
     recipe = _recipe(preset, epochs, max_length)
     with ProgressLine() as line:
         run = study_gender(
@@ -159,35 +115,22 @@ def gender_cli(
 
 
 @app.command("corpora")
+@opt.verb("study corpora", opt.TRAINING)
 def corpora_cli(
-    corpora: Annotated[
-        list[str], typer.Argument(metavar="CORPUS…", help="One or more; one compares only its classes.")
-    ],
-    out: Out = OUT,
-    encoder: Encoder = "minilm",
-    parts: Annotated[
-        list[str] | None,
-        typer.Option("--part", help="words, vectors, adversarial, map; repeatable (default: all)."),
-    ] = None,
-    sample: Annotated[int, typer.Option(help="Number of texts to encode per corpus or class.")] = 500,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    text: opt.Text = None,
-    id_: opt.Id = None,
-    labels: opt.Labels = None,
-    positive: opt.Positive = None,
-    author: opt.Author = None,
-    split_column: opt.SplitColumn = None,
+    columns: "Columns",
+    corpora: list[str],
+    out: Path = OUT,
+    encoder: str = "minilm",
+    parts: list[str] | None = None,
+    sample: int = 500,
+    seed: int = 0,
 ) -> None:
     """DECK Table 3, ANGST Tables 2 and 8: how far corpora and their classes are apart."""
-    from psycheck.cli.progress import ProgressLine
     from psycheck.corpora.distances import PARTS, Comparing
     from psycheck.corpora.open import corpus_plans
     from psycheck.experiments.corpora_study import study_corpora
     from psycheck.report.studies.corpora import corpora_tables
 
-    columns = opt.columns_of(
-        text=text, id_=id_, labels=labels, positive=positive, author=author, split_column=split_column
-    )
     how = Comparing(parts=tuple(parts or PARTS), sample=sample, seed=seed)
     with ProgressLine() as line:
         run = study_corpora(corpus_plans(corpora, columns), out=out, encoder=encoder, how=how, progress=line)

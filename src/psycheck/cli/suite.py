@@ -1,16 +1,17 @@
 """`psycheck suite`: check a suite of your own, select sentences for one."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
-from typer import Argument, Option
+
+from psycheck.cli import options as opt
 
 app = typer.Typer(help="Check a suite, or select its sentences.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("check")
-def check_cli(file: Annotated[str, Argument(help="TOML file, or the name of a shipped suite.")]) -> None:
+@opt.verb("suite check")
+def check_cli(file: str) -> None:
     """Validate a suite and summarise it."""
     from collections import Counter
 
@@ -26,11 +27,9 @@ def check_cli(file: Annotated[str, Argument(help="TOML file, or the name of a sh
 
 
 @app.command("select")
+@opt.verb("suite select")
 def select_cli(
-    candidates: Annotated[Path, Argument(help="CSV with the columns sentence, expected (0 or 1) and check.")],
-    models: Annotated[list[str], Option("--model", "-m", help="A model that votes; repeatable.")],
-    out: Annotated[Path | None, Option("--out", "-o", help="Suite file to write (TOML).")] = None,
-    label: Annotated[str, Option(help="Label that the suite tests.")] = "depression",
+    candidates: Path, models: list[str], out: Path | None = None, label: str = "depression"
 ) -> None:
     """Keep the sentences that most models classify as expected with median confidence above 0.5."""
     import numpy as np

@@ -1,13 +1,12 @@
 """`psycheck train`: fine-tune a model, or fit a cheap baseline, into a folder that `audit` opens."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer import Argument, Option
 
 from psycheck.cli import options as opt
-from psycheck.cli.progress import ProgressLine
+from psycheck.cli.output import ProgressLine
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
@@ -16,34 +15,30 @@ if TYPE_CHECKING:
 TUNED = "a start that is fine-tuned: minilm, a model folder or a hub name"
 
 
-@opt.with_columns("text", "id_", "labels", "positive", "author", "split_column")
+@opt.verb("train", opt.TRAINING)
 def train_cli(
     ctx: typer.Context,
     columns: "Columns",
-    corpus: Annotated[str, Argument(help="Corpus with a train and a dev split, or demo:NAME.")],
-    out: Annotated[Path, Option("--out", "-o", help="Model folder.")],
-    start: Annotated[
-        str | None, Option(help="minilm, a model folder or hub name, tfidf+lr, encoder+lr (default: minilm).")
-    ] = None,
-    preset: Annotated[str | None, Option(help="Named recipe (see psycheck ls recipes).")] = None,
-    dev: Annotated[Path | None, Option(help="Another file for dev: its dev split, or all of it.")] = None,
-    dev_share: Annotated[float | None, Option(help="Share of train to hold out as dev.")] = None,
-    epochs: Annotated[float | None, Option()] = None,
-    batch: Annotated[int | None, Option(help="Texts per step.")] = None,
-    accumulate: Annotated[int | None, Option(help="Steps per update.")] = None,
-    learning_rate: Annotated[float | None, Option()] = None,
-    weight_decay: Annotated[float | None, Option()] = None,
-    warmup: Annotated[float | None, Option(help="Share of steps for the warm-up.")] = None,
-    max_length: Annotated[int | None, Option(help="Maximum length in tokens.")] = None,
-    class_weights: Annotated[bool | None, Option("--class-weights/--no-class-weights")] = None,
-    patience: Annotated[
-        int | None, Option(help="Epochs without improvement on dev before stopping; 0: never.")
-    ] = None,
-    criterion: Annotated[str | None, Option(help="dev_loss or dev_f1.")] = None,
-    seed: opt.Seed = None,
-    search: Annotated[int, Option(metavar="N", help="Search with N trials first.")] = 0,
-    seeds: Annotated[int, Option(metavar="N", help="Train N seeds; print mean and deviation.")] = 0,
-    format_: opt.Format = None,
+    corpus: str,
+    out: Path,
+    start: str | None = None,
+    preset: str | None = None,
+    dev: Path | None = None,
+    dev_share: float | None = None,
+    epochs: float | None = None,
+    batch: int | None = None,
+    accumulate: int | None = None,
+    learning_rate: float | None = None,
+    weight_decay: float | None = None,
+    warmup: float | None = None,
+    max_length: int | None = None,
+    class_weights: bool | None = None,
+    patience: int | None = None,
+    criterion: str | None = None,
+    seed: int | None = None,
+    search: int = 0,
+    seeds: int = 0,
+    format_: str | None = None,
 ) -> None:
     """Train a model; run the same command again to resume, finished work is not repeated."""
     from psycheck.corpora.open import corpus_plan, open_corpus

@@ -1,17 +1,14 @@
 """`psycheck view`: open the report of a run."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
-from typer import Argument, Option
+
+from psycheck.cli import options as opt
 
 
-def view_cli(
-    run: Annotated[Path, Argument(help="Run folder.")],
-    redraw: Annotated[bool, Option("--redraw", help="Draw the report again from the findings.")] = False,
-    browser: Annotated[bool, Option("--browser/--no-browser", help="Open it in a browser.")] = True,
-) -> None:
+@opt.verb("view")
+def view_cli(run: Path, redraw: bool = False, browser: bool = True) -> None:
     """Open the report of a run; drawing it again needs no scoring."""
     from psycheck.runs.folder import open_run
     from psycheck.runs.pages import save

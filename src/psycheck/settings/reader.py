@@ -99,7 +99,12 @@ def _value(hint: Any, value: Any, place: str, key: str) -> Any:
     """The value as its annotation demands it."""
     origin, parts = get_origin(hint) or hint, get_args(hint)
     if origin is Annotated:
-        return _limited(_value(parts[0], value, place, key), parts[1:], place, key)
+        value = _value(parts[0], value, place, key)
+        for limit in parts[1:] if value is not None else ():
+            if not limit.holds(value):
+                shown = f": {value}" if isinstance(value, Real) else ""
+                raise wrong(f"'{key}' {limit.problem}{shown}", place, key, limit.allowed)
+        return value
     if origin in (Union, UnionType):  # X | None
         (inner,) = (part for part in parts if part is not NoneType)
         return None if value is None else _value(inner, value, place, key)
@@ -112,7 +117,12 @@ def _value(hint: Any, value: Any, place: str, key: str) -> Any:
         raise wrong(f"unknown {key}{shown}", place, key, allowed)
     if origin is tuple and isinstance(value, str) and parts[0] is str:
         return (value,)
-    if origin is tuple and isinstance(value, list | tuple) and _holds_tables(parts[0], value):
+    tables = origin is tuple and is_dataclass(parts[0])
+    if (
+        origin is tuple
+        and isinstance(value, list | tuple)
+        and (not tables or all(isinstance(one, Mapping | parts[0]) for one in value))
+    ):
         return tuple(_entry(parts[0], one, place, key, number) for number, one in enumerate(value, 1))
     if origin is Mapping and isinstance(value, Mapping):
         inner = parts[1] if parts else Any
@@ -128,18 +138,6 @@ def _value(hint: Any, value: Any, place: str, key: str) -> Any:
     if hint is Any or (is_dataclass(origin) and isinstance(value, hint)):
         return value
     raise wrong(f"'{key}' must be {_described(hint)}", place, key, _described(hint))
-
-
-def _limited(value: Any, limits: Iterable[Limit], place: str, key: str) -> Any:
-    for limit in limits:
-        if value is not None and not limit.holds(value):
-            shown = f": {value}" if isinstance(value, Real) else ""
-            raise wrong(f"'{key}' {limit.problem}{shown}", place, key, limit.allowed)
-    return value
-
-
-def _holds_tables(hint: Any, values: Iterable[Any]) -> bool:
-    return not is_dataclass(hint) or all(isinstance(one, Mapping | hint) for one in values)
 
 
 def _entry(hint: Any, value: Any, place: str, key: str, number: int) -> Any:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from psycheck.errors import BadInput
 from psycheck.text.edits import Edited
 from psycheck.text.gender.edits import Scope, gender_of, names_besides, neutralise, scope_of, swap
-from psycheck.text.gender.words import LABELS, NAMES, NOUNS, TITLES, Entry
+from psycheck.text.gender.words import ADDRESSES, LABELS, NAMES, NOUNS, TITLES, Entry
 from psycheck.text.gender.words import PRONOUNS as FORMS
 
 PRONOUNS = Scope()
@@ -259,8 +259,8 @@ def test_what_only_looks_like_a_title_or_a_name_stays(text: str) -> None:
 
 
 def test_partners_are_one_to_one() -> None:
-    entries: dict[str, Entry] = {**FORMS, **NOUNS, **TITLES, **NAMES}
-    assert len(entries) == len(FORMS) + len(NOUNS) + len(TITLES) + len(NAMES)
+    entries: dict[str, Entry] = {**FORMS, **NOUNS, **TITLES, **ADDRESSES, **NAMES}
+    assert len(entries) == len(FORMS) + len(NOUNS) + len(TITLES) + len(ADDRESSES) + len(NAMES)
     for word, entry in entries.items():
         if entry.partner:
             partner = entries[entry.partner]

@@ -21,10 +21,12 @@ note is left and counted.
 """
 
 import re
+from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
-from psycheck.text.gender.sex_letters import AGE, LABEL
+from psycheck.text.gender.sex_letters import PATTERNS
 from psycheck.text.gender.words import Found, Scope, gendered, in_scope, mixed, runs
+from psycheck.text.redact.lists import compiled
 from psycheck.text.word_lists import read_toml, word_sets
 
 Whose = Literal["introduced", "named", "pronoun", "weak", "unclear", "other"]
@@ -34,39 +36,9 @@ _EVERYTHING: Final = Scope(nouns=True, titles=True, names=True)
 _ORDER: Final[tuple[Whose, ...]] = ("introduced", "named", "pronoun", "weak")
 
 _LISTS: Final = word_sets(read_toml("gender/gender.toml")["main_person"])
+_FORMS: Final = compiled(PATTERNS["main_person"], PATTERNS["parts"])
 _WINDOW: Final = 90
-_AGED: Final = re.compile(AGE, re.I)
-_LABELLED: Final = re.compile(
-    rf"(?:{LABEL}|\bidentif(?:ies|ied|ying)\s+as\s+(?:an?\s+)?(?:[\w-]+\s+)?)\Z", re.I
-)
-_THIS: Final = re.compile(r"\b(?:this|pleasant)\s+(?:[\w-]+,?\s+){0,3}\Z", re.I)
-_PATIENT_AFTER: Final = re.compile(r"\s+(?:patient|pt|client)\b", re.I)
-_AGE_AFTER: Final = re.compile(
-    r"(?:\s*,\s*|\s+of\s+|\s*\(\s*|\s+(?=aged?\b))(?:aged?:?\s*)?\d{1,3}(?!\w|\.\d|%)", re.I
-)
-# "her old", "the nurse's"; in "she's a" nobody owns.
-_OWNER: Final = re.compile(
-    r"(?:\b(?:my|your|our|her|his|their|its|whose)|(?<!\bshe)(?<!\bhe)['’]s?)\s+(?:(?!an?\s|the\s)[\w-]+\s+)?\Z",
-    re.I,
-)
-_DESCRIBED: Final = re.compile(
-    r"(?:\b(she|he|this|patient|pt|client|[A-Z][\w'’-]*)(?:\s+(?i:is|was|remains|remained|became|becomes)|['’]s)"
-    r"(?:\s+(?:also|still|now|not|currently))?|(,\s|\()|\b([Aa]s)\b)\s*(?<!\w)(?i:an?|the|one)\s+([^.;:\n]*)\Z|"
-    r"\b(patient|pt|client|Patient|Pt|PT|PATIENT|Client)(?:\s*[,:–-]|\s+(?i:is|was))?\s+(?i:an?\s+)?([^.;:\n]*)\Z"
-)
-_SUBJECT: Final = re.compile(r"\b(she|he|patient|pt|client)\s*\Z", re.I)
 _PATIENT: Final = frozenset(("patient", "pt", "client"))
-_ARTICLE: Final = re.compile(r"(?:^|[\s(])(an?|the)\s+(?:[\w-]+\s+){0,2}\Z", re.I)
-# "Single mother of two" may be the patient; "Mother reports" is not.
-_OF_NUMBER: Final = re.compile(r"\s+of\s+(?:\d|one\b|two\b|three\b|four\b|five\b|six\b|a\b|an\b)", re.I)
-_ADJECTIVES: Final = re.compile(r"(?:^|[.!?;\n]\s*)(?!(?i:the|his|her)\b)[A-Z][\w-]*\s+(?:[a-z-]+\s+){0,2}\Z")
-_AHEAD: Final = re.compile(r"([\w'’]+)\s+(?:an?|the|some|this|that)\s+(?:[\w-]+\s+){0,2}\Z", re.I)
-_HEAD: Final = re.compile(r"\W*(?:[\w'’-]+,?\s+){0,3}")
-_CALLED: Final = re.compile(r"[ ,(]*(?:(?:named|called)\s+)?", re.I)
-_AND: Final = re.compile(r"\.?\s+(?:and|or|&)\s+", re.I)
-_SURNAME: Final = re.compile(r"[^\W_]+")
-_SENTENCE: Final = re.compile(r"[.!?;]+(?=\s|\Z)|\n+")
-_SHORT_DOT: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|pt|vs|approx|y\.o|yrs?|y)\Z", re.I)
 
 
 class Main(NamedTuple):
@@ -97,9 +69,12 @@ def of_main_person(text: str, scope: Scope) -> Main:
         before = at
     # "he/she" names both: it tells nothing of the person, and an edit takes it as one.
     aside = {i for run in runs(text, found) if mixed([found[i] for i in run]) for i in run}
-    gender = _gender(
-        [(at, one) for i, (at, one) in enumerate(zip(found, whose, strict=True)) if i not in aside]
-    )
+    shown = [
+        (_ORDER.index(theirs), at.entry.gender)
+        for i, (at, theirs) in enumerate(zip(found, whose, strict=True))
+        if i not in aside and theirs in _ORDER and at.entry.gender in ("female", "male")
+    ]
+    gender = min(shown, key=itemgetter(0))[1] if shown else ""
     takes: list[bool] = []
     unsure: list[bool] = []
     for i, (at, theirs) in enumerate(zip(found, whose, strict=True)):
@@ -109,23 +84,18 @@ def of_main_person(text: str, scope: Scope) -> Main:
     return Main(takes, unsure)
 
 
-def _gender(words: list[tuple[Found, Whose]]) -> str:
-    shown = [(at, one) for at, one in words if one in _ORDER and at.entry.gender in ("female", "male")]
-    return min(shown, key=lambda word: _ORDER.index(word[1]))[0].entry.gender if shown else ""
-
-
 def _whose(text: str, at: Found, before: Found | None, known: dict[str, str], others: set[str]) -> Whose:
     """Whose a word may be; `known` keeps the first name and title, which are the main person's."""
     if at.entry.kind == "noun":
         return _whose_noun(text, at, before, others)
     if at.entry.kind == "name":
-        if before and before.entry.kind == "noun" and _CALLED.fullmatch(text, before.end, at.start):
+        if before and before.entry.kind == "noun" and _FORMS["called"].fullmatch(text, before.end, at.start):
             return "other"  # "her sister Mary", "a man named Tom"
         return "named" if known.setdefault("name", at.word) == at.word else "other"
     if at.entry.kind == "title":
-        follows = _SURNAME.search(text, at.end)
+        follows = _FORMS["surname"].search(text, at.end)
         surname = follows[0].lower() if follows else ""
-        if surname in ("and", "or") or (before and _AND.fullmatch(text, before.end, at.start)):
+        if surname in ("and", "or") or (before and _FORMS["and"].fullmatch(text, before.end, at.start)):
             return "unclear"  # "Mr. and Ms. Smith" are two people
         return "named" if known.setdefault("title", surname) == surname else "other"
     return "unclear" if at.entry.gender in others else "pronoun"
@@ -148,9 +118,9 @@ def _whose_noun(text: str, at: Found, before: Found | None, others: set[str]) ->
             return "weak"
     if adult or at.word in _LISTS["states"]:
         return "unclear"
-    if _OF_NUMBER.match(text, at.end) or _ADJECTIVES.search(text, left, at.start):
+    if _FORMS["of_number"].match(text, at.end) or _FORMS["adjectives"].search(text, left, at.start):
         return "unclear"
-    article = _ARTICLE.search(text, left, at.start)
+    article = _FORMS["article"].search(text, left, at.start)
     return "unclear" if article and article[1].lower() != "the" else "other"
 
 
@@ -161,33 +131,33 @@ def _plural(at: Found) -> bool:
 
 def _other_before(text: str, left: int, start: int) -> bool:
     """Whether the words before a noun make it somebody else: "her", "another", "hit by a"."""
-    if _OWNER.search(text, left, start):
+    if _FORMS["owner"].search(text, left, start):
         return True
     words = text[left:start].lower().split()[-2:]
     if any(word in _LISTS["others_before"] for word in words):
         return True
-    ahead = _AHEAD.search(text, left, start)
+    ahead = _FORMS["ahead"].search(text, left, start)
     return ahead is not None and ahead[1].lower() in _LISTS["beside"]
 
 
 def _introduced(text: str, left: int, at: Found) -> bool:
     """Whether an age, a label or "patient" beside "woman", "man" … introduces the main person."""
-    if _LABELLED.search(text, left, at.start) or _THIS.search(text, left, at.start):
+    if _FORMS["labelled"].search(text, left, at.start) or _FORMS["this"].search(text, left, at.start):
         return True
-    if _PATIENT_AFTER.match(text, at.end) or _AGE_AFTER.match(text, at.end):
+    if _FORMS["patient_after"].match(text, at.end) or _FORMS["age_after"].match(text, at.end):
         return True
-    ages = list(_AGED.finditer(text, left, at.start))
+    ages = list(_FORMS["aged"].finditer(text, left, at.start))
     if not ages:
         return False
     age = ages[-1]
-    return _plain_gap(text[age.end() : at.start]) and not _OWNER.search(
+    return _plain_gap(text[age.end() : at.start]) and not _FORMS["owner"].search(
         text, max(0, age.start() - 24), age.start()
     )
 
 
 def _described(text: str, left: int, start: int, adult: bool) -> str:
     """Whom a noun describes: "she" in "she is a good mother", "patient", "as"; "" if nobody."""
-    found = _DESCRIBED.search(text, left, start)
+    found = _FORMS["described"].search(text, left, start)
     if found is None:
         return ""
     subject, comma, role, gap, patient, behind = found.groups("")
@@ -196,7 +166,7 @@ def _described(text: str, left: int, start: int, adult: bool) -> str:
     if subject and subject.lower() not in ("she", "he", "this", *_PATIENT) and not adult:
         return ""  # "Mother is a nun"
     if comma:
-        ahead = _SUBJECT.search(text, left, found.start())
+        ahead = _FORMS["subject"].search(text, left, found.start())
         return ahead[1] if ahead else ""
     return subject or role or patient
 
@@ -211,12 +181,12 @@ def _plain_gap(gap: str) -> bool:
 def _at_head(text: str, start: int) -> bool:
     """Whether a note opens with the noun, after some adjectives: "Young man, …"."""
     head = text[: min(start, _WINDOW)]
-    return start <= _WINDOW and _HEAD.fullmatch(head) is not None and _plain_gap(head)
+    return start <= _WINDOW and _FORMS["head"].fullmatch(head) is not None and _plain_gap(head)
 
 
 def _sentence_starts(text: str) -> list[int]:
     return [
         found.end()
-        for found in _SENTENCE.finditer(text)
-        if not _SHORT_DOT.search(text, max(0, found.start() - 8), found.start())
+        for found in _FORMS["sentence"].finditer(text)
+        if not _FORMS["short_dot"].search(text, max(0, found.start() - 8), found.start())
     ]

@@ -4,11 +4,10 @@ What decides is the same for a name and its partner, so that a swap of names run
 word that is not on the list is never a name.
 """
 
-import re
 from typing import Final
 
-from psycheck.text.redact.lists import any_of, everyday, words_of
-from psycheck.text.word_lists import read_toml
+from psycheck.text.redact.lists import PLACES, any_of, compiled, everyday
+from psycheck.text.word_lists import read_toml, word_sets
 
 _DATA: Final = read_toml("gender/names.toml")
 
@@ -19,14 +18,11 @@ def _pairs(table: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _words(table: str) -> frozenset[str]:
-    return frozenset(_DATA[table].split())
-
-
 def _phrases(table: str) -> list[str]:
     return [phrase.strip() for phrase in _DATA[table].split("|")]
 
 
+_LISTS: Final = word_sets({name: words for name, words in _DATA.items() if isinstance(words, str)})
 PAIRS: Final = _pairs("pairs") + _pairs("words") + _pairs("subjects") + _pairs("months")
 """First names, female and male."""
 NEUTRAL_NAMES: Final[tuple[str, ...]] = tuple(_DATA["neutral"].split())
@@ -35,107 +31,90 @@ _KNOWN: Final = frozenset(name for pair in PAIRS for name in pair)
 _SUBJECTS: Final = frozenset(name for pair in _pairs("subjects") for name in pair)
 _MONTHS: Final = frozenset(name for pair in _pairs("months") for name in pair)
 _ALSO_WORDS: Final = frozenset(name for pair in _pairs("words") for name in pair) | _SUBJECTS | _MONTHS
-_DOES: Final = _words("does")
-_IS: Final = _words("is")
-_NOT_AFTER: Final = _words("not_after")
-_PERSON_AFTER: Final = _words("person_after")
-_HEADS: Final = _words("heads")
-_NO_SURNAMES: Final = _words("no_surnames")
-_NOT_BEFORE_TITLE: Final = frozenset(_DATA["titles"]["not_after"].split())
-_NOT_BEHIND_TITLE: Final = frozenset(_DATA["titles"]["not_before"].split())
+_TITLES: Final = word_sets(_DATA["titles"])
 
-_STATES: Final = [one for one in words_of("places", "states") if one not in _words("state_words")]
-_OF_A_PLACE: Final = re.compile(
-    rf"(?:['’]s)?,[^\S\n]+(?:{any_of(_STATES)}|{any_of(_phrases('states'))})(?!\w)"
-)
-_PLACE_BEFORE: Final = re.compile(rf"(?<!\w)(?i:{any_of(_words('places_before'))})\.?[^\S\n]+\Z")
-# "Mary Washington Hospital", "Elizabeth Street"; a name in capitals is not looked at.
-_KINDS: Final = words_of("places", "kinds") - _words("surnames_too")
-_OF_A_HOUSE: Final = re.compile(rf"(?:[^\S\n]+[A-Z][\w-]*[a-z]){{0,2}}[^\S\n]+(?:{any_of(_KINDS)})(?!\w)")
-_THINGS: Final = re.compile(rf"(?<!\w)(?i:{any_of(_phrases('things'))})(?!\w)")
+_PARTS: Final = {
+    "states": any_of(PLACES["states"] - _LISTS["state_words"]),
+    "state_phrases": any_of(_phrases("states")),
+    "places_before": any_of(_LISTS["places_before"]),
+    "kinds": any_of(PLACES["kinds"] - _LISTS["surnames_too"]),
+    "things": any_of(_phrases("things")),
+}
+_FORMS: Final = compiled(read_toml("gender/patterns.toml")["names"], _PARTS)
 _LONGEST_THING: Final = 32
-_TITLE_BEFORE: Final = re.compile(r"(?<!\w)(?i:mr|mrs|ms|miss|mx|dr|prof)\.?[^\S\n]+\Z")
-_WORD_BEFORE: Final = re.compile(r"(?<![\w'’])([\w'’]+),?[^\S\n]+\Z")
-_NEXT: Final = re.compile(r"[^\S\n]+([\w'’]+)")
-_AND_NAME: Final = re.compile(r"[^\S\n]+(?:and|&)[^\S\n]+([A-Z][a-z]+)(?!\w)")
-_POSSESSIVE: Final = re.compile(r"['’]s?(?!\w)")
-# Before a name: "Miss Smith", "Ms. [name]", "Mr. and Ms. Smith", "Mr/Ms Smith"; not "Miss you".
-_NAME_FOLLOWS: Final = re.compile(
-    r"\.?(?:(?:[^\S\n]+(?:and|or|&)[^\S\n]+|[^\S\n]?/[^\S\n]?)(?:Mr|Mrs|Ms|Miss|Dr)\b\.?)?"
-    r"(?:(?<=\.)|[^\S\n])[^\S\n]*[A-Z\[_*]"
-)
-_LOUD_FOLLOWS: Final = re.compile(
-    r"\.?(?:(?:[^\S\n]+(?:AND|OR|&)[^\S\n]+|[^\S\n]?/[^\S\n]?)(?:MR|MRS|MS|MISS|DR)\b\.?)?"
-    r"(?:(?<=\.)|[^\S\n])[^\S\n]*(?:([A-Z][A-Z'’-]+)(?!\w)|[\[_*])"
-)
 
 
 def is_title(text: str, start: int, end: int) -> bool:
     """Whether "Mr", "MS" … at `text[start:end]` is a title before a name."""
     if not text[start:end].isupper():
-        return _NAME_FOLLOWS.match(text, end) is not None
-    follows = _LOUD_FOLLOWS.match(text, end)
-    if follows is None or (follows[1] or "").lower() in _NOT_BEHIND_TITLE:
+        return _FORMS["name_follows"].match(text, end) is not None
+    follows = _FORMS["loud_follows"].match(text, end)
+    if follows is None or (follows[1] or "").lower() in _TITLES["not_before"]:
         return False
-    before = _WORD_BEFORE.search(text, max(0, start - 16), start)
-    return before is None or before[1].lower() not in _NOT_BEFORE_TITLE
+    before = _FORMS["word_before"].search(text, max(0, start - 16), start)
+    return before is None or before[1].lower() not in _TITLES["not_after"]
 
 
 def is_name(text: str, start: int, end: int) -> bool:
     """Whether a word of the list at `text[start:end]` is a person's first name here."""
     word = text[start:end]
     left = max(0, start - 24)
-    if _PLACE_BEFORE.search(text, left, start):
+    if _FORMS["place_before"].search(text, left, start):
         return False
     if any(
         found.start() <= start < found.end()
-        for found in _THINGS.finditer(text, max(0, start - _LONGEST_THING), end + _LONGEST_THING)
+        for found in _FORMS["things"].finditer(text, max(0, start - _LONGEST_THING), end + _LONGEST_THING)
     ):
         return False
-    if not word.isupper() and (_OF_A_PLACE.match(text, end) or _OF_A_HOUSE.match(text, end)):
+    if not word.isupper() and any(_FORMS[form].match(text, end) for form in ("of_a_place", "of_a_house")):
         return False
     name = word.title()
     if name not in _ALSO_WORDS:
         return True
-    if _TITLE_BEFORE.search(text, left, start):
+    if _FORMS["title_before"].search(text, left, start):
         # "Ms. Grace Miller"; in "Mr. Ray" it is a surname.
-        follows = _NEXT.match(text, end)
+        follows = _FORMS["next"].match(text, end)
         return follows is not None and (follows[1].isupper() if word.isupper() else _surname(follows[1]))
     return _shown_in_capitals(text, end) if word.isupper() else _shown(text, start, end, name)
 
 
 def _shown_in_capitals(text: str, end: int) -> bool:
     """Whether a verb of a person follows, with or without a surname; in capitals nothing else shows it."""
-    follows = _NEXT.match(text, end)
-    if follows is None or follows[1].lower() in _DOES:
+    follows = _FORMS["next"].match(text, end)
+    if follows is None or follows[1].lower() in _LISTS["does"]:
         return follows is not None
-    verb = _NEXT.match(text, follows.end())
+    verb = _FORMS["next"].match(text, follows.end())
     surname = follows[1].lower()
     return (
         verb is not None
-        and verb[1].lower() in _DOES
-        and not (surname in _NOT_BEHIND_TITLE or everyday(surname))
+        and verb[1].lower() in _LISTS["does"]
+        and not (surname in _TITLES["not_before"] or everyday(surname))
     )
 
 
 def _shown(text: str, start: int, end: int, name: str) -> bool:
     """Whether the neighbours of a word that may be a name show that it is one."""
-    follows = _NEXT.match(text, end)
+    follows = _FORMS["next"].match(text, end)
     behind = follows[1] if follows else ""
-    if behind.lower() in _DOES or _surname(behind):
+    if behind.lower() in _LISTS["does"] or _surname(behind):
         return True
-    before = _WORD_BEFORE.search(text, max(0, start - 24), start)
+    before = _FORMS["word_before"].search(text, max(0, start - 24), start)
     last = before[1] if before else ""
-    if name in _MONTHS or last.lower() in _PERSON_AFTER:
-        return last.lower() in _PERSON_AFTER
+    if name in _MONTHS or last.lower() in _LISTS["person_after"]:
+        return last.lower() in _LISTS["person_after"]
     if last:
-        return (last.islower() or last.lower() in _HEADS) and last not in _NOT_AFTER
-    joined = _AND_NAME.match(text, end)
+        return (last.islower() or last.lower() in _LISTS["heads"]) and last not in _LISTS["not_after"]
+    joined = _FORMS["and_name"].match(text, end)
     if joined or name in _SUBJECTS:
         return joined is not None and joined[1] in _KNOWN
-    return behind.lower() in _IS or _POSSESSIVE.match(text, end) is not None
+    return behind.lower() in _LISTS["is"] or _FORMS["possessive"].match(text, end) is not None
 
 
 def _surname(word: str) -> bool:
     """Whether a word behind a first name can be a surname; "Will Mary come" has none."""
-    return len(word) > 1 and word[0].isupper() and not word.isupper() and word not in _NO_SURNAMES | _KNOWN
+    return (
+        len(word) > 1
+        and word[0].isupper()
+        and not word.isupper()
+        and word not in _LISTS["no_surnames"] | _KNOWN
+    )

@@ -5,53 +5,21 @@ The first verb stands beside the pronoun, or before it in a question. Later ones
 singular, and a person where only people do what the verb says.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from psycheck.text.edits import Change, carry_style, straight
-from psycheck.text.gender.clause_words import (
-    AUXILIARIES,
-    FINITE_FORMS,
-    LISTS,
-    SUBJECTS,
-    TELLING,
-    VERB_FORMS,
-    Word,
-    ends_no_noun,
-    is_past,
-    is_personal,
-    is_verb,
-    may_be_finite,
-    names_person,
-    plain_form,
-    plural,
-    skip_adverbs,
-    surely_verb,
-    text_at,
-)
+from psycheck.text.gender import clause_words as clause
+from psycheck.text.gender.clause_words import LISTS, Word
+from psycheck.text.redact.lists import compiled
+from psycheck.text.word_lists import read_toml
 
-_TOKEN: Final = re.compile(
-    r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|\d[\d.,:/%]*(?<![.,:])|\s[-–—]\s|[,.;:!?()\[\]\n\"“”—&]"
-)
 # A sentence without an end is read no further than this, so that long texts take time in proportion.
 _REACH: Final = 600
+_FORMS: Final = compiled(read_toml("gender/patterns.toml")["they_verbs"])
 _BRACKETS: Final = {"(": ")", "[": "]", "“": "”"}
 _ENDS: Final = frozenset(";:!?\n)]”")
-_BEFORE: Final = re.compile(r"(?:([a-z'’]+)\s+)?(?<![\w'’-])([a-z]+(?:['’]t)?)\s+$", re.I)
-_NEAREST: Final = re.compile(r"[^\S\n]+([a-z]+(?:['’]t)?)(?![\w'’-])", re.I)
-_STOP: Final = re.compile(r"[.!?;:\n]")
 _SHORT: Final = frozenset(word[-2:] for word in LISTS["abbreviated"])
-_JOINER: Final = re.compile(r"[,&]|\s(?:and|but|or|then|nor|yet|plus|n)\s", re.I)
-_SINGULAR: Final = re.compile(r"(?:s|nt|['’]t)(?!\w)", re.I)
-_LEAD: Final = re.compile(r"([\w'’]+|,)\s+$")
-# "The man she married", "everything he says": what comes later is said of the man.
-_HEAD: Final = re.compile(
-    r"(?:^|[.!?;:,\n]\s*|\b(?:and|but|that|because|if)\s+)"
-    r"(?:(?:the|every|each|any|all|that|this|a|an|my|our)\s+(?:[\w-]+\s+){0,2}([\w-]+)"
-    r"|what|whatever|all|everything|anything|something|nothing)\s+$",
-    re.I,
-)
 
 
 class _Other(NamedTuple):
@@ -66,15 +34,15 @@ def verbs_to_they(text: str, start: int, end: int) -> tuple[list[Change], list[C
     """The verbs before and after the he or she at `text[start:end]` that change with it to they."""
     before = text[max(0, start - 16) : start].split()
     verb = straight(before[-1].lstrip("([{*\"“'‘«").lower()) if before else ""
-    inverted = verb in AUXILIARIES or verb in LISTS["either_number"]
-    question = _BEFORE.search(text, max(0, start - 32), start) if inverted else None
-    if question and verb in AUXILIARIES:
+    inverted = verb in clause.AUXILIARIES or verb in LISTS["either_number"]
+    question = _FORMS["before"].search(text, max(0, start - 32), start) if inverted else None
+    if question and verb in clause.AUXILIARIES:
         words, ahead = _words(text, end), (question[1] or "").lower()
-        if ahead in SUBJECTS:
+        if ahead in clause.SUBJECTS:
             return [], _after_who(text, words)
         if not _states(words, ahead, verb):
             comma = text[max(0, start - 16) : question.start(2)].rstrip().endswith(",")
-            later = _later(text, words, -1, "") if comma and text_at(words, 0) == "," else []
+            later = _later(text, words, -1, "") if comma and clause.text_at(words, 0) == "," else []
             return _with_they(text, *question.span(2)), later
     elif question and verb in LISTS["either_number"] and not _states(_words(text, end), "", "is"):
         in_may = question[1] and question[2].istitle()
@@ -89,8 +57,8 @@ def verbs_after_contraction(text: str, end: int) -> list[Change]:
 
 def _verbs_after(text: str, start: int, end: int) -> list[Change]:
     """The first verb after the pronoun and further ones."""
-    near = _NEAREST.match(text, end)
-    if near and straight(near[1].lower()) in VERB_FORMS and not _joins(text, near.end()):
+    near = _FORMS["nearest"].match(text, end)
+    if near and straight(near[1].lower()) in clause.VERB_FORMS and not _joins(text, near.end()):
         # Most sentences have one verb, beside the pronoun, and need no closer look.
         return _with_they(text, *near.span(1))
     words = _words(text, end)
@@ -109,20 +77,20 @@ def _verbs_after(text: str, start: int, end: int) -> list[Change]:
 def _joins(text: str, end: int) -> bool:
     """Whether a verb may be joined in the rest of the sentence, at a glance."""
     last = min(len(text), end + _REACH)
-    for stop in _STOP.finditer(text, end, last):
+    for stop in _FORMS["stop"].finditer(text, end, last):
         at = stop.start()
         if text[at] != "." or (text[at + 1 : at + 2].isspace() and text[at - 2 : at].lower() not in _SHORT):
             last = at
             break
-    joiner = _JOINER.search(text, end, last)
-    return joiner is not None and _SINGULAR.search(text, joiner.end(), last) is not None
+    joiner = _FORMS["joiner"].search(text, end, last)
+    return joiner is not None and _FORMS["singular"].search(text, joiner.end(), last) is not None
 
 
 def _words(text: str, end: int) -> list[Word]:
     """The words of the sentence that goes on here, and its commas, without what is in brackets or quoted."""
     out: list[Word] = []
     at = end
-    for found in _TOKEN.finditer(text, end, end + _REACH):
+    for found in _FORMS["token"].finditer(text, end, end + _REACH):
         if found.start() < at:
             continue
         token, at = found[0], found.end()
@@ -159,17 +127,17 @@ def _states(words: Sequence[Word], ahead: str, verb: str) -> bool:
     """Whether the verb before the pronoun does not ask: "the problem is she drinks"."""
     if verb not in ("is", "was"):
         return False
-    at, _ = skip_adverbs(words, 0)
-    following = text_at(words, at)
-    return ahead in LISTS["stated"] or following in FINITE_FORMS or following in LISTS["either_number"]
+    at, _ = clause.skip_adverbs(words, 0)
+    following = clause.text_at(words, at)
+    return ahead in LISTS["stated"] or following in clause.FINITE_FORMS or following in LISTS["either_number"]
 
 
 def _lead(text: str, start: int) -> str:
     """What leads to the pronoun: "head" for a noun that its clause describes, a comma, or the word before."""
-    head = _HEAD.search(text, max(0, start - 64), start)
-    if head and not ends_no_noun((head[1] or "").lower()):
+    head = _FORMS["head"].search(text, max(0, start - 64), start)
+    if head and not clause.ends_no_noun((head[1] or "").lower()):
         return "head"
-    before = _LEAD.search(text, max(0, start - 24), start)
+    before = _FORMS["lead"].search(text, max(0, start - 24), start)
     return before[1].lower() if before else ""
 
 
@@ -178,15 +146,15 @@ def _after_who(text: str, words: Sequence[Word]) -> list[Change]:
     comma = bool(words) and words[0].text == ","
     if len(words) < 2 or words[comma].text != "who":
         return []
-    at, _ = skip_adverbs(words, comma + 1)
+    at, _ = clause.skip_adverbs(words, comma + 1)
     return _with_they(text, words[at].start, words[at].end) if at < len(words) else []
 
 
 def _first_verb(words: Sequence[Word]) -> int:
     """Where the verb of the pronoun stands, past adverbs, "herself" and what commas set off; or -1."""
-    at, _ = skip_adverbs(words, 0)
+    at, _ = clause.skip_adverbs(words, 0)
     while at < len(words) and words[at].text in ("himself", "herself", "themselves"):
-        at, _ = skip_adverbs(words, at + 1)
+        at, _ = clause.skip_adverbs(words, at + 1)
     if at >= len(words):
         return -1
     mark = words[at].text
@@ -194,11 +162,11 @@ def _first_verb(words: Sequence[Word]) -> int:
         if at + 1 < len(words) and words[at + 1].text in LISTS["joining"]:
             return -1
         for closing in range(at + 1, len(words)):
-            verb, _ = skip_adverbs(words, closing + 1)
+            verb, _ = clause.skip_adverbs(words, closing + 1)
             if words[closing].text == mark and verb < len(words):
-                if words[verb].text in VERB_FORMS or is_past(words[verb].text):
+                if words[verb].text in clause.VERB_FORMS or clause.is_past(words[verb].text):
                     return verb
-                if words[verb].text in SUBJECTS:
+                if words[verb].text in clause.SUBJECTS:
                     return -1
         return -1
     if (
@@ -208,9 +176,9 @@ def _first_verb(words: Sequence[Word]) -> int:
         or mark in LISTS["relative"]
     ):
         return -1
-    known = plain_form(mark) or mark in LISTS["either_number"] or is_past(mark)
-    if not known and at + 1 < len(words) and words[at + 1].text in FINITE_FORMS:
-        return at + 1 if may_be_finite(words[at + 1].text) else at
+    known = clause.plain_form(mark) or mark in LISTS["either_number"] or clause.is_past(mark)
+    if not known and at + 1 < len(words) and words[at + 1].text in clause.FINITE_FORMS:
+        return at + 1 if clause.may_be_finite(words[at + 1].text) else at
     return at
 
 
@@ -235,18 +203,20 @@ def _later(text: str, words: Sequence[Word], first: int, lead: str, stop: str = 
             verb, joined = _next_joined(words, at)
             if verb >= len(words):
                 break
-            parallel = skip_adverbs(words, theirs, particles=True)[0] >= at and not other
+            parallel = clause.skip_adverbs(words, theirs, particles=True)[0] >= at and not other
             continues = joined.bare and _continues(words, verb)
-            if not is_verb(
+            if not clause.is_verb(
                 words, verb, theirs, at, parallel=parallel, adverb=joined.adverb, continues=continues
             ):
                 since, opener = verb, ""
                 at = max(verb, at + 1)
-                if words[verb].text in FINITE_FORMS:
+                if words[verb].text in clause.FINITE_FORMS:
                     at = verb + 1
                 continue
-            following = text_at(words, verb + 1)
-            if (words[verb].text in AUXILIARIES and following in LISTS["he_or_she"]) or following == stop:
+            following = clause.text_at(words, verb + 1)
+            if (
+                words[verb].text in clause.AUXILIARIES and following in LISTS["he_or_she"]
+            ) or following == stop:
                 break
             if joined.bare and not continues and _is_anothers(words, verb, lead):
                 break
@@ -254,10 +224,10 @@ def _later(text: str, words: Sequence[Word], first: int, lead: str, stop: str = 
                 other = None
             # "…, does it?", "and neither does her sister"
             turned = words[verb - 1].text in LISTS["turning"] and following in LISTS["determiners"]
-            asks = words[verb].text in AUXILIARIES and (
-                turned or (following in SUBJECTS and following not in ("this", "that"))
+            asks = words[verb].text in clause.AUXILIARIES and (
+                turned or (following in clause.SUBJECTS and following not in ("this", "that"))
             )
-            mine = other is None or (not other.person and is_personal(words, verb))
+            mine = other is None or (not other.person and clause.is_personal(words, verb))
             if asks or not mine or (lead == "head" and not parallel):
                 other = other._replace(verb=verb) if other else _Other(True, (), verb)
             else:
@@ -268,9 +238,9 @@ def _later(text: str, words: Sequence[Word], first: int, lead: str, stop: str = 
             continue
         if word in LISTS["relative"] or word in LISTS["opening"]:
             opener, opened, since = word, at, at + 1
-        elif word in TELLING or (opener and is_past(word)):
+        elif word in clause.TELLING or (opener and clause.is_past(word)):
             span = [word for word in words[since:at] if word.text not in ("not", "–")]
-            is_object = not span and not opener and lead != "head" and word not in AUXILIARIES
+            is_object = not span and not opener and lead != "head" and word not in clause.AUXILIARIES
             found = None if is_object else _subject_of(words, at, span, opener, opened)
             if found or (span and (word in LISTS["plural"] or word in LISTS["either_number"])):
                 other = found or other
@@ -293,7 +263,7 @@ def _next_joined(words: Sequence[Word], at: int) -> tuple[int, _Joined]:
         if words[at].text in LISTS["joining"]:
             bare, adverb = False, adverb or words[at].text == "then"
         elif words[at].text not in (",", "–"):
-            after, known = skip_adverbs(words, at)
+            after, known = clause.skip_adverbs(words, at)
             if after == at:
                 break
             adverb, at = adverb or known, after
@@ -304,14 +274,14 @@ def _next_joined(words: Sequence[Word], at: int) -> tuple[int, _Joined]:
 
 def _only_says(words: Sequence[Word], first: int, lead: str) -> bool:
     """Whether the pronoun's clause is put in between: "The pain, she says, is constant"."""
-    comma, _ = skip_adverbs(words, first + 1, particles=True)
+    comma, _ = clause.skip_adverbs(words, first + 1, particles=True)
     if first < 0 or lead not in (",", "as") or comma >= len(words) or words[comma].text != ",":
         return False
     verb, joined = _next_joined(words, comma)
     return (
         joined.bare
         and verb < len(words)
-        and words[verb].text in FINITE_FORMS
+        and words[verb].text in clause.FINITE_FORMS
         and (lead == "as" or words[first].text in LISTS["saying"])
     )
 
@@ -322,8 +292,8 @@ def _continues(words: Sequence[Word], verb: int) -> bool:
         if words[at].text in LISTS["he_or_she"]:
             return False
         if words[at].text in LISTS["joining"]:
-            after, _ = skip_adverbs(words, at + 1)
-            if after < len(words) and surely_verb(words, after):
+            after, _ = clause.skip_adverbs(words, at + 1)
+            if after < len(words) and clause.surely_verb(words, after):
                 return True
     return False
 
@@ -337,7 +307,8 @@ def _is_anothers(words: Sequence[Word], verb: int, lead: str) -> bool:
         words[verb].text in LISTS["saying"]
         and after is not None
         and (
-            after.capital or (after.text in LISTS["determiners"] and names_person(words[verb + 1 : verb + 4]))
+            after.capital
+            or (after.text in LISTS["determiners"] and clause.names_person(words[verb + 1 : verb + 4]))
         )
     )
 
@@ -354,31 +325,35 @@ def _subject_of(
         closes = (",",)
     elif opener in LISTS["opening"] and opener not in ("that", "so", "than", "like"):
         closes = (",", "but", "yet")
-    person = names_person(span) or (not span and (opener == "who" or bool(before and names_person([before]))))
+    person = clause.names_person(span) or (
+        not span and (opener == "who" or bool(before and clause.names_person([before])))
+    )
     if "'" in word and word in LISTS["third"]:
         return _Other(word.startswith(("who", "every")), closes, at)
-    if word in FINITE_FORMS:
-        if not may_be_finite(word, span, opener, relative=relative):
+    if word in clause.FINITE_FORMS:
+        if not clause.may_be_finite(word, span, opener, relative=relative):
             return None
-        return _Other(person or (word not in AUXILIARIES and is_personal(words, at)), closes, at)
+        return _Other(
+            person or (word not in clause.AUXILIARIES and clause.is_personal(words, at)), closes, at
+        )
     if (word in LISTS["either_number"] and not words[at].capital) or (
-        opener and is_past(word) and (relative or _opens(span))
+        opener and clause.is_past(word) and (relative or _opens(span))
     ):
         if not span and not relative:
             return None
-        return None if plural(span or ([before] if before else [])) else _Other(person, closes, at)
+        return None if clause.plural(span or ([before] if before else [])) else _Other(person, closes, at)
     return None
 
 
 def _opens(span: Sequence[Word]) -> bool:
     """Whether a stretch of words begins as a subject does."""
     return bool(span) and (
-        span[0].text in LISTS["determiners"] or span[0].text in SUBJECTS or span[0].capital
+        span[0].text in LISTS["determiners"] or span[0].text in clause.SUBJECTS or span[0].capital
     )
 
 
 def _with_they(text: str, start: int, end: int) -> list[Change]:
     """The change of the verb at `text[start:end]` to its form beside they; none if it has no other."""
     word = text[start:end]
-    plain = plain_form(straight(word.lower()))
+    plain = clause.plain_form(straight(word.lower()))
     return [(start, end, carry_style(word, plain))] if plain else []

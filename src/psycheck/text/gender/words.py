@@ -130,11 +130,6 @@ def _nouns() -> dict[str, Entry]:
     return joined | _lines(nouns["adults"], "noun", "adult") | _lines(nouns["roles"], "noun", "role")
 
 
-def _titles() -> dict[str, Entry]:
-    before = _lines(_DATA["titles"]["before_names"], "title", "title")
-    return before | _lines(_DATA["titles"]["address"], "address", "address")
-
-
 def _first_names() -> dict[str, Entry]:
     out = {}
     for at, (female, male) in enumerate(PAIRS):
@@ -146,7 +141,8 @@ def _first_names() -> dict[str, Entry]:
 
 PRONOUNS: Final = _pronouns()
 NOUNS: Final = _nouns()
-TITLES: Final = _titles()
+TITLES: Final = _lines(_DATA["titles"]["before_names"], "title", "title")
+ADDRESSES: Final = _lines(_DATA["titles"]["address"], "address", "address")
 NAMES: Final = _first_names()
 LABELS: Final[dict[str, tuple[str, str]]] = {
     label: (partner, neutral)
@@ -158,13 +154,9 @@ LABELS: Final[dict[str, tuple[str, str]]] = {
 
 @cache
 def _entries(nouns: bool, titles: bool, names: bool) -> tuple[re.Pattern[str], dict[str, Entry]]:
-    cased = (NAMES if names else {}) | (
-        {w: e for w, e in TITLES.items() if e.kind == "title"} if titles else {}
-    )
+    cased = (NAMES if names else {}) | (TITLES if titles else {})
     cased = cased | {word.upper(): entry for word, entry in cased.items()}
-    table = PRONOUNS | (NOUNS if nouns else {})
-    if titles:
-        table = table | {w: e for w, e in TITLES.items() if e.kind == "address"}
+    table = PRONOUNS | (NOUNS if nouns else {}) | (ADDRESSES if titles else {})
     return _pattern(table, cased), table | cased
 
 
@@ -229,7 +221,7 @@ def gendered(text: str, scope: Scope) -> list[Found]:
             continue
         if entry.kind == "name" and not is_name(text, start, end):
             continue
-        if entry.group == "adult" and _last(text, start) in _CALLED:
+        if entry.group == "adult" and set(text[max(0, start - 8) : start].lower().split()[-1:]) & _CALLED:
             continue
         if entry.kind == "noun" and _owns(text, start, end, ending, entry.partner):
             mark = text[end]
@@ -285,10 +277,6 @@ def in_scope(found: Found, scope: Scope) -> bool:
     if kind in ("title", "address"):
         return scope.titles
     return scope.names if kind == "name" else True
-
-
-def _last(text: str, start: int) -> str:
-    return (text[max(0, start - 8) : start].lower().split() or [""])[-1]
 
 
 def plain_case(word: str) -> bool:

@@ -8,10 +8,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
-from psycheck.text.redact.capitals import BLOT, Found, Kind
-from psycheck.text.redact.lists import OWN, ROLES, any_of, headed, words_of
+from psycheck.text.redact.capitals import Found, Kind
+from psycheck.text.redact.lists import BLOT, PATTERNS, filled_in, words_of
 from psycheck.text.redact.names import named
-from psycheck.text.word_lists import read_toml
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 Search = Callable[[str], Iterable[Found]]
@@ -63,23 +62,6 @@ def _filled(text: str, found: Iterable[Found], filling: Callable[[Found], str]) 
 
 _PLACEHOLDER: Final = re.compile(rf"\[(?:{'|'.join(KINDS)})\]")
 _DIGIT: Final = re.compile(r"\d")
-_PART: Final = re.compile(r"\{(headed:)?([a-z_]+)(?:\.([a-z_]+))?\}")
-_DATA: Final = read_toml("redact/patterns.toml")
-
-
-def _filled_in(pattern: str) -> str:
-    """A pattern of patterns.toml without line breaks, with its parts and lists written out."""
-
-    def part(found: re.Match[str]) -> str:
-        headed_by, name, key = found.groups()
-        if key:
-            return headed(words_of(name, key)) if headed_by else any_of(words_of(name, key))
-        return _BUILT_IN.get(name) or _filled_in(_DATA["parts"][name])
-
-    return _PART.sub(part, pattern.replace("\n", ""))
-
-
-_BUILT_IN: Final = {"blot": BLOT, "own": OWN, "roles": ROLES}
 
 
 def _search(
@@ -90,8 +72,10 @@ def _search(
     any_case: bool = False,
 ) -> Search:
     """The search that an entry of patterns.toml describes."""
-    compiled = re.compile(_filled_in(pattern), re.I if any_case else 0)
-    signs = [sign for need in needs for sign in _signs(need)]
+    compiled = re.compile(filled_in(pattern), re.I if any_case else 0)
+    signs: list[str] = []
+    for need in needs:
+        signs += words_of(*need.strip("{}").split(".")) if need.startswith("{") else (need,)
 
     def search(text: str) -> Iterator[Found]:
         if signs == ["digit"]:
@@ -107,8 +91,4 @@ def _search(
     return search
 
 
-def _signs(need: str) -> Iterable[str]:
-    return words_of(*need.strip("{}").split(".")) if need.startswith("{") else (need,)
-
-
-_SEARCHES: Final[tuple[Search, ...]] = (*(_search(**entry) for entry in _DATA["search"]), named)
+_SEARCHES: Final[tuple[Search, ...]] = (*(_search(**entry) for entry in PATTERNS["search"]), named)

@@ -4,13 +4,17 @@ All are written from general knowledge; none comes from a corpus of real people.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
 from psycheck.text.word_lists import FOLDER, read_toml
 
+BLOT: Final = "\ue000"  # stands for what was found before: "[NAME] and Ravi"
+PATTERNS: Final = read_toml("redact/patterns.toml")
 _DATA: Final[dict[str, Any]] = read_toml("redact/redact.toml")
+NAMES: Final = {key: frozenset(words) for key, words in _DATA["names"].items()}
+PLACES: Final = {key: frozenset(words) for key, words in _DATA["places"].items()}
 
 
 def _lines(name: str) -> list[str]:
@@ -72,5 +76,29 @@ def headed(words: Iterable[str]) -> str:
     return rf"[{letters}](?<!\w.)(?:{'|'.join(branches)})(?!\w)"
 
 
-OWN: Final = headed(("my", "our", "his", "her", "their", "your"))
-ROLES: Final = f"(?i:{any_of(words_of('names', 'roles'))})"
+_PART: Final = re.compile(r"\{(headed:)?([a-z_]+)(?:\.([a-z_]+))?\}")
+_PARTS: Final[Mapping[str, str]] = {
+    **PATTERNS["parts"],
+    "blot": BLOT,
+    "own": headed(("my", "our", "his", "her", "their", "your")),
+    "roles": f"(?i:{any_of(NAMES['roles'])})",
+    "field_heads": any_of(NAMES["field_heads"] | NAMES["named_heads"]),
+    "headed_strong": headed(NAMES["person_before"] - NAMES["weak_before"]),
+}
+
+
+def filled_in(pattern: str, parts: Mapping[str, str] = _PARTS) -> str:
+    """A pattern of a TOML file without line breaks, with its parts and lists written out."""
+
+    def part(found: re.Match[str]) -> str:
+        headed_by, name, key = found.groups()
+        if key:
+            return headed(words_of(name, key)) if headed_by else any_of(words_of(name, key))
+        return filled_in(parts[name], parts)
+
+    return _PART.sub(part, pattern.replace("\n", ""))
+
+
+def compiled(patterns: Mapping[str, str], parts: Mapping[str, str] = _PARTS) -> dict[str, re.Pattern[str]]:
+    """The patterns of a table, ready to search with."""
+    return {name: re.compile(filled_in(pattern, parts)) for name, pattern in patterns.items()}

@@ -13,13 +13,11 @@ from psycheck.text.redact import person_names as persons
 from psycheck.text.redact import place_names as places
 from psycheck.text.redact.capitals import (
     BOTH,
-    CAPITAL,
+    FORMS,
     SURE,
     Found,
-    field_term,
     headline,
     name_end,
-    named_term,
     unknown,
     word_before,
 )
@@ -36,7 +34,7 @@ _LONGEST_HAN: Final = 4
 def named(text: str) -> list[Found]:
     """Where names of persons and places stand."""
     loud = headline(text)
-    first = CAPITAL.search(text)
+    first = FORMS["capital"].search(text)
     searches = [persons.introduced(text, loud)]
     if first is not None:
         if not loud:
@@ -57,19 +55,19 @@ def named(text: str) -> list[Found]:
 def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
     """Capitalised words one by one: those of the lists, and unknown ones by their place in the sentence."""
     at = 0
-    for found in CAPITAL.finditer(text, start):
+    for found in FORMS["capital"].finditer(text, start):
         if found.start() < at:
             continue
         word = found[0]
         # Right behind a name another may begin, as at the beginning of a sentence.
         follows = 0 < at < found.start() and text[at : found.start()].isspace()
         # "Edinburgh Postnatal Depression Scale", "Charles Bonnet Syndrome".
-        if named_term(text, found.end()):
+        if FORMS["named_term"].match(text, found.end()):
             continue
         if word in places.FIRST_OF_PLACE and (end := places.known_place(text, found)):
             at = end
             yield Found(found.start(), at, "PLACE")
-        elif word not in SURE and field_term(text, found.end()):
+        elif word not in SURE and FORMS["field_term"].match(text, found.end()):
             continue
         elif word.isupper():
             if len(word) > 3 and word.title() in SURE and word not in CAPITALS:

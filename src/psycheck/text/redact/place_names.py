@@ -4,70 +4,32 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from psycheck.text.redact.capitals import (
-    BOTH,
-    NEXT,
-    ONE,
-    SURE,
-    WORD,
-    Found,
-    may_be_name,
-    unknown,
-    word_before,
-)
+from psycheck.text.redact.capitals import BOTH, FORMS, SURE, Found, may_be_name, unknown, word_before
 from psycheck.text.redact.lists import (
     CAPITALS,
+    NAMES,
+    PATTERNS,
     PLACE_NAMES,
+    PLACES,
     TITLES_OF_WORKS,
-    any_of,
+    compiled,
     everyday,
-    headed,
-    words_of,
 )
 
-_RATHER: Final = words_of("places", "rather")
-_KNOWN: Final = PLACE_NAMES | _RATHER
-_PLACE_BOTH: Final = words_of("places", "both")
-FIRST_OF_PLACE: Final = frozenset(place.split()[0] for place in _KNOWN | _PLACE_BOTH)
-_PLACE_BEFORE: Final = words_of("places", "preposition")
-_PERSON_BEFORE: Final = words_of("names", "person_before")
-_COMPASS: Final = words_of("places", "compass")
-_KINDS: Final = words_of("places", "kinds")
-_STATES: Final = words_of("places", "states")
+_FORMS: Final = compiled(PATTERNS["places"])
+_KINDS: Final = PLACES["kinds"]
+_COMPASS: Final = PLACES["compass"]
+_KNOWN: Final = PLACE_NAMES | PLACES["rather"]
+_REGIONS: Final = _KNOWN | PLACES["states"] | {"Georgia"}
+FIRST_OF_PLACE: Final = frozenset(place.split()[0] for place in _KNOWN | PLACES["both"])
 _KNOWN_LOWER: Final = frozenset(
     place.lower() for place in _KNOWN if len(place) > 3 and place.isascii() and "." not in place
 )
 
-_PLACE: Final = rf"{ONE}(?:[ \t]+{ONE}){{0,2}}"
-_LIVING: Final = re.compile(
-    rf"{headed(words_of('places', 'live'))}\s+(?:(?:uh|um)\s+)?(?:the\s+)?({_PLACE})(?!\w)"
-)
-_WATER: Final = re.compile(rf"(?<!\w)(?:{any_of(words_of('places', 'water'))})\b\.?\s+{_PLACE}(?!\w)")
-_HOUSE: Final = re.compile(
-    rf"(?<!\w)(?:(?:St\.?\s+)?{ONE}(?:['’]s?)?\s+){{1,4}}(?:{any_of(_KINDS)})(?!\w)"
-    r"(?:\s+(?:Center|Centre|School|Home|Unit|Hospital|Clinic))?"
-    rf"|(?<!\w)(?:University|College|City|Town|Village|Bank)\s+of\s+{_PLACE}"
-)
-_REGION: Final = re.compile(rf",\s*({ONE}|[A-Z]{{2,3}})(?!\w)")
-_ORIGIN: Final = re.compile(
-    r"(?i:\b(?:am|['’]?m|are|['’]?re|is|['’]s|was|come|comes|came|moved|commute|drive|drove|flew|originally|people|girl|guy"
-    r"|man|woman|transferred|back|far|away|got\s+back)(?:\s+originally)?\s+)$"
-)
-_TRAVEL: Final = re.compile(
-    r"(?i:\b(?:mov|fl[eyi]|drove|drive|went|go|trip|travel|back|commut|home|return|bus|train|way|ran|run|sent)\w*\s+"
-    r"(?:back\s+|home\s+)?to\s+)$"
-)
-_FOUR: Final = re.compile(r"\S+(?:[ \t]+\S+){0,3}")
-_LOWER_PLACE: Final = re.compile(
-    r"\b(?:in|from|to|near|around|of|visit|visiting|leaving|left)\s+(?=([a-z]+(?:\s[a-z]+){0,2}))"
-)
-_STATE_AFTER: Final = re.compile(r"\s+(?:State|City|County|University)(?!\w)")
-_WATER_SIGNS: Final = tuple(words_of("places", "water"))
-
 
 def lower_case(text: str) -> Iterator[Found]:
     """Places of the list that are written small, after "in", "from" and the like."""
-    for found in _LOWER_PLACE.finditer(text):
+    for found in _FORMS["lower_place"].finditer(text):
         words = found[1].split()
         for count in range(len(words), 0, -1):
             if " ".join(words[:count]) in _KNOWN_LOWER:
@@ -78,16 +40,16 @@ def lower_case(text: str) -> Iterator[Found]:
 
 def placed(text: str) -> Iterator[Found]:
     """Places by the words around them: "University of …", "Lake …", "I live in …"."""
-    houses = _HOUSE.finditer(text) if any(kind in text for kind in _KINDS) or " of " in text else ()
-    for found in houses:
+    possible = " of " in text or any(kind in text for kind in _KINDS)
+    for found in _FORMS["house"].finditer(text) if possible else ():
         start = _proper(text, found.start(), found.end())
         if start < found.end():
             yield Found(start, with_region(text, found.end()), "PLACE")
-    if any(sign in text for sign in _WATER_SIGNS):
-        for found in _WATER.finditer(text):
-            if any(unknown(word) for word in WORD.findall(found[0])[1:]):
+    if any(sign in text for sign in PLACES["water"]):
+        for found in _FORMS["water"].finditer(text):
+            if any(unknown(word) for word in FORMS["word"].findall(found[0])[1:]):
                 yield Found(*found.span(), "PLACE")
-    for found in _LIVING.finditer(text):
+    for found in _FORMS["living"].finditer(text):
         words = found[1].split()
         # "moved to Swindon Hoping for more": everyday English at the end is not part of it.
         while words and not may_be_name(words[-1]) and words[-1] not in _COMPASS:
@@ -100,7 +62,7 @@ def placed(text: str) -> Iterator[Found]:
 
 def _proper(text: str, start: int, end: int) -> int:
     """Where the name of an institution begins, without words that open the sentence; `end` if nowhere."""
-    words = list(WORD.finditer(text, start, end))
+    words = list(FORMS["word"].finditer(text, start, end))
     for i, word in enumerate(words):
         if word[0] in _KINDS and i == len(words) - 1:
             return end
@@ -120,16 +82,16 @@ def _proper(text: str, start: int, end: int) -> int:
 
 def known_place(text: str, found: re.Match[str]) -> int:
     """Where a place of the lists that begins here ends; 0 if there is none."""
-    some = _FOUR.match(text, found.start())
+    some = _FORMS["four"].match(text, found.start())
     words = re.split(r"[,;:!?()\"”]|['’]s?\b", some[0])[0].split() if some else []
     for count in range(len(words), 0, -1):
         place = " ".join(words[:count])
-        one = place if place in _KNOWN or place in _PLACE_BOTH else place.rstrip(".")
+        one = place if place in _KNOWN or place in PLACES["both"] else place.rstrip(".")
         before = kind_before(text, found)
-        sure = one in _KNOWN and one not in BOTH and not (one in _RATHER and before == "NAME")
-        if sure or (one in _KNOWN | _PLACE_BOTH and (before == "PLACE" or _in_region(text, found, one))):
+        sure = one in _KNOWN and one not in BOTH and not (one in PLACES["rather"] and before == "NAME")
+        if sure or (one in _KNOWN | PLACES["both"] and (before == "PLACE" or _in_region(text, found, one))):
             at = text.find(one.split()[-1], found.start()) + len(one.split()[-1])
-            more = _STATE_AFTER.match(text, at)
+            more = _FORMS["state_after"].match(text, at)
             return with_region(text, more.end() if more else at)
     return 0
 
@@ -142,8 +104,8 @@ def _in_region(text: str, found: re.Match[str], place: str) -> bool:
 
 def with_region(text: str, at: int) -> int:
     """Where a place ends that is followed by its country or state: "Leeds, UK"."""
-    more = _REGION.match(text, at)
-    return more.end() if more and (more[1] in _KNOWN or more[1] in _STATES or more[1] == "Georgia") else at
+    more = _FORMS["region"].match(text, at)
+    return more.end() if more and more[1] in _REGIONS else at
 
 
 def kind_before(text: str, found: re.Match[str]) -> Literal["NAME", "PLACE", ""]:
@@ -157,15 +119,16 @@ def kind_before(text: str, found: re.Match[str]) -> Literal["NAME", "PLACE", ""]
         return ""
     word = word.lower()
     if word in ("from", "to"):
-        where = _ORIGIN.search(head.removesuffix("from ")) if word == "from" else _TRAVEL.search(head)
-        both = found[0] in _PLACE_BOTH and found[0] not in SURE
-        return "PLACE" if where or both or found[0] in _RATHER else "NAME"
-    if word in _PLACE_BEFORE:
+        form = _FORMS["origin" if word == "from" else "travel"]
+        where = form.search(head.removesuffix("from ") if word == "from" else head)
+        both = found[0] in PLACES["both"] and found[0] not in SURE
+        return "PLACE" if where or both or found[0] in PLACES["rather"] else "NAME"
+    if word in PLACES["preposition"]:
         return "PLACE"
-    return "NAME" if word in _PERSON_BEFORE else ""
+    return "NAME" if word in NAMES["person_before"] else ""
 
 
 def compass(text: str, found: re.Match[str]) -> bool:
     """Whether "New", "South" and the like stand before another capitalised word that may be a name."""
-    more = NEXT.match(text, found.end()) if found[0] in _COMPASS else None
+    more = FORMS["next"].match(text, found.end()) if found[0] in _COMPASS else None
     return more is not None and unknown(more[1])
