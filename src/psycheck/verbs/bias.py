@@ -62,7 +62,8 @@ def encoder_bias(
     request = ask(gender(), selected, drawn, contextual=not static)
     spoken = request.distinct()
     encoded = encode_once(opened, [s.text for s in spoken], [s.span for s in spoken])
-    found = judge(request, Embedded(spoken, encoded), {"audit": VERB, "encoder": opened.name}, how)
+    vectors = Embedded(spoken, encoded)
+    found = judge(request, vectors, {"audit": VERB, "encoder": opened.name}, how)
     run = Run(
         plan={
             "verb": VERB,
