@@ -276,6 +276,27 @@ def classification_intervals(
     }
 
 
+def label_intervals(
+    yes: BoolArray, called: BoolArray, known: BoolArray, clusters: Clusters
+) -> dict[str, Interval]:
+    """Intervals of the Hamming loss and of the mean F1 over labels, all arrays (n, k)."""
+    hits = (yes & called & known).astype(np.float64)
+    wrong = ((yes != called) & known).astype(np.float64)
+    used = [k for k in range(yes.shape[1]) if (yes & known)[:, k].any()]
+    of_label = [_F1.of(hits[:, k], wrong[:, k]) for k in used]
+    across = UNKNOWN
+    if used:
+        across = combined_interval(
+            [one.value for one in of_label],
+            [f1_interval(hits[:, k], wrong[:, k], clusters) for k in used],
+            [1 / len(used)] * len(used),
+            [one.influence for one in of_label],
+            clusters,
+        )
+    hamming = ratio_interval(wrong.sum(axis=1), known.sum(axis=1), clusters)
+    return {"hamming": hamming, "macro_f1_across_labels": across}
+
+
 def figure_interval(
     value: float,
     influence: FloatArray,
