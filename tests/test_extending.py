@@ -93,7 +93,7 @@ def test_a_gate_on_an_outside_measure_knows_its_direction_and_keys(outside: Any,
         model = psycheck.open_model(f"keyword:{word}")
         run = run_audit([model], [POSTS], Settings(audits=(), gates=(gate,)), more_audits=audits)
         assert run.gates[0].holds is holds
-    with pytest.raises(BadInput, match="gate asks where 'kind'"):
+    with pytest.raises(BadInput, match="gate has a condition on 'kind'"):
         psycheck.audit("keyword:tired", POSTS, audits=audits, gates=["capitals_rate<=1 where kind=DIR"])
     with pytest.raises(BadInput, match="measure that this run does not have: 'accuracy'"):
         psycheck.audit("keyword:tired", POSTS, audits=audits, gates=["accuracy>=0.1"])

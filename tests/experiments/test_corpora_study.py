@@ -106,7 +106,7 @@ def test_the_page_keeps_the_classes_of_each_corpus_apart(tmp_path: Path) -> None
     assert "near and other: MMD², unbiased" in page
     assert page.count("<h2>Classes of ") == 2
     assert "ANGST Table 2" in page
-    assert "no figure here says that a person has a disorder" in page
+    assert "no figure here means that a person has a disorder" in page
     assert set(run.tables["map"]["corpus"]) == {"near", "other"}
     # Bigrams of "near" are aa bb and aa cc, none in common; those of "other" are the same in both classes.
     held = {f.where["corpus"]: f.value for f in of(run.findings, "jsd_bigram")}

@@ -284,7 +284,7 @@ def test_a_start_that_is_trained_whole_goes_through_training(tmp_path: Path) -> 
 
 
 def test_wrong_settings_are_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no learner 'svn'"):
+    with pytest.raises(BadInput, match="unknown learner 'svn'"):
         study_gender(small(), out=tmp_path, names=["svn"])
     with pytest.raises(BadInput, match="no learner"):
         study_gender(small(), out=tmp_path, names=[])

@@ -433,7 +433,7 @@ def test_broken_packing_and_wrong_places_are_said(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(BadInput, match="does not hold static vectors"):
         opened(tmp_path / "folder")
-    with pytest.raises(BadInput, match="unknown option"):
+    with pytest.raises(BadInput, match="unknown key 'dimension'"):
         open_encoder(f"vectors:{tmp_path / 'v.txt.gz'}?dimension=3")
 
 
