@@ -96,12 +96,10 @@ class Performance:
         missed, alarms = self._mistakes(ids, targets, scores)
         examples = {"accuracy": missed + alarms, "f1": missed + alarms, "precision": alarms, "recall": missed}
         out_of = {"precision": c.tp + c.fp, "recall": c.positive}
-        found = [
-            _finding(
-                name, value, out_of.get(name, c.n), intervals.get(name, UNKNOWN), where, counts, examples.get(name, [])
-            )
-            for name, value in values.items()
-        ]
+        found = []
+        for name, value in values.items():
+            interval, n = intervals.get(name, UNKNOWN), out_of.get(name, c.n)
+            found.append(_finding(name, value, n, interval, where, counts, examples.get(name, [])))
         yes = measure.gold(targets)
         share = Rate(int((yes & annotated).sum()), counts["annotated"]).value
         found += self._against_trivial(yes, scores, annotated & ~np.isnan(scores), clusters, where, counts)
@@ -216,13 +214,11 @@ def _finding(
     counts: Mapping[str, int],
     mistakes: Sequence[Mistake] = (),
 ) -> Finding:
-    """A finding; an interval without width is marked."""
-    flat = not np.isnan(value.value) and interval[0] == interval[1]
-    flags = (*value.flags, "no_spread") if flat else value.flags
+    """A finding with its most confident mistakes."""
     # Most confident first; the sort is stable, so equal mistakes keep the order of the corpus.
     first = sorted(mistakes, key=lambda mistake: -mistake[0])[:MOST_EXAMPLES]
     examples = [id_ for _, id_ in first]
-    return measured(name, value.value, n, interval, where, counts, examples, flags)
+    return measured(name, value.value, n, interval, where, counts, examples, value.flags)
 
 
 def _curve(targets: FloatArray, scores: FloatArray, where: Mapping[str, str]) -> list[Finding]:

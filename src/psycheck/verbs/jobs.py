@@ -42,7 +42,7 @@ def shipped_audits(settings: Settings) -> list[Audit]:
     ]
     audits: list[Audit] = []
     if "performance" in names:
-        audits.append(Performance(settings.threshold, settings.resamples, settings.seed))
+        audits.append(Performance(settings.threshold, settings.seed))
     audits += checks if "behaviour" in names else map(Length.of, checks)
     if "fairness" in names:
         audits.append(Fairness(settings.threshold, scope_of(settings.swap, settings.swap_person)))
