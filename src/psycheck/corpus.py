@@ -115,6 +115,17 @@ class Corpus:
         """What `author`, `time` or `split` says of each text; None for all where there is no such column."""
         return self.table[column].to_list() if column in self.table else [None] * len(self)
 
+    @property
+    def unit(self) -> str:
+        """What texts are independent of each other by: their author where one is known, else the text."""
+        return "author" if "author" in self.table and self.table["author"].drop_nulls().len() else "text"
+
+    def units(self) -> NDArray[np.int64]:
+        """The unit of independence of each text, (n,): its author, or the text itself where none is known."""
+        text = pl.lit("t") + pl.col("text")
+        known = pl.coalesce(pl.lit("a") + pl.col("author"), text) if self.unit == "author" else text
+        return self.table.select(known.rank("dense"))[:, 0].to_numpy().astype(np.int64)
+
     def only(self, keep: NDArray[np.bool_] | Sequence[bool], why: str = "") -> Self:
         """The texts where `keep` is true, (n,); the others count in `left_out` under `why`, if given."""
         table = self.table.filter(pl.Series(keep, dtype=pl.Boolean))

@@ -98,6 +98,7 @@ def test_the_findings_count_what_is_left_out_each_under_its_own_name() -> None:
         "other_spelling": 1,
         "in_small_groups": 1,
         "beyond_largest": 10,
+        "units": 6,
     }
 
 

@@ -64,7 +64,6 @@ def test_a_plan_says_all_that_options_say(tmp_path: Path) -> None:
         ("fit = 1", "true or false"),
         ("variants = 'some'", "suite, each, one"),
         ("audits = ['behavior']", "did you mean 'behaviour'"),
-        ("resamples = 10", "100 or more"),
         ("seed = -1", "0 or more"),
         ("swap = ['pronouns', 'tittles']", "did you mean 'titles'"),
         ("swap = 3", "'swap' must be a list of strings"),

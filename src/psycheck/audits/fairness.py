@@ -14,6 +14,7 @@ from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.measure import Measure
 from psycheck.measures.classification import gold
+from psycheck.measures.clustered import Clusters, effective_share, ratio_interval
 from psycheck.measures.fairness import Rate, paired_difference, score_shift
 from psycheck.measures.significance import holm
 from psycheck.model import FloatArray, Judgement, Scores
@@ -74,12 +75,13 @@ class Fairness:
         truth = corpus.targets(labels) if shared else unknown
         undecided = Rate(len(pairs.undecided), len(corpus))
         listed = corpus.table["id"].gather(pairs.undecided[:EXAMPLES]).to_list()
+        clusters = Clusters.of(corpus.units()[pairs.rows])
         findings = [counted_rate("undecided_rate", undecided, {**where, **swapped}, listed)]
         tables = []
         for k, label in enumerate(labels):
             column = scores.labels.index(label)
             before, after = pairs.before[:, column], pairs.after[:, column]
-            mine = _Label(pairs, before, after, truth[:, k], self.threshold)
+            mine = _Label(pairs, before, after, truth[:, k], self.threshold, clusters)
             here = {**where, "label": label, **swapped}
             findings += mine.findings(corpus, here)
             tables.append(mine.table(corpus, here))
@@ -144,6 +146,7 @@ class _Label:
     after: FloatArray
     truth: FloatArray
     threshold: float
+    clusters: Clusters
 
     @property
     def outcome(self) -> NDArray[np.int8]:
@@ -168,8 +171,11 @@ class _Label:
         flipped = [row for row in far.tolist() if outcome[row] == FAILED][:EXAMPLES]
         examples = ids.gather(self.pairs.rows[flipped]).to_list()
         flips = Rate(counts["failed"], int(judged.sum()))
-        yield measured_rate("flip_rate", flips, where, counts, examples)
-        shift = score_shift(self.after[judged], self.before[judged])
+        units = self.clusters.at(judged)
+        counts["units"] = units.count
+        interval = ratio_interval(outcome[judged] == FAILED, np.ones(flips.n), units)
+        yield measured_rate("flip_rate", flips, where, counts, examples, interval)
+        shift = score_shift(self.after[judged], self.before[judged], units)
         yield _with_spread("score_shift", shift.size, shift.n, shift.size_interval, where)
         yield from self._wordings(judged & one_gender, ids, where)
 
@@ -184,29 +190,36 @@ class _Label:
         decided = {FEMALE: female >= self.threshold, MALE: male >= self.threshold}
         truth = self.truth[rows]
         yes, no = gold(truth) & ~np.isnan(truth), ~gold(truth) & ~np.isnan(truth)
+        clusters, everyone = self.clusters.at(among), np.ones(len(rows), bool)
         for wording, positive in decided.items():
             here = {**where, "group": wording}
             missed = ids.gather(rows[yes & ~positive][:EXAMPLES]).to_list()
-            yield counted_rate("fnr", Rate(int(np.sum(yes & ~positive)), int(yes.sum())), here, missed)
-            yield counted_rate("fpr", Rate(int(np.sum(no & positive)), int(no.sum())), here)
-            yield counted_rate("positive_rate", Rate(int(positive.sum()), len(positive)), here)
+            for measure, hits, out_of, listed in (
+                ("fnr", yes & ~positive, yes, missed),
+                ("fpr", no & positive, no, []),
+                ("positive_rate", positive, everyone, []),
+            ):
+                rate = Rate(int(hits.sum()), int(out_of.sum()))
+                interval = ratio_interval(hits, out_of, clusters)
+                yield counted_rate(measure, rate, here, listed, interval=interval)
         lost = {wording: yes & ~positive for wording, positive in decided.items()}
         count = {wording: Rate(int(one.sum()), int(yes.sum())) for wording, one in lost.items()}
         both = int(np.sum(lost[FEMALE] & lost[MALE]))
         versus = {**where, "group": FEMALE, "versus": MALE}
-        yield miss_ratio(count[FEMALE], count[MALE], versus, both=both)
+        share = effective_share(lost[FEMALE] | lost[MALE], yes, clusters)
+        yield miss_ratio(count[FEMALE], count[MALE], versus, both=both, share=share)
         yield from difference(
             "equal_opportunity_difference",
-            paired_difference(decided[FEMALE][yes], decided[MALE][yes]),
+            paired_difference(decided[FEMALE][yes], decided[MALE][yes], clusters.at(yes)),
             versus,
         )
-        parity = paired_difference(decided[FEMALE], decided[MALE])
+        parity = paired_difference(decided[FEMALE], decided[MALE], clusters)
         apart = {
             "only_group": int(np.sum(decided[FEMALE] & ~decided[MALE])),
             "only_versus": int(np.sum(decided[MALE] & ~decided[FEMALE])),
         }
         yield from difference("demographic_parity_difference", parity, versus, apart)
-        moved = score_shift(female, male)
+        moved = score_shift(female, male, clusters)
         yield _with_spread("score_difference", moved.difference, moved.n, moved.interval, versus)
         yield measured("score_difference_p", moved.p, moved.n, None, versus)
 

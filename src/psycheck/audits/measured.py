@@ -33,6 +33,7 @@ def measured_rate(
     where: Mapping[str, str],
     counts: Mapping[str, int] = _NONE,
     examples: Sequence[str] = (),
+    interval: Interval | None = None,
 ) -> Finding:
-    """A share of texts with Wilson's interval."""
-    return measured(measure, rate.value, rate.n, rate.interval, where, counts, examples)
+    """A share of texts; the interval is Wilson's unless another one is named."""
+    return measured(measure, rate.value, rate.n, interval or rate.interval, where, counts, examples)

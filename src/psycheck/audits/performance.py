@@ -12,11 +12,19 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding, Interval
 from psycheck.measure import Measure
-from psycheck.measures import bootstrap, calibration
+from psycheck.measures import calibration
 from psycheck.measures import classification as measure
 from psycheck.measures.classification import BoolArray, Confusion, Measured
+from psycheck.measures.clustered import (
+    Clusters,
+    classification_intervals,
+    difference_interval,
+    label_intervals,
+    paired_p,
+    ratio_interval,
+)
 from psycheck.measures.fairness import Rate
-from psycheck.measures.intervals import wilson
+from psycheck.measures.intervals import UNKNOWN
 from psycheck.model import FloatArray, Judgement, Scores
 
 MOST_EXAMPLES = 50
@@ -27,26 +35,24 @@ Mistake = tuple[float, str]
 class Performance:
     """Classification and calibration of every label that both the corpus and the model have.
 
-    A score of at least `threshold` is a predicted 1. Rates (accuracy, precision, recall, prevalence) have
-    Wilson intervals, the other figures bootstrap intervals from `resamples` seeded resamples.
+    A score of at least `threshold` is a predicted 1. Intervals are clustered by author, or by text where no
+    author is known (`measures.clustered`); `seed` is for the noise of the calibration error.
     """
 
     name: ClassVar = "performance"
     measures: ClassVar[tuple[str | Measure, ...]] = (
         *("accuracy", "precision", "recall", "f1", "macro_f1", "weighted_f1", "auc", "average_precision"),
         *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "f1_worst", "f1_best"),
+        *("accuracy_over_trivial", "accuracy_over_trivial_p"),
         *("hamming", "macro_f1_across_labels", "reliability"),
     )
 
     threshold: float = 0.5
-    resamples: int = 1000
     seed: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
             raise BadInput(f"threshold {self.threshold} is out of range", allowed="0 to 1")
-        if self.resamples < 1:
-            raise BadInput(f"resamples must be positive, got {self.resamples}", allowed="1 or more")
 
     def skips(self, corpus: Corpus, /) -> str | None:
         """Texts without a label cannot be right or wrong."""
@@ -62,50 +68,84 @@ class Performance:
         ids, targets = corpus.ids, corpus.targets(labels)
         columns = scores.of(corpus.texts)[:, [scores.labels.index(label) for label in labels]]
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
+        clusters = Clusters.of(corpus.units())
         findings: list[Finding] = []
         for k, label in enumerate(labels):
-            findings += self._label(ids, targets[:, k], columns[:, k], {**where, "label": label})
+            here = {**where, "label": label}
+            findings += self._label(ids, targets[:, k], columns[:, k], clusters, here)
         if len(labels) > 1:
-            findings += self._together(targets, columns, {**where, "label": "all"})
+            findings += self._together(targets, columns, clusters, {**where, "label": "all"})
         tables = [_predictions(scores, corpus, label, columns[:, k]) for k, label in enumerate(labels)]
         return Judgement(tuple(findings), {"predictions": pl.concat(tables)})
 
-    @property
-    def _resampling(self) -> dict[str, int]:
-        return {"resamples": self.resamples, "seed": self.seed}
-
     def _label(
-        self, ids: list[str], targets: FloatArray, scores: FloatArray, where: Mapping[str, str]
+        self,
+        ids: list[str],
+        targets: FloatArray,
+        scores: FloatArray,
+        clusters: Clusters,
+        where: Mapping[str, str],
     ) -> list[Finding]:
         """The findings of one label, targets and scores (n,)."""
         c = measure.confusion(targets, scores, self.threshold)
         annotated = ~np.isnan(targets)
         counts = {"texts": len(targets), **_ledger(targets, scores), **asdict(c)}
-        values, intervals = self._values(c, targets, scores)
+        counts["units"] = clusters.at(measure.usable(targets, scores)).count
+        values = self._values(c, targets, scores)
+        intervals = classification_intervals(targets, scores, clusters, self.threshold)
         missed, alarms = self._mistakes(ids, targets, scores)
         examples = {"accuracy": missed + alarms, "f1": missed + alarms, "precision": alarms, "recall": missed}
         out_of = {"precision": c.tp + c.fp, "recall": c.positive}
-        found = [
-            _finding(
-                name, value, out_of.get(name, c.n), intervals[name], where, counts, examples.get(name, [])
-            )
-            for name, value in values.items()
-        ]
-        positive = Rate(int(measure.gold(targets[annotated]).sum()), counts["annotated"])
-        prevalence = Measured(positive.value)
-        found.append(_finding("prevalence", prevalence, positive.n, positive.interval, where, counts))
+        found = []
+        for name, value in values.items():
+            interval, n = intervals.get(name, UNKNOWN), out_of.get(name, c.n)
+            found.append(_finding(name, value, n, interval, where, counts, examples.get(name, [])))
+        yes = measure.gold(targets)
+        share = Rate(int((yes & annotated).sum()), counts["annotated"]).value
+        found += self._against_trivial(yes, scores, annotated & ~np.isnan(scores), clusters, where, counts)
+        interval = ratio_interval(yes & annotated, annotated, clusters)
+        found.append(_finding("prevalence", Measured(share), counts["annotated"], interval, where, counts))
         if counts["unanswered"]:
-            unanswered = annotated & np.isnan(scores)
-            found += self._worst_and_best(c, measure.gold(targets[unanswered]), where, counts)
+            for name, right in (("f1_worst", False), ("f1_best", True)):
+                filled = np.where(np.isnan(scores), yes == right, scores)
+                table = measure.confusion(targets, filled, self.threshold)
+                ends = classification_intervals(targets, filled, clusters, self.threshold)
+                found.append(
+                    _finding(name, measure.f1(table), table.n, ends.get("f1", UNKNOWN), where, counts)
+                )
         return found + _curve(targets, scores, where)
 
-    def _values(
-        self, c: Confusion, targets: FloatArray, scores: FloatArray
-    ) -> tuple[dict[str, Measured], dict[str, Interval]]:
-        """Every measure of one label, and its interval."""
+    def _against_trivial(
+        self,
+        yes: BoolArray,
+        scores: FloatArray,
+        known: BoolArray,
+        clusters: Clusters,
+        where: Mapping[str, str],
+        counts: Mapping[str, int],
+    ) -> list[Finding]:
+        """Accuracy minus that of always giving the commoner answer, and whether that could be chance."""
+        if not known.any():
+            return []
+        yes, units = yes[known], clusters.at(known)
+        right = (scores[known] >= self.threshold) == yes
+        trivial = yes == (yes.mean() >= 0.5)
+        n, ones = len(yes), np.ones(len(yes))
+        value = float(right.mean() - trivial.mean())
+        interval = difference_interval((right, ones), (trivial, ones), units)
+        flags = ("constant",) if np.ptp(scores[known]) == 0 else ()
+        held = {**counts, "trivial_right": int(trivial.sum()), "right": int(right.sum())}
+        p = paired_p(right.astype(np.float64) - trivial, units, seed=self.seed)
+        return [
+            _finding("accuracy_over_trivial", Measured(value, flags), n, interval, where, held),
+            _finding("accuracy_over_trivial_p", Measured(p, flags), n, UNKNOWN, where, held),
+        ]
+
+    def _values(self, c: Confusion, targets: FloatArray, scores: FloatArray) -> dict[str, Measured]:
+        """Every measure of one label."""
         ece = calibration.expected_calibration_error(targets, scores)
-        noise = bootstrap.calibration_noise(targets, scores, **self._resampling)
-        values = {
+        noise = calibration.calibration_noise(targets, scores, seed=self.seed)
+        return {
             "accuracy": measure.accuracy(c),
             "precision": measure.precision(c),
             "recall": measure.recall(c),
@@ -120,15 +160,6 @@ class Performance:
             "hard_brier": measure.hard_brier(c),
             "hard_auc": measure.hard_auc(c),
         }
-        intervals = {
-            **bootstrap.confusion_intervals(c, **self._resampling),
-            **bootstrap.score_intervals(targets, scores, **self._resampling),
-            "accuracy": wilson(c.right, c.n),
-            "precision": wilson(c.tp, c.tp + c.fp),
-            "recall": wilson(c.tp, c.positive),
-            "hard_brier": wilson(c.fp + c.fn, c.n),
-        }
-        return values, intervals
 
     def _mistakes(self, ids: list[str], targets: FloatArray, scores: FloatArray) -> list[list[Mistake]]:
         """Texts annotated 1 and predicted 0, and the reverse: how far the score was off, and the id."""
@@ -142,29 +173,15 @@ class Performance:
             both.append([(float(off[i]), ids[at[i]]) for i in far])
         return both
 
-    def _worst_and_best(
-        self, c: Confusion, unanswered: BoolArray, where: Mapping[str, str], counts: Mapping[str, int]
-    ) -> Iterator[Finding]:
-        """F1 with every unanswered text counted as wrong, and as right; `unanswered` are their labels."""
-        one = int(unanswered.sum())
-        zero = len(unanswered) - one
-        extremes = {
-            "f1_worst": Confusion(c.tp, c.fp + zero, c.fn + one, c.tn),
-            "f1_best": Confusion(c.tp + one, c.fp, c.fn, c.tn + zero),
-        }
-        for name, table in extremes.items():
-            interval = bootstrap.confusion_intervals(table, **self._resampling)["f1"]
-            yield _finding(name, measure.f1(table), table.n, interval, where, counts)
-
     def _together(
-        self, targets: FloatArray, scores: FloatArray, where: Mapping[str, str]
+        self, targets: FloatArray, scores: FloatArray, clusters: Clusters, where: Mapping[str, str]
     ) -> Iterator[Finding]:
         """Hamming loss over all marks and the mean F1 of the labels, targets and scores (n, k)."""
         known = measure.usable(targets, scores)
         labels = targets.shape[1]
         counts = {"texts": len(targets), "labels": labels, **_ledger(targets, scores)}
         predicted = scores >= self.threshold
-        intervals = bootstrap.label_intervals(measure.gold(targets), predicted, known, **self._resampling)
+        intervals = label_intervals(measure.gold(targets), predicted, known, clusters)
         f1s = [
             measure.f1(measure.confusion(targets[:, k], scores[:, k], self.threshold)).value
             for k in range(labels)
@@ -197,13 +214,11 @@ def _finding(
     counts: Mapping[str, int],
     mistakes: Sequence[Mistake] = (),
 ) -> Finding:
-    """A finding; an interval without width is marked."""
-    flat = not np.isnan(value.value) and interval[0] == interval[1]
-    flags = (*value.flags, "no_spread") if flat else value.flags
+    """A finding with its most confident mistakes."""
     # Most confident first; the sort is stable, so equal mistakes keep the order of the corpus.
     first = sorted(mistakes, key=lambda mistake: -mistake[0])[:MOST_EXAMPLES]
     examples = [id_ for _, id_ in first]
-    return measured(name, value.value, n, interval, where, counts, examples, flags)
+    return measured(name, value.value, n, interval, where, counts, examples, value.flags)
 
 
 def _curve(targets: FloatArray, scores: FloatArray, where: Mapping[str, str]) -> list[Finding]:

@@ -86,3 +86,21 @@ def expected_calibration_error(targets: FloatArray, scores: FloatArray, bins: in
     curve = [b for b in reliability(targets, scores, bins) if b.n]
     n = sum(b.n for b in curve)
     return sum(b.n * abs(b.mean_score - b.share) for b in curve) / n if n else math.nan
+
+
+def calibration_noise(
+    targets: FloatArray, scores: FloatArray, *, resamples: int = 1_000, seed: int = 0
+) -> float:
+    """The expected calibration error that 95 % of perfectly calibrated models with these scores stay below.
+
+    Even they are above 0, by chance alone, and the more so the fewer texts there are: each bin draws as many
+    1s as its mean score says (consistency resampling, Bröcker and Smith 2007).
+    """
+    curve = [b for b in reliability(targets, scores) if b.n]
+    if not curve:
+        return math.nan
+    sizes = np.array([b.n for b in curve])
+    expected = np.array([b.mean_score for b in curve])
+    drawn = np.random.default_rng(seed).binomial(sizes, np.clip(expected, 0.0, 1.0), (resamples, len(curve)))
+    errors = np.abs(drawn - sizes * expected).sum(axis=1) / sizes.sum()
+    return float(np.quantile(errors, 0.95))

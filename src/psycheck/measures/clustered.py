@@ -7,7 +7,7 @@ and at 1. With clusters of several texts Student's quantile replaces the normal 
 freedom as there are clusters of equal size (Kish), less one. docs/benchmarks/validity.md shows how often
 they cover.
 
-An interval is NaN ("no interval") below `FEWEST` clusters.
+Below `FEWEST` clusters only rates of single texts have an interval; all others are NaN ("no interval").
 """
 
 import math
@@ -101,10 +101,12 @@ def proportion_interval(
     value: float, influence: FloatArray, clusters: Clusters, *, weights: FloatArray, most: float
 ) -> Interval:
     """Wilson's interval of a figure in 0..1 from its influence values; `most` bounds the effective number."""
-    if clusters.count < FEWEST or math.isnan(value):
+    if math.isnan(value):
         return UNKNOWN
     if clusters.whole and np.all(weights == weights[0]):
         return _wilson(value, most, Z95)
+    if clusters.count < FEWEST:
+        return UNKNOWN
     equal = clusters.equal(weights)
     spread = variance(influence, clusters, weights)
     room = value * (1 - value)
@@ -122,6 +124,31 @@ def f1_interval(hits: ArrayLike, wrong: ArrayLike, clusters: Clusters) -> Interv
     tp = np.asarray(hits, np.float64)
     low, high = ratio_interval(tp, tp + np.asarray(wrong, np.float64), clusters)
     return 2 * low / (1 + low), 2 * high / (1 + high)
+
+
+def effective_share(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> float:
+    """How many independent texts one text counts for in a proportion, at most 1: 1 / design effect."""
+    top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
+    used, total = bottom > 0, float(bottom.sum())
+    mine = clusters.at(used)
+    if mine.whole or not total:
+        return 1.0
+    value = float(top.sum()) / total
+    spread, room = variance((top - value * bottom)[used] / total, mine, bottom[used]), value * (1 - value)
+    return min(room / spread / total, 1.0) if spread > 0 and room > 0 else mine.equal(bottom[used]) / total
+
+
+def mean_interval(values: ArrayLike, clusters: Clusters) -> Interval:
+    """Student's interval of a mean, (n,), by the variance between clusters; NaN without spread."""
+    numbers = np.asarray(values, np.float64)
+    if clusters.count < 2 or np.ptp(numbers) == 0:
+        return UNKNOWN
+    mean, n = float(numbers.mean()), len(numbers)
+    if clusters.whole:
+        half = _quantile(n) * float(numbers.std(ddof=1)) / math.sqrt(n)
+        return mean - half, mean + half
+    half = _quantile(clusters.equal(np.ones(n))) * math.sqrt(variance((numbers - mean) / n, clusters))
+    return mean - half, mean + half
 
 
 def combined_interval(
@@ -274,6 +301,27 @@ def classification_intervals(
         "auc": figure_interval(area, placed, rarer, clusters, halves),
         "average_precision": figure_interval(precision, kept, clusters.at(y), clusters, y.astype(np.float64)),
     }
+
+
+def label_intervals(
+    yes: BoolArray, called: BoolArray, known: BoolArray, clusters: Clusters
+) -> dict[str, Interval]:
+    """Intervals of the Hamming loss and of the mean F1 over labels, all arrays (n, k)."""
+    hits = (yes & called & known).astype(np.float64)
+    wrong = ((yes != called) & known).astype(np.float64)
+    used = [k for k in range(yes.shape[1]) if (yes & known)[:, k].any()]
+    of_label = [_F1.of(hits[:, k], wrong[:, k]) for k in used]
+    across = UNKNOWN
+    if used:
+        across = combined_interval(
+            [one.value for one in of_label],
+            [f1_interval(hits[:, k], wrong[:, k], clusters) for k in used],
+            [1 / len(used)] * len(used),
+            [one.influence for one in of_label],
+            clusters,
+        )
+    hamming = ratio_interval(wrong.sum(axis=1), known.sum(axis=1), clusters)
+    return {"hamming": hamming, "macro_f1_across_labels": across}
 
 
 def figure_interval(

@@ -2,17 +2,19 @@
 
 *Groups* are different texts (a column of the corpus): their rates are independent. *Pairs* are one text in
 two wordings (gender bias, section 2.2): the two rates share their texts, so their covariance matters, and the
-test is McNemar's.
+test is McNemar's. Where several texts belong together, `clusters` says so, and intervals and tests are those
+of `clustered`.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
 from psycheck.measures.classification import BoolArray, FloatArray
+from psycheck.measures.clustered import Clusters, difference_interval, groups_p, mean_interval, paired_p
 from psycheck.measures.intervals import UNKNOWN, Z95, Interval, wilson
 from psycheck.measures.significance import mcnemar, mcnemar_test
 
@@ -150,13 +152,15 @@ def fnr_ratio(
     *,
     both: int | None = None,
     names: tuple[str, str] = ("a", "b"),
+    share: float = 1.0,
 ) -> Ratio:
     """The false negative rate ratio, min(FNR) / max(FNR) (gender bias, section 2.2), with its direction.
 
     `both` is given for pairs only: how many texts are missed in both wordings; both have as many positives
     then. The interval is symmetric on the log scale (Katz; for pairs with the covariance of the two
-    rates), because it is closed, hence the same in every run, and cannot go below 0. Groups are tested by
-    Fisher's exact test, pairs by McNemar's.
+    rates), because it is closed, hence the same in every run, and cannot go below 0. `share` says how many
+    independent texts one text counts for (`clustered.effective_share`). Groups are tested by Fisher's exact
+    test, pairs by McNemar's.
 
     Empty cells: without positives in a group all is NaN. No miss in either group is a ratio of 1 without
     direction; no miss in one is 0. Where a cell leaves the log interval undefined or without width, it is
@@ -176,11 +180,11 @@ def fnr_ratio(
         a, b = b, a
     value = 1.0 if first == second else min(first, second) / max(first, second)
     favoured = "" if first == second else names[int(first > second)]
-    low, high = _log_interval(*a, *b, both)
+    low, high = _log_interval(*a, *b, both, share)
     return Ratio(value, favoured, (0.0 if value == 0 else low, high), p, n)
 
 
-def _log_interval(x: int, n: int, y: int, m: int, both: int | None) -> Interval:
+def _log_interval(x: int, n: int, y: int, m: int, both: int | None, share: float) -> Interval:
     """The interval of (x / n) / (y / m) on the log scale."""
     error = _log_error(x, n, y, m, both) if x and y else 0.0
     middle = math.log(x / n / (y / m)) if x and y else 0.0
@@ -188,6 +192,7 @@ def _log_interval(x: int, n: int, y: int, m: int, both: int | None) -> Interval:
         half = 0.5
         middle = math.log((x + half) / (n + 1) / ((y + half) / (m + 1)))
         error = _log_error(x + half, n + 1, y + half, m + 1, both)
+    error /= math.sqrt(share)
     return math.exp(middle - Z95 * error), math.exp(middle + Z95 * error)
 
 
@@ -206,7 +211,7 @@ def rate_difference(count_a: int, n_a: int, count_b: int, n_b: int) -> Differenc
     return Difference(count_a / n_a - count_b / n_b, interval, p, (n_a, n_b))
 
 
-def paired_difference(first: ArrayLike, second: ArrayLike) -> Difference:
+def paired_difference(first: ArrayLike, second: ArrayLike, clusters: Clusters | None = None) -> Difference:
     """Rate of the first wording minus rate of the second, both (n,) of 1, 0 or NaN (the pair is left out).
 
     The interval is Newcombe's for paired rates (his method 10), the test McNemar's.
@@ -215,6 +220,11 @@ def paired_difference(first: ArrayLike, second: ArrayLike) -> Difference:
     n = len(one)
     if not n:
         return Difference(math.nan, UNKNOWN, math.nan, (0, 0))
+    if clusters is not None and not clusters.whole:
+        units, ones = clusters.at(~np.isnan(_decisions(first) + _decisions(second))), np.ones(n)
+        moved = one.astype(np.float64) - two
+        interval = difference_interval((one, ones), (two, ones), units)
+        return Difference(float(moved.mean()), interval, paired_p(moved, units), (n, n))
     found = mcnemar(one, two)
     a, b, c, d = found.both, found.only_first, found.only_second, found.neither
     margins = (a + b) * (c + d) * (a + c) * (b + d)
@@ -225,30 +235,48 @@ def paired_difference(first: ArrayLike, second: ArrayLike) -> Difference:
 
 
 def equal_opportunity_difference(
-    truth: ArrayLike, decided: ArrayLike, group: ArrayLike, first: str, second: str = ""
+    truth: ArrayLike,
+    decided: ArrayLike,
+    group: ArrayLike,
+    first: str,
+    second: str = "",
+    clusters: Clusters | None = None,
 ) -> Difference:
     """True positive rate of group `first` minus that of `second` (or of all other known groups), all (n,)."""
     marks = _decisions(truth)
-    return _between(marks == 1, _decisions(decided), np.asarray(group, dtype=np.str_), first, second)
+    return _between(marks == 1, _decisions(decided), group, (first, second), clusters)
 
 
 def demographic_parity_difference(
-    decided: ArrayLike, group: ArrayLike, first: str, second: str = ""
+    decided: ArrayLike,
+    group: ArrayLike,
+    first: str,
+    second: str = "",
+    clusters: Clusters | None = None,
 ) -> Difference:
     """Rate of positive decisions of group `first` minus that of `second` (or of all other known groups)."""
     decisions = _decisions(decided)
-    everyone = np.ones(len(decisions), bool)
-    return _between(everyone, decisions, np.asarray(group, dtype=np.str_), first, second)
+    return _between(np.ones(len(decisions), bool), decisions, group, (first, second), clusters)
 
 
 def _between(
-    among: BoolArray, decisions: FloatArray, names: np.ndarray, first: str, second: str
+    among: BoolArray,
+    decisions: FloatArray,
+    group: ArrayLike,
+    sides: tuple[str, str],
+    clusters: Clusters | None,
 ) -> Difference:
+    names, (first, second) = np.asarray(group, dtype=np.str_), sides
     _equal(among, decisions, names)
     there, yes = among & ~np.isnan(decisions), decisions == 1
     ours = there & (names == first)
     theirs = there & ((names == second) if second else (names != first) & (names != ""))
-    return rate_difference(int(yes[ours].sum()), int(ours.sum()), int(yes[theirs].sum()), int(theirs.sum()))
+    found = rate_difference(int(yes[ours].sum()), int(ours.sum()), int(yes[theirs].sum()), int(theirs.sum()))
+    either = ours | theirs
+    if clusters is None or math.isnan(found.value) or clusters.at(either).whole:
+        return found
+    interval = difference_interval((yes & ours, ours), (yes & theirs, theirs), clusters)
+    return replace(found, interval=interval, p=groups_p(yes & either, either, ours, clusters))
 
 
 def paired_flips(decided_a: ArrayLike, decided_b: ArrayLike) -> Flips:
@@ -258,25 +286,24 @@ def paired_flips(decided_a: ArrayLike, decided_b: ArrayLike) -> Flips:
     return Flips(len(one), found.only_first, found.only_second, np.size(decided_a) - len(one), found.p)
 
 
-def score_shift(first: ArrayLike, second: ArrayLike) -> Shift:
+def score_shift(first: ArrayLike, second: ArrayLike, clusters: Clusters | None = None) -> Shift:
     """Scores of the same texts in two wordings, both (n,); pairs with a NaN are left out."""
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     _equal(one, two)
-    moved = (one - two)[~(np.isnan(one) | np.isnan(two))]
+    there = ~(np.isnan(one) | np.isnan(two))
+    moved = (one - two)[there]
     if not len(moved):
         return Shift(0, math.nan, UNKNOWN, math.nan, UNKNOWN, math.nan)
-    p = float(stats.wilcoxon(moved).pvalue) if np.any(moved != 0) else 1.0
+    units = Clusters.single(len(moved)) if clusters is None else clusters.at(there)
+    if not units.whole:
+        p = paired_p(moved, units)
+    else:
+        p = float(stats.wilcoxon(moved).pvalue) if np.any(moved != 0) else 1.0
     size = np.abs(moved)
-    low, high = _mean_interval(size)
+    low, high = mean_interval(size, units)
     size_interval = (low if math.isnan(low) else max(low, 0.0), high)
-    return Shift(len(moved), float(size.mean()), size_interval, float(moved.mean()), _mean_interval(moved), p)
-
-
-def _mean_interval(values: FloatArray) -> Interval:
-    if len(values) < 2 or np.ptp(values) == 0:
-        return UNKNOWN
-    half = float(stats.t.ppf(0.975, len(values) - 1)) * float(values.std(ddof=1)) / math.sqrt(len(values))
-    return float(values.mean()) - half, float(values.mean()) + half
+    difference = mean_interval(moved, units)
+    return Shift(len(moved), float(size.mean()), size_interval, float(moved.mean()), difference, p)
 
 
 def _newcombe(one: Rate, two: Rate, phi: float) -> Interval:

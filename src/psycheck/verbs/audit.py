@@ -153,7 +153,7 @@ def _plan_of(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         model.name: {*for_all, *settings.trained_on.get(model.name, ()), *getattr(model, "trained_on", ())}
         for model in prepared.models
     }
-    keys = ("threshold", "variants", "seed", "fit", "show_texts", "resamples")
+    keys = ("threshold", "variants", "seed", "fit", "show_texts")
     return {
         "models": [
             {"name": model.name, "labels": list(prepared.names[model.name])} for model in prepared.models

@@ -127,7 +127,7 @@ def _shipped_audits(settings: Settings) -> list[Audit]:
     names = set(settings.audits)
     audits: list[Audit] = []
     if "performance" in names:
-        audits.append(Performance(settings.threshold, settings.resamples, settings.seed))
+        audits.append(Performance(settings.threshold, settings.seed))
     if names & {"behaviour", "length"}:
         kind = Behaviour if "behaviour" in names else Length.of
         tested = (settings.threshold, settings.seed, settings.variants, "length" in names)

@@ -36,7 +36,6 @@ class Settings:
     seed: Annotated[int, AT_LEAST_0] = 0
     fit: bool = False
     show_texts: bool = False
-    resamples: Annotated[int, Limit("100 or more", lambda number: number >= 100)] = 1_000
     gates: tuple[Gate, ...] = ()
     swap: tuple[str, ...] = ("pronouns",)
     swap_person: str = "all"
