@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from psycheck.corpus import Corpus
     from psycheck.errors import PsycheckError
     from psycheck.finding import Finding, Findings
-    from psycheck.model import Audit, Encoder, Model
+    from psycheck.measure import Measure
+    from psycheck.model import Audit, Encoder, Judgement, Model
     from psycheck.models.open import open_encoder, open_model
     from psycheck.run import Run
     from psycheck.runs.folder import open_run
@@ -27,6 +28,8 @@ _HOMES = {
     "Encoder": "psycheck.model",
     "Finding": "psycheck.finding",
     "Findings": "psycheck.finding",
+    "Judgement": "psycheck.model",
+    "Measure": "psycheck.measure",
     "Model": "psycheck.model",
     "PsycheckError": "psycheck.errors",
     "Run": "psycheck.run",
@@ -46,6 +49,8 @@ __all__ = [
     "Encoder",
     "Finding",
     "Findings",
+    "Judgement",
+    "Measure",
     "Model",
     "PsycheckError",
     "Run",
