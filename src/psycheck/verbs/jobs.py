@@ -59,7 +59,9 @@ class Prepared:
         """The texts that the jobs ask for, slice by slice, with the share of the asking that is done."""
         total = sum(len(corpus) for _, corpus in self.jobs) or 1
         done = 0
-        for audit, corpus in self.jobs:
+        # Kind by kind: what shares a batch, and so its padding, does not depend on how corpora are judged.
+        kinds = list(dict.fromkeys(map(type, self.audits)))
+        for audit, corpus in sorted(self.jobs, key=lambda job: kinds.index(type(job[0]))):
             for piece in corpus.slices():
                 done += len(piece)
                 yield done / total, audit.ask(piece)
