@@ -186,7 +186,7 @@ def measure(place: Path, megabytes: int) -> list[str]:
     lines = [
         verdict("peak memory, MB", fast.peak, 1_000, at_least=False),
         verdict(
-            "wall-clock time for twice the dump, ratio", fast.seconds / slow.seconds * size, 2.2, at_least=False
+            "wall clock, twice the dump", fast.seconds / slow.seconds * size, 2.2, at_least=False
         ),
         verdict("twice the dump, times, processors", fast.cpu / slow.cpu * size, 2.2, at_least=False),
     ]
@@ -196,7 +196,7 @@ def measure(place: Path, megabytes: int) -> list[str]:
         rows.append(_row("zstd -d &#124; jq -c .", raw, base))
         lines.append(
             verdict(
-                "throughput relative to zstd | jq, wall clock", base.seconds / fast.seconds, 0.5, at_least=True
+                "rate against zstd | jq", base.seconds / fast.seconds, 0.5, at_least=True
             )
         )
         lines.append(
