@@ -185,20 +185,14 @@ def measure(place: Path, megabytes: int) -> list[str]:
     size = raw_half / raw * 2
     lines = [
         verdict("peak memory, MB", fast.peak, 1_000, at_least=False),
-        verdict(
-            "wall clock, twice the dump", fast.seconds / slow.seconds * size, 2.2, at_least=False
-        ),
+        verdict("wall clock, twice the dump", fast.seconds / slow.seconds * size, 2.2, at_least=False),
         verdict("twice the dump, times, processors", fast.cpu / slow.cpu * size, 2.2, at_least=False),
     ]
     if base is None:
         lines.append("zstd or jq is not installed: the rate was compared with nothing (apt install zstd jq)")
     else:
         rows.append(_row("zstd -d &#124; jq -c .", raw, base))
-        lines.append(
-            verdict(
-                "rate against zstd | jq", base.seconds / fast.seconds, 0.5, at_least=True
-            )
-        )
+        lines.append(verdict("rate against zstd | jq", base.seconds / fast.seconds, 0.5, at_least=True))
         lines.append(
             verdict("rate, of that of zstd | jq, processors", base.cpu / fast.cpu, 0.5, at_least=True)
         )

@@ -118,7 +118,8 @@ def test_every_file_has_a_room() -> None:
 def test_the_public_names_are_frozen() -> None:
     assert psycheck.__all__ == [
         "Audit", "Check", "Corpus", "Encoder", "Finding", "Findings", "Judgement", "Measure", "Model",
-        "PsycheckError", "Run", "Suite", "audit", "open_encoder", "open_model", "open_run", "read_corpus", "read_suite",
+        "PsycheckError", "Run", "Suite", "audit", "open_encoder", "open_model", "open_run",
+        "read_corpus", "read_suite",
     ]  # fmt: skip
     for name in psycheck.__all__:
         assert getattr(psycheck, name) is not None
