@@ -46,10 +46,14 @@ _LONGEST_THING: Final = 32
 
 def is_title(text: str, start: int, end: int) -> bool:
     """Whether "Mr", "MS" … at `text[start:end]` is a title before a name."""
-    if not text[start:end].isupper():
-        return _FORMS["name_follows"].match(text, end) is not None
-    follows = _FORMS["loud_follows"].match(text, end)
-    if follows is None or (follows[1] or "").lower() in _TITLES["not_before"]:
+    title = text[start:end]
+    follows = _FORMS["loud_follows" if title.isupper() else "name_follows"].match(text, end)
+    if follows is None:
+        return False
+    behind = (follows[1] or "").lower()
+    if not title.isupper() and title not in _TITLES["also_words"]:
+        return True
+    if behind in _TITLES["not_before"] or (title in _TITLES["also_words"] and everyday(behind)):
         return False
     before = _FORMS["word_before"].search(text, max(0, start - 16), start)
     return before is None or before[1].lower() not in _TITLES["not_after"]
@@ -96,10 +100,14 @@ def _shown(text: str, start: int, end: int, name: str) -> bool:
     """Whether the neighbours of a word that may be a name show that it is one."""
     follows = _FORMS["next"].match(text, end)
     behind = follows[1] if follows else ""
-    if behind.lower() in _LISTS["does"] or _surname(behind):
+    if behind.lower() in _LISTS["does"]:
         return True
     before = _FORMS["word_before"].search(text, max(0, start - 24), start)
     last = before[1] if before else ""
+    if _in_heading(text, start, end):
+        return last.lower() in _LISTS["person_after"]
+    if _surname(behind):
+        return True
     if name in _MONTHS or last.lower() in _LISTS["person_after"]:
         return last.lower() in _LISTS["person_after"]
     if last:
@@ -108,6 +116,14 @@ def _shown(text: str, start: int, end: int, name: str) -> bool:
     if joined or name in _SUBJECTS:
         return joined is not None and joined[1] in _KNOWN
     return behind.lower() in _LISTS["is"] or _FORMS["possessive"].match(text, end) is not None
+
+
+def _in_heading(text: str, start: int, end: int) -> bool:
+    """Whether the words around have capitals, too, so that a capital tells nothing: "Losing Faith In Therapy"."""
+    before = _FORMS["line_before"].search(text, max(0, start - 40), start)
+    behind = _FORMS["line_behind"].match(text, end)
+    near = [w for found in (before, behind) if found for w in found[0].replace(",", " ").split() if w != "I"]
+    return len(near) > 2 and all(w[0].isupper() for w in near) and any(map(everyday, near))
 
 
 def _surname(word: str) -> bool:

@@ -10,7 +10,8 @@ from psycheck.errors import BadInput, nearest
 from psycheck.text.edits import Span, address_spans, inside, straight
 from psycheck.text.gender.names import NEUTRAL_NAMES, PAIRS, is_name, is_title
 from psycheck.text.gender.sex_letters import sex_letters
-from psycheck.text.word_lists import read_toml
+from psycheck.text.redact.lists import everyday
+from psycheck.text.word_lists import read_toml, word_sets
 
 Gender = Literal["female", "male", "both", "neither"]
 Kind = Literal["subject", "reflexive", "decide", "noun", "title", "address", "name", "pair"]
@@ -80,7 +81,7 @@ class Found(NamedTuple):
 
 _DATA: Final = read_toml("gender/gender.toml")
 WORDS: Final[dict[str, str]] = _DATA["words"]
-_CALLED: Final = frozenset(_DATA["nouns"]["called"].split())
+_BESIDE: Final = word_sets(_DATA["beside"])
 # Words that are nothing else than a part of one pronoun's label or of "s/he".
 _THEY: Final = Entry("neither", "pair", "", "", "they")
 _BOTH: Final = Entry("both", "pair", "", "they", "subject")
@@ -221,7 +222,7 @@ def gendered(text: str, scope: Scope) -> list[Found]:
             continue
         if entry.kind == "name" and not is_name(text, start, end):
             continue
-        if entry.group == "adult" and set(text[max(0, start - 8) : start].lower().split()[-1:]) & _CALLED:
+        if entry.kind == "noun" and _means_else(text, start, end, entry):
             continue
         if entry.kind == "noun" and _owns(text, start, end, ending, entry.partner):
             mark = text[end]
@@ -230,6 +231,25 @@ def gendered(text: str, scope: Scope) -> list[Found]:
             word = straight(written)
         out.append(Found(start, end, written, word.lower(), ending, entry))
     return sorted(out) if letters else out
+
+
+def _means_else(text: str, start: int, end: int, entry: Entry) -> bool:
+    """Whether a noun is a call or another word here: "oh man", "you guys", "keep mum", "gf bread", "Guy Fawkes"."""
+    word = text[start:end].lower()
+    before, behind = text[max(0, start - 12) : start].lower(), text[end : end + 16].split()
+    last, following = (before.split() or [""])[-1], (behind or [""])[0]
+    if word in ("mum", "pa") and last in _BESIDE["silent"]:
+        return True
+    if word in _BESIDE["ambiguous"]:
+        head = not before.strip() or before.rstrip(" ")[-1] in ".!?\n"
+        known = last in _BESIDE["owners"] or last.endswith(("'s", "’s"))
+        known = known or (head and straight(following) in _BESIDE["said"])
+        return not known or following.rstrip(".,!?") in _BESIDE["other_meanings"] or text[start:end] == "PA"
+    if entry.group != "adult":
+        return False
+    if entry.partner in ("guy", "gal") and text[start].isupper() and following[:1].isupper():
+        return not everyday(following)
+    return last in _BESIDE["called"] or (entry.partner in ("guys", "gals") and last in _BESIDE["everybody"])
 
 
 def _sex(letters: str) -> Entry:
