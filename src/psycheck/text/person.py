@@ -265,6 +265,8 @@ def _is_or_has(text: str, end: int) -> str:
         return "m" if (after[2] or "with").lower() in ("with", "for") else "ve"
     if word == "gone":
         return "m" if straight((after[2] or "").lower()) in _WORDS["after_gone"] | {""} else "ve"
+    if (after[2] or "").lower() in ("by", "under"):
+        return "m"
     if word in _WORDS["either"]:
         return "m" if (after[2] or "").lower() in _WORDS["after_passive"] | {""} else "ve"
     has = word in _WORDS["participles"] or (word.endswith("ed") and word not in _WORDS["states"])

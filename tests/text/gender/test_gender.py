@@ -250,7 +250,7 @@ def test_a_scope_is_named_by_its_words() -> None:
 
 
 def test_words_without_a_partner_of_their_own_are_counted() -> None:
-    assert swap(EVERYTHING)("Mrs. Ray called Mum, ma'am") == Edited("Mrs. Ray called Mum, ma'am", (), 3)
+    assert swap(EVERYTHING)("Mrs. Ray called Mummy, ma'am").undecided == 2
 
 
 @pytest.mark.parametrize("text", ["She has MS. Miss you", "oh man", "Grace, we hope, will mark it"])

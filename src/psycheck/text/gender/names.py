@@ -37,7 +37,7 @@ _PARTS: Final = {
     "states": any_of(PLACES["states"] - _LISTS["state_words"]),
     "state_phrases": any_of(_phrases("states")),
     "places_before": any_of(_LISTS["places_before"]),
-    "kinds": any_of(PLACES["kinds"] - _LISTS["surnames_too"]),
+    "kinds": any_of(PLACES["kinds"] - _LISTS["surnames_too"] | _LISTS["kinds_too"]),
     "things": any_of(_phrases("things")),
 }
 _FORMS: Final = compiled(read_toml("gender/patterns.toml")["names"], _PARTS)
@@ -104,8 +104,8 @@ def _shown(text: str, start: int, end: int, name: str) -> bool:
         return True
     before = _FORMS["word_before"].search(text, max(0, start - 24), start)
     last = before[1] if before else ""
-    if _in_heading(text, start, end):
-        return last.lower() in _LISTS["person_after"]
+    if last.lower() in _LISTS["verb_after"] or _in_heading(text, start, end):
+        return False
     if _surname(behind):
         return True
     if name in _MONTHS or last.lower() in _LISTS["person_after"]:
@@ -119,11 +119,11 @@ def _shown(text: str, start: int, end: int, name: str) -> bool:
 
 
 def _in_heading(text: str, start: int, end: int) -> bool:
-    """Whether the words around have capitals, too, so that a capital tells nothing: "Losing Faith In Therapy"."""
+    """Whether everyday words around have capitals, too, so that one tells nothing: "Side Effects May"."""
     before = _FORMS["line_before"].search(text, max(0, start - 40), start)
     behind = _FORMS["line_behind"].match(text, end)
-    near = [w for found in (before, behind) if found for w in found[0].replace(",", " ").split() if w != "I"]
-    return len(near) > 2 and all(w[0].isupper() for w in near) and any(map(everyday, near))
+    near = [word for found in (before, behind) if found for word in found[0].split() if word != "I"]
+    return len(near) > 1 and all(word[0].isupper() and everyday(word) for word in near)
 
 
 def _surname(word: str) -> bool:

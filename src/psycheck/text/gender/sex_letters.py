@@ -47,17 +47,18 @@ def _glued(text: str, left: int, start: int, end: int) -> bool:
     if age is None or int(age[1]) > _OLDEST_GLUED:
         return False
     slash = "/" in text[age.end(1) : start]
+    bracket = _FORMS["bracket"].search(text, left, start) is not None and text[end : end + 1] in (")", "]")
     if not slash and text[start - 1].isspace():
         spaced = _FORMS["spaced"].search(text, left, start) and _FORMS["described"].match(text, end)
-        return spaced is not None and text[start].isupper()
+        return text[start].isupper() and (bracket or spaced is not None)
     before = _FORMS["word_before"].search(text, left, start)
     behind = _FORMS["word_behind"].match(text, end)
     if before and before[1].lower() in _SEX["no_age_before"].split():
         return False
     if behind and behind[1].lower() in _SEX["no_person_behind"].split():
         return False
-    bracket = _FORMS["bracket"].search(text, left, start) is not None and text[end : end + 1] in (")", "]")
-    return bracket or text[start].isupper()
+    posts = behind is not None and behind[1].lower() in _SEX["poster_behind"].split()
+    return bracket or posts or text[start].isupper()
 
 
 def _led(text: str, start: int, end: int) -> bool:

@@ -234,22 +234,28 @@ def gendered(text: str, scope: Scope) -> list[Found]:
 
 
 def _means_else(text: str, start: int, end: int, entry: Entry) -> bool:
-    """Whether a noun is a call or another word here: "oh man", "you guys", "keep mum", "gf bread", "Guy Fawkes"."""
+    """Whether a noun is a call or another word here: "oh man", "you guys", "keep mum", "gf bread"."""
     word = text[start:end].lower()
     before, behind = text[max(0, start - 12) : start].lower(), text[end : end + 16].split()
     last, following = (before.split() or [""])[-1], (behind or [""])[0]
-    if word in ("mum", "pa") and last in _BESIDE["silent"]:
+    if text[start:end] in _BESIDE["not_in_capitals"]:
         return True
+    if word in ("mum", "pa"):
+        other = last in _BESIDE["before_pa"] or last[-1:].isdigit() or following in _BESIDE["behind_pa"]
+        return last in _BESIDE["silent"] or (word == "pa" and other)
+    head = not before.strip() or before.rstrip(" ")[-1] in ".!?\n"
     if word in _BESIDE["ambiguous"]:
-        head = not before.strip() or before.rstrip(" ")[-1] in ".!?\n"
         known = last in _BESIDE["owners"] or last.endswith(("'s", "’s"))
         known = known or (head and straight(following) in _BESIDE["said"])
-        return not known or following.rstrip(".,!?") in _BESIDE["other_meanings"] or text[start:end] == "PA"
+        return not known or following.rstrip(".,!?") in _BESIDE["other_meanings"]
     if entry.group != "adult":
         return False
     if entry.partner in ("guy", "gal") and text[start].isupper() and following[:1].isupper():
         return not everyday(following)
-    return last in _BESIDE["called"] or (entry.partner in ("guys", "gals") and last in _BESIDE["everybody"])
+    spoken_to = last in _BESIDE["everybody"] or (
+        head and (text[end : end + 1] == "," or straight(following.lower()) in _BESIDE["spoken_to"])
+    )
+    return last in _BESIDE["called"] or (entry.partner in ("guys", "gals") and spoken_to)
 
 
 def _sex(letters: str) -> Entry:
