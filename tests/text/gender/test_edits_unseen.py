@@ -1,4 +1,4 @@
-"""Sentences that were labelled before the rules were changed for them; see decision 9 for what they measured."""
+"""Sentences that were labelled before the rules were changed for them: see decision 9."""
 
 import csv
 import re

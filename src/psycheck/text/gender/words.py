@@ -9,9 +9,9 @@ from typing import Final, Literal, NamedTuple
 from psycheck.errors import BadInput, nearest
 from psycheck.text.edits import Span, address_spans, inside, straight
 from psycheck.text.gender.names import NEUTRAL_NAMES, PAIRS, is_name, is_title
-from psycheck.text.gender.sex_letters import sex_letters
-from psycheck.text.redact.lists import everyday
-from psycheck.text.word_lists import read_toml, word_sets
+from psycheck.text.gender.sex_letters import PATTERNS, sex_letters
+from psycheck.text.redact.lists import any_of, compiled
+from psycheck.text.word_lists import read_toml
 
 Gender = Literal["female", "male", "both", "neither"]
 Kind = Literal["subject", "reflexive", "decide", "noun", "title", "address", "name", "pair"]
@@ -81,7 +81,8 @@ class Found(NamedTuple):
 
 _DATA: Final = read_toml("gender/gender.toml")
 WORDS: Final[dict[str, str]] = _DATA["words"]
-_BESIDE: Final = word_sets(_DATA["beside"])
+_OTHERS: Final = {name: any_of(words.split()) for name, words in _DATA["beside"].items()}
+_ANOTHER_WORD: Final = compiled(PATTERNS["nouns"], _OTHERS)["another_word"]
 # Words that are nothing else than a part of one pronoun's label or of "s/he".
 _THEY: Final = Entry("neither", "pair", "", "", "they")
 _BOTH: Final = Entry("both", "pair", "", "they", "subject")
@@ -222,7 +223,7 @@ def gendered(text: str, scope: Scope) -> list[Found]:
             continue
         if entry.kind == "name" and not is_name(text, start, end):
             continue
-        if entry.kind == "noun" and _means_else(text, start, end, entry):
+        if entry.kind == "noun" and _another_word(text, start, end):
             continue
         if entry.kind == "noun" and _owns(text, start, end, ending, entry.partner):
             mark = text[end]
@@ -233,29 +234,10 @@ def gendered(text: str, scope: Scope) -> list[Found]:
     return sorted(out) if letters else out
 
 
-def _means_else(text: str, start: int, end: int, entry: Entry) -> bool:
+def _another_word(text: str, start: int, end: int) -> bool:
     """Whether a noun is a call or another word here: "oh man", "you guys", "keep mum", "gf bread"."""
-    word = text[start:end].lower()
-    before, behind = text[max(0, start - 12) : start].lower(), text[end : end + 16].split()
-    last, following = (before.split() or [""])[-1], (behind or [""])[0]
-    if text[start:end] in _BESIDE["not_in_capitals"]:
-        return True
-    if word in ("mum", "pa"):
-        other = last in _BESIDE["before_pa"] or last[-1:].isdigit() or following in _BESIDE["behind_pa"]
-        return last in _BESIDE["silent"] or (word == "pa" and other)
-    head = not before.strip() or before.rstrip(" ")[-1] in ".!?\n"
-    if word in _BESIDE["ambiguous"]:
-        known = last in _BESIDE["owners"] or last.endswith(("'s", "’s"))
-        known = known or (head and straight(following) in _BESIDE["said"])
-        return not known or following.rstrip(".,!?") in _BESIDE["other_meanings"]
-    if entry.group != "adult":
-        return False
-    if entry.partner in ("guy", "gal") and text[start].isupper() and following[:1].isupper():
-        return not everyday(following)
-    spoken_to = last in _BESIDE["everybody"] or (
-        head and (text[end : end + 1] == "," or straight(following.lower()) in _BESIDE["spoken_to"])
-    )
-    return last in _BESIDE["called"] or (entry.partner in ("guys", "gals") and spoken_to)
+    before = text[start - 24 : start] if start >= 24 else "\n" + text[:start]
+    return _ANOTHER_WORD.search(f"{before}‸{text[start : end + 16]}") is not None
 
 
 def _sex(letters: str) -> Entry:
