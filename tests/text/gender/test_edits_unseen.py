@@ -18,8 +18,19 @@ EDITS = {
     "remove": neutralise(SCOPE, "remove"),
     "person": shift_person("they", agreement=True),
 }
-# Known faults: a full stop after a removed bracket, and verbs that a ruler may have as well as the writer.
-KNOWN = ("Pronouns: (he/him).", "Napoleon I and")
+# Known faults, which decision 9 names.
+KNOWN = (
+    "Pronouns: (he/him).",
+    "Napoleon I and",
+    "Name (Mr)",
+    "Charles I lost",
+    "Art is my only",
+    "Pleasure and Joy",
+    "Rob never hit",
+    "Hope was crying",
+    "He deals with anger",
+    "She (her) is",
+)
 
 
 def rows() -> Iterator[dict[str, str]]:
@@ -37,10 +48,9 @@ def expected(row: dict[str, str]) -> str:
     "row", [pytest.param(row, id=f"{row['phenomenon']}-{row['text'][:40]}") for row in rows()]
 )
 def test_labelled_sentences(row: dict[str, str]) -> None:
-    if row["text"].startswith(KNOWN):
-        pytest.xfail("known fault")
     edited = EDITS[row["edit"]](row["text"])
-    assert (edited.text, edited.undecided > 0) == (expected(row), row["undecided"] == "1")
+    right = (edited.text, edited.undecided > 0) == (expected(row), row["undecided"] == "1")
+    assert right != row["text"].startswith(KNOWN), edited
 
 
 def test_every_swap_of_the_labelled_sentences_runs_both_ways() -> None:

@@ -123,7 +123,13 @@ def _in_heading(text: str, start: int, end: int) -> bool:
     before = _FORMS["line_before"].search(text, max(0, start - 40), start)
     behind = _FORMS["line_behind"].match(text, end)
     near = [word for found in (before, behind) if found for word in found[0].split() if word != "I"]
-    return len(near) > 1 and all(word[0].isupper() and everyday(word) for word in near)
+    first = behind is None or everyday(behind[0].split()[0])
+    return (
+        first
+        and len(near) > 1
+        and all(word[0].isupper() for word in near)
+        and sum(map(everyday, near)) * 2 >= len(near)
+    )
 
 
 def _surname(word: str) -> bool:
