@@ -263,12 +263,12 @@ def _is_or_has(text: str, end: int) -> str:
     word = after[1].lower()
     if word == "done":
         return "m" if (after[2] or "with").lower() in ("with", "for") else "ve"
-    if word == "gone":
-        return "m" if straight((after[2] or "").lower()) in _WORDS["after_gone"] | {""} else "ve"
-    if (after[2] or "").lower() in ("by", "under"):
+    following = straight((after[2] or "").lower())
+    if word == "gone" or word in _WORDS["either"]:
+        passive = _WORDS["after_gone" if word == "gone" else "after_passive"]
+        return "m" if not following or following in passive else "ve"
+    if following in ("by", "under"):
         return "m"
-    if word in _WORDS["either"]:
-        return "m" if (after[2] or "").lower() in _WORDS["after_passive"] | {""} else "ve"
     has = word in _WORDS["participles"] or (word.endswith("ed") and word not in _WORDS["states"])
     return "ve" if has else "m"
 

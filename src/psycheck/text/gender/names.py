@@ -48,12 +48,11 @@ def is_title(text: str, start: int, end: int) -> bool:
     """Whether "Mr", "MS" … at `text[start:end]` is a title before a name."""
     title = text[start:end]
     follows = _FORMS["loud_follows" if title.isupper() else "name_follows"].match(text, end)
-    if follows is None:
-        return False
+    also_word = title in _TITLES["also_words"]
+    if follows is None or not (also_word or title.isupper()):
+        return follows is not None
     behind = (follows[1] or "").lower()
-    if not title.isupper() and title not in _TITLES["also_words"]:
-        return True
-    if behind in _TITLES["not_before"] or (title in _TITLES["also_words"] and everyday(behind)):
+    if behind in _TITLES["not_before"] or (also_word and everyday(behind)):
         return False
     before = _FORMS["word_before"].search(text, max(0, start - 16), start)
     return before is None or before[1].lower() not in _TITLES["not_after"]

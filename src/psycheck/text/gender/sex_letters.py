@@ -64,9 +64,7 @@ def _glued(text: str, left: int, start: int, end: int) -> bool:
 def _led(text: str, start: int, end: int) -> bool:
     """Whether a letter before an age describes somebody who is named or speaks: "I (F25)", "I'm F25"."""
     before = _FORMS["aged_person"].search(text, max(0, start - _WINDOW), start)
-    return before is not None and (
-        before[0].endswith(" ") or _FORMS["aged_ends"].match(text, end) is not None
-    )
+    return bool(before and (before[0].endswith(" ") or _FORMS["aged_ends"].match(text, end)))
 
 
 def _is_one(text: str, left: int, start: int, end: int) -> bool:
