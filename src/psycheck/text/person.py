@@ -54,7 +54,7 @@ _PAIR: Final = re.compile(
     r"(they|them|theirs|their|she|herself|hers|her|himself|him|his|he)(?:/(?:they|them|theirs|their))?)(?![\w/]|['’-]\w)"
 )
 _ADVERBS = r"(?:(?:always|never|just|really|already|also|ever|only|still|even|finally|[a-z]+ly)\s+)"
-_NEXT: Final = re.compile(rf"\s+{_ADVERBS}{{0,2}}([a-z-]+)(?:\s+([a-z]+))?", re.I)
+_NEXT: Final = re.compile(rf"\s+{_ADVERBS}{{0,2}}([a-z-]+)(?:\s+([\w'’]+))?", re.I)
 _WORD_AFTER: Final = re.compile(r"\s+([\w'’]+)")
 # "i.e", "I.D.", "I. M."; after "do I. I am" and "so am i.a lot" a new sentence begins.
 _INITIAL: Final = re.compile(r"\.(?:[a-z]\.|[b-hj-z]\b(?!['’])|\s([a-z])\.)", re.I)
@@ -228,10 +228,13 @@ def _is_letter(text: str, start: int, end: int) -> bool:
     follows = _WORD_AFTER.match(text, end)
     following = straight(follows[1].lower()) if follows else ""
     if low in _WORDS["numbered"]:
-        return following not in _WORDS["finite"] and following not in REGULAR
+        verb = following in _WORDS["finite"] or following in REGULAR or following.endswith("ed")
+        return not verb or text[max(0, start - 10) : start].lower() == "world war "
     if low == "letter":
         return following in _WORDS["after_letter"] or not following
-    return last[0].isupper() and text[start] == "I" and (following in _WORDS["reigning"] or not following)
+    titled = not _WORDS["rulers"].isdisjoint(text[max(0, start - 24) : start].lower().split()[-2:-1])
+    reigns = titled or following in _WORDS["reigning"] or not following
+    return last[0].isupper() and text[start] == "I" and reigns
 
 
 def _names_something(text: str, start: int, end: int, word: str) -> bool:
@@ -260,6 +263,12 @@ def _is_or_has(text: str, end: int) -> str:
     word = after[1].lower()
     if word == "done":
         return "m" if (after[2] or "with").lower() in ("with", "for") else "ve"
+    following = straight((after[2] or "").lower())
+    if word == "gone" or word in _WORDS["either"]:
+        passive = _WORDS["after_gone" if word == "gone" else "after_passive"]
+        return "m" if not following or following in passive else "ve"
+    if following in ("by", "under"):
+        return "m"
     has = word in _WORDS["participles"] or (word.endswith("ed") and word not in _WORDS["states"])
     return "ve" if has else "m"
 

@@ -167,7 +167,7 @@ def test_nouns_titles_and_names() -> None:
         ("She told her mother.", "Told mother."),
         ("I saw her. Then he left, she says.", "I saw. Then left, says."),
         ("She's low. He'll stay; he'd go, he'd been", "Is low. Will stay; would go, had been"),
-        ("She herself said (he/she) no", "Said () no"),
+        ("She herself said (he/she) no", "Said no"),
         ("HE LEFT", "LEFT"),
         ("Her", ""),
     ],

@@ -104,15 +104,17 @@ def is_verb(
     `continues` that another verb in -s is joined to the word.
     """
     word = words[at].text
+    following = text_at(words, at + 1)
+    noun = word in _NOUN_FORMS or word not in FINITE_FORMS
+    if noun and word not in LISTS["saying"] and following in LISTS["he_or_she"] | LISTS["plural"]:
+        return False  # "and contracts he signs are"
     if word not in FINITE_FORMS:
-        following = text_at(words, at + 1)
         takes = following in _OBJECTS or (parallel and joined > 0)
         return takes and bool(plain_form(word)) and word not in LISTS["plurals"]
     if word not in _NOUN_FORMS or adverb:
         return True
-    following = text_at(words, at + 1)
     if parallel:
-        return following not in ("are", "were", "of")
+        return following != "of"
     between = words[since:joined]
     last = words[joined - 1].text
     led = next((i for i in range(joined - 1, since, -1) if words[i].text in LISTS["prepositions"]), since - 1)

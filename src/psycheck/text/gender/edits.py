@@ -10,6 +10,7 @@ the text, it stays as it was. Every word that stays for such a reason counts as 
 Handles, hashtags, web addresses, HTML tags and hyphenated words ("she-wolf") stay as they are.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 from typing import Final, Literal
@@ -43,18 +44,23 @@ _PARTNERS: Final = {
     ("his", "pronoun"): "hers",
     ("hers", "pronoun"): "his",
 }
+# Where each word of a text begins, and its Penn Treebank tag.
+Tagger = Callable[[str], Iterable[tuple[int, str]]]
 # More characters on either side than roles.py looks at.
 _BEFORE: Final = 32
 _AFTER: Final = 96
 
 
 @cache
-def swap(scope: Scope = PRONOUNS_ONLY) -> Edit:
-    """Replace each gendered word in the scope by its partner: she ↔ he, mother ↔ father, Ms ↔ Mr."""
+def swap(scope: Scope = PRONOUNS_ONLY, tagger: Tagger | None = None) -> Edit:
+    """Replace each gendered word in the scope by its partner: she ↔ he, mother ↔ father, Ms ↔ Mr.
+
+    A `tagger` gives a second opinion on "her", "his" and first names; where it disagrees, they are undecided.
+    """
 
     def edit(text: str) -> Edited:
-        swapped = _swap_once(text, scope)
-        if not swapped.spans or _swap_once(swapped.text, scope).text == text:
+        swapped = _swap_once(text, scope, tagger)
+        if not swapped.spans or _swap_once(swapped.text, scope, tagger).text == text:
             return swapped
         return Edited(text, (), swapped.undecided + len(swapped.spans))
 
@@ -82,7 +88,7 @@ def names_besides(text: str, scope: Scope = PRONOUNS_ONLY) -> bool:
     return wide != scope and len(gendered(text, wide)) > len(gendered(text, scope))
 
 
-def _swap_once(text: str, scope: Scope) -> Edited:
+def _swap_once(text: str, scope: Scope, tagger: Tagger | None) -> Edited:
     found = gendered(text, scope)
     if not found:
         return Edited(text, ())
@@ -93,6 +99,12 @@ def _swap_once(text: str, scope: Scope) -> Edited:
             partner if takes or partner == "" else None if unsure else ""
             for partner, takes, unsure in zip(partners, main.takes, main.unsure, strict=True)
         ]
+    if tagger:
+        tags = dict(tagger(text))
+        partners = [
+            None if partner and _disagrees(at, partner.lower(), tags.get(at.start, "")) else partner
+            for at, partner in zip(found, partners, strict=True)
+        ]
     changes: list[Change] = []
     undecided = 0
     for at, partner in zip(found, partners, strict=True):
@@ -101,6 +113,14 @@ def _swap_once(text: str, scope: Scope) -> Edited:
         elif partner is None:
             undecided += 1
     return apply(text, changes, undecided)
+
+
+def _disagrees(at: Found, partner: str, tag: str) -> bool:
+    """Whether a tag, if there is one, says that a name is another word, or a possessive an object."""
+    if at.entry.kind == "name":
+        return bool(tag) and not tag.startswith("NNP")
+    possessive = {"her": "his", "his": "her"}.get(at.word)
+    return possessive is not None and tag in ("PRP", "PRP$") and (partner == possessive) != (tag == "PRP$")
 
 
 def _partners(text: str, found: list[Found]) -> list[str | None]:

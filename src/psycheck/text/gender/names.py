@@ -37,7 +37,7 @@ _PARTS: Final = {
     "states": any_of(PLACES["states"] - _LISTS["state_words"]),
     "state_phrases": any_of(_phrases("states")),
     "places_before": any_of(_LISTS["places_before"]),
-    "kinds": any_of(PLACES["kinds"] - _LISTS["surnames_too"]),
+    "kinds": any_of(PLACES["kinds"] - _LISTS["surnames_too"] | _LISTS["kinds_too"]),
     "things": any_of(_phrases("things")),
 }
 _FORMS: Final = compiled(read_toml("gender/patterns.toml")["names"], _PARTS)
@@ -46,10 +46,13 @@ _LONGEST_THING: Final = 32
 
 def is_title(text: str, start: int, end: int) -> bool:
     """Whether "Mr", "MS" … at `text[start:end]` is a title before a name."""
-    if not text[start:end].isupper():
-        return _FORMS["name_follows"].match(text, end) is not None
-    follows = _FORMS["loud_follows"].match(text, end)
-    if follows is None or (follows[1] or "").lower() in _TITLES["not_before"]:
+    title = text[start:end]
+    follows = _FORMS["loud_follows" if title.isupper() else "name_follows"].match(text, end)
+    also_word = title in _TITLES["also_words"]
+    if follows is None or not (also_word or title.isupper()):
+        return follows is not None
+    behind = (follows[1] or "").lower()
+    if behind in _TITLES["not_before"] or (also_word and everyday(behind)):
         return False
     before = _FORMS["word_before"].search(text, max(0, start - 16), start)
     return before is None or before[1].lower() not in _TITLES["not_after"]
@@ -96,10 +99,14 @@ def _shown(text: str, start: int, end: int, name: str) -> bool:
     """Whether the neighbours of a word that may be a name show that it is one."""
     follows = _FORMS["next"].match(text, end)
     behind = follows[1] if follows else ""
-    if behind.lower() in _LISTS["does"] or _surname(behind):
+    if behind.lower() in _LISTS["does"]:
         return True
     before = _FORMS["word_before"].search(text, max(0, start - 24), start)
     last = before[1] if before else ""
+    if last.lower() in _LISTS["verb_after"] or _in_heading(text, start, end):
+        return False
+    if _surname(behind):
+        return True
     if name in _MONTHS or last.lower() in _LISTS["person_after"]:
         return last.lower() in _LISTS["person_after"]
     if last:
@@ -108,6 +115,20 @@ def _shown(text: str, start: int, end: int, name: str) -> bool:
     if joined or name in _SUBJECTS:
         return joined is not None and joined[1] in _KNOWN
     return behind.lower() in _LISTS["is"] or _FORMS["possessive"].match(text, end) is not None
+
+
+def _in_heading(text: str, start: int, end: int) -> bool:
+    """Whether everyday words around have capitals, too, so that one tells nothing: "Side Effects May"."""
+    before = _FORMS["line_before"].search(text, max(0, start - 40), start)
+    behind = _FORMS["line_behind"].match(text, end)
+    near = [word for found in (before, behind) if found for word in found[0].split() if word != "I"]
+    first = behind is None or everyday(behind[0].split()[0])
+    return (
+        first
+        and len(near) > 1
+        and all(word[0].isupper() for word in near)
+        and sum(map(everyday, near)) * 2 >= len(near)
+    )
 
 
 def _surname(word: str) -> bool:

@@ -39,6 +39,7 @@ How = Literal["they", "remove"]
 _BY_ROLE: Final = {"object": "them", "possessive": "their", "pronoun": "theirs"}
 _NEXT: Final = re.compile(r"[^\S\n]+([a-z]+)")
 _ARTICLE: Final = re.compile(r"(?<!\w)(an?)[^\S\n]+$", re.I)
+_GLUED: Final = re.compile(r"(?<=\d)/?[FM](?!\w)|(?<!\w)[FM]/?(?=\d)", re.I)
 _VISIBLE: Final = re.compile(r"\S")
 _SPACE: Final = " \t\xa0"
 _CLOSING: Final = ".,;:!?)]}…”\n\r"
@@ -140,6 +141,8 @@ def _to_they(text: str, part: list[Found], names: dict[str, str]) -> list[Change
         return _subject(text, part)
     if one.entry.kind == "address":
         return [(*_spoken_to(text, start, end), "")]
+    if one.entry.group == "sex" and (found := _GLUED.search(text, max(0, start - 2), end + 2)):
+        return [(*found.span(), "")]  # "(34F)" is "(34)", "M/34" is "34"
     new = names.get(one.word, "") or _neutral_noun(text, part)
     if not new:
         following = _VISIBLE.search(text, end)
@@ -271,6 +274,10 @@ def _tidy(text: str, changes: list[Change]) -> list[Change]:
 
 def _room(text: str, start: int, end: int) -> Span:
     """A word with the space that goes with it: at the end of a phrase the one before, else the one after."""
+    if text[max(0, start - 1) : start] + text[end : end + 1] in ("()", "[]"):
+        start, end = start - 1, end + 1
+    if text[max(0, start - 1) : start].isalnum():
+        return start, end
     before, after = _space_before(text, start), end
     while after < len(text) and text[after] in _SPACE:
         after += 1

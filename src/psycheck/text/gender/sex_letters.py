@@ -15,6 +15,7 @@ PATTERNS: Final = read_toml("gender/patterns.toml")
 _WORDS: Final = {
     "races": any_of(_SEX["races"].split()),
     "between": any_of(_SEX["between"].replace("\n", "").split("|")),
+    "persons": any_of(read_toml("gender/they_verbs.toml")["persons"].split()),
 }
 _FORMS: Final = compiled(PATTERNS["sex_letters"], PATTERNS["parts"] | _WORDS)
 _WINDOW: Final = 72
@@ -23,6 +24,10 @@ _OLDEST_GLUED: Final = 94  # From 95 on, "98F" is a temperature.
 
 def sex_letters(text: str) -> Iterator[tuple[int, int]]:
     """The spans of letters for a person's sex, with a joined letter for the race: "WF"."""
+    for found in _FORMS["leading"].finditer(text):
+        start, end = found.span()
+        if (text[end] == "/" and found[0].isupper()) or _led(text, start, end):
+            yield start, end
     for found in _FORMS["letter"].finditer(text):
         start, end = found.span()
         race = _FORMS["race"].search(text, max(0, start - 3), start)
@@ -42,16 +47,24 @@ def _glued(text: str, left: int, start: int, end: int) -> bool:
     if age is None or int(age[1]) > _OLDEST_GLUED:
         return False
     slash = "/" in text[age.end(1) : start]
+    bracket = _FORMS["bracket"].search(text, left, start) is not None and text[end : end + 1] in (")", "]")
     if not slash and text[start - 1].isspace():
-        return False
+        spaced = _FORMS["spaced"].search(text, left, start) and _FORMS["described"].match(text, end)
+        return text[start].isupper() and (bracket or spaced is not None)
     before = _FORMS["word_before"].search(text, left, start)
     behind = _FORMS["word_behind"].match(text, end)
     if before and before[1].lower() in _SEX["no_age_before"].split():
         return False
     if behind and behind[1].lower() in _SEX["no_person_behind"].split():
         return False
-    bracket = _FORMS["bracket"].search(text, left, start) is not None and text[end : end + 1] in (")", "]")
-    return bracket or text[start].isupper()
+    posts = behind is not None and behind[1].lower() in _SEX["poster_behind"].split()
+    return bracket or posts or text[start].isupper()
+
+
+def _led(text: str, start: int, end: int) -> bool:
+    """Whether a letter before an age describes somebody who is named or speaks: "I (F25)", "I'm F25"."""
+    before = _FORMS["aged_person"].search(text, max(0, start - _WINDOW), start)
+    return bool(before and (before[0].endswith(" ") or _FORMS["aged_ends"].match(text, end)))
 
 
 def _is_one(text: str, left: int, start: int, end: int) -> bool:

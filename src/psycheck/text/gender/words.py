@@ -9,7 +9,8 @@ from typing import Final, Literal, NamedTuple
 from psycheck.errors import BadInput, nearest
 from psycheck.text.edits import Span, address_spans, inside, straight
 from psycheck.text.gender.names import NEUTRAL_NAMES, PAIRS, is_name, is_title
-from psycheck.text.gender.sex_letters import sex_letters
+from psycheck.text.gender.sex_letters import PATTERNS, sex_letters
+from psycheck.text.redact.lists import any_of, compiled
 from psycheck.text.word_lists import read_toml
 
 Gender = Literal["female", "male", "both", "neither"]
@@ -80,7 +81,8 @@ class Found(NamedTuple):
 
 _DATA: Final = read_toml("gender/gender.toml")
 WORDS: Final[dict[str, str]] = _DATA["words"]
-_CALLED: Final = frozenset(_DATA["nouns"]["called"].split())
+_OTHERS: Final = {name: any_of(words.split()) for name, words in _DATA["beside"].items()}
+_ANOTHER_WORD: Final = compiled(PATTERNS["nouns"], _OTHERS)["another_word"]
 # Words that are nothing else than a part of one pronoun's label or of "s/he".
 _THEY: Final = Entry("neither", "pair", "", "", "they")
 _BOTH: Final = Entry("both", "pair", "", "they", "subject")
@@ -221,7 +223,7 @@ def gendered(text: str, scope: Scope) -> list[Found]:
             continue
         if entry.kind == "name" and not is_name(text, start, end):
             continue
-        if entry.group == "adult" and set(text[max(0, start - 8) : start].lower().split()[-1:]) & _CALLED:
+        if entry.kind == "noun" and _another_word(text, start, end):
             continue
         if entry.kind == "noun" and _owns(text, start, end, ending, entry.partner):
             mark = text[end]
@@ -230,6 +232,12 @@ def gendered(text: str, scope: Scope) -> list[Found]:
             word = straight(written)
         out.append(Found(start, end, written, word.lower(), ending, entry))
     return sorted(out) if letters else out
+
+
+def _another_word(text: str, start: int, end: int) -> bool:
+    """Whether a noun is a call or another word here: "oh man", "you guys", "keep mum", "gf bread"."""
+    before = text[start - 24 : start] if start >= 24 else "\n" + text[:start]
+    return _ANOTHER_WORD.search(f"{before}‸{text[start : end + 16]}") is not None
 
 
 def _sex(letters: str) -> Entry:
