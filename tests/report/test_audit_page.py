@@ -260,7 +260,7 @@ def test_an_incomplete_run_says_so(make_run: MakeRun) -> None:
 
 def test_an_empty_run_is_still_a_page() -> None:
     said = words(render(Run(plan={}, environment={}, findings=Findings())))
-    assert "No check and no performance measure was tested in this run." in said
+    assert "No check was tested in this run, and no model was compared with a trivial answer." in said
 
 
 def test_findings_without_a_value_and_odd_keys_do_not_break_the_page() -> None:
