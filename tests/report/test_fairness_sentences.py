@@ -111,7 +111,7 @@ def test_what_the_model_learned_names_a_side_only_beyond_chance() -> None:
     """Of two texts annotated 1 the male wording of one is missed: McNemar's p is 1."""
     two = Corpus.of("c", ["She is hopeless.", "He is hopeless 1."], labels={"depression": [1.0, 1.0]})
     said = {one.subject: one.words for one in learned(run_of(*judged(needs_she, two)))}["Gender"]
-    assert said == f"50 % (9–91) of 2 texts change their decision {SWAPPED}."
+    assert said == f"the decision changes in 50 % (9–91) of 2 texts {SWAPPED}."
 
 
 def test_no_flips_are_no_difference_found_and_never_fair() -> None:

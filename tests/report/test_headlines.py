@@ -53,13 +53,14 @@ def over(
     return Finding("accuracy_over_trivial", (right - trivial) / n, n, interval, where, counts, (), flags)
 
 
-def check(passed: int, n: int, high: float = 1.0, kind: str = "INV", **more: Any) -> Finding:
+def check(passed: int, n: int, high: float | None = 1.0, kind: str = "INV", **more: Any) -> Finding:
     where = {"audit": "behaviour", "model": "m", "corpus": "c", "check": "T1", "kind": kind, "label": "low"}
     where |= {"topic": "pronouns", **more.pop("where", {})}
     counts = {"generated": n, "passed": passed, "failed": n - passed, **more}
     if not n:
         return Finding("pass_rate", math.nan, 0, None, where, {"generated": 9, "unchanged": 9})
-    return Finding("pass_rate", passed / n, n, (max(0.0, passed / n - 0.1), high), where, counts)
+    interval = None if high is None else (max(0.0, passed / n - 0.1), high)
+    return Finding("pass_rate", passed / n, n, interval, where, counts)
 
 
 PAIR = {"audit": "fairness", "model": "m", "corpus": "c", "label": "low", "unit": "pairs"}
@@ -297,6 +298,13 @@ def test_an_mft_headline_shows_the_rate_without_the_edit() -> None:
     assert headlines(run_of([worse])) == [
         "Fails most on T1: 55 % (45–65) of 100 texts pass after the edit, 90 % before: the edit did harm."
     ]
+
+
+def test_a_check_without_an_interval_does_not_outweigh_one_with() -> None:
+    few, many = check(0, 1, None), check(60, 100, 0.7, where={"check": "T2"})
+    assert weakest([few, many]) is many
+    helped = check(55, 100, 0.65, "MFT", passed_unedited=47)
+    assert weakest([helped, few]) is few
 
 
 def test_of_several_gaps_the_one_with_the_strongest_evidence_is_named() -> None:

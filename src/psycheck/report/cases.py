@@ -10,7 +10,7 @@ from psycheck.finding import Finding
 from psycheck.report.headlines import checks_of, passing, unedited
 from psycheck.report.numbers import count, decimal
 from psycheck.report.shelf import by, grouped, unique
-from psycheck.report.words import natural, topic_of
+from psycheck.report.words import natural
 from psycheck.run import PAIRS, Run, Shown
 
 OUTCOMES = ("failed", "unanswered", "undecided", "unseen", "unchanged", "passed")
@@ -38,8 +38,8 @@ class CaseGroup:
     tally: str
     cases: tuple[Case, ...]
     failing: str
-    title: str
-    unedited: str
+    rate: Finding | None
+    about: str
 
 
 def case_groups(run: Run) -> tuple[CaseGroup, ...]:
@@ -56,16 +56,10 @@ def case_groups(run: Run) -> tuple[CaseGroup, ...]:
         tally = ", ".join(f"{count(n)} {name}" for name, n in Counter(c.outcome for c in cases).items())
         ids = unique(case.id for case in cases if case.outcome == "failed")
         more = f" and {count(len(ids) - PRINTED)} more in findings.jsonl" if len(ids) > PRINTED else ""
-        failing, check = ", ".join(ids[:PRINTED]) + more, rates.get(head)
-        about = (_about(check), f"{passing(check)}{unedited(check)}") if check and check.tested else ("", "")
-        out.append(CaseGroup(*head, tally, tuple(map(_case, cases)), failing, *about))
+        check, failing = rates.get(head), ", ".join(ids[:PRINTED]) + more
+        about = f"{passing(check)}{unedited(check)}" if check and check.tested else ""
+        out.append(CaseGroup(*head, tally, tuple(map(_case, cases)), failing, check, about))
     return tuple(out)
-
-
-def _about(check: Finding) -> str:
-    """What a check tests: "presence of tiredness, adds: tiredness"."""
-    title = check.where.get("title", "")
-    return ", ".join(unique(filter(None, (topic_of(check) if check.where.get("symptom") else "", title))))
 
 
 def outcomes(run: Run) -> list[str]:

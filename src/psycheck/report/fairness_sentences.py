@@ -31,13 +31,13 @@ def gender_headline(run: Run) -> Headline | None:
         return None
     most = most_flipped(pairs)
     same_pairs = _same_pairs(run, most)
+    flips = f"{rate(most, prose=True)} of {counted(most.n, 'text')}"
     where = {"swapped": swapped_words(most), "where": where_named(most, run.findings)}
     if most.value:
         missed = _significant(same_pairs, MISSED)
-        least = max(ends(most)[0], 0.0 if missed is None else _least(missed))
-        flips = f"{rate(most, prose=True)} of {counted(most.n, 'text')}"
+        least = max(min(known_interval(most), default=0.0), 0.0 if missed is None else _least(missed))
         return headline("gender.flips", least, flips=flips, side=_unequal(same_pairs), **where)
-    flips = _changing(most)
+    flips += " changes its decision" if most.n == 1 else " change their decision"
     if moved := _score_moved(same_pairs):
         return headline("gender.scores", flips=flips, side=moved, **where)
     if reasons := _doubts(run, most):
@@ -57,11 +57,6 @@ def _doubts(run: Run, flips: Finding) -> list[str]:
         " or title": flips.where.get("swap", "pronouns") == "pronouns" and 2 * besides >= flips.n,
     }
     return [doubt for doubt, holds in doubts.items() if holds]
-
-
-def _changing(flips: Finding) -> str:
-    change = "changes its" if flips.n == 1 else "change their"
-    return f"{rate(flips, prose=True)} of {counted(flips.n, 'text')} {change} decision"
 
 
 def groups_headline(run: Run) -> Headline | None:
@@ -85,14 +80,10 @@ def groups_headline(run: Run) -> Headline | None:
         group, versus, more = versus, group, True
     behind = _same(run, gap, measure, group=group, versus="")
     rates = "".join(f": {rate(f, prose=True)} of {count(f.n)} {texts}" for f in behind)
-    return headline(
-        "groups.gap",
-        # The share annotated 1 may differ between groups: more positive decisions alone are not a failure.
-        _least(gap) if gap.measure == MISSED else 0.0,
-        **{**place, "group": group, "versus": versus, "more": "more" if more else "less"},
-        points=_points(gap),
-        rates=rates,
-    )
+    # The share annotated 1 may differ between groups: more positive decisions alone are not a failure.
+    least = _least(gap) if gap.measure == MISSED else 0.0
+    place |= {"group": group, "versus": versus, "more": "more" if more else "less"}
+    return headline("groups.gap", least, points=_points(gap), rates=rates, **place)
 
 
 def _directed(gap: Finding) -> bool:
@@ -133,22 +124,6 @@ def judged_pairs(run: Run) -> list[Finding]:
 def most_flipped(pairs: Sequence[Finding]) -> Finding:
     """The flip rate with the highest lower end of its interval."""
     return max(pairs, key=lambda f: (ends(f)[0], f.value))
-
-
-def pairs_learned(run: Run) -> str:
-    """The highest flip rate, which wording is missed less, and what groups show."""
-    most = most_flipped(judged_pairs(run))
-    swapped = f"when {swapped_words(most)} are swapped{where_named(most, run.findings)}"
-    words = f"{_changing(most)} {swapped}"
-    same_pairs = _same_pairs(run, most)
-    found = same_pairs.get(("fnr_ratio", "female"))
-    favoured = "" if found is None else next((f for f in found.flags if f.startswith("favours_")), "")
-    if found is not None and favoured and _significant(same_pairs, MISSED) is not None:
-        words += f"; the {favoured.removeprefix('favours_')} wording is missed less often"
-        words += f" (false negative rate ratio {plain(found, prose=True)}, n {count(found.n)})"
-    words += _score_moved(same_pairs, "; ")
-    groups = groups_learned(run)
-    return f"{words}; {groups}" if groups else words
 
 
 def groups_learned(run: Run) -> str:

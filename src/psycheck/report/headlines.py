@@ -1,6 +1,6 @@
 """The sentences of the verdict, from headlines.toml, and the choice of those on performance and checks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -12,11 +12,9 @@ from psycheck.report.performance import is_performance
 from psycheck.report.words import listed, place_of, topic_of, where_named, words_of
 from psycheck.run import Run
 
-Place = tuple[str, str]
 OVER = "accuracy_over_trivial"
 RANKS = ("constant", "worse", "not_better", "one_class", "better")  # the worst first
 MODELS = 3  # sentences on performance, one per model
-CERTAIN = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +41,26 @@ def headline(name: str, least: float = 0.0, /, **values: str) -> Headline:
 
 def reference() -> str:
     """The text of docs/reference/headlines.md."""
-    kinds: Mapping[str, Mapping[str, Mapping[str, str]]] = words_of("headlines")
-    lines = [str(kinds["preface"]).lstrip()]
+    kinds = dict(words_of("headlines"))
+    lines = [kinds.pop("preface").lstrip(), "| sentence | words | when | alarm |", "|---|---|---|---|"]
     for kind, entries in kinds.items():
-        if kind != "preface":
-            lines += [f"## {kind.capitalize()}\n", "| sentence | words | when | alarm |", "|---|---|---|---|"]
-            for name, entry in entries.items():
-                alarm = "yes" if entry["alarm"] else "no"
-                lines.append(f"| `{kind}.{name}` | {entry['words']} | {entry['when']} | {alarm} |")
-            lines.append("")
-    return "\n".join(lines).rstrip() + "\n"
+        for name, e in entries.items():
+            alarm = "yes" if e["alarm"] else "no"
+            lines.append(f"| `{kind}.{name}` | {e['words']} | {e['when']} | {alarm} |")
+    return "\n".join(lines) + "\n"
 
 
 def performance_headlines(run: Run) -> list[Headline]:
     """Accuracy against the best trivial answer: the worst corpus and label of each model, the worst first."""
-    worst: dict[str, Finding] = {}
-    for f in run.findings:
-        if f.measure == OVER and f.tested and is_performance(f):
-            model = f.where.get("model", "")
-            worst[model] = min(worst.get(model, f), f, key=_rank)
-    several = len({place_of(f) for f in run.findings if all(place_of(f)) and "by" not in f.where}) > 1
-    labels = {f.where.get("label") for f in run.findings if f.measure == OVER}
+    over = [f for f in run.findings if f.measure == OVER and f.tested and is_performance(f)]
+    worst = {place_of(f)[0]: f for f in sorted(over, key=_rank, reverse=True)}  # the last of a model stays
+    several, labels = len(set(map(place_of, over))) > 1, {f.where.get("label") for f in over}
     out = []
     for f in sorted(worst.values(), key=_rank)[:MODELS]:
-        subject = " on ".join(place_of(f)) if several else "The model"
-        subject += f", label {f.where['label']}," if len(labels) > 1 else ""
         counts, units = f.counts, f.counts.get("units", f.n)
+        subject = " on ".join(place_of(f)) if several else "The model"
         words = {
-            "subject": subject,
+            "subject": subject + (f", label {f.where['label']}," if len(labels) > 1 else ""),
             "same": _same_for_all(f),
             "answer": "1" if 2 * (counts["tp"] + counts["fn"]) >= f.n else "0",
             "accuracy": decimal(counts["right"] / f.n),
@@ -78,7 +68,7 @@ def performance_headlines(run: Run) -> list[Headline]:
             "difference": plain(f, prose=True),
             "n": count(f.n) + (f" in {count(units)} independent units" if units < f.n else ""),
         }
-        out.append(headline(f"performance.{RANKS[_rank(f)[0]]}", max(0.0, -ends(f)[1]), **words))
+        out.append(headline(f"performance.{RANKS[_rank(f)[0]]}", **words))
     return out
 
 
@@ -95,12 +85,11 @@ def _same_for_all(over: Finding) -> str:
     """What a model gives every text, its "score" or (texts of both classes) its "decision"; else empty."""
     if "constant" in over.flags and over.n > 1:
         return "score"
-    if over.counts["trivial_right"] == over.n:
-        return ""
-    return "decision" if over.counts["tp"] + over.counts["fp"] in (0, over.n) else ""
+    one_decision = over.counts["tp"] + over.counts["fp"] in (0, over.n)
+    return "decision" if one_decision and over.counts["trivial_right"] < over.n else ""
 
 
-def same_for_all(run: Run) -> dict[Place, str]:
+def same_for_all(run: Run) -> dict[tuple[str, str], str]:
     """The model and corpus of every model that gives all texts the same score or decision, and which."""
     over = [f for f in run.findings if f.measure == OVER and f.tested]
     found = {place_of(f): same for f in over if (same := _same_for_all(f))}
@@ -121,7 +110,12 @@ def checks_of(run: Run) -> list[Finding]:
 def kept(check: Finding) -> float:
     """The largest likely share of texts that an edit leaves right; of an MFT check, of those right before."""
     before = check.counts.get("passed_unedited", check.n) / max(check.n, 1)
-    return min(1.0, ends(check)[1] + 1 - before)
+    return min(1.0, max(known_interval(check), default=1.0) + 1 - before)
+
+
+def harmed(check: Finding) -> bool:
+    """Whether an edit does harm: a failed INV or DIR case, or an MFT rate clearly below the unedited one."""
+    return check.value < 1 and ("passed_unedited" not in check.counts or kept(check) < 1 - 1e-9)
 
 
 def weakest(findings: Sequence[Finding]) -> Finding | None:
@@ -129,8 +123,11 @@ def weakest(findings: Sequence[Finding]) -> Finding | None:
 
     An MFT check is judged by what the edit costs: texts that are wrong unedited are no failure of the edit.
     """
-    tested = [finding for finding in findings if finding.tested]
-    return min(tested, key=lambda f: (kept(f), f.value, ends(f)[0]), default=None)
+    return min(
+        (f for f in findings if f.tested),
+        key=lambda f: (kept(f), f.value == 1, "passed_unedited" in f.counts, f.value, ends(f)[0]),
+        default=None,
+    )
 
 
 def checks_headline(run: Run) -> Headline | None:
@@ -148,7 +145,7 @@ def checks_headline(run: Run) -> Headline | None:
     }
     if low.where.get("symptom") and low.value < 1:
         words["point"] = f"{topic_of(low)}{where_named(low, run.findings, 'in')}: {low.where['check']},"
-    if low.value < 1 and kept(low) < CERTAIN:
+    if harmed(low):
         return headline("checks.fails", 1 - kept(low), **words)
     if doubt := blind(run, checks):
         return headline("checks.no_evidence", doubt=doubt, **words)
@@ -157,12 +154,10 @@ def checks_headline(run: Run) -> Headline | None:
 
 def blind(run: Run, checks: Sequence[Finding]) -> str:
     """Why passed checks are not evidence: "m gives every text the same score"; empty if they may be."""
-    same = same_for_all(run)
+    same, models = same_for_all(run), {place_of(f)[0] for f in checks}
     found = {place_of(f)[0]: same[place_of(f)] for f in checks if place_of(f) in same}
-    several = len({place_of(f)[0] for f in checks}) > 1
-    return listed(
-        [f"{model if several else 'the model'} gives every text the same {x}" for model, x in found.items()]
-    )
+    names = {model: model if len(models) > 1 else "the model" for model in found}
+    return listed([f"{names[model]} gives every text the same {what}" for model, what in found.items()])
 
 
 def unedited(check: Finding) -> str:

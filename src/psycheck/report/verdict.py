@@ -9,18 +9,15 @@ from psycheck.report.fairness_sentences import (
     gender_headline,
     groups_headline,
     groups_learned,
-    judged_pairs,
-    pairs_learned,
     unmarked_headlines,
 )
 from psycheck.report.headlines import (
-    CERTAIN,
     Headline,
     blind,
     checks_headline,
     checks_of,
+    harmed,
     headline,
-    kept,
     named,
     passing,
     performance_headlines,
@@ -157,7 +154,7 @@ def _pronouns(run: Run) -> Sentence:
         return Sentence("Pronouns", NOT_TESTED + ".", "checks", False)
     if all(f.value == 1 for f in mine if f.tested):
         return _all_passed(run, "Pronouns", mine)
-    first = "weakest check is" if kept(low) < CERTAIN else "lowest pass rate is that of"
+    first = "weakest check is" if harmed(low) else "lowest pass rate is that of"
     words = f"the {first} {named(low, run)}: {passing(low)}{unedited(low)}"
     if high is not low:
         words += f"; the strongest is {named(high, run)}: {rate(high, prose=True)} of {count(high.n)}"
@@ -219,8 +216,9 @@ def _another_corpus(run: Run) -> Sentence:
 
 
 def _gender(run: Run) -> Sentence:
-    if judged_pairs(run):
-        return Sentence("Gender", f"{pairs_learned(run)}.", "fairness")
+    if pairs := gender_headline(run):
+        words = pairs.words[:1].lower() + pairs.words[1:-1]
+        return Sentence("Gender", "; ".join(filter(None, (words, groups_learned(run)))) + ".", "fairness")
     swaps = [
         f
         for f in checks_of(run)
