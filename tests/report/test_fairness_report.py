@@ -180,7 +180,7 @@ def test_the_page_has_the_section_and_escapes_the_names_of_groups() -> None:
         ),
         (
             oracle,
-            "no difference by gender found: 0 % (0–9) of 40 texts change their decision when he and she are swapped",
+            "no difference by gender found: 0 % (0–9) of 40 texts change their decision when he and she",
             "no difference between groups by gender after Holm's correction",
         ),
     ],
