@@ -34,6 +34,7 @@ test-all: lint types
 docs: install
 	$(BIN)/typer psycheck.cli.main utils docs --name psycheck --title "The command line" --output docs/reference/command-line.md
 	$(BIN)/python -c "from psycheck.measure import reference; print(reference(), end='')" > docs/reference/measures.md
+	$(BIN)/python -c "from psycheck.report.headlines import reference; print(reference(), end='')" > docs/reference/headlines.md
 
 bench: install
 	$(BIN)/python benchmarks/suite.py

@@ -4,10 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import polars as pl
 import pytest
 
 from psycheck.finding import Finding, Findings
 from psycheck.report.audit import render
+from psycheck.report.numbers import unbroken
+from psycheck.report.performance import pictures
 from psycheck.run import Run, Shown
 from psycheck.runs.gates import judge_gates, parse_gate
 
@@ -260,7 +263,7 @@ def test_an_incomplete_run_says_so(make_run: MakeRun) -> None:
 
 def test_an_empty_run_is_still_a_page() -> None:
     said = words(render(Run(plan={}, environment={}, findings=Findings())))
-    assert "No check and no performance measure was tested in this run." in said
+    assert "No check was tested in this run, and no model was compared with a trivial answer." in said
 
 
 def test_findings_without_a_value_and_odd_keys_do_not_break_the_page() -> None:
@@ -315,4 +318,65 @@ def test_one_check_and_one_text_are_spoken_of_as_one(make_run: MakeRun) -> None:
     plan = {**run.plan, "corpora": [{"name": "posts", "texts": 1}]}
     assert "Tested: 1 check of deck on posts (1 text) with minilm." in words(
         render(replace(run, plan=plan, findings=Findings((one,))))
+    )
+
+
+def test_decisions_and_scores_are_drawn_by_class() -> None:
+    """Four texts: 0.9 is a hit and a false alarm, 0.8 a hit, 0.3 rightly 0; half of each class per step."""
+    place = {"model": "m", "corpus": "c", "label": "low"}
+    counts = {"tp": 2, "fp": 1, "fn": 0, "tn": 1}
+    auc = Finding("auc", 0.875, 4, (0.4, 1.0), {**place, "audit": "performance"}, counts)
+    rows = {"id": ["a", "b", "c", "d", "e"], "target": [1.0, 0.0, 1.0, 0.0, None]}
+    table = pl.DataFrame({**rows, "score": [0.9, 0.9, 0.8, 0.3, 0.4]})
+    table = table.with_columns(**{key: pl.lit(value) for key, value in place.items()})
+    run = Run(plan={}, environment={}, findings=Findings([auc]), tables={"predictions": table})
+    (picture,) = pictures(run)
+    assert picture["roc"] == [(0, 0), (0.5, 0.5), (0.5, 1.0), (1.0, 1.0), (1, 1)]
+    bars = {at: tuple(shares) for at, shares in enumerate(picture["bars"]) if any(shares)}
+    assert bars == {6: (0.5, 0.0), 16: (0.0, 0.5), 18: (0.5, 0.5)}
+    page = render(run)
+    for title in ("ROC curve, c", "Scores by class, c", "Confusion matrix"):
+        assert title in page
+    said = words(page)
+    assert "annotated 0 1 1 annotated 1 0 2" in said
+    assert "AUC 0.88 (0.40–1.00), n 4" in said
+    assert "Confusion" not in render(replace(run, tables={}))
+
+
+def test_a_word_is_never_split_by_a_figure() -> None:
+    drawn = unbroken("The decision changes in 1 % (0–4) of 90 texts, n 90.")
+    assert drawn == (
+        'The decision changes in <span class="fig">1 % (0–4)</span> of 90 texts, '
+        '<span class="fig">n 90</span>.'
+    )
+
+
+def test_cases_are_titled_by_what_they_test(make_run: MakeRun) -> None:
+    run = make_run()
+    found = tuple(
+        replace(f, counts={**f.counts, "passed_unedited": 400}) if f.where.get("check") == "T3" else f
+        for f in run.findings
+    )
+    said = words(render(replace(run, findings=Findings(found))))
+    assert (
+        "T3 I becomes they shown: 5 failed, 1 unanswered, 7 passed; 70 % (67–73) of 800 texts pass after"
+        in said
+    )
+    assert "the edit, 50 % before: the edit helped" in said
+    assert "T8 absence of low interest, adds" in said
+
+
+def test_a_strong_effect_of_length_is_in_the_summary(make_run: MakeRun) -> None:
+    where = {"audit": "length", "model": "minilm", "corpus": "posts", "feature": "words", "unit": "text"}
+    run = make_run()
+    assert "Length:" not in words(render(run))
+    found = [
+        Finding("length_effect", -0.74, 800, (-0.79, -0.67), where),
+        Finding("length_p", 0.0001, 800, None, where, flags=("significant",)),
+        Finding("length_median", 81.0, 500, None, {**where, "outcome": "failed"}),
+        Finding("length_median", 95.0, 300, None, {**where, "outcome": "passed"}),
+    ]
+    said = words(render(replace(run, findings=Findings([*run.findings, *found]))))
+    assert (
+        "Length: texts that fail a DIR check have fewer words than those that pass all: median 81.0" in said
     )

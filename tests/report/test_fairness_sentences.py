@@ -111,7 +111,7 @@ def test_what_the_model_learned_names_a_side_only_beyond_chance() -> None:
     """Of two texts annotated 1 the male wording of one is missed: McNemar's p is 1."""
     two = Corpus.of("c", ["She is hopeless.", "He is hopeless 1."], labels={"depression": [1.0, 1.0]})
     said = {one.subject: one.words for one in learned(run_of(*judged(needs_she, two)))}["Gender"]
-    assert said == f"50 % (9–91) of 2 texts change their decision {SWAPPED}."
+    assert said == f"the decision changes in 50 % (9–91) of 2 texts {SWAPPED}."
 
 
 def test_no_flips_are_no_difference_found_and_never_fair() -> None:
@@ -131,7 +131,7 @@ def test_the_worst_is_said_first() -> None:
     # T6 fails for at least 22 %; between 77 and 96 % of the pairs flip.
     gender, of_checks = headlines(run_of(check(0.69, (0.58, 0.78)), *judged(needs_she)))
     assert gender.startswith(CHANGED)
-    assert of_checks == "Among the checks, fails most on T6 (a title): 69 % (58–78) of 77 texts pass."
+    assert of_checks == "Fails most on T6 (a title): 69 % (58–78) of 77 texts pass."
     first, second = headlines(run_of(check(0.02, (0.0, 0.09)), *judged(flips_on_she)))
     assert first == "Fails most on T6 (a title): 2 % (0–9) of 77 texts pass."
     assert second.startswith(CHANGED)

@@ -3,7 +3,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from psycheck.finding import Finding, Findings
-from psycheck.report.verdict import learned, untested, verdict, weakest
+from psycheck.report.headlines import weakest
+from psycheck.report.verdict import learned, untested, verdict
 from psycheck.report.words import why_untested
 from psycheck.run import Run
 
@@ -84,13 +85,6 @@ def test_an_untested_place_is_named_where_others_were_tested(make_run: MakeRun) 
     assert "T9 (on tweets): the model does not read as far as the edit (5 of 5 changed texts)." in untested(
         replace(run, findings=Findings(blind))
     )
-
-
-def test_without_behaviour_the_verdict_speaks_of_performance() -> None:
-    where = {"audit": "performance", "model": "m", "corpus": "c", "label": "depression"}
-    run = of(Finding("macro_f1", 0.7123, 500, (0.67, 0.75), where))
-    assert verdict(run) == "Behaviour was not tested; lowest Macro F1: 0.71 (0.67–0.75), n 500."
-    assert verdict(of()) == "No check and no performance measure was tested in this run."
 
 
 def test_five_sentences_in_their_order(make_run: MakeRun) -> None:

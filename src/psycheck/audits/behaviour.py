@@ -98,13 +98,24 @@ class Behaviour:
         findings: list[Finding] = []
         outcomes = np.full((len(every), len(corpus)), -1, np.int8)  # -1: the check does not apply
         for check, cases, rate, line in zip(self.suite.checks, every, rates, outcomes, strict=True):
-            findings += [rate, *_sentence_rates(check, cases, rate.where)]
+            findings += [
+                self._with_unedited(check, cases, rate),
+                *_sentence_rates(check, cases, rate.where),
+            ]
             line[cases.rows] = cases.outcome
         findings += by_groups(rates, outcomes)
         table = _case_table(every, corpus, wheres)
         if self.length:
             findings += length_findings(corpus, table, {"audit": "length", **place})
         return Judgement(tuple(findings), {"cases": table})
+
+    def _with_unedited(self, check: Check, cases: Cases, rate: Finding) -> Finding:
+        """The pass rate of an MFT check with the number of judged texts that pass without the edit."""
+        if check.kind != "MFT":
+            return rate
+        before = cases.before[cases.outcome <= FAILED]
+        right = ~_fails(check, before, before, self.threshold) & ~np.isnan(before)
+        return replace(rate, counts={**rate.counts, "passed_unedited": int(right.sum())})
 
     def _cases(self, corpus: Corpus, scores: Scores) -> list[Cases]:
         """The cases of every check, slice by slice, so that originals are looked up once."""

@@ -13,12 +13,13 @@ from psycheck.report.behaviour import blocks
 from psycheck.report.cases import case_groups, outcomes, pair_cases
 from psycheck.report.fairness import fairness
 from psycheck.report.fairness_sentences import fairness_tested
+from psycheck.report.headlines import checks_of, weakest
 from psycheck.report.numbers import count
 from psycheck.report.own import others, own_table, without_own
 from psycheck.report.page import draw
-from psycheck.report.performance import across, curves, length, performance
+from psycheck.report.performance import across, curves, length, performance, pictures
 from psycheck.report.shelf import Shelf, unique
-from psycheck.report.verdict import cautions, checks_of, headlines, learned, unanswered, untested, weakest
+from psycheck.report.verdict import cautions, headlines, learned, unanswered, untested
 from psycheck.report.words import file_text, listed
 from psycheck.run import Run
 
@@ -44,6 +45,7 @@ def render(run: Run) -> str:
         "left_out": _left_out(run),
         "blocks": blocks(shelf, weakest(checks_of(run))),
         "performance": performance(shelf, run.plan),
+        "pictures": pictures(run),
         "curves": drawn,
         "fairness": fairness(shelf, pair_cases(run)),
         "bins": bins,

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from psycheck.finding import Finding
+from psycheck.report.headlines import checks_of, passing, unedited
 from psycheck.report.numbers import count, decimal
-from psycheck.report.shelf import grouped, unique
+from psycheck.report.shelf import by, grouped, unique
 from psycheck.report.words import natural
 from psycheck.run import PAIRS, Run, Shown
 
@@ -36,12 +38,15 @@ class CaseGroup:
     tally: str
     cases: tuple[Case, ...]
     failing: str
+    rate: Finding | None
+    about: str
 
 
 def case_groups(run: Run) -> tuple[CaseGroup, ...]:
     """The shown cases by check, model and corpus; failing ones first, the largest change of score first."""
     ranks = {name: rank for rank, name in enumerate(OUTCOMES)}
     groups = grouped(_of_checks(run), lambda c: (c.suite, c.check, c.model, c.corpus))
+    rates = {by("suite", "check", "model", "corpus")(f): f for f in checks_of(run)}
     out = []
     for head in sorted(groups, key=lambda head: (head[0], natural(head[1]), head[2:])):
         cases = sorted(
@@ -51,7 +56,9 @@ def case_groups(run: Run) -> tuple[CaseGroup, ...]:
         tally = ", ".join(f"{count(n)} {name}" for name, n in Counter(c.outcome for c in cases).items())
         ids = unique(case.id for case in cases if case.outcome == "failed")
         more = f" and {count(len(ids) - PRINTED)} more in findings.jsonl" if len(ids) > PRINTED else ""
-        out.append(CaseGroup(*head, tally, tuple(map(_case, cases)), ", ".join(ids[:PRINTED]) + more))
+        check, failing = rates.get(head), ", ".join(ids[:PRINTED]) + more
+        about = f"{passing(check)}{unedited(check)}" if check and check.tested else ""
+        out.append(CaseGroup(*head, tally, tuple(map(_case, cases)), failing, check, about))
     return tuple(out)
 
 

@@ -1,12 +1,12 @@
 """Sentences on gender pairs and groups, for the verdict and for what the model learned."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
-from psycheck.report.numbers import count, decimal, ends, plain, rate
-from psycheck.report.words import listed, name_of, swapped_words, where_named
+from psycheck.report.headlines import Headline, headline, same_for_all
+from psycheck.report.numbers import count, decimal, ends, known_interval, p_value, plain, rate
+from psycheck.report.words import listed, name_of, place_of, swapped_words, where_named
 from psycheck.run import Run
 
 PLACE = ("model", "corpus", "label")
@@ -18,20 +18,10 @@ BEHIND = {
 }
 REST = "the rest"
 FEWEST = 5  # texts per side for a headline
+SHOWN = 5  # groups of a column named in a sentence
+FEWEST_UNITS = 15  # of pairs, for "no difference found"
 NO_PAIRS = ("unchanged", "unseen", "unanswered", "undecided")
 OTHER = {"female": "male", "male": "female"}
-
-
-@dataclass(frozen=True, slots=True)
-class Headline:
-    """One sentence of the verdict and the share that certainly fails, by which sentences are sorted.
-
-    `later` is the wording for a sentence that does not come first, if that differs.
-    """
-
-    words: str
-    least: float = 0.0
-    later: str = ""
 
 
 def gender_headline(run: Run) -> Headline | None:
@@ -41,43 +31,64 @@ def gender_headline(run: Run) -> Headline | None:
         return None
     most = most_flipped(pairs)
     same_pairs = _same_pairs(run, most)
+    flips = f"{rate(most, prose=True)} of {counted(most.n, 'text')}"
+    where = {"swapped": swapped_words(most), "where": where_named(most, run.findings)}
     if most.value:
-        texts = f"{rate(most, prose=True)} of {counted(most.n, 'text')}"
         missed = _significant(same_pairs, MISSED)
-        least = max(ends(most)[0], 0.0 if missed is None else _least(missed))
-        swapped = f"when {swapped_words(most)} are swapped{where_named(most, run.findings)}"
-        return Headline(f"The decision changes in {texts} {swapped}{_unequal(same_pairs)}.", least)
-    moved = _score_moved(same_pairs)
-    changed = _changed(run, most)
-    return Headline(f"{changed}{moved}." if moved else f"No difference by gender found: {changed}.")
+        least = max(min(known_interval(most), default=0.0), 0.0 if missed is None else _least(missed))
+        return headline("gender.flips", least, flips=flips, side=_unequal(same_pairs), **where)
+    flips += " changes its decision" if most.n == 1 else " change their decision"
+    if moved := _score_moved(same_pairs):
+        return headline("gender.scores", flips=flips, side=moved, **where)
+    if reasons := _doubts(run, most):
+        return headline("gender.not_shown", flips=flips, reasons="; ".join(reasons), **where)
+    return headline("gender.none_found", flips=flips, **where)
 
 
-def _changed(run: Run, flips: Finding) -> str:
-    change = "changes its" if flips.n == 1 else "change their"
-    texts = f"{rate(flips, prose=True)} of {counted(flips.n, 'text')}"
-    return (
-        f"{texts} {change} decision when {swapped_words(flips)} are swapped{where_named(flips, run.findings)}"
-    )
+def _doubts(run: Run, flips: Finding) -> list[str]:
+    """Why pairs without a flip do not show that gender makes no difference."""
+    units, besides = flips.counts.get("units", 0), flips.counts.get("named_besides", 0)
+    same = same_for_all(run).get(place_of(flips))
+    doubts = {
+        f"the model gives every text the same {same}": bool(same),
+        "the flip rate has no interval": not known_interval(flips),
+        f"only {counted(units, 'independent unit')} could be judged": units < FEWEST_UNITS,
+        f"only pronouns were swapped, and {count(besides)} of {counted(flips.n, 'text')} keep a gendered noun"
+        " or title": flips.where.get("swap", "pronouns") == "pronouns" and 2 * besides >= flips.n,
+    }
+    return [doubt for doubt, holds in doubts.items() if holds]
 
 
 def groups_headline(run: Run) -> Headline | None:
-    """The worst significant gap between groups after Holm's correction; misses before decisions."""
+    """The gap between groups with the strongest evidence: the smallest p after Holm's correction."""
     apart = [f for f in _compared(run) if "significant" in f.flags]
-    gaps = [gap for f in apart for gap in _same(run, f, f.measure.removesuffix("_p_holm")) if _enough(gap)]
+    gaps = [
+        (f.value, gap.measure != MISSED, not _more(gap) and gap.where["versus"] == REST, -_least(gap), k, gap)
+        for k, f in enumerate(apart)
+        for gap in _same(run, f, f.measure.removesuffix("_p_holm"))
+        if _enough(gap)
+    ]
     if not gaps:
         return None
-    # A group that is missed more is named before one that is missed less than the rest.
-    gap = max(gaps, key=lambda one: (one.measure == MISSED, _more(one) or _between_two(one), _least(one)))
+    p, *_, gap = min(gaps)
     what, measure, texts = BEHIND[gap.measure]
     group, versus, more = gap.where["group"], gap.where["versus"], _more(gap)
-    if not more and _between_two(gap):
+    place = {"column": gap.where["column"], "where": where_named(gap, run.findings), "what": what}
+    if not _directed(gap):
+        return headline("groups.undirected", group=group, versus=versus, p=p_value(p), **place)
+    if not more and versus != REST:
         group, versus, more = versus, group, True
-    words = f"By {gap.where['column']}{where_named(gap, run.findings)}, texts of {group} are {what} "
-    words += f"{'more' if more else 'less'} often than those of {versus}, by {_points(gap)}"
     behind = _same(run, gap, measure, group=group, versus="")
-    figures = "".join(f": {rate(f, prose=True)} of {count(f.n)} {texts}" for f in behind)
+    rates = "".join(f": {rate(f, prose=True)} of {count(f.n)} {texts}" for f in behind)
     # The share annotated 1 may differ between groups: more positive decisions alone are not a failure.
-    return Headline(f"{words}{figures}.", _least(gap) if gap.measure == MISSED else 0.0)
+    least = _least(gap) if gap.measure == MISSED else 0.0
+    place |= {"group": group, "versus": versus, "more": "more" if more else "less"}
+    return headline("groups.gap", least, points=_points(gap), rates=rates, **place)
+
+
+def _directed(gap: Finding) -> bool:
+    """Whether the interval of a difference excludes 0."""
+    return bool(known_interval(gap)) and _least(gap) > 0
 
 
 def _enough(gap: Finding) -> bool:
@@ -91,9 +102,11 @@ def unmarked_headlines(run: Run) -> list[Headline]:
     flips = _flips(run)
     if flips and not judged_pairs(run):
         most = max(NO_PAIRS, key=lambda name: flips[0].counts.get(name, 0))
-        out.append(Headline(f"Gender was not tested: {name_of('no_pairs', most)}. This is not a pass."))
-    if not groups_headline(run) and (compared := _columns(_compared(run))):
-        out.append(Headline(f"No difference found between groups by {compared} after Holm's correction."))
+        out.append(headline("gender.untested", why=name_of("no_pairs", most)))
+    compared = _compared(run)
+    alike = not any("significant" in f.flags for f in compared)
+    if compared and alike and not {place_of(f) for f in compared} & set(same_for_all(run)):
+        out.append(headline("groups.none_found", columns=_columns(compared)))
     return out
 
 
@@ -113,35 +126,27 @@ def most_flipped(pairs: Sequence[Finding]) -> Finding:
     return max(pairs, key=lambda f: (ends(f)[0], f.value))
 
 
-def pairs_learned(run: Run) -> str:
-    """The highest flip rate, which wording is missed less, and what groups show."""
-    most = most_flipped(judged_pairs(run))
-    words = _changed(run, most)
-    same_pairs = _same_pairs(run, most)
-    found = same_pairs.get(("fnr_ratio", "female"))
-    favoured = "" if found is None else next((f for f in found.flags if f.startswith("favours_")), "")
-    if found is not None and favoured and _significant(same_pairs, MISSED) is not None:
-        words += f"; the {favoured.removeprefix('favours_')} wording is missed less often"
-        words += f" (false negative rate ratio {plain(found, prose=True)}, n {count(found.n)})"
-    words += _score_moved(same_pairs, "; ")
-    groups = groups_learned(run)
-    return f"{words}; {groups}" if groups else words
-
-
 def groups_learned(run: Run) -> str:
     """Which groups of the corpus the model treats differently, after Holm's correction."""
     mine = [f for f in run.findings if f.where.get("unit") == "groups" and f.where.get("audit") == "fairness"]
     if not mine:
         return ""
     compared = _compared(run)
+    several = len({f.where.get("model") for f in compared}) > 1
     met: dict[str, dict[str, None]] = {}
     for f in compared:
         if "significant" in f.flags:
             against = "" if f.where["versus"] == REST else f" against {f.where['versus']}"
-            met.setdefault(f.where["column"], {})[f.where["group"] + against] = None
-    apart = [f"{column} ({listed(list(groups))})" for column, groups in met.items()]
+            head = f"for {f.where.get('model')} by " if several else ""
+            met.setdefault(head + f.where["column"], {})[f.where["group"] + against] = None
+    apart = []
+    for column, groups in met.items():
+        names, more = list(groups)[:SHOWN], len(groups) - SHOWN
+        apart.append(f"{column} ({listed([*names, f'{more} more'] if more > 0 else names)})")
     if apart:
-        return f"groups differ by {listed(apart)} after Holm's correction"
+        return f"groups differ {'' if several else 'by '}{listed(apart)} after Holm's correction"
+    if {place_of(f) for f in compared} & set(same_for_all(run)):
+        return "groups cannot differ where a model gives every text the same score or decision"
     if compared:
         return f"no difference between groups by {_columns(compared)} after Holm's correction"
     return f"groups by {_columns(mine)} could not be compared"
@@ -204,9 +209,11 @@ def _unequal(pairs: dict[tuple[str, str], Finding]) -> str:
 
 
 def _significant(pairs: dict[tuple[str, str], Finding], measure: str) -> Finding | None:
-    """A difference between the wordings, where it is significant after Holm's correction."""
+    """A difference between the wordings, significant after Holm's correction and with a direction."""
     gap, test = (pairs.get((measure + end, "female")) for end in ("", "_p_holm"))
-    return gap if test is not None and "significant" in test.flags else None
+    if gap is None or test is None or "significant" not in test.flags:
+        return None
+    return gap if _directed(gap) else None
 
 
 def _score_moved(pairs: dict[tuple[str, str], Finding], before: str = ", but ") -> str:
@@ -230,10 +237,6 @@ def _points(gap: Finding) -> str:
 def _more(gap: Finding) -> bool:
     """Whether the first side is missed or decided positive more often."""
     return gap.value < 0 if gap.measure == MISSED else gap.value > 0
-
-
-def _between_two(gap: Finding) -> bool:
-    return gap.where["versus"] != REST
 
 
 def _least(gap: Finding) -> float:

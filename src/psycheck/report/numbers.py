@@ -10,7 +10,7 @@ from psycheck.measure import described
 from psycheck.report.words import name_of
 
 FEW, NARROW = 100, 0.02
-_FIGURE = re.compile(r"(?:[<>]|&[lg]t;)?\d[\d.,]* %(?: \([\d.–]+\))?|\d\.\d+ \([\d.–]+\)|n \d[\d,]*")
+_FIGURE = re.compile(r"(?:[<>]|&[lg]t;)?\d[\d.,]* %(?: \([\d.–]+\))?|\d\.\d+ \([\d.–]+\)|\bn \d[\d,]*")
 
 
 def count(number: float) -> str:

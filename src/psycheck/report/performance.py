@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import polars as pl
 from markupsafe import Markup
 
 from psycheck.finding import Finding
@@ -10,10 +11,13 @@ from psycheck.report.numbers import count, decimal, figure, p_value, plain, span
 from psycheck.report.shelf import Shelf, by, grouped, unique
 from psycheck.report.tables import Table
 from psycheck.report.words import lower_is_better, name_of, place_names, place_of
+from psycheck.run import Run
 
 KNOWN = frozenset({"audit", "model", "corpus", "label", "bin", "mean_score", "threshold"})
 HARD = ("hard_brier", "hard_auc")
 DEPENDENT = "not_independent"  # explained once below the table, not in every cell
+PLACE = ("model", "corpus", "label")
+BINS, POINTS = 20, 200  # of a histogram; of a ROC curve at most about twice as many
 MAIN = ("f1", "macro_f1", "auc", "brier")
 
 
@@ -118,6 +122,39 @@ def curves(
         rows += [(name, f.where.get("bin", ""), decimal(score, 2), figure(f)) for score, f in bins]
     head = ("Where", "Bin", "Mean score", "Share annotated 1")
     return out, Table("The bins of the curves", head, tuple(rows)) if rows else None
+
+
+def pictures(run: Run) -> list[dict[str, Any]]:
+    """Of every model, corpus and label with both classes: confusion matrix, ROC curve, histogram of scores.
+
+    `roc` has the false and true positive rate at every score, from the highest on; `bars` the share of the
+    texts annotated 0 and 1 in each of the equal bins of the score.
+    """
+    aucs = {by(*PLACE)(f): f for f in run.findings if f.measure == "auc" and is_performance(f) and f.tested}
+    table = run.tables.get("predictions")
+    if table is None or set(table.columns) != {*PLACE, "id", "target", "score"}:
+        return []
+    called = place_names(unique(place_of(f) for f in aucs.values()))
+    several = len({place[2] for place in aucs}) > 1
+    known = table.drop_nulls(["target", "score"]).with_columns(yes=pl.col("target") >= 0.5)
+    bins = (pl.col("score") * BINS).floor().clip(0, BINS - 1).cast(pl.Int64)
+    share = pl.col("no", "yes") / pl.col("no", "yes").sum()
+    sides = [(~pl.col("yes")).sum().alias("no"), pl.col("yes").sum()]
+    out = []
+    for (model, corpus, label), auc in aucs.items():
+        part = known.filter(model=model, corpus=corpus, label=label)
+        steps = part.group_by("score").agg(sides).sort("score", descending=True).select(share.cum_sum())
+        bars = {at: rest for at, *rest in part.group_by(at=bins).agg(sides).select("at", share).iter_rows()}
+        out.append(
+            {
+                "name": called[model, corpus] + (f", {label}" if several else ""),
+                "counts": auc.counts,
+                "auc": f"AUC {plain(auc, prose=True)}, n {count(auc.n)}",
+                "roc": [(0, 0), *steps.gather_every(max(1, steps.height // POINTS)).iter_rows(), (1, 1)],
+                "bars": [bars.get(at, (0, 0)) for at in range(BINS)],
+            }
+        )
+    return out
 
 
 def _is_number(text: str | None) -> bool:

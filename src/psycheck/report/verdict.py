@@ -6,16 +6,27 @@ from dataclasses import dataclass
 from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.report.fairness_sentences import (
-    Headline,
     gender_headline,
     groups_headline,
     groups_learned,
-    judged_pairs,
-    pairs_learned,
     unmarked_headlines,
+)
+from psycheck.report.headlines import (
+    Headline,
+    blind,
+    checks_headline,
+    checks_of,
+    harmed,
+    headline,
+    named,
+    passing,
+    performance_headlines,
+    unedited,
+    weakest,
 )
 from psycheck.report.numbers import count, ends, plain, rate
 from psycheck.report.performance import KNOWN, distribution, is_performance
+from psycheck.report.shelf import by
 from psycheck.report.words import (
     listed,
     name_of,
@@ -28,6 +39,7 @@ from psycheck.report.words import (
 from psycheck.run import Run
 
 NOT_TESTED = "not tested in this run"
+STRONG = 0.3  # a rank-biserial correlation
 HEADLINE = ("macro_f1", "f1", "auc", "accuracy")
 AUDITS = {
     "behaviour": "behaviour",
@@ -46,17 +58,6 @@ class Sentence:
     tested: bool = True
 
 
-def checks_of(run: Run) -> list[Finding]:
-    """The pass rates of all checks, each once."""
-    return [f for f in run.findings if f.measure == "pass_rate" and f.where.get("check")]
-
-
-def weakest(findings: Sequence[Finding]) -> Finding | None:
-    """The check with the lowest upper end of its interval, so that few texts do not outweigh many."""
-    tested = [finding for finding in findings if finding.tested]
-    return min(tested, key=lambda f: (ends(f)[1], f.value, ends(f)[0]), default=None)
-
-
 def strongest(findings: Sequence[Finding]) -> Finding | None:
     """The check with the highest lower end of its interval."""
     tested = [finding for finding in findings if finding.tested]
@@ -69,46 +70,27 @@ def verdict(run: Run) -> str:
 
 
 def headlines(run: Run) -> list[str]:
-    """The sentences of the verdict, the one with the largest certain share of failures first."""
-    first = _weakest_point(run)
-    parts = [first, gender_headline(run), groups_headline(run), *([] if first else unmarked_headlines(run))]
-    found = sorted((part for part in parts if part is not None), key=lambda part: -part.least)
-    words = [part.later or part.words if k else part.words for k, part in enumerate(found)]
-    return words or ["No check and no performance measure was tested in this run."]
+    """The sentences of the verdict in their order."""
+    return [one.words for one in chosen_headlines(run)]
 
 
-def _weakest_point(run: Run) -> Headline | None:
-    """The weakest check or, without checks, the lowest performance."""
-    checks = checks_of(run)
-    low = weakest(checks)
-    if low is not None:
-        if low.value == 1:
-            tested = counted(sum(finding.tested for finding in checks), "check")
-            weak = f"{_named(low, run)}: {_passing(low)}"
-            return Headline(f"No weakness found in {tested}; the least certain is {weak}.")
-        name = _named(low, run)
-        if low.where.get("symptom"):
-            name = f"{topic_of(low)}{_where(low, run, 'in')}: {low.where['check']}"
-        point = f"{name}{',' if low.where.get('symptom') else ':'} {_passing(low)}."
-        return Headline(
-            f"Fails most on {point}", 1 - ends(low)[1], later=f"Among the checks, fails most on {point}"
-        )
-    if checks:
-        return Headline("No check could be tested; the reasons are below. This is not a pass.")
-    figures = _headline(run)
-    if not figures:
-        return None
-    low = _worst(figures)
-    return Headline(
-        f"Behaviour was not tested; lowest {name_of('measures', low.measure)}{_where(low, run)}: "
-        f"{plain(low, prose=True)}, n {count(low.n)}.",
-        1 - ends(low)[1],
-    )
+def chosen_headlines(run: Run) -> list[Headline]:
+    """Performance first, then the sentence with the largest certain share of failures."""
+    checks = checks_headline(run)
+    others = [
+        checks,
+        gender_headline(run),
+        groups_headline(run),
+        *([] if checks else unmarked_headlines(run)),
+    ]
+    found = sorted((one for one in others if one is not None), key=lambda one: -one.least)
+    return [*performance_headlines(run), *found] or [headline("run.nothing")]
 
 
 def learned(run: Run) -> tuple[Sentence, ...]:
-    """Five sentences: pronouns, symptoms, another corpus, gender, calibration."""
-    return (_pronouns(run), _symptoms(run), _another_corpus(run), _gender(run), _calibration(run))
+    """Sentences on pronouns, symptoms, another corpus, gender, calibration and, if it matters, length."""
+    five = (_pronouns(run), _symptoms(run), _another_corpus(run), _gender(run), _calibration(run))
+    return (*five, *_length(run))
 
 
 def cautions(run: Run) -> list[str]:
@@ -170,13 +152,25 @@ def _pronouns(run: Run) -> Sentence:
     low, high = weakest(mine), strongest(mine)
     if low is None or high is None:
         return Sentence("Pronouns", NOT_TESTED + ".", "checks", False)
-    if low.value == 1:
-        words = f"no change of pronouns changed a decision in {counted(len(mine), 'check')}."
-        return Sentence("Pronouns", words, "checks")
-    words = f"the weakest check is {_named(low, run)}: {_passing(low)}"
+    if all(f.value == 1 for f in mine if f.tested):
+        return _all_passed(run, "Pronouns", mine)
+    first = "weakest check is" if harmed(low) else "lowest pass rate is that of"
+    words = f"the {first} {named(low, run)}: {passing(low)}{unedited(low)}"
     if high is not low:
-        words += f"; the strongest is {_named(high, run)}: {rate(high, prose=True)} of {count(high.n)}"
+        words += f"; the strongest is {named(high, run)}: {rate(high, prose=True)} of {count(high.n)}"
     return Sentence("Pronouns", words + ".", "checks")
+
+
+def _all_passed(run: Run, subject: str, checks: Sequence[Finding], **words: str) -> Sentence:
+    """What it shows that all cases of some checks pass; only INV checks show that a decision stays."""
+    tested = [f for f in checks if f.tested]
+    telling = [f for f in tested if f.where.get("kind") == "INV" or subject != "Pronouns"]
+    why = blind(run, tested)
+    if not telling:
+        why = "no check that expects an unchanged decision was tested"
+    name = f"learned.{subject.lower()}_{'passed' if why else 'kept'}"
+    number = counted(len(tested if why else telling), "check")
+    return Sentence(subject, headline(name, tested=number, why=why, **words).words, "checks")
 
 
 def _symptoms(run: Run) -> Sentence:
@@ -184,10 +178,10 @@ def _symptoms(run: Run) -> Sentence:
     low, high = weakest(mine), strongest(mine)
     if low is None or high is None:
         return Sentence("Symptoms", NOT_TESTED + ".", "checks", False)
-    named = f"{topic_of(low)} ({low.where['check']}{_where(low, run)}, {_passing(low)})"
+    point = f"{topic_of(low)} ({low.where['check']}{_where(low, run)}, {passing(low)})"
     if low.value == 1:
-        return Sentence("Symptoms", f"no sentence is missed; the least certain is {named}.", "checks")
-    words = f"the most missed is {named}"
+        return _all_passed(run, "Symptoms", mine, point=point)
+    words = f"the most missed is {point}"
     if high is not low:
         words += f"; the least missed is {topic_of(high)} ({high.where['check']}{_where(high, run)}, "
         words += f"{rate(high, prose=True)} of {count(high.n)})"
@@ -222,8 +216,9 @@ def _another_corpus(run: Run) -> Sentence:
 
 
 def _gender(run: Run) -> Sentence:
-    if judged_pairs(run):
-        return Sentence("Gender", f"{pairs_learned(run)}.", "fairness")
+    if pairs := gender_headline(run):
+        words = pairs.words[:1].lower() + pairs.words[1:-1]
+        return Sentence("Gender", "; ".join(filter(None, (words, groups_learned(run)))) + ".", "fairness")
     swaps = [
         f
         for f in checks_of(run)
@@ -239,7 +234,7 @@ def _gender(run: Run) -> Sentence:
     words = f"{rate(low, prose=True)} of {counted(low.n, 'text')} {keep} decision when he and she are swapped"
     # Among equal rates, fewer texts only widen the interval: none of them is the lowest.
     tied = sum(swap.value == low.value for swap in swaps)
-    least = f", least often in {_named(low, run)}" if len(swaps) > 1 and tied == 1 else ""
+    least = f", least often in {named(low, run)}" if len(swaps) > 1 and tied == 1 else ""
     return Sentence("Gender", f"{words}{least}; {groups}.", "checks")
 
 
@@ -258,6 +253,27 @@ def _calibration(run: Run) -> Sentence:
     )
 
 
+def _length(run: Run) -> list[Sentence]:
+    """The strongest effect of length on failing, if it is strong and significant."""
+    keys = ("model", "corpus", "suite", "label", "feature")
+    mine = [f for f in run.findings if f.where.get("unit") == "text" and f.tested]
+    found = {(f.measure, f.where.get("outcome", ""), by(*keys)(f)): f for f in mine}
+    strong = []
+    for (measure, _, place), f in found.items():
+        p, (low, high) = found.get(("length_p", "", place)), ends(f)
+        if measure == "length_effect" and p is not None and "significant" in p.flags and low * high > 0:
+            strong += [(abs(f.value), place)] * (abs(f.value) >= STRONG)
+    if not strong:
+        return []
+    _, place = max(strong)
+    effect = found["length_effect", "", place]
+    failed, passed = (found["length_median", side, place].value for side in ("failed", "passed"))
+    words = {"more": "more" if effect.value > 0 else "fewer", "where": _where(effect, run)}
+    words |= {"feature": name_of("features", effect.where["feature"]), "n": count(effect.n)}
+    words |= {"failed": f"{failed:,.1f}", "passed": f"{passed:,.1f}", "effect": plain(effect, prose=True)}
+    return [Sentence("Length", headline("learned.length", **words).words, "length")]
+
+
 def _headline(run: Run) -> list[Finding]:
     """The findings of the first headline measure that the run has."""
     mine = [f for f in run.findings if is_performance(f) and f.tested]
@@ -267,16 +283,6 @@ def _headline(run: Run) -> list[Finding]:
 
 def _worst(figures: Sequence[Finding]) -> Finding:
     return min(figures, key=lambda f: f.value)  # of all headline measures, higher is better
-
-
-def _passing(finding: Finding) -> str:
-    texts = counted(finding.n, "text")
-    return f"{rate(finding, prose=True)} of {texts} {'passes' if finding.n == 1 else 'pass'}"
-
-
-def _named(finding: Finding, run: Run) -> str:
-    title = finding.where.get("title", "")
-    return finding.where["check"] + (f" ({title})" if title else "") + _where(finding, run)
 
 
 def _full(finding: Finding, run: Run) -> str:
