@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from psycheck.cli.rewriting import clean_cli, redact_cli
 from psycheck.corpora.clean import (
+    REDACTION_IS_AN_AID,
     StepCount,
     cleaned,
     into_sentences,
@@ -197,14 +198,16 @@ def test_check_fails_on_planted_data_and_says_ids_and_kinds_alone(tmp_path: Path
         "NAME             1",
         "PHONE            1",
         "3 of 4 texts contain personal data that the patterns find",
+        REDACTION_IS_AN_AID,
     ]
     clean = str(tmp_path / "redacted.csv")
     code, said = run("redact", path, "--out", clean)
-    assert (code, said.splitlines()[-1]) == (0, f"4 texts: {clean}")
+    assert (code, said.splitlines()[-2:]) == (0, [f"4 texts: {clean}", REDACTION_IS_AN_AID])
     assert run("redact", clean, "--check") == (
         0,
-        "0 of 4 texts contain personal data that the patterns find\n",
+        f"0 of 4 texts contain personal data that the patterns find\n{REDACTION_IS_AN_AID}\n",
     )
     code, said = run("redact", path, "--check", "--json")
     assert json.loads(said)["ids"] == {"2": ["NAME"], "3": ["EMAIL"], "4": ["PHONE"]}
+    assert json.loads(said)["caution"] == REDACTION_IS_AN_AID
     assert run("redact", path)[0] == 2

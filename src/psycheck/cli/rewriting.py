@@ -78,40 +78,47 @@ def redact_cli(
     corpus: str,
     out: Path | None = None,
     check: bool = False,
+    recogniser: str | None = None,
     split: str | None = None,
     json_: bool = False,
 ) -> None:
-    """Replace personal data in the texts of a corpus with placeholders, or check that there is none."""
-    from psycheck.corpora.clean import personal_in, redacted
+    """Replace personal data in the texts of a corpus with placeholders, or check that there is none.
+
+    This is an aid, not a guarantee: it misses names and places. A person must look at the texts before they
+    are shared.
+    """
+    from psycheck.corpora.clean import REDACTION_IS_AN_AID, personal_in, redacted
     from psycheck.errors import BadInput, counted
+    from psycheck.text.redact.recogniser import load_recogniser
 
     if check == (out is not None):
         raise BadInput("name either a file to write or --check", do="psycheck redact CORPUS --out FILE")
+    recognise = load_recogniser(recogniser) if recogniser else None
     source = open_source(corpus, columns, split, out)
     texts, written = len(source.corpus), ""
     if check:
-        found = personal_in(source.corpus)
+        found = personal_in(source.corpus, recognise)
     else:
-        done, found = redacted(source.corpus)
+        done, found = redacted(source.corpus, recognise)
         written = saved(done, out)
     # Kinds, counts and ids, but never the personal data itself.
     ids = found.kinds if check else {}
     if json_:
         listed = {"ids": {name: list(kinds) for name, kinds in ids.items()}} if check else {}
         counts = {"texts": texts, "with": len(found.kinds), "counts": dict(found.counts)}
-        typer.echo(json.dumps({**counts, **listed, **source.as_json()}))
+        typer.echo(json.dumps({**counts, **listed, "caution": REDACTION_IS_AN_AID, **source.as_json()}))
     else:
         source.print()
         for name, kinds in ids.items():
             typer.echo(f"{name}\t{', '.join(kinds)}")
         for kind, count in found.counts.items():
             typer.echo(f"{kind:<8} {count:>9,}")
+        finder = "the patterns or the recogniser find" if recogniser else "the patterns find"
         verb = "contains" if len(found.kinds) == 1 else "contain"
-        typer.echo(
-            f"{len(found.kinds):,} of {counted(texts, 'text')} {verb} personal data that the patterns find"
-        )
+        typer.echo(f"{len(found.kinds):,} of {counted(texts, 'text')} {verb} personal data that {finder}")
         if written:
             typer.echo(written)
+        typer.echo(REDACTION_IS_AN_AID)
     if check and found.kinds:
         raise typer.Exit(1)
 

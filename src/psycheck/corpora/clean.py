@@ -14,8 +14,13 @@ from psycheck.errors import BadInput, nearest
 from psycheck.text.clean import PRESETS, STEPS, settle, split_sentences
 from psycheck.text.redact.capitals import Found
 from psycheck.text.redact.find import find_personal, redact
+from psycheck.text.redact.recogniser import Recogniser
 from psycheck.text.word_lists import read_toml
 
+REDACTION_IS_AN_AID = (
+    "Redaction is an aid, not a guarantee: it misses names and places. "
+    "A person must look at the texts before they are shared."
+)
 _FEWEST_TEXTS = 5
 _OWN = re.compile(r"(?<![\w'’])(?:i|i['’](?:m|ve|d|ll)|im|ive|me|my|mine|myself)(?!\w)", re.I)
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.I)
@@ -90,17 +95,17 @@ def into_sentences(corpus: Corpus) -> Corpus:
     return replace(corpus, table=table, notes=notes)
 
 
-def personal_in(corpus: Corpus) -> Redactions:
+def personal_in(corpus: Corpus, recogniser: Recogniser | None = None) -> Redactions:
     """The personal data in the texts of a corpus, by kind and id."""
-    return _redactions(corpus, map(find_personal, corpus.texts))
+    return _redactions(corpus, (find_personal(text, recogniser) for text in corpus.texts))
 
 
-def redacted(corpus: Corpus) -> tuple[Corpus, Redactions]:
+def redacted(corpus: Corpus, recogniser: Recogniser | None = None) -> tuple[Corpus, Redactions]:
     """Put placeholders in place of personal data and numbers in place of authors; report what was found.
 
     Authors are numbered in order of appearance, so that texts of one author stay together.
     """
-    done = [redact(text) for text in corpus.texts]
+    done = [redact(text, recogniser) for text in corpus.texts]
     columns = [pl.Series("text", [one.text for one in done], pl.String)]
     if "author" in corpus.table:
         numbers: dict[str, str] = {}

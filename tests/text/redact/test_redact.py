@@ -103,9 +103,9 @@ def test_planted_data_are_always_found(words: list[str], planted: str, at: int) 
     assert len(find_personal(text)) == 1
 
 
-def marked(which: str) -> list[tuple[str, list[tuple[int, int, str]]]]:
+def marked(which: str, file_name: str = "redaction.csv") -> list[tuple[str, list[tuple[int, int, str]]]]:
     """The sentences of a set, with the places that are marked."""
-    with (Path(__file__).parent / "redaction.csv").open(encoding="utf-8", newline="") as file:
+    with (Path(__file__).parent / file_name).open(encoding="utf-8", newline="") as file:
         rows = [row["marked"] for row in csv.DictReader(file) if row["set"] == which]
     out = []
     for row in rows:
@@ -118,11 +118,11 @@ def marked(which: str) -> list[tuple[str, list[tuple[int, int, str]]]]:
     return out
 
 
-def figures(which: str) -> tuple[Counter[str], Counter[str], float]:
+def figures(which: str, file_name: str = "redaction.csv") -> tuple[Counter[str], Counter[str], float]:
     """How many of each kind were marked, how many of them covered, and the share of alarms that are right."""
     there, covered = Counter[str](), Counter[str]()
     total = right = 0
-    for text, spans in marked(which):
+    for text, spans in marked(which, file_name):
         found = find_personal(text)
         blotted = {place for one in found for place in range(one.start, one.end)}
         for start, end, kind in spans:
@@ -156,6 +156,45 @@ def test_recall_and_precision_on_marked_sentences(
     assert right >= precision
     for kind in ("EMAIL", "LINK", "USER", "DATE", "NUMBER"):
         assert covered[kind] == there[kind]
+
+
+@pytest.mark.parametrize(
+    ("half", "least"),
+    # Written before the rules of this round: "open" was looked at, "held" measured once. The rules before
+    # them covered 94 of 147 and 108 of 147.
+    [("open", 143), ("held", 138)],
+)
+def test_recall_and_precision_on_sentences_written_before_the_rules(half: str, least: int) -> None:
+    assert len(marked(half, "unseen.csv")) == 196
+    there, covered, right = figures(half, "unseen.csv")
+    assert there.total() == 147
+    assert covered.total() >= least
+    assert right >= 0.99
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Hey Jack, you are not alone", "Hey [NAME], you are not alone"),
+        ("Hey Guys, hello Everyone, hey Siri", "Hey Guys, hello Everyone, hey Siri"),
+        ("so proud of you, Quillon xx", "so proud of you, [NAME] xx"),
+        ("it was uncle ray", "it was uncle [NAME]"),
+        ("my friend T.J. and Ms. Q", "my friend [NAME] and Ms. [NAME]"),
+        ("near St Cloud MN", "near [PLACE]"),
+        ("Redondo Beach is far", "[PLACE] is far"),
+        ("I work at Quillon & Sons", "I work at [PLACE]"),
+        ("looking in Wagga Wagga", "looking in [PLACE]"),
+        ("I was 13 or 14, he is in his 70s", "I was [AGE], he is in his [AGE]"),
+        ("I was 5 to 10 minutes late in the late 90s", "I was 5 to 10 minutes late in the late 90s"),
+        ("call 1-800-273-TALK or text HOME to 741741", "call [PHONE] or text HOME to [PHONE]"),
+        ("I ate 800 CALORIES", "I ate 800 CALORIES"),
+        ("#Brighton #RIPKevin #JusticeForQuillon", "[PLACE] [NAME] [NAME]"),
+        ("#depression #MentalHealthAwareness", "#depression #MentalHealthAwareness"),
+        ("Policy # ZX99310442", "Policy # [NUMBER]"),
+    ],
+)
+def test_vocatives_places_ages_vanity_numbers_and_hashtags(before: str, after: str) -> None:
+    assert redact(before).text == after
 
 
 def test_recall_and_precision_on_letters_whose_failures_were_not_looked_at() -> None:
@@ -351,12 +390,35 @@ def test_a_place_before_a_team_is_still_a_place() -> None:
         "A.A.",
         "Aa ",
         "@a",
+        "[",
+        "(",
+        "()",
+        " ",
+        "\n",
+        "#Aa",
+        "8-",
+        "hey ",
+        "you, ",
+        "13 or ",
+        "St ",
+        "work at A",
+        "claim 1-",
+        "case number",
     ],
 )
 def test_redaction_comes_to_an_end_with_100_000_characters(piece: str) -> None:
     # A pattern that tried all ways to divide them would not end.
     once = redact(piece * (100_000 // len(piece)) + "!").text
     assert redact(once).found == ()
+
+
+@pytest.mark.parametrize(
+    "head", ["case number", "claim", "call", "I was", "my friend", "work at", "snap", "Dr"]
+)
+def test_white_space_of_any_length_is_searched_once(head: str) -> None:
+    # 100,000 spaces behind a word that opens a pattern: in every division, they would take hours.
+    assert redact(head + " " * 100_000 + "x").found == ()
+    assert redact("[(" * 25_000 + head + ")]" * 25_000).found == ()
 
 
 def test_inflected_words_are_everyday_ones() -> None:

@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from psycheck.text.redact.capitals import Found, Kind
 from psycheck.text.redact.lists import BLOT, PATTERNS, filled_in, words_of
 from psycheck.text.redact.names import named
+from psycheck.text.redact.recogniser import Recogniser
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 Search = Callable[[str], Iterable[Found]]
@@ -23,25 +24,34 @@ class Redacted(NamedTuple):
     found: tuple[Found, ...]
 
 
-def redact(text: str) -> Redacted:
+def redact(text: str, recogniser: Recogniser | None = None) -> Redacted:
     """Replace personal data by [NAME], [PHONE] and so on; a redacted text stays as it is."""
-    found = find_personal(text)
+    found = find_personal(text, recogniser)
     if not found:
         return Redacted(text, ())
     return Redacted(_filled(text, found, lambda one: f"[{one.kind}]"), found)
 
 
-def find_personal(text: str) -> tuple[Found, ...]:
+def find_personal(text: str, recogniser: Recogniser | None = None) -> tuple[Found, ...]:
     """Where a text has personal data, in order and without overlap.
 
     Each finding is blotted out before the next search, and so are the placeholders of an earlier redaction: a
-    redacted text gives nothing new.
+    redacted text gives nothing new. A recogniser adds what the patterns leave.
     """
+    recognised = tuple(recogniser(text)) if recogniser else ()
+
+    def rest(left: str) -> Iterator[Found]:
+        at = 0
+        for one in recognised:
+            for piece in _UNBLOTTED.finditer(left, max(at, one.start), one.end):
+                at = piece.end()
+                yield Found(piece.start(), at, one.kind)
+
     left = _PLACEHOLDER.sub(lambda place: BLOT * len(place[0]), text) if "[" in text else text
     found: list[Found] = []
     while True:
         count = len(found)
-        for search in _SEARCHES:
+        for search in (*_SEARCHES, rest):
             spans = [one for one in search(left) if one.start < one.end]
             if spans:
                 left = _filled(left, spans, lambda one: BLOT * (one.end - one.start))
@@ -61,6 +71,7 @@ def _filled(text: str, found: Iterable[Found], filling: Callable[[Found], str]) 
 
 
 _PLACEHOLDER: Final = re.compile(rf"\[(?:{'|'.join(KINDS)})\]")
+_UNBLOTTED: Final = re.compile(rf"\w(?:[^{BLOT}]*\w)?")
 _DIGIT: Final = re.compile(r"\d")
 
 

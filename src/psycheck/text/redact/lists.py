@@ -76,6 +76,8 @@ def headed(words: Iterable[str]) -> str:
     return rf"[{letters}](?<!\w.)(?:{'|'.join(branches)})(?!\w)"
 
 
+# White space of any length would be tried in every division: patterns take at most nine.
+_LONG_SPACE: Final = re.compile(r"(\\s|\[ \\t\])([*+])")
 _PART: Final = re.compile(r"\{(headed:)?([a-z_]+)(?:\.([a-z_]+))?\}")
 _PARTS: Final[Mapping[str, str]] = {
     **PATTERNS["parts"],
@@ -96,7 +98,9 @@ def filled_in(pattern: str, parts: Mapping[str, str] = _PARTS) -> str:
             return headed(words_of(name, key)) if headed_by else any_of(words_of(name, key))
         return filled_in(parts[name], parts)
 
-    return _PART.sub(part, pattern.replace("\n", ""))
+    return _LONG_SPACE.sub(
+        lambda space: f"{space[1]}{{{'01'[space[2] == '+']},9}}", _PART.sub(part, pattern.replace("\n", ""))
+    )
 
 
 def compiled(patterns: Mapping[str, str], parts: Mapping[str, str] = _PARTS) -> dict[str, re.Pattern[str]]:

@@ -21,8 +21,10 @@ from psycheck.text.redact.capitals import (
     unknown,
     word_before,
 )
-from psycheck.text.redact.lists import CAPITALS, words_of
+from psycheck.text.redact.lists import CAPITALS, NAMES, words_of
 
+_HASHTAG: Final = re.compile(r"(?<![\w#&/])#(\w{2,100})")
+_TAG_PARTS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\dA-Za-z_]+")
 _LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 # Letters from Greek on, with the marks that some scripts write between them; up to three words.
 _LETTERS: Final = r"[\u0370-\u1cff\u1f00-\u1fff\u3040-\ud7ff\uf900-\ufaff]"
@@ -42,6 +44,8 @@ def named(text: str) -> list[Found]:
         searches += [persons.titled(text, loud), _listed(text, first.start(), loud)]
     if not text.isascii():
         searches.append(_other_scripts(text))
+    if "#" in text:
+        searches.append(_hashtags(text))
     searches += [places.lower_case(text), persons.lower_case(text)]
     found: list[Found] = []
     taken = bytearray(len(text))
@@ -84,6 +88,18 @@ def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
                 yield Found(found.start(), at, "PLACE")
             else:
                 yield Found(found.start(), at, "NAME")
+
+
+def _hashtags(text: str) -> Iterator[Found]:
+    """Hashtags that are a place or hold a name: "#Brighton", "#RIPKevin", "#JusticeForLoek"."""
+    for found in _HASHTAG.finditer(text):
+        parts = _TAG_PARTS.findall(found[1])
+        heads = {"".join(parts[:i]).lower() for i in range(1, len(parts))}
+        titled = not heads.isdisjoint(NAMES["tag_heads"]) and unknown(parts[-1])
+        if found[1].lower() in places.TAGS:
+            yield Found(*found.span(), "PLACE")
+        elif titled or any(part in SURE for part in parts) or found[1] in persons.CLEAR_LOWER:
+            yield Found(*found.span(), "NAME")
 
 
 def _other_scripts(text: str) -> Iterator[Found]:

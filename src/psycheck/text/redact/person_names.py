@@ -29,11 +29,13 @@ from psycheck.text.redact.lists import NAMES, PATTERNS, THINGS, compiled, everyd
 _FORMS: Final = compiled(PATTERNS["persons"])
 _SURE_LOWER: Final = frozenset(name.lower() for name in SURE if len(name) > 2)
 # In lower case and without a hint around it, a name must be long and not also a word.
-_CLEAR_LOWER: Final = frozenset(
+CLEAR_LOWER: Final = frozenset(
     name
     for name in _SURE_LOWER - NAMES["no_name_lower"]
     if len(name) > 3 and "-" not in name and not everyday(name)
 )
+_PARTICLES: Final = NAMES["particles"]
+_ANY_NAME_AFTER: Final = ("role", "vocative", "vocative_end")
 _OF: Final = frozenset({"in", "of", "from", "for", "on", "to", "the"})
 _MONTHS: Final = frozenset({"May", "April", "June", "August"})
 _OPEN_TO: Final = (
@@ -56,11 +58,13 @@ def introduced(text: str, headline: bool) -> Iterator[Found]:
         thing = word_before(text, found.start())[0].lower() in NAMES["names_of_things"]
         if not thing and found[1].lower() not in NAMES["not_called"] and _rare(found[1]):
             yield _called(text, found)
-    for found in [one for form in ("role", "here_is", "missed") for one in _FORMS[form].finditer(text)]:
-        word = found[1]
-        known = word in _SURE_LOWER if word.islower() else word in SURE
-        if known or (found.re is _FORMS["role"] and word[0].isupper() and not headline and may_be_name(word)):
-            yield _name(text, found, 1)
+    for form in ("role", "vocative", "vocative_end", "here_is", "missed", "kin"):
+        for found in _FORMS[form].finditer(text):
+            word = found[1]
+            known = word in _SURE_LOWER if word.islower() else word in SURE
+            fits = form in _ANY_NAME_AFTER and word[0].isupper() and not headline and may_be_name(word)
+            if known or fits or (form == "kin" and word.title() in BOTH and word not in _PARTICLES):
+                yield _name(text, found, 1)
     for found in _FORMS["self"].finditer(text):
         word = found[2]
         if word.islower():
@@ -72,7 +76,7 @@ def introduced(text: str, headline: bool) -> Iterator[Found]:
             known = not headline and word != "Christian" and fits
         if known:
             yield _name(text, found, 2)
-    for found in _FORMS["signed"].finditer(text):
+    for found in [*_FORMS["signed"].finditer(text), *_FORMS["dashed"].finditer(text)]:
         if may_be_name(found[1]):
             yield _name(text, found, 1)
 
@@ -104,7 +108,7 @@ def acts(text: str, at: int) -> bool:
 def lower_case(text: str) -> Iterator[Found]:
     """First names that are hardly ever another word, written small."""
     for found in _FORMS["lower_word"].finditer(text):
-        if found[0] in _CLEAR_LOWER:
+        if found[0] in CLEAR_LOWER or (found[0] in _SURE_LOWER and acts(text, found.end())):
             yield Found(*found.span(), "NAME")
 
 
@@ -159,13 +163,16 @@ def strange(text: str, found: re.Match[str], follows: bool) -> bool:
     end = found.end()
     if _thing(text, found, word, marks):
         return False
+    if not found[0].isascii():  # "Léonie": hardly an English word
+        return True
     owns = _FORMS["owns"].match(text, end) is not None
     if not word or marks.rstrip("\"'”’ )")[-1:] in (".", "!", "?", ":", "…", "-", "*") or "\n" in marks:
         return owns or _doing(text, found)
     if marks in ("", ", ", ","):
         low = word.lower()
         if low == "the":
-            return word_before(text, text.rfind(word, 0, found.start()))[0].lower() == "at"
+            before = word_before(text, text.rfind(word, 0, found.start()))[0].lower()
+            return before in ("at", "in", "near", "from", "around")
         if not marks:
             deed = _doing(text, found)
             # "that" opens a clause as often as it points at a thing.

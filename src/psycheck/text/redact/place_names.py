@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from psycheck.text.redact.capitals import BOTH, FORMS, SURE, Found, may_be_name, unknown, word_before
+from psycheck.text.redact.capitals import BOTH, FORMS, SURE, TITLES, Found, may_be_name, unknown, word_before
 from psycheck.text.redact.lists import (
     CAPITALS,
     NAMES,
@@ -24,7 +24,8 @@ _REGIONS: Final = _KNOWN | PLACES["states"] | {"Georgia"}
 FIRST_OF_PLACE: Final = frozenset(place.split()[0] for place in _KNOWN | PLACES["both"])
 _KNOWN_LOWER: Final = frozenset(
     place.lower() for place in _KNOWN if len(place) > 3 and place.isascii() and "." not in place
-)
+) | frozenset(PLACES["short"])
+TAGS: Final = frozenset(place.replace(" ", "").replace(".", "").lower() for place in _KNOWN if len(place) > 3)
 
 
 def lower_case(text: str) -> Iterator[Found]:
@@ -49,6 +50,11 @@ def placed(text: str) -> Iterator[Found]:
         for found in _FORMS["water"].finditer(text):
             if any(unknown(word) for word in FORMS["word"].findall(found[0])[1:]):
                 yield Found(*found.span(), "PLACE")
+    for found in _FORMS["working"].finditer(text):
+        words = FORMS["word"].findall(found[1])
+        plain = len(words) > 1 and not any(word in CAPITALS or word in TITLES for word in words)
+        if not FORMS["field_term"].match(text, found.start(1) - 1) and (plain or any(map(unknown, words))):
+            yield Found(found.start(1), with_region(text, found.end(1)), "PLACE")
     for found in _FORMS["living"].finditer(text):
         words = found[1].split()
         # "moved to Swindon Hoping for more": everyday English at the end is not part of it.
@@ -90,7 +96,9 @@ def known_place(text: str, found: re.Match[str]) -> int:
         before = kind_before(text, found)
         sure = one in _KNOWN and one not in BOTH and not (one in PLACES["rather"] and before == "NAME")
         if sure or (one in _KNOWN | PLACES["both"] and (before == "PLACE" or _in_region(text, found, one))):
-            at = text.find(one.split()[-1], found.start()) + len(one.split()[-1])
+            at = found.start()
+            for word in one.split():  # "Wagga Wagga"
+                at = text.find(word, at) + len(word)
             more = _FORMS["state_after"].match(text, at)
             return with_region(text, more.end() if more else at)
     return 0
