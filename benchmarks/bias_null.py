@@ -1,9 +1,10 @@
 """How often `psycheck bias` calls a neutral topic gendered: against random words, and against random topics.
 
-    python benchmarks/bias_null.py NAME=ENCODER …
+    python benchmarks/bias_null.py topics NAME=ENCODER …
+    python benchmarks/bias_null.py leaning NAME=ENCODER …       topics that are known to lean: power
 
-The topics are those of topics.toml. Each is measured as a list of its own (sentence "This is {word}."), and the
-shares of p-values below .05 are counted: against lists of unrelated words from the same pool, as before, and
+The topics are those of topics.toml. Each is measured as a list of its own (sentence "This is {word}."), and
+p-values below .05 are counted: against lists of unrelated words from the same pool, as before, and
 against neighbourhoods, as `psycheck bias` draws them. The results are in docs/benchmarks/bias.md, by hand.
 """
 
@@ -40,17 +41,17 @@ def below(spec: str, files: list[Path]) -> list[int]:
     return counted.tolist()
 
 
-def main(specs: dict[str, str], folder: Path) -> str:
+def main(kind: str, specs: dict[str, str], folder: Path) -> str:
     """The table of the page."""
     files = []
-    for name, words in tomllib.loads(TOPICS.read_text("utf-8"))["topics"].items():
+    for name, words in tomllib.loads(TOPICS.read_text("utf-8"))[kind].items():
         files.append(folder / f"{name}.txt")
         files[-1].write_text("\n".join(words.split()), "utf-8")
     rows = []
     topical = association.neighbourhoods
     for name, spec in specs.items():
         for how, draw in (("unrelated words", unrelated), ("random topics", topical)):
-            association.neighbourhoods = draw
+            setattr(association, "neighbourhoods", draw)  # noqa: B010 (mypy refuses the assignment)
             size, side, either = (f"{n} of {len(files)}" for n in below(spec, files))
             rows.append([name, how, size, side, either])
     return table(["vectors", "random lists", "size, p < .05", "side, p < .05", "either, Holm"], rows)
@@ -60,4 +61,4 @@ if __name__ == "__main__":
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as made:
-        print(main(dict(one.split("=", 1) for one in sys.argv[1:]), Path(made)))
+        print(main(sys.argv[1], dict(one.split("=", 1) for one in sys.argv[2:]), Path(made)))

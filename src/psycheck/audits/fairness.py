@@ -96,8 +96,8 @@ class Fairness:
         tables = []
         for k, label in enumerate(labels):
             column = scores.labels.index(label)
-            asked = (one[:, column] for one in (pairs.before, pairs.after, pairs.placebo))
-            mine = _Label(pairs, *asked, truth[:, k], self.threshold, clusters)
+            before, after, neutral = (one[:, column] for one in (pairs.before, pairs.after, pairs.placebo))
+            mine = _Label(pairs, before, after, neutral, truth[:, k], self.threshold, clusters)
             here = {**where, "label": label, **swapped}
             findings += mine.findings(corpus, here)
             tables.append(mine.table(corpus, here))
