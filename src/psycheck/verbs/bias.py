@@ -28,6 +28,7 @@ from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
 from psycheck.scoring.answers import encode_once
+from psycheck.text.gender.names import PAIRS
 
 VERB = "bias"
 MATCHED = "of words of like frequency (rank in the file)"
@@ -119,7 +120,8 @@ def _drawn(encoder: Encoder, one: WordList, every: Sequence[WordList], how: Bias
     """The pool of random lists: words as frequent as the targets where this is known, else common words."""
     targets = {target.word.casefold() for words in every for target in words.targets}
     parts = {part for word in targets for part in word.replace("-", " ").split()}
-    avoid = frozenset(targets | parts | gender().gendered)
+    names = {name.casefold() for pair in PAIRS for name in pair}  # their neighbours are names of one gender
+    avoid = frozenset(targets | parts | names | gender().gendered)
     if isinstance(encoder, WordVectors) and encoder.by_frequency:
         entries = [
             (part,) for some in encoder.spelled([target.word for target in one.targets]) for part in some
