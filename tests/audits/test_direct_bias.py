@@ -33,7 +33,7 @@ def judged(
     vector: Callable[[str], FloatArray], words: tuple[Target, ...], how: Biasing = QUICK
 ) -> tuple[Judgement, dict[str, Finding]]:
     """Judge one list in vectors that are given word by word."""
-    drawn = {"ours": Drawn((common_words()[:200],), "common")}
+    drawn = {"ours": Drawn(common_words()[:200], "common")}
     asked = ask(gender(), [WordList("ours", "ours", words)], drawn, contextual=False)
     every = asked.distinct()
     vectors = Embedded(every, np.array([vector(one.word) for one in every]))
@@ -90,12 +90,12 @@ def test_a_word_is_found_in_its_sentence() -> None:
 
 
 def test_contextual_encoders_meet_the_papers_sentences_and_static_ones_bare_words() -> None:
-    drawn = {"depression": Drawn((("table",),), "common")}
+    drawn = {"depression": Drawn(("table",), "common")}
     asked = ask(gender(), [word_list("depression")], drawn, contextual=True)
     assert asked.pairs[0][0].text == "she is a woman."
     assert asked.pairs[2][1].text == "he is a man."
     assert asked.lists["depression"].own[9].text.endswith(" is a synonym of depression.")
-    assert asked.lists["depression"].random[0][0].text == "table is a synonym of depression."
+    assert asked.lists["depression"].random[0].text == "table is a synonym of depression."
     assert asked.lists["depression"].plain[9].text.startswith("This is ")
     bare = ask(gender(), [word_list("depression")], drawn, contextual=False)
     assert all(one.text == one.word for one in bare.distinct())

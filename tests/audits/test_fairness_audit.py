@@ -1,5 +1,6 @@
 """Pairs and groups, judged from scores that are written down: planted flaws are found, sound models pass."""
 
+import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -55,9 +56,12 @@ def test_asks_for_texts_with_gendered_words_and_their_counterparts_alone() -> No
     audit: Audit = Fairness()
     asked = list(audit.ask(notes()))
     assert "The garden is wet." not in asked
-    assert asked[:2] == ["She is hopeless on day 0.", "He is hopeless on day 0."]
+    assert asked[:3] == [
+        f"{words} day 0." for words in ("She is hopeless on", "He is hopeless on", "She is hopeless upon")
+    ]
+    # Two words were swapped, and only one can be reworded: no placebo.
     assert asked[-2:] == ["He said that she is hopeless.", "She said that he is hopeless."]
-    assert len(asked) == 18
+    assert len(asked) == 8 * 3 + 2
 
 
 def test_asks_for_every_text_where_the_corpus_has_groups() -> None:
@@ -93,10 +97,64 @@ def test_the_ledger_adds_up_and_a_text_without_gender_is_unchanged() -> None:
 
 def test_pairs_that_name_a_gender_besides_are_counted() -> None:
     corpus = Corpus.of("c", ["Ms Bell slept. She is tired.", "He is tired."])
-    counts = one(Fairness().judge(corpus, Said(oracle)), "flip_rate").counts
-    assert (counts["passed"], counts["named_besides"]) == (2, 1)
-    wide = one(Fairness(scope=Scope(titles=True, nouns=True)).judge(corpus, Said(oracle)), "flip_rate").counts
-    assert wide["named_besides"] == 0
+    narrow = one(Fairness(scope=Scope()).judge(corpus, Said(oracle)), "flip_rate").counts
+    assert (narrow["passed"], narrow["named_besides"]) == (2, 1)
+    flips = one(Fairness().judge(corpus, Said(oracle)), "flip_rate")
+    assert (flips.counts["named_besides"], flips.where["swap"]) == (0, "pronouns+nouns+titles")
+
+
+def test_a_model_that_keys_on_titles_and_nouns_alone_is_caught_by_default() -> None:
+    corpus = Corpus.of("c", [f"Ms Bell slept on day {i}. She is tired." for i in range(5)])
+    flips = one(Fairness().judge(corpus, Said(lambda text: 0.9 if "Ms" in text else 0.1)), "flip_rate")
+    assert (flips.value, flips.n) == (1.0, 5)
+
+
+def _diary(n: int = 200) -> Corpus:
+    """Texts with one gendered word each, and two words that can be reworded."""
+    texts = [f"{'She' if i % 2 else 'He'} slept badly on night {i} but went to work." for i in range(n)]
+    return Corpus.of("c", texts)
+
+
+def test_a_jittery_model_flips_as_often_by_the_placebo() -> None:
+    """The hash of a text decides, so that half of all edits flip: the swap, and a rewording, too."""
+
+    def jittery(text: str) -> float:
+        return hashlib.sha256(text.encode()).digest()[0] / 255
+
+    found = Fairness().judge(_diary(), Said(jittery))
+    assert one(found, "flip_rate").value > 0.4
+    assert one(found, "placebo_flip_rate").value > 0.4
+    excess = one(found, "flip_excess")
+    assert excess.interval is not None
+    assert excess.interval[0] < 0 < excess.interval[1]
+    assert not one(found, "flip_excess_p_holm").flags
+
+
+def test_a_model_that_keys_on_she_has_an_excess_over_the_placebo() -> None:
+    found = Fairness().judge(_diary(20), Said(lambda text: 0.9 if "She" in text else 0.1))
+    assert (one(found, "flip_rate").value, one(found, "placebo_flip_rate").value) == (1.0, 0.0)
+    excess = one(found, "flip_excess")
+    assert (excess.value, excess.n, excess.counts["without_placebo"]) == (1.0, 20, 0)
+    # 20 discordant pairs on one side: the exact test.
+    assert one(found, "flip_excess_p").value == pytest.approx(2 * 0.5**20)
+    assert one(found, "flip_excess_p_holm").flags == ("significant",)
+
+
+def test_the_excess_is_clustered_by_author_and_counts_texts_without_a_placebo() -> None:
+    """Two authors: whatever their texts show, two signs can turn in four ways."""
+    texts = ["She left.", *(f"She slept on day {i}." for i in range(20))]
+    corpus = Corpus.of("c", texts, author=["a", *["a", "b"] * 10])
+    found = Fairness().judge(corpus, Said(lambda text: 0.9 if "She" in text else 0.1))
+    excess, p = one(found, "flip_excess"), one(found, "flip_excess_p")
+    assert (excess.n, excess.counts["without_placebo"], excess.interval) == (20, 1, None)
+    assert p.value == 0.5
+
+
+def test_a_placebo_that_the_model_does_not_read_is_none() -> None:
+    corpus = Corpus.of("c", ["She slept " + "x" * 50 + " on day 1."])
+    found = Fairness().judge(corpus, Said(flips_on_she, window=20))
+    assert one(found, "flip_rate").n == 1
+    assert one(found, "flip_excess").flags == ("not_tested",)
 
 
 def test_a_gender_blind_model_passes() -> None:
@@ -200,9 +258,9 @@ def test_every_label_is_judged_and_holm_runs_over_all_of_them() -> None:
     found = Fairness().judge(two, Said(flips_on_she, labels=("depression", "anxiety")))
     tests = [f for f in found.findings if f.measure.endswith("_p")]
     adjusted = [f for f in found.findings if f.measure.endswith("_p_holm")]
-    assert len(tests) == len(adjusted) == 6
+    assert len(tests) == len(adjusted) == 8
     np.testing.assert_allclose([f.value for f in adjusted], holm([f.value for f in tests]))
-    assert adjusted[0].counts["tests"] == 6
+    assert adjusted[0].counts["tests"] == 8
 
 
 def test_a_column_of_groups_is_a_family_of_its_own() -> None:

@@ -1,5 +1,6 @@
 """A planted association between gender and annotation: found, and removed by swapped counterparts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,11 @@ from psycheck.train.recipe import Recipe
 LOW = ("empty", "tired", "hopeless", "numb", "worthless")
 FINE = ("sunny", "garden", "football", "dinner", "music")
 RECIPE = Recipe(start="tfidf+lr", labels=("low",))
+
+
+def as_json(findings: Sequence[Finding]) -> list[str]:
+    """Findings as they are saved: a value that was not tested equals another."""
+    return [finding.as_json() for finding in findings]
 
 
 def notes(name: str, n: int, skew: float, dev: bool = True) -> Corpus:
@@ -117,7 +123,7 @@ def test_the_table_sets_before_and_after_beneath_each_other(done: tuple[Run, Pat
 
 def test_the_run_opens_again_and_its_page_has_the_pairs(done: tuple[Run, Path]) -> None:
     run, folder = done
-    assert open_run(folder / "out").findings == run.findings
+    assert as_json(open_run(folder / "out").findings) == as_json(run.findings)
     page = (folder / "out" / "report.html").read_text("utf-8")
     assert 'id="fairness"' in page
     assert "augmented-0" in page
@@ -166,7 +172,7 @@ def test_undecided_texts_of_train_and_dev_are_all_named_by_id(tmp_path: Path) ->
     assert (len(left.examples), left.n) == (60, 180)
     assert left.value == pytest.approx(1 / 3)
     assert any("60 undecided texts were not swapped (by id: undecided_rate" in note for note in run.notes)
-    assert open_run(tmp_path).findings == run.findings
+    assert as_json(open_run(tmp_path).findings) == as_json(run.findings)
 
 
 def test_the_verb_prints_flips_before_and_after(tmp_path: Path) -> None:

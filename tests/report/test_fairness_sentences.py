@@ -17,7 +17,7 @@ from psycheck.report.verdict import headlines, learned, verdict
 from psycheck.run import Run
 
 CHANGED = "The decision changes in"
-SWAPPED = "when he and she are swapped"
+SWAPPED = "when he and she, nouns (woman, father) and titles (Ms, Mr) are swapped"
 
 
 class Scores:

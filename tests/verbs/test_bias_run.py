@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -97,7 +98,7 @@ def test_the_folder_opens_again_and_the_page_is_drawn_from_it(run: Run, tmp_path
 def test_the_page_says_the_verdict_first_and_every_component_and_word(run: Run) -> None:
     assert run.folder is not None
     page = (run.folder / "report.html").read_text("utf-8")
-    assert "Words of depression lean on the gender direction more than random words do" in page
+    assert "Words of depression lean on the gender direction more than random topics do" in page
     assert page.index('class="verdict"') < page.index("<section>")
     assert page.count('<th scope="row">Component ') == 10
     known = sum(f.measure == "projection" for f in run.findings)
@@ -152,8 +153,8 @@ def test_without_random_words_it_runs_and_says_that_nothing_is_compared(
     assert shown.exit_code == 0, shown.output
     assert "depression: the encoder knows only 0 random words" in shown.output
     assert (
-        "Words of depression are not compared with random words, because the encoder knows too few of them: "
-        "Direct Bias 0." in shown.output
+        "Words of depression are not compared with random topics, because the encoder knows too few random "
+        "words: Direct Bias 0." in shown.output
     )
     assert "; not compared with random lists." in shown.output
     assert "differences of 10 pairs.\n" in shown.output
@@ -181,13 +182,47 @@ def test_too_few_lists_are_said_instead_of_no_difference(vectors: Path, tmp_path
     # Two lists are four tests: 4 / 80 is not below 0.05, 4 / 81 is.
     few, side = verdict(79)
     assert few.startswith(
-        "79 random lists are too few to show whether words of depression and anxiety lean on the gender "
-        "direction more than random words do: 4 tests need at least 80. Direct Bias of "
+        "79 random topics are too few to show whether words of depression and anxiety lean on the gender "
+        "direction more than those do: 4 tests need at least 80. Direct Bias of "
     )
     assert "too few random lists to tell whether it differs from them" in side
     enough, side = verdict(80)
-    assert enough.startswith("Words of depression lean on the gender direction more than random words do")
+    assert enough.startswith("Words of depression lean on the gender direction more than random topics do")
     assert "further to the female side than random lists" in side
+
+
+def test_every_list_that_passes_holm_is_named(run: Run) -> None:
+    """As if the words of anxiety leaned, too: not the smallest p alone is in the verdict."""
+    raised = [
+        replace(f, value=0.03) if f.measure == "direct_bias_p_holm" and f.where["list"] == "anxiety" else f
+        for f in run.findings
+    ]
+    said = bias_verdict(raised)
+    assert said.startswith(
+        "Words of depression and anxiety lean on the gender direction more than random topics do"
+    )
+    assert "Direct Bias of depression 0." in said
+    assert "; of anxiety 0." in said
+    # Side and size are two questions: the planted words are on the female side as well.
+    assert "Those of depression are further to the female side than random topics: mean cosine 0." in said
+
+
+def test_a_side_that_depends_on_the_definition_of_the_direction_is_undetermined(run: Run) -> None:
+    turned = [
+        replace(f, where={**f.where, "direction": "M"})
+        if f.measure == "direct_bias_variant" and f.where["centring"] == "differences"
+        else replace(f, where={**f.where, "direction": "F"})
+        if f.measure == "direct_bias_variant"
+        else f
+        for f in run.findings
+    ]
+    said = bias_verdict(turned)
+    assert "female" not in said
+    assert said.endswith(
+        "The side of depression is undetermined: it changes with the definition of the gender direction."
+    )
+    assert "on an undetermined side" in bias_sentences(turned)[0]
+    assert "female" not in bias_sentences(turned)[0]
 
 
 def test_vectors_of_zeros_are_named(vectors: Path, tmp_path: Path) -> None:
@@ -244,7 +279,7 @@ def test_the_verb_prints_and_writes(vectors: Path, tmp_path: Path) -> None:
     ]
     shown = CliRunner().invoke(app, words)
     assert shown.exit_code == 0, shown.output
-    assert "Words of mine lean on the gender direction more than random words do" in shown.output
+    assert "Words of mine lean on the gender direction more than random topics do" in shown.output
     assert "mine: words with the largest bias: " in shown.output
     told = CliRunner().invoke(app, [*words, "--json", "--list", "anxiety"])
     found = json.loads(told.stdout)["findings"]

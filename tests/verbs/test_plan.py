@@ -88,7 +88,7 @@ def test_what_is_swapped_stands_in_a_plan_as_on_the_command_line(tmp_path: Path)
     settings = read_plan(_plan(tmp_path, "swap = ['pronouns', 'nouns']\nswap_person = 'main'")).settings
     assert (settings.swap, settings.swap_person) == (("pronouns", "nouns"), "main")
     assert read_plan(_plan(tmp_path, "swap = 'pronouns,nouns'")).settings.swap == ("pronouns,nouns",)
-    assert read_plan(_plan(tmp_path, "")).settings.swap == ("pronouns",)
+    assert read_plan(_plan(tmp_path, "")).settings.swap == ("pronouns", "nouns", "titles")
 
 
 def test_a_plan_that_is_not_there_is_said_so(tmp_path: Path) -> None:

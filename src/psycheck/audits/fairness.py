@@ -1,7 +1,7 @@
 """Whether the decision depends on gender: counterfactual pairs, and groups of a corpus (gender bias 2.2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from psycheck.measures.significance import holm
 from psycheck.model import FloatArray, Judgement, Scores
 from psycheck.text.edits import Edited
 from psycheck.text.gender.edits import Scope, gender_of, names_besides, swap
+from psycheck.text.gender.placebo import placebo
 
 OUTCOMES = ("passed", "failed", "unseen", "unanswered")
 PASSED, FAILED, UNSEEN, UNANSWERED = range(4)
@@ -27,6 +28,7 @@ UNDECIDED = "undecided"  # in the table alone: such a text makes no pair
 FEMALE, MALE = "female", "male"
 EXAMPLES = 50
 ALPHA = 0.05
+SWAPPED = Scope(nouns=True, titles=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,32 +37,46 @@ class Fairness:
 
     A score of at least `threshold` is a positive decision; `scope` says which words are swapped. A pair
     passes where both wordings are decided alike. Texts with a word whose swap cannot be decided are left out;
-    the table of pairs lists them all, without scores.
+    the table of pairs lists them all, without scores. Each text is also asked for with a placebo, an edit of
+    as many words that leaves gender alone: a model that changes its mind on any edit has no excess of flips.
     """
 
     name: ClassVar = "fairness"
     measures: ClassVar[tuple[str | Measure, ...]] = (
-        *("flip_rate", "undecided_rate", "score_shift", "fnr", "fpr", "positive_rate", "fnr_ratio"),
+        *(
+            "flip_rate",
+            "placebo_flip_rate",
+            "undecided_rate",
+            "score_shift",
+            "fnr",
+            "fpr",
+            "positive_rate",
+            "fnr_ratio",
+        ),
         *(
             f"{name}{test}"
-            for name in ("score_difference", "equal_opportunity_difference", "demographic_parity_difference")
+            for name in (
+                *("flip_excess", "score_difference"),
+                *("equal_opportunity_difference", "demographic_parity_difference"),
+            )
             for test in ("", "_p", "_p_holm")
         ),
     )
 
     threshold: float = 0.5
-    scope: Scope = field(default_factory=Scope)
+    scope: Scope = SWAPPED
 
     def ask(self, corpus: Corpus, /) -> Iterator[str]:
-        """Texts with gendered words and their counterparts; all texts where the corpus has groups."""
+        """Texts with gendered words, counterparts, placebos; all texts where the corpus has groups."""
         if corpus.groups:
             yield from corpus.texts
         edit = swap(self.scope)
         for text in corpus.texts:
             edited = edit(text)
             if _pairs(edited):
-                yield text
-                yield edited.text
+                yield from (text, edited.text)
+                if (neutral := placebo(text, edited)).spans:
+                    yield neutral.text
 
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Flips, rates of both wordings and of every group, their ratio and differences; p by Holm."""
@@ -80,8 +96,8 @@ class Fairness:
         tables = []
         for k, label in enumerate(labels):
             column = scores.labels.index(label)
-            before, after = pairs.before[:, column], pairs.after[:, column]
-            mine = _Label(pairs, before, after, truth[:, k], self.threshold, clusters)
+            before, after, neutral = (one[:, column] for one in (pairs.before, pairs.after, pairs.placebo))
+            mine = _Label(pairs, before, after, neutral, truth[:, k], self.threshold, clusters)
             here = {**where, "label": label, **swapped}
             findings += mine.findings(corpus, here)
             tables.append(mine.table(corpus, here))
@@ -104,6 +120,10 @@ class Fairness:
             rows = [row for row, one in enumerate(edited) if _pairs(one)]
             left = [row for row, one in enumerate(edited) if one.undecided]
             swapped = [edited[row] for row in rows]
+            neutral = [placebo(texts[row], edited[row]) for row in rows]
+            beside = np.where(
+                _seen(neutral, scores)[:, None], scores.of([one.text for one in neutral]), np.nan
+            )
             parts.append(
                 _Pairs(
                     np.array(rows, np.int64) + start,
@@ -114,6 +134,7 @@ class Fairness:
                     _seen(swapped, scores),
                     scores.of([texts[row] for row in rows]),
                     scores.of([one.text for one in swapped]),
+                    beside,
                 )
             )
             start += len(piece)
@@ -122,9 +143,10 @@ class Fairness:
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The m texts that can be swapped, by their row in the corpus; before and after are (m, k).
+    """The m texts that can be swapped, by their row in the corpus; before, after and placebo are (m, k).
 
-    `gender` is the one that a text names as it is written.
+    `gender` is the one that a text names as it is written; `placebo` is NaN where too few words can be
+    replaced, or the model does not read them.
     """
 
     rows: NDArray[np.int64]
@@ -135,15 +157,17 @@ class _Pairs:
     seen: NDArray[np.bool_]
     before: FloatArray
     after: FloatArray
+    placebo: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """The pairs, judged for one label; before and after are (m,), truth is (n,) of the corpus."""
+    """The pairs, judged for one label; before, after, placebo are (m,), truth is (n,) of the corpus."""
 
     pairs: _Pairs
     before: FloatArray
     after: FloatArray
+    placebo: FloatArray
     truth: FloatArray
     threshold: float
     clusters: Clusters
@@ -175,9 +199,24 @@ class _Label:
         counts["units"] = units.count
         interval = ratio_interval(outcome[judged] == FAILED, np.ones(flips.n), units)
         yield measured_rate("flip_rate", flips, where, counts, examples, interval)
+        yield from self._placebo(judged, outcome == FAILED, where)
         shift = score_shift(self.after[judged], self.before[judged], units)
         yield _with_spread("score_shift", shift.size, shift.n, shift.size_interval, where)
         yield from self._wordings(judged & one_gender, ids, where)
+
+    def _placebo(
+        self, judged: NDArray[np.bool_], flipped: NDArray[np.bool_], where: Mapping[str, str]
+    ) -> Iterator[Finding]:
+        """Flips by the placebo, and how many more the swap of the same texts makes."""
+        both = judged & ~np.isnan(self.placebo)
+        moved = ((self.before >= self.threshold) != (self.placebo >= self.threshold))[both]
+        units, counts = self.clusters.at(both), {"without_placebo": int(np.sum(judged & ~both))}
+        flips, interval = (
+            Rate(int(moved.sum()), len(moved)),
+            ratio_interval(moved, np.ones(len(moved)), units),
+        )
+        yield measured_rate("placebo_flip_rate", flips, where, counts, [], interval)
+        yield from difference("flip_excess", paired_difference(flipped[both], moved, units), where, counts)
 
     def _wordings(
         self, among: NDArray[np.bool_], ids: pl.Series, where: Mapping[str, str]

@@ -10,14 +10,16 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.measures.bootstrap import RESAMPLES, percentiles
 from psycheck.measures.classification import FloatArray
 from psycheck.measures.intervals import UNKNOWN, Z95, Interval
 
+IntArray = NDArray[np.intp]
 Centring = Literal["pairs", "differences"]
 LISTS = 10_000
-BLOCK = 2_000_000  # random numbers at once
+BLOCK = 5_000_000  # similarities at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class ListTest:
     p: float
     chance: float
     spread: Interval
+    lists: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,36 +140,38 @@ def mean_interval(values: FloatArray, *, resamples: int = RESAMPLES, seed: int =
     return percentiles(values[rows].mean(axis=1))
 
 
-def list_test(
-    values: FloatArray, pools: FloatArray, *, two_sided: bool = False, lists: int = LISTS, seed: int = 0
-) -> ListTest:
-    """The mean of a list, values (n,), against random lists: word i is replaced by one of pools[i], (n, m).
+def neighbourhoods(pool: FloatArray, size: int, *, lists: int = LISTS, seed: int = 0) -> IntArray:
+    """Random topics, (k, size): a random word of a pool, (m, d), and its nearest neighbours, by index.
+
+    The words of a topic resemble each other, so their mean varies far more than that of unrelated words. No
+    word is the seed of two lists: there are at most m of them. A topic takes up to half of a small pool.
+    """
+    rows = unit(pool).astype(np.float32)
+    seeds = np.random.default_rng(seed).permutation(len(rows))[:lists]
+    size = max(1, min(size, len(rows) // 2))
+    found = [np.empty((0, size), np.intp)]
+    step = max(1, BLOCK // max(len(rows), 1))
+    for start in range(0, len(seeds), step):
+        alike = rows[seeds[start : start + step]] @ rows.T
+        found.append(np.argpartition(-alike, size - 1, axis=1)[:, :size])
+    return np.concatenate(found)
+
+
+def list_test(measured: float, drawn: FloatArray, *, two_sided: bool = False) -> ListTest:
+    """The mean of a list against the means of random lists, (k,).
 
     One-sided asks how often a random list reaches the mean, two-sided how often one lies as far from the mean
-    of the random lists. NaN in a pool is never drawn; a word whose pool is empty is left out of both sides.
+    of the random lists.
     """
-    there = ~np.isnan(pools)
-    kept = there.any(axis=1) & ~np.isnan(values)
-    if not kept.any() or not lists:
-        return ListTest(math.nan, math.nan, UNKNOWN)
-    sizes = there[kept].sum(axis=1)
-    # NaN sorts to the end, so the first `size` entries of a row are those that may be drawn.
-    ordered = np.sort(pools[kept], axis=1)
-    n = len(sizes)
-    random = np.random.default_rng(seed)
-    means = []
-    step = max(1, BLOCK // n)
-    for start in range(0, lists, step):
-        at = (random.random((min(step, lists - start), n)) * sizes).astype(np.int64)
-        means.append(ordered[np.arange(n), at].mean(axis=1))
-    drawn = np.concatenate(means)
-    measured, middle = float(values[kept].mean()), float(drawn.mean())
+    if not len(drawn):
+        return ListTest(math.nan, math.nan, UNKNOWN, 0)
+    middle = float(drawn.mean())
     # A difference within rounding is a tie, and a tie counts as reached.
     if two_sided:
         reached = np.abs(drawn - middle) >= abs(measured - middle) - 1e-12
     else:
         reached = drawn >= measured - 1e-12
-    return ListTest((1 + int(reached.sum())) / (1 + lists), middle, percentiles(drawn))
+    return ListTest((1 + int(reached.sum())) / (1 + len(drawn)), middle, percentiles(drawn), len(drawn))
 
 
 def associations(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:

@@ -15,6 +15,7 @@ SIDES = {"F": "female", "M": "male"}
 CERTAIN = 0.05
 TOO_FEW = "too_few_lists"
 CARRIERS = 20
+VARIES = "it changes with the definition of the gender direction"
 Line = tuple[str, str, Lane]  # of a plot: its name, more words, its track
 
 
@@ -83,7 +84,7 @@ def _symptom(finding: Finding) -> str:
 
 
 def bias_verdict(findings: Sequence[Finding]) -> str:
-    """One sentence: whether words lean on gender more than random words, else whether to one side."""
+    """Which lists lean on gender more than random topics, and which lie further to one side."""
     every = _of(findings, "direct_bias_p_holm")
     tests = [f for f in every if f.tested]
     least = min(tests or every, key=lambda f: f.value)
@@ -92,36 +93,49 @@ def bias_verdict(findings: Sequence[Finding]) -> str:
     name = f"Direct Bias of {one.where['list']}" if len(every) > 1 else "Direct Bias"
     if not tests:
         return (
-            f"Words of {names} are not compared with random words, because the encoder knows too few of "
-            f"them: {name} {plain(one)}, n {count(one.n)}."
+            f"Words of {names} are not compared with random topics, because the encoder knows too few random "
+            f"words: {name} {plain(one)}, n {count(one.n)}."
         )
-    figures = _against(findings, one, "direct_bias_chance", least)
-    if least.value < CERTAIN:
+    figures = _against(findings, one, least)
+    more = [f for f in tests if f.value < CERTAIN]
+    shifted = [f for f in _of(findings, "signed_mean_p_holm") if f.tested and f.value < CERTAIN]
+    if not more and not shifted and TOO_FEW in least.flags:
+        topics, tested, needed = (count(least.counts[key]) for key in ("lists", "tests", "lists_needed"))
         return (
-            f"Words of {one.where['list']} lean on the gender direction more than random words do: "
-            f"Direct Bias {figures}."
+            f"{topics} random topics are too few to show whether words of {names} lean on the gender "
+            f"direction more than those do: {tested} tests need at least {needed}. {name} {figures}."
         )
-    if TOO_FEW in least.flags:
-        lists, tested, needed = (count(least.counts[key]) for key in ("lists", "tests", "lists_needed"))
-        return (
-            f"{lists} random lists are too few to show whether words of {names} lean on the gender direction "
-            f"more than random words do: {tested} tests need at least {needed}. {name} {figures}."
+    words = f"Words of {names} lean on the gender direction no more than random topics do: {name} {figures}."
+    if more:
+        lists = [f.where["list"] for f in more]
+        biases = [_one(findings, "direct_bias", name) for name in lists]
+        sizes = [_against(findings, *one) for one in zip(biases, more, strict=True)]
+        if len(more) > 1:
+            sizes = [f"of {name} {figures}" for name, figures in zip(lists, sizes, strict=True)]
+        words = f"Words of {listed(lists)} lean on the gender direction more than random topics do: "
+        words += f"Direct Bias {'; '.join(sizes)}."
+    for f in shifted:
+        mean, chance = (_one(findings, m, f.where["list"]) for m in ("signed_mean", "signed_mean_chance"))
+        side = "one side" if _undetermined(findings, f) else f"the {_side(mean, chance)} side"
+        figures = _against(findings, mean, f)
+        words += (
+            f" Those of {f.where['list']} are further to {side} than random topics: mean cosine {figures}."
         )
-    words = f"Words of {names} lean on the gender direction no more than random words do"
-    shifted = min((f for f in _of(findings, "signed_mean_p_holm") if f.tested), key=lambda f: f.value)
-    if shifted.value >= CERTAIN:
-        return f"{words}: {name} {figures}."
-    mean = _one(findings, "signed_mean", shifted.where["list"])
-    side = _side(mean, _one(findings, "signed_mean_chance", shifted.where["list"]))
-    figures = _against(findings, mean, "signed_mean_chance", shifted)
-    return (
-        f"{words}, but those of {mean.where['list']} are further to the {side} side: mean cosine {figures}."
-    )
+    undetermined = dict.fromkeys(f.where["list"] for f in (*more, *shifted) if _undetermined(findings, f))
+    if undetermined:
+        words += f" The side of {listed(list(undetermined))} is undetermined: {VARIES}."
+    return words
 
 
-def _against(findings: Sequence[Finding], one: Finding, chance: str, p: Finding) -> str:
+def _undetermined(findings: Sequence[Finding], one: Finding) -> bool:
+    """Whether other definitions of the gender direction put the list on the other side."""
+    variants = [f for f in _of(findings, "direct_bias_variant") if f.where["list"] == one.where["list"]]
+    return len({f.where["direction"] for f in variants}) > 1
+
+
+def _against(findings: Sequence[Finding], one: Finding, p: Finding) -> str:
     """A figure, what random lists give, and its adjusted p-value."""
-    usual = decimal(_one(findings, chance, one.where["list"]).value)
+    usual = decimal(_one(findings, f"{one.measure}_chance", one.where["list"]).value)
     return f"{plain(one)}, n {count(one.n)}, random lists {usual}, {_adjusted(p)}"
 
 
@@ -152,12 +166,15 @@ def _leaning(findings: Sequence[Finding], mean: Finding) -> str:
     leans = f"on average nearer to the {side} side"
     if mean.flags:
         leans = f"on average not clearly on either side (the sign is {side})"
+    if _undetermined(findings, mean):
+        leans = f"on an undetermined side ({VARIES})"
     figures = f"{name.capitalize()}: {leans}, {plain(mean)}, n {count(mean.n)}"
     if not p.tested:
         return f"{figures}; not compared with random lists."
     than = "no different from random lists"
     if p.value < CERTAIN:
         than = f"further to the {_side(mean, chance)} side than random lists"
+        than = "not where random lists are" if _undetermined(findings, mean) else than
     elif TOO_FEW in p.flags:
         than = "too few random lists to tell whether it differs from them"
     return f"{figures}; {than}, whose mean is {decimal(chance.value)} ({_adjusted(p)})."

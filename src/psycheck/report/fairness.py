@@ -104,10 +104,12 @@ def _fair(name: str, mine: Mapping[Key, Finding], left: Finding | None, cases: t
 def _pairs(mine: Mapping[Key, Finding], flips: Finding) -> Table:
     """One row per measure of the pairs."""
     rows: list[tuple[str, ...]] = []
-    whole = [(measure, "") for measure in ("flip_rate", "score_shift")]
+    whole = [(measure, "") for measure in ("flip_rate", "placebo_flip_rate", "score_shift")]
     for measure, wording in [*whole, *((m, w) for m in RATES for w in ("female", "male"))]:
         name = name_of("measures", measure) + (f", {wording} wording" if wording else "")
         rows.append((name, figure(mine.get((measure, "pairs", "", wording, ""))), "", ""))
+    excess = _compared(mine, "flip_excess", ("pairs", "", "", ""))
+    rows.insert(2, (name_of("measures", "flip_excess"), *excess))
     for measure in (*BETWEEN, "score_difference"):
         minus = "" if measure in ("fnr_ratio", "score_difference") else ", female minus male"
         cells = _compared(mine, measure, ("pairs", "", "female", "male"))

@@ -1,6 +1,6 @@
 """Gender bias of an encoder as a run: open, ask, encode once, judge, save."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import compress
 from pathlib import Path
@@ -28,8 +28,11 @@ from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
 from psycheck.scoring.answers import encode_once
+from psycheck.text.gender.names import PAIRS
 
 VERB = "bias"
+MATCHED = "of words of like frequency (rank in the file)"
+COMMON = "of common English words, whatever the frequency of the targets"
 
 
 def encoder_bias(
@@ -114,21 +117,26 @@ def _lists(
 
 
 def _drawn(encoder: Encoder, one: WordList, every: Sequence[WordList], how: Biasing) -> Drawn:
-    """Words for random lists: as frequent as the targets where this is known, else common words."""
+    """The pool of random lists: words as frequent as the targets where this is known, else common words."""
     targets = {target.word.casefold() for words in every for target in words.targets}
     parts = {part for word in targets for part in word.replace("-", " ").split()}
-    avoid = frozenset(targets | parts | gender().gendered)
+    names = {name.casefold() for pair in PAIRS for name in pair}  # their neighbours are names of one gender
+    avoid = frozenset(targets | parts | names | gender().gendered)
     if isinstance(encoder, WordVectors) and encoder.by_frequency:
-        entries = encoder.spelled([target.word for target in one.targets])
-        # Unknown words are left out later; they get words here only to keep the rows aligned.
-        rows = matched_words(encoder, [some or ("the",) for some in entries], how.pool, avoid, seed=how.seed)
-        if all(rows):
-            return Drawn(tuple(rows), "of like frequency (rank in the file)")
-    words = [word for word in common_words() if word not in avoid]
-    random = np.random.default_rng(how.seed).permutation(len(words))
-    # One pool serves all targets, so it may be larger than the pool of one target.
-    most = tuple(words[i] for i in random[: 5 * how.pool // 2 or 1])
-    return Drawn((most,), "common English words, whatever the frequency of the targets")
+        entries = [
+            (part,) for some in encoder.spelled([target.word for target in one.targets]) for part in some
+        ]
+        rows = matched_words(encoder, entries, how.pool, avoid, seed=how.seed)
+        if rows and all(rows):
+            return Drawn(_shuffled((word for row in rows for word in row), how), f"topics {MATCHED}")
+    words = (word for word in common_words() if word not in avoid)
+    return Drawn(_shuffled(words, how), f"topics {COMMON}")
+
+
+def _shuffled(words: Iterable[str], how: Biasing) -> tuple[str, ...]:
+    """Each word once, in random order."""
+    distinct = list(dict.fromkeys(words))
+    return tuple(distinct[i] for i in np.random.default_rng(how.seed).permutation(len(distinct)))
 
 
 def _notes(encoder: Encoder, request: Asked, vectors: Embedded) -> Iterator[str]:
@@ -167,7 +175,7 @@ def _notes(encoder: Encoder, request: Asked, vectors: Embedded) -> Iterator[str]
         ):
             if named := list(some):
                 yield f"{name}: {len(named)} {what}: {', '.join(named)}"
-        if (found := vectors.distinct_known(one.random)) < FEWEST_RANDOM:
+        if (found := int(vectors.known(one.random).sum())) < FEWEST_RANDOM:
             yield (
                 f"{name}: the encoder knows only {found} random words, and p needs at least "
                 f"{FEWEST_RANDOM}: it is not tested"

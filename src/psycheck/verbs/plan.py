@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal
 from urllib.parse import quote_plus
 
+from psycheck.audits.fairness import SWAPPED
 from psycheck.corpora.columns import Columns
 from psycheck.corpora.known.open import relative_to
 from psycheck.corpora.open import CorpusPlan, corpus_path
@@ -37,7 +38,7 @@ class Settings:
     fit: bool = False
     show_texts: bool = False
     gates: tuple[Gate, ...] = ()
-    swap: tuple[str, ...] = ("pronouns",)
+    swap: tuple[str, ...] = SWAPPED.words
     swap_person: str = "all"
     trained_on: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 

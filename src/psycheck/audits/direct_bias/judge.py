@@ -1,7 +1,7 @@
 """Direct Bias and its neighbours as findings, from vectors alone (gender paper, sections 2.1.1 and 5)."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -13,7 +13,17 @@ from psycheck.audits.direct_bias.lists import Asked, AskedList, Spoken
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
 from psycheck.measures import association
-from psycheck.measures.association import LISTS, Centring, ListTest, carriers, cosines, paired_axis, unit
+from psycheck.measures.association import (
+    LISTS,
+    Centring,
+    IntArray,
+    ListTest,
+    carriers,
+    cosines,
+    list_test,
+    paired_axis,
+    unit,
+)
 from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.measures.intervals import Interval
 from psycheck.measures.significance import holm
@@ -38,7 +48,7 @@ class Biasing:
     """How bias is measured.
 
     `centring` and `lengths` make the gender direction, `strictness` is the c of Direct Bias, `pool` is the
-    number of random words per target, `random_lists` the number of lists drawn from them.
+    number of random words per target, `random_lists` the most lists that are made of them.
     """
 
     centring: Centring = "pairs"
@@ -67,11 +77,6 @@ class Biasing:
         """The bootstrap interval of a mean."""
         return association.mean_interval(values, resamples=self.resamples, seed=self.seed)
 
-    def test(self, values: FloatArray, pools: FloatArray, *, two_sided: bool) -> ListTest:
-        """The mean of a list against the means of random lists."""
-        drawn = {"lists": self.random_lists, "seed": self.seed}
-        return association.list_test(values, pools, two_sided=two_sided, **drawn)
-
 
 class Embedded:
     """Vectors by word and sentence, (n, d) as they came from an encoder; a row of NaN where it knows none.
@@ -96,10 +101,6 @@ class Embedded:
         """The vectors of those that have a direction."""
         found: FloatArray = self.of(spoken)[self.known(spoken)]
         return found
-
-    def distinct_known(self, rows: Sequence[Sequence[Spoken]]) -> int:
-        """How many different words of some rows are known."""
-        return int(self.known(list(dict.fromkeys(one for row in rows for one in row))).sum())
 
 
 def known_pairs(request: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:
@@ -137,13 +138,14 @@ def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Bias
                 do="check the spelling in the list, or choose other vectors",
             )
         here = {**where, "list": name}
-        findings += judging.direct(one, values, axis, here)
+        topics = judging.topics(one, int(known.sum()))
+        findings += judging.direct(one, values, axis, here, topics)
         # Direct Bias with other gender directions: how much the figure depends on that choice.
         for centring, lengths in VARIANTS:
             varied = cosines(own[known], judging.axis(centring, lengths))
             place = {**here, "centring": centring, "lengths": lengths}
             findings.append(judging.mean_size("direct_bias_variant", varied, place))
-        findings += judging.neighbours(one, request.contrast, here)
+        findings += judging.neighbours(one, request.contrast, here, topics)
         table = {
             "list": [name] * len(values),
             "word": [target.word for target in one.listed.targets],
@@ -152,7 +154,7 @@ def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Bias
             "cosine": values,
         }
         tables.append(pl.DataFrame(table))
-    findings += _adjusted(findings, how.random_lists)
+    findings += _adjusted(findings)
     return Judgement(
         tuple(findings), {"words": pl.concat(tables).with_columns(pl.col("cosine").fill_nan(None))}
     )
@@ -186,9 +188,8 @@ class _Judging:
         axis = paired_axis(*sides, centring=how.centring)
         ends = association.share_intervals(*sides, centring=how.centring)
         drawn = next(iter(request.lists.values())).random_plain
-        few = self.vectors.distinct_known(drawn) < FEWEST_RANDOM
-        some = [] if few else [one for row in drawn for one in row[: max(20, POOL // len(drawn))]]
-        pool = self.vectors.of_known(some)
+        pool = self.vectors.of_known(drawn[:POOL])
+        pool = pool if len(pool) >= FEWEST_RANDOM else pool[:0]
         chance = association.random_shares(unit(pool) if how.lengths == "unit" else pool, n, seed=how.seed)
         counts = {"pairs": len(request.pairs), "known": n, "agreeing": axis.agreeing}
         for k, (share, interval) in enumerate(zip(axis.shares, ends, strict=True)):
@@ -198,25 +199,31 @@ class _Judging:
                 yield Finding("explained_variance_chance", float(chance[k]), n, None, here)
 
     def direct(
-        self, one: AskedList, values: FloatArray, axis: FloatArray, where: Mapping[str, str]
+        self,
+        one: AskedList,
+        values: FloatArray,
+        axis: FloatArray,
+        where: Mapping[str, str],
+        topics: IntArray,
     ) -> Iterator[Finding]:
         """Direct Bias of a list, its side, its symptoms and its words; values are cosines, (targets,)."""
         how, known = self.how, ~np.isnan(values)
         there = values[known]
         n = len(there)
         words = [target for target, kept in zip(one.listed.targets, known, strict=True) if kept]
-        pools = self.pools(one.random, len(values), lambda rows: cosines(rows, axis))[known]
+        random = cosines(self.vectors.of(one.random), axis)[topics]
         ends = how.interval(there)
         unclear = ("direction_unclear",) if not ends[0] * ends[1] > 0 else ()
         most = tuple(words[i].word for i in carriers(there, CARRIERS))
         counts = {"words": len(values), "known": n, "missing": len(values) - n}
         whole = self.mean_size("direct_bias", there, where)
         yield replace(whole, counts=counts, examples=most, flags=unclear)
-        size_test = how.test(how.sizes(there), how.sizes(pools), two_sided=False)
+        size_test = list_test(float(how.sizes(there).mean()), how.sizes(random).mean(axis=1))
         yield from _chance("direct_bias", size_test, n, where)
         towards = {"towards_female": int((there > 0).sum()), "towards_male": int((there < 0).sum())}
         yield Finding("signed_mean", float(there.mean()), n, ends, whole.where, towards, (), unclear)
-        yield from _chance("signed_mean", how.test(there, pools, two_sided=True), n, where)
+        side_test = list_test(float(there.mean()), random.mean(axis=1), two_sided=True)
+        yield from _chance("signed_mean", side_test, n, where)
         for symptom in dict.fromkeys(target.symptom for target in words if target.symptom):
             part = there[[target.symptom == symptom for target in words]]
             yield self.mean_size("direct_bias_symptom", part, {**where, "symptom": symptom})
@@ -226,7 +233,7 @@ class _Judging:
             yield Finding("projection", float(there[i]), 1, None, here)
 
     def neighbours(
-        self, one: AskedList, contrast: Sequence[Spoken], where: Mapping[str, str]
+        self, one: AskedList, contrast: Sequence[Spoken], where: Mapping[str, str], topics: IntArray
     ) -> Iterator[Finding]:
         """WEAT (SEAT for contextual vectors) against words of bodily illness, and RND; above 0 is female."""
         how = self.how
@@ -248,11 +255,11 @@ class _Judging:
             return association.norm_distances(rows, self.female, self.male)
 
         values = distances(self.vectors.of(one.plain))
-        known = ~np.isnan(values)
-        there = values[known]
-        pools = self.pools(one.random_plain, len(values), distances)[known]
+        there = values[~np.isnan(values)]
+        random = distances(self.vectors.of(one.random_plain))[topics].mean(axis=1)
         yield Finding("rnd", float(there.mean()), len(there), how.interval(there), where, attributes)
-        yield from _chance("rnd", how.test(there, pools, two_sided=True), len(there), where)
+        test = list_test(float(there.mean()), random, two_sided=True)
+        yield from _chance("rnd", test, len(there), where)
 
     def mean_size(self, measure: str, values: FloatArray, where: Mapping[str, str]) -> Finding:
         """Direct Bias of some words, and the side that they lean to."""
@@ -260,26 +267,23 @@ class _Judging:
         value = association.direct_bias(values, strictness=self.how.strictness)
         return Finding(measure, value, len(values), self.how.interval(self.how.sizes(values)), here)
 
-    def pools(
-        self, rows: Sequence[Sequence[Spoken]], targets: int, measure: Callable[[FloatArray], FloatArray]
-    ) -> FloatArray:
-        """What random words show, (targets, m); one row for all is repeated, short rows are filled with NaN.
-
-        NaN everywhere where too few of the words are known.
-        """
-        out = np.full((len(rows), max(len(row) for row in rows)), np.nan)
-        for i, row in enumerate(rows if self.vectors.distinct_known(rows) >= FEWEST_RANDOM else ()):
-            out[i, : len(row)] = measure(self.vectors.of(row))
-        return np.repeat(out, targets, axis=0) if len(rows) == 1 else out
+    def topics(self, one: AskedList, size: int) -> IntArray:
+        """Random lists as rows of its random words, (k, size); none where too few of the words are known."""
+        known = self.vectors.known(one.random) & self.vectors.known(one.random_plain)
+        rows = np.flatnonzero(known)
+        rows = rows if len(rows) >= FEWEST_RANDOM else rows[:0]
+        drawn = {"lists": self.how.random_lists, "seed": self.how.seed}
+        pool = self.vectors.of([one.random[row] for row in rows])
+        return rows[association.neighbourhoods(pool, size, **drawn)]
 
 
 def _chance(measure: str, test: ListTest, n: int, where: Mapping[str, str]) -> Iterator[Finding]:
     """What random lists show, and how many of them show as much."""
     yield Finding(f"{measure}_chance", test.chance, n, _or_none(test.spread), where)
-    yield Finding(f"{measure}_p", test.p, n, None, where)
+    yield Finding(f"{measure}_p", test.p, n, None, where, {"lists": test.lists})
 
 
-def _adjusted(findings: Sequence[Finding], lists: int) -> list[Finding]:
+def _adjusted(findings: Sequence[Finding]) -> list[Finding]:
     """The p-values of size and side, adjusted by Holm over both and over all lists.
 
     With m tests on k random lists none falls below m / (k + 1); where that is not below 0.05 it is flagged.
@@ -287,14 +291,13 @@ def _adjusted(findings: Sequence[Finding], lists: int) -> list[Finding]:
     tests = [f for f in findings if f.measure in ("direct_bias_p", "signed_mean_p")]
     m = sum(f.tested for f in tests)
     needed = math.floor(m / ALPHA + 1e-9)
-    counts = {"tests": m, "lists": lists, "lists_needed": needed}
     return [
         replace(
             test,
             measure=f"{test.measure}_holm",
             value=float(p),
-            counts=counts,
-            flags=("too_few_lists",) if test.tested and lists < needed else (),
+            counts={"tests": m, **test.counts, "lists_needed": needed},
+            flags=("too_few_lists",) if test.tested and test.counts["lists"] < needed else (),
         )
         for test, p in zip(tests, holm([test.value for test in tests]), strict=True)
     ]

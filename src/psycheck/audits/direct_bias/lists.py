@@ -54,12 +54,9 @@ class Gender:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Words for random lists: one row a target in the order of the list, or one row for all.
+    """Words for random lists; `how` says in words how they were drawn."""
 
-    `how` says in words how they were drawn.
-    """
-
-    rows: tuple[tuple[str, ...], ...]
+    words: tuple[str, ...]
     how: str
 
 
@@ -79,8 +76,8 @@ class AskedList:
     listed: WordList
     own: tuple[Spoken, ...]
     plain: tuple[Spoken, ...]
-    random: tuple[tuple[Spoken, ...], ...]
-    random_plain: tuple[tuple[Spoken, ...], ...]
+    random: tuple[Spoken, ...]
+    random_plain: tuple[Spoken, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +95,7 @@ class Asked:
         lists = self.lists.values()
         groups = [*self.pairs, *(one.own for one in lists), *(one.plain for one in lists)]
         groups += [self.female, self.male, self.contrast]
-        groups += [row for one in lists for row in one.random]
-        groups += [row for one in lists for row in one.random_plain]
+        groups += [row for one in lists for row in (one.random, one.random_plain)]
         return list(dict.fromkeys(spoken for group in groups for spoken in group))
 
 
@@ -204,11 +200,9 @@ def ask(gender: Gender, lists: Sequence[WordList], drawn: Mapping[str, Drawn], *
         return tuple(spoken(word, sentence if contextual else MARK) for word in words)
 
     def in_sentences(one: WordList) -> AskedList:
-        words, rows = [target.word for target in one.targets], drawn[one.name].rows
+        every = [target.word for target in one.targets], drawn[one.name].words
         sentences = one.sentence, gender.sentence
-        own, plain = (all_of(words, sentence) for sentence in sentences)
-        random, random_plain = (tuple(all_of(row, sentence) for row in rows) for sentence in sentences)
-        return AskedList(one, own, plain, random, random_plain)
+        return AskedList(one, *(all_of(words, sentence) for words in every for sentence in sentences))
 
     return Asked(
         pairs=tuple(
