@@ -24,7 +24,7 @@ from psycheck.measures.intervals import UNKNOWN, Z95, Interval
 
 FEWEST = 15
 CONTRIBUTING, SHARE = 22, 0.3  # clusters, and of the clusters: below, a figure rests on a few of them
-SHUFFLES = 1_999
+SHUFFLES, SHUFFLED = 1_999, 2_000  # how often groups are shuffled, and of how many clusters at most
 Codes = NDArray[np.intp]
 
 
@@ -185,9 +185,13 @@ def difference_interval(
 ) -> Interval:
     """The interval of one proportion minus another, each (above, below) as in `ratio_interval`, all (n,).
 
-    Two groups are counted in different texts (below is 0 elsewhere), two wordings in the same ones; clusters
-    may reach into both.
+    Two groups are counted in different texts (below is 0 elsewhere); clusters may reach into both. Two
+    wordings are counted in the same texts: the share that the first alone has minus the share that the second
+    alone has, which leaves a width where no text differs.
     """
+    if np.array_equal(first[1], second[1]):
+        moved = np.asarray(first[0], np.float64) - np.asarray(second[0], np.float64)
+        first, second = (np.maximum(moved, 0), first[1]), (np.maximum(-moved, 0), second[1])
     values, influences = [], []
     for above, below in (first, second):
         top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
@@ -220,8 +224,8 @@ def groups_p(
 ) -> float:
     """Whether a proportion differs between two groups, all (n,); `first` marks the texts of the first.
 
-    Where every cluster lies in one group, the groups of clusters are shuffled (`SHUFFLES` times); else the
-    difference is set against its variance between clusters by Student's t.
+    Where every cluster lies in one group, the groups of clusters are shuffled; else, and with more clusters
+    than `SHUFFLED`, the difference is set against its variance between clusters by Student's t.
     """
     top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
     used = bottom > 0
@@ -231,7 +235,7 @@ def groups_p(
     tops, bottoms = clusters.sums(top), clusters.sums(bottom)
     firsts, sizes = clusters.sums(first.astype(np.float64)), clusters.sums(np.ones(len(top)))
     mixed = (firsts > 0) & (firsts < sizes)
-    if not mixed.any():
+    if not mixed.any() and clusters.count <= SHUFFLED:
         mine = firsts > 0
         random = np.random.default_rng(seed)
         shuffled = np.stack([mine, *(random.permutation(mine) for _ in range(SHUFFLES))]).astype(np.float64)
@@ -301,6 +305,41 @@ def classification_intervals(
         "auc": figure_interval(area, placed, rarer, clusters, halves),
         "average_precision": figure_interval(precision, kept, clusters.at(y), clusters, y.astype(np.float64)),
     }
+
+
+def change_interval(change: float, influence: FloatArray, clusters: Clusters) -> Interval:
+    """Student's interval of the change of a figure between models on the same texts, by its influence (n,).
+
+    Its degrees of freedom count the clusters that the models differ on; below `FEWEST` there is no interval.
+    """
+    contributing = _contributing(influence, clusters)
+    if contributing < FEWEST:
+        return UNKNOWN
+    half = _quantile(contributing) * math.sqrt(variance(influence, clusters))
+    return change - half, change + half
+
+
+def figure_influences(
+    targets: FloatArray, scores: FloatArray, threshold: float
+) -> dict[str, tuple[float, FloatArray]]:
+    """F1, macro-F1 and AUC of one label, NaN where undefined, and the influence of each text on it, (n,)."""
+    known = usable(targets, scores)
+    y, given = gold(targets[known]), scores[known]
+    called = given >= threshold
+    one, zero = (
+        _F1.of(right.astype(np.float64), (y != called) * 1.0) for right in (y & called, ~y & ~called)
+    )
+    found = {"f1": (one.value if y.any() else math.nan, one.influence)}
+    if y.any() and not y.all():
+        found["macro_f1"] = (one.value + zero.value) / 2, (one.influence + zero.influence) / 2
+        found["auc"] = auc_influence(y, given)
+    out = {}
+    for name in ("f1", "macro_f1", "auc"):
+        value, mine = found.get(name, (math.nan, np.zeros(len(y))))
+        every = np.zeros(len(targets))
+        every[known] = mine
+        out[name] = value, every
+    return out
 
 
 def label_intervals(
