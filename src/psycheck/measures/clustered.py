@@ -11,7 +11,7 @@ Below `FEWEST` clusters only rates of single texts have an interval; all others 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,8 @@ from psycheck.measures.intervals import UNKNOWN, Z95, Interval
 
 FEWEST = 15
 CONTRIBUTING, SHARE = 22, 0.3  # clusters, and of the clusters: below, a figure rests on a few of them
-SHUFFLES, SHUFFLED = 1_999, 2_000  # how often groups are shuffled, and of how many clusters at most
+SHUFFLES, BLOCKS, ENOUGH = 2_000, 20, 20  # draws at once, how often, and how many as far as the data end it
+SHUFFLED = 2_000  # clusters; beyond, Student's t replaces shuffling
 Codes = NDArray[np.intp]
 
 
@@ -127,12 +128,17 @@ def f1_interval(hits: ArrayLike, wrong: ArrayLike, clusters: Clusters) -> Interv
 
 
 def effective_share(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> float:
-    """How many independent texts one text counts for in a proportion, at most 1: 1 / design effect."""
+    """How many independent texts one text counts for in a proportion, at most 1: 1 / design effect.
+
+    NaN below `FEWEST` clusters: nothing is known about it.
+    """
     top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
     used, total = bottom > 0, float(bottom.sum())
     mine = clusters.at(used)
     if mine.whole or not total:
         return 1.0
+    if mine.count < FEWEST:
+        return math.nan
     value = float(top.sum()) / total
     spread, room = variance((top - value * bottom)[used] / total, mine, bottom[used]), value * (1 - value)
     return min(room / spread / total, 1.0) if spread > 0 and room > 0 else mine.equal(bottom[used]) / total
@@ -206,7 +212,7 @@ def difference_interval(
 def paired_p(differences: ArrayLike, clusters: Clusters, *, seed: int = 0) -> float:
     """Whether differences within pairs, (n,), are centred at 0: the signs of whole clusters are turned.
 
-    Exact up to 14 clusters that differ at all, else by `SHUFFLES` random turns.
+    Exact up to 14 clusters that differ at all, else by random turns; beyond `SHUFFLED` by Student's t.
     """
     sums = clusters.sums(np.asarray(differences, np.float64))
     sums = sums[sums != 0]
@@ -215,8 +221,14 @@ def paired_p(differences: ArrayLike, clusters: Clusters, *, seed: int = 0) -> fl
     if len(sums) <= 14:
         signs = 1.0 - 2.0 * ((np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums))) & 1)
         return float(np.mean(np.abs(signs @ sums) >= abs(sums.sum()) - 1e-9))
-    signs = np.random.default_rng(seed).choice((-1.0, 1.0), (SHUFFLES, len(sums)))
-    return _share_as_far(np.abs(signs @ sums), abs(float(sums.sum())))
+    if len(sums) > SHUFFLED:
+        return float(stats.ttest_1samp(sums, 0.0).pvalue)
+
+    def turned(random: np.random.Generator) -> FloatArray:
+        drawn: FloatArray = np.abs(random.choice((-1.0, 1.0), (SHUFFLES, len(sums))) @ sums)
+        return drawn
+
+    return _share_as_far(turned, abs(float(sums.sum())), seed)
 
 
 def groups_p(
@@ -236,14 +248,18 @@ def groups_p(
     firsts, sizes = clusters.sums(first.astype(np.float64)), clusters.sums(np.ones(len(top)))
     mixed = (firsts > 0) & (firsts < sizes)
     if not mixed.any() and clusters.count <= SHUFFLED:
-        mine = firsts > 0
-        random = np.random.default_rng(seed)
-        shuffled = np.stack([mine, *(random.permutation(mine) for _ in range(SHUFFLES))]).astype(np.float64)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rates = (shuffled @ tops) / (shuffled @ bottoms)
-            others = ((1 - shuffled) @ tops) / ((1 - shuffled) @ bottoms)
-        apart = np.abs(np.nan_to_num(rates - others))
-        return _share_as_far(apart[1:], float(apart[0]))
+        mine = (firsts > 0).astype(np.float64)
+
+        def apart(groups: FloatArray) -> FloatArray:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                rates = (groups @ tops) / (groups @ bottoms)
+                others = ((1 - groups) @ tops) / ((1 - groups) @ bottoms)
+            return np.abs(np.nan_to_num(rates - others))
+
+        def shuffled(random: np.random.Generator) -> FloatArray:
+            return apart(random.permuted(np.tile(mine, (SHUFFLES, 1)), axis=1))
+
+        return _share_as_far(shuffled, float(apart(mine[None])[0]), seed)
     weights = np.where(first, 1 / bottom[first].sum(), -1 / bottom[~first].sum())
     rate = np.where(first, top[first].sum() / bottom[first].sum(), top[~first].sum() / bottom[~first].sum())
     difference = float(rate[first][0] - rate[~first][0])
@@ -254,8 +270,14 @@ def groups_p(
     return 2 * float(stats.t.sf(abs(difference) / math.sqrt(spread), max(equal - 1, 1.0)))
 
 
-def _share_as_far(drawn: FloatArray, found: float) -> float:
-    return (1 + int(np.sum(drawn >= found - 1e-12))) / (1 + len(drawn))
+def _share_as_far(draw: Callable[[np.random.Generator], FloatArray], found: float, seed: int) -> float:
+    """The share of draws as far as the data, drawn in blocks until enough are (Besag and Clifford 1991)."""
+    random = np.random.default_rng(seed)
+    count = total = 0
+    while count < ENOUGH and total < BLOCKS * SHUFFLES:
+        drawn = draw(random)
+        count, total = count + int(np.sum(drawn >= found - 1e-12)), total + len(drawn)
+    return (1 + count) / (1 + total)
 
 
 def classification_intervals(
