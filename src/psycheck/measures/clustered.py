@@ -374,13 +374,9 @@ def label_intervals(
     of_label = [_F1.of(hits[:, k], wrong[:, k]) for k in used]
     across = UNKNOWN
     if used:
-        across = combined_interval(
-            [one.value for one in of_label],
-            [f1_interval(hits[:, k], wrong[:, k], clusters) for k in used],
-            [1 / len(used)] * len(used),
-            [one.influence for one in of_label],
-            clusters,
-        )
+        mean = float(np.mean([one.value for one in of_label]))
+        influence: FloatArray = np.mean([one.influence for one in of_label], axis=0)
+        across = figure_interval(mean, influence, clusters, clusters)
     hamming = ratio_interval(wrong.sum(axis=1), known.sum(axis=1), clusters)
     return {"hamming": hamming, "macro_f1_across_labels": across}
 
