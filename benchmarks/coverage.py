@@ -167,7 +167,7 @@ def wordings(one: Population, random: Random, times: int, moved: float) -> Figur
     changed = one.traits(random, clusters.codes, 1)[0] < norm.ppf(moved)
     first = np.where(changed, np.clip(second + 0.3 * random.random(len(y)) - 0.05, 0, 1), second)
     decided = [(first >= 0.5).astype(float), (second >= 0.5).astype(float)]
-    gap = paired_difference(*decided, clusters)
+    gap = paired_difference(decided[0], decided[1], clusters)
     shift = score_shift(first, second, clusters)
     flipped = decided[0] != decided[1]
     return {

@@ -285,7 +285,7 @@ def _change(
     where = {key: rates[0].where[key] for key in keys if key in rates[0].where} | {"arm": arm, "by": by}
     if by == "check":
         where |= {"check": rates[0].where["check"], "title": rates[0].where.get("title", "")}
-    old, new = ([case[k] for case in cases] for k in (1, 2))
+    old, new = [old for _, old, _ in cases], [new for *_, new in cases]
     counts = {"passed_before": sum(old), "n_before": n, "passed_after": sum(new), "n_after": n}
     clusters = Clusters.of([units[text] for text, *_ in cases])
     counts |= {"texts": len({text for text, *_ in cases}), "units": clusters.count}

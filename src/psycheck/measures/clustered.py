@@ -20,7 +20,7 @@ from scipy import stats
 
 from psycheck.measures.calibration import squared_errors
 from psycheck.measures.classification import BoolArray, FloatArray, gold, usable
-from psycheck.measures.intervals import UNKNOWN, Z95, Interval
+from psycheck.measures.intervals import UNKNOWN, Z95, Interval, wilson
 
 FEWEST = 15
 CONTRIBUTING, SHARE = 22, 0.3  # clusters, and of the clusters: below, a figure rests on a few of them
@@ -105,7 +105,7 @@ def proportion_interval(
     if math.isnan(value):
         return UNKNOWN
     if clusters.whole and np.all(weights == weights[0]):
-        return _wilson(value, most, Z95)
+        return wilson(value * most, most, Z95)
     if clusters.count < FEWEST:
         return UNKNOWN
     equal = clusters.equal(weights)
@@ -114,7 +114,7 @@ def proportion_interval(
     # Without any spread (all right, all wrong) a cluster counts as one text: nothing is known about how alike
     # its texts are.
     effective = min(room / spread, most) if spread > 0 and room > 0 else equal
-    return _wilson(value, effective, _quantile(equal))
+    return wilson(value * effective, effective, _quantile(equal))
 
 
 def f1_interval(hits: ArrayLike, wrong: ArrayLike, clusters: Clusters) -> Interval:
@@ -145,11 +145,20 @@ def effective_share(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> f
 
 
 def mean_interval(values: ArrayLike, clusters: Clusters) -> Interval:
-    """Student's interval of a mean, (n,), by the variance between clusters; NaN without spread."""
+    """Student's interval of a mean of values in -1..1, (n,), by the variance between clusters.
+
+    NaN without spread. Where a few clusters decide, the means of the values above and below 0 have Wilson's.
+    """
     numbers = np.asarray(values, np.float64)
     if clusters.count < 2 or np.ptp(numbers) == 0:
         return UNKNOWN
     mean, n = float(numbers.mean()), len(numbers)
+    if _contributing((numbers - mean) / n, clusters) < SHARE * clusters.equal(np.ones(n)):
+        sides = [np.maximum(numbers, 0), np.maximum(-numbers, 0)]
+        means = [float(side.mean()) for side in sides]
+        influences = [(side - own) / n for side, own in zip(sides, means, strict=True)]
+        ends = [_between(side, clusters) for side in sides]
+        return combined_interval(means, ends, (1.0, -1.0), influences, clusters)
     if clusters.whole:
         half = _quantile(n) * float(numbers.std(ddof=1)) / math.sqrt(n)
         return mean - half, mean + half
@@ -397,7 +406,7 @@ def figure_interval(
     effective = room / spread if spread > 0 and room > 0 else equal
     if contributing < max(CONTRIBUTING, SHARE * clusters.equal(np.ones(len(influence)))):
         effective = min(effective, equal)  # a few clusters decide: their number is all that is known
-    return _wilson(value, effective, _quantile(min(equal, contributing) if spread > 0 else equal))
+    return wilson(value * effective, effective, _quantile(min(equal, contributing) if spread > 0 else equal))
 
 
 def _contributing(influence: FloatArray, clusters: Clusters) -> float:
@@ -459,12 +468,6 @@ def _between(values: FloatArray, clusters: Clusters) -> Interval:
     """The interval of a mean of values in 0..1."""
     mean = float(values.mean())
     return figure_interval(mean, (values - mean) / len(values), clusters, clusters)
-
-
-def _wilson(value: float, n: float, z: float) -> Interval:
-    middle = (value + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(value * (1 - value) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return (0.0 if value == 0 else middle - half, 1.0 if value == 1 else middle + half)
 
 
 def _quantile(equal: float) -> float:
