@@ -52,3 +52,12 @@ def test_the_fingerprint_follows_the_content_alone() -> None:
 def test_repeated_ids_are_refused() -> None:
     with pytest.raises(BadInput, match="has duplicate ids"):
         Corpus.of("x", ["a", "b"], ids=["1", "1"])
+
+
+def test_a_note_says_what_intervals_are_clustered_by() -> None:
+    texts = ["one", "two", "two", "three"]
+    by_author = Corpus.of("posts", texts, author=["a", "b", "b", None])
+    assert by_author.clustering() == ("posts: intervals and tests are clustered by author (2 authors)",)
+    repeats = Corpus.of("posts", texts).clustering()
+    assert repeats == ("posts: intervals and tests are clustered by text (3 distinct of 4)",)
+    assert Corpus.of("posts", ["one", "two"]).clustering() == ()

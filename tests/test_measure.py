@@ -15,6 +15,7 @@ from psycheck.measure import Kind, Measure, catalogue, described, measure_of, re
 from psycheck.verbs.compare import compare_corpora
 
 SOURCE = Path(psycheck.__file__).parent
+MAKERS = ("Finding", "measured", "measured_rate")
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference" / "measures.md"
 
 
@@ -36,7 +37,7 @@ def test_every_measure_named_in_the_code_is_in_the_catalogue() -> None:
         node.args[0].value
         for path in SOURCE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MAKERS
         if node.args and isinstance(node.args[0], ast.Constant)
     }
     assert len(named) > 30
@@ -58,9 +59,7 @@ def test_findings_of_a_comparison_and_a_gender_study_are_in_the_catalogue(tmp_pa
     how = Comparing(sample=40, permutations=20, repeats=2)
     compared = compare_corpora([tweets, notes], encoder="tfidf", warn=True, how=how)
     assert {"jsd_unigram", "mmd2", "adversarial_mcc", "words"} <= {f.measure for f in compared.findings}
-    study = study_gender(
-        notes, out=tmp_path, encoder="tfidf", names=["logistic"], balance="class", resamples=20
-    )
+    study = study_gender(notes, out=tmp_path, encoder="tfidf", names=["logistic"], balance="class")
     assert {"fnr_mcnemar_p_holm", "gendered_share"} <= {f.measure for f in study.findings}
     assert uncatalogued([*compared.findings, *study.findings]) == set()
 

@@ -126,6 +126,15 @@ class Corpus:
         known = pl.coalesce(pl.lit("a") + pl.col("author"), text) if self.unit == "author" else text
         return self.table.select(known.rank("dense"))[:, 0].to_numpy().astype(np.int64)
 
+    def clustering(self) -> tuple[str, ...]:
+        """A note on what intervals and tests are clustered by; none where every text is independent."""
+        units, by = len(np.unique(self.units())), self.unit
+        if units == len(self):
+            return ()
+        authors = self.table["author"].drop_nulls().n_unique() if by == "author" else 0
+        counts = f"{authors:,} authors" if authors else f"{units:,} distinct of {len(self):,}"
+        return (f"{self.name}: intervals and tests are clustered by {by} ({counts})",)
+
     def only(self, keep: NDArray[np.bool_] | Sequence[bool], why: str = "") -> Self:
         """The texts where `keep` is true, (n,); the others count in `left_out` under `why`, if given."""
         table = self.table.filter(pl.Series(keep, dtype=pl.Boolean))

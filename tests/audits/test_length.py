@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import mannwhitneyu
@@ -41,21 +42,37 @@ def test_lengths_of_a_text_worked_by_hand() -> None:
     assert text_lengths(["…"]).row(0) == (0.0, 0.0, 1.0, None)
 
 
-def test_pooled_cases_are_compared_as_in_the_paper() -> None:
+def test_pooled_cases_are_compared_as_in_the_paper_but_clustered_by_text() -> None:
     found = length_findings(CORPUS, long_texts_fail(), WHERE)
     failed = list(range(13, 21))
     passed = [*range(1, 13), *range(1, 21)]
     p = only(found, "length_p", unit="case", feature="words")
     expected = mannwhitneyu(failed, passed)
-    assert p.value == pytest.approx(expected.pvalue)
     assert p.n == 40
-    assert p.counts == {"failed": 8, "passed": 32}
-    assert "significant" in p.flags
-    assert "not_independent" in p.flags
+    assert p.counts == {"failed": 8, "passed": 32, "units": 20}
+    # A text that failed T7 and passed T8 is in both sides and tells nothing about length.
+    assert p.value == pytest.approx(expected.pvalue, rel=0.5)
+    assert p.flags == ("significant",)
     effect = only(found, "length_effect", unit="case", feature="words")
     assert effect.value == pytest.approx(2 * expected.statistic / (8 * 32) - 1)
-    assert effect.interval is not None
-    assert effect.interval[0] < effect.value < effect.interval[1]
+    assert effect.interval is None  # 8 texts failed: too few
+
+
+def test_texts_of_one_author_are_no_evidence_of_length() -> None:
+    # 20 authors of 30 texts, each with a length and a rate of failing of their own: no effect of length.
+    random = np.random.default_rng(4)
+    by_author, by_text = [], []
+    for _ in range(40):
+        author = np.repeat(np.arange(20), 30)
+        words = random.integers(3, 40, 20)[author] + random.integers(0, 3, 600)
+        failed = random.random(600) < random.random(20)[author]
+        texts = [f"{row} " + "word " * n for row, n in enumerate(words)]
+        rows = [("T7", "DIR", str(k + 1), "failed" if f else "passed") for k, f in enumerate(failed)]
+        for authors, alarms in (([str(a) for a in author], by_author), (None, by_text)):
+            found = length_findings(Corpus.of("c", texts, author=authors), cases(rows), WHERE)
+            alarms.append("significant" in only(found, "length_p", unit="text", feature="words").flags)
+    assert sum(by_author) <= 5  # 2 expected
+    assert sum(by_text) >= 15
 
 
 def test_texts_count_once_in_the_second_comparison() -> None:

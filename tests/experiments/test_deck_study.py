@@ -38,12 +38,8 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path, list[str]
     suite = seen_and_unseen(folder)["suite"]
     said: list[str] = []
     corpora = [corpus_of("first"), corpus_of("second one")]
-    run = study_deck(
-        corpora, [RECIPE], out=folder / "out", seeds=2, texts=8, suite=suite, resamples=20, say=said.append
-    )
-    study_deck(
-        corpora, [RECIPE], out=folder / "out", seeds=2, texts=8, suite=suite, resamples=20, say=said.append
-    )
+    run = study_deck(corpora, [RECIPE], out=folder / "out", seeds=2, texts=8, suite=suite, say=said.append)
+    study_deck(corpora, [RECIPE], out=folder / "out", seeds=2, texts=8, suite=suite, say=said.append)
     return run, folder / "out", said
 
 

@@ -54,7 +54,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
     folder = tmp_path_factory.mktemp("fairer")
     own, other = notes("own", 240, 0.95), notes("other", 120, 0.5)
     train(own, RECIPE, folder / "plain")
-    run = improve(folder / "plain", own, [other], out=folder / "out", augment="gender", resamples=50)
+    run = improve(folder / "plain", own, [other], out=folder / "out", augment="gender")
     return run, folder
 
 
@@ -132,7 +132,7 @@ def test_the_run_opens_again_and_its_page_has_the_pairs(done: tuple[Run, Path]) 
 def test_a_pair_is_never_cut_in_two_where_dev_is_cut_from_train(tmp_path: Path) -> None:
     recipe = replace(RECIPE, dev_share=0.2)
     own = notes("own", 160, 0.9, dev=False)
-    run = improve(recipe, own, out=tmp_path, augment="gender", resamples=50, control=False)
+    run = improve(recipe, own, out=tmp_path, augment="gender", control=False)
     plain = parts_of(own, recipe)
     assert run.plan["augmented"]["augmented-0"]["texts_after"] == 2 * (len(plain.train) + len(plain.dev))
     (place,) = (tmp_path / "models").glob("own-augmented-0-*")
@@ -151,8 +151,8 @@ def test_nouns_are_swapped_in_training_and_in_the_pairs(tmp_path: Path) -> None:
     )
     own = replace(own, table=table)
     with pytest.raises(BadInput, match="names a gender"):
-        improve(RECIPE, own, out=tmp_path / "p", augment="gender", resamples=50)
-    run = improve(RECIPE, own, out=tmp_path / "n", augment="gender", swap=["nouns"], resamples=50)
+        improve(RECIPE, own, out=tmp_path / "p", augment="gender")
+    run = improve(RECIPE, own, out=tmp_path / "n", augment="gender", swap=["nouns"])
     assert (run.plan["swap"], run.plan["augmented"]["augmented-0"]["added"]) == (["pronouns", "nouns"], 60)
     pairs = of(run.findings, "flip_rate", arm="augmented", corpus="own")
     assert {(f.n, f.where["swap"]) for f in pairs} == {(20, "pronouns+nouns")}
@@ -165,7 +165,7 @@ def test_undecided_texts_of_train_and_dev_are_all_named_by_id(tmp_path: Path) ->
     # Every third text gets an object that may be direct or indirect, which no rule can tell.
     vague = pl.when(pl.int_range(pl.len()) % 3 == 0).then(pl.lit("She was here. They gave her flowers."))
     own = replace(own, table=own.table.with_columns(vague.otherwise(pl.col("text")).alias("text")))
-    run = improve(RECIPE, own, out=tmp_path, augment="gender", seeds=2, resamples=50, control=False)
+    run = improve(RECIPE, own, out=tmp_path, augment="gender", seeds=2, control=False)
     (left,) = of(run.findings, "undecided_rate", audit="improve")
     rows = own.table.with_row_index().filter(pl.col("split") != "test", pl.col("index") % 3 == 0)
     assert left.examples == tuple(rows["id"].to_list())

@@ -60,7 +60,18 @@ def row(
 ) -> Decided:
     said = np.zeros(4, bool)
     return Decided(
-        "notes", "low", encoder, "tfidf+lr", experiment, seed, tuple("abcd"), said, said, said, unseen
+        "notes",
+        "low",
+        encoder,
+        "tfidf+lr",
+        experiment,
+        seed,
+        tuple("abcd"),
+        said,
+        said,
+        said,
+        tuple("abcd"),
+        unseen,
     )
 
 

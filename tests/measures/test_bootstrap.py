@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics
 
 from psycheck.measures import bootstrap
-from psycheck.measures.calibration import expected_calibration_error
+from psycheck.measures.calibration import calibration_noise, expected_calibration_error
 from psycheck.measures.classification import BoolArray, Confusion, FloatArray
 
 
@@ -92,8 +92,6 @@ def test_nothing_gives_nan() -> None:
     none = np.array([np.nan])
     assert all(math.isnan(low) for low, _ in bootstrap.score_intervals(none, none).values())
     assert all(math.isnan(low) for low, _ in bootstrap.confusion_intervals(Confusion(0, 0, 0, 0)).values())
-    empty = np.zeros((1, 2), dtype=bool)
-    assert all(math.isnan(low) for low, _ in bootstrap.label_intervals(empty, empty, empty).values())
 
 
 def test_calibrated_scores_are_within_noise_and_bad_ones_are_not() -> None:
@@ -101,28 +99,11 @@ def test_calibrated_scores_are_within_noise_and_bad_ones_are_not() -> None:
     scores = random.random(1000)
     good = (random.random(1000) < scores).astype(np.float64)
     bad = (random.random(1000) < scores**2).astype(np.float64)
-    assert expected_calibration_error(good, scores) <= bootstrap.calibration_noise(good, scores)
+    assert expected_calibration_error(good, scores) <= calibration_noise(good, scores)
     assert bootstrap.score_intervals(good, scores, resamples=200)["ece"][0] == 0.0
-    assert expected_calibration_error(bad, scores) > bootstrap.calibration_noise(bad, scores)
+    assert expected_calibration_error(bad, scores) > calibration_noise(bad, scores)
     low, high = bootstrap.score_intervals(bad, scores, resamples=200)["ece"]
     assert low < 1 / 6 < high  # ∫ |s − s²| ds over 0..1
-
-
-def test_labels_are_drawn_together() -> None:
-    random = np.random.default_rng(5)
-    yes = random.random((150, 3)) < 0.4
-    predicted = yes ^ (random.random((150, 3)) < 0.2)
-    known = random.random((150, 3)) < 0.9
-    found = bootstrap.label_intervals(yes, predicted, known, resamples=4000)
-    hamming, mean_f1 = [], []
-    for _ in range(400):
-        at = random.integers(0, 150, 150)
-        y, p, k = yes[at], predicted[at], known[at]
-        hamming.append(np.mean((y != p)[k]))
-        mean_f1.append(np.mean([f1(y[k[:, j], j], p[k[:, j], j]) for j in range(3)]))
-    for name, values in (("hamming", hamming), ("macro_f1_across_labels", mean_f1)):
-        low, high = bootstrap.percentiles(np.array(values))
-        assert found[name] == pytest.approx((low, high), abs=0.2 * (high - low)), name
 
 
 def test_memory_stays_small() -> None:

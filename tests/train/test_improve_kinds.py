@@ -23,7 +23,6 @@ def test_a_tiny_model_is_trained_improved_and_measured(
         corpus,
         out=tmp_path / "out",
         texts=4,
-        resamples=20,
         which="all",
         share=1.0,
         control=False,

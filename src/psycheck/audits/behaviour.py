@@ -17,6 +17,7 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
 from psycheck.finding import Finding
 from psycheck.measure import Measure
+from psycheck.measures.clustered import Clusters, ratio_interval
 from psycheck.measures.fairness import Rate
 from psycheck.model import FloatArray, IntArray, Judgement, Scores
 from psycheck.text.edits import Span, append_to_all
@@ -94,16 +95,15 @@ class Behaviour:
             for check in self.suite.checks
         ]
         pairs = zip(every, wheres, strict=True)
-        rates = mark_below_mean([_pass_rate(cases, corpus, where) for cases, where in pairs])
+        clusters = Clusters.of(corpus.units())
+        rates = mark_below_mean([_pass_rate(cases, corpus, clusters, where) for cases, where in pairs])
         findings: list[Finding] = []
         outcomes = np.full((len(every), len(corpus)), -1, np.int8)  # -1: the check does not apply
         for check, cases, rate, line in zip(self.suite.checks, every, rates, outcomes, strict=True):
-            findings += [
-                self._with_unedited(check, cases, rate),
-                *_sentence_rates(check, cases, rate.where),
-            ]
+            findings.append(self._with_unedited(check, cases, rate))
+            findings += _sentence_rates(check, cases, clusters, rate.where)
             line[cases.rows] = cases.outcome
-        findings += by_groups(rates, outcomes)
+        findings += by_groups(rates, outcomes, clusters)
         table = _case_table(every, corpus, wheres)
         if self.length:
             findings += length_findings(corpus, table, {"audit": "length", **place})
@@ -242,24 +242,33 @@ def _subset(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
     return wanted
 
 
-def _pass_rate(cases: Cases, corpus: Corpus, where: dict[str, str]) -> Finding:
+def _pass_rate(cases: Cases, corpus: Corpus, clusters: Clusters, where: dict[str, str]) -> Finding:
     ledger = np.bincount(cases.outcome, minlength=len(OUTCOMES))
     counts = {"generated": len(cases.rows), **{name: int(ledger[k]) for k, name in enumerate(OUTCOMES)}}
     counts["undecided"] = int(cases.undecided.sum())
     if where["label"] not in corpus.labels or len(cases.rows) < len(corpus):
         counts["outside_subset"] = len(corpus) - len(cases.rows)
     rate = Rate(counts["passed"], counts["passed"] + counts["failed"])
+    tested = cases.outcome <= FAILED
+    units = clusters.at(cases.rows[tested])
+    counts["units"] = units.count
+    interval = ratio_interval(cases.outcome[tested] == PASSED, np.ones(rate.n), units)
     failing = corpus.table["id"].gather(cases.rows[cases.outcome == FAILED][:EXAMPLES]).to_list()
-    return measured_rate("pass_rate", rate, where, counts, failing)
+    return measured_rate("pass_rate", rate, where, counts, failing, interval)
 
 
-def _sentence_rates(check: Check, cases: Cases, where: Mapping[str, str]) -> Iterator[Finding]:
+def _sentence_rates(
+    check: Check, cases: Cases, clusters: Clusters, where: Mapping[str, str]
+) -> Iterator[Finding]:
     """The pass rate of every sentence of a check that has several."""
+    mine = clusters.at(cases.rows)
     for v, sentence in enumerate(check.sentences if len(check.sentences) > 1 else ()):
-        passed, failed = (int((cases.states[:, v] == outcome).sum()) for outcome in (PASSED, FAILED))
+        state = cases.states[:, v]
+        passed, failed = (int((state == outcome).sum()) for outcome in (PASSED, FAILED))
+        interval = ratio_interval(state == PASSED, (state == PASSED) | (state == FAILED), mine)
         here = {**where, "variant": str(v + 1), "sentence": sentence}
         counts = {"passed": passed, "failed": failed}
-        yield measured_rate("sentence_pass_rate", Rate(passed, passed + failed), here, counts)
+        yield measured_rate("sentence_pass_rate", Rate(passed, passed + failed), here, counts, (), interval)
 
 
 def _fails(check: Check, before: FloatArray, after: FloatArray, threshold: float) -> NDArray[np.bool_]:

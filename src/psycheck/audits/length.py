@@ -5,11 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
+from scipy.stats import rankdata
 
 from psycheck.audits.measured import measured
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
-from psycheck.measures.intervals import median_interval
+from psycheck.measures.classification import BoolArray, FloatArray
+from psycheck.measures.clustered import Clusters, classification_intervals, groups_p, ratio_interval
+from psycheck.measures.intervals import Interval, median_interval
 from psycheck.measures.significance import holm, mann_whitney
 
 LENGTH_MEASURES = ("length_effect", "length_median", "length_p")
@@ -22,11 +25,11 @@ def length_findings(corpus: Corpus, cases: pl.DataFrame, where: Mapping[str, str
     """Compare the length of the original texts behind failed and passed DIR cases, by Mann–Whitney.
 
     `cases` has the columns check, kind, id and outcome; only passed and failed DIR cases count. Cases are
-    pooled, as in the paper (`unit` "case"); since the cases of one text are not independent, texts that
-    failed any DIR check are also compared with those that passed all (`unit` "text"). `length_p` is flagged
-    "significant" after Holm's correction over the four features; `length_effect` is the rank-biserial
-    correlation, above 0 where failed texts are longer; `length_median` is given for both sides. Without any
-    DIR case there is no finding.
+    pooled, as in the paper (`unit` "case"), and texts that failed any DIR check are compared with those that
+    passed all (`unit` "text"). Cases of one text and texts of one author are not independent: there the test
+    compares mean ranks by cluster. `length_p` is flagged "significant" after Holm's correction over the four
+    features; `length_effect` is the rank-biserial correlation, above 0 where failed texts are longer;
+    `length_median` is given for both sides. Without any DIR case there is no finding.
     """
     directed = cases.filter(pl.col("kind") == "DIR")
     if directed.is_empty():
@@ -36,12 +39,13 @@ def length_findings(corpus: Corpus, cases: pl.DataFrame, where: Mapping[str, str
     )
     ids = judged["id"].unique(maintain_order=True)
     texts = corpus.table.select("id", "text").join(ids.to_frame(), on="id", how="semi")
-    sizes = text_lengths(texts["text"].to_list()).with_columns(texts["id"])
+    units = corpus.table.select("id", unit=pl.Series(corpus.units()))
+    sizes = text_lengths(texts["text"].to_list()).with_columns(texts["id"]).join(units, on="id", how="left")
     by_text = judged.group_by("id", maintain_order=True).agg(pl.col("failed").any())
     found: list[Finding] = []
     for unit, rows in (("case", judged), ("text", by_text)):
         measured = rows.join(sizes, on="id", how="inner", maintain_order="left")
-        found += _unit(measured, {**where, "unit": unit}, () if unit == "text" else ("not_independent",))
+        found += _unit(measured, {**where, "unit": unit})
     return tuple(found)
 
 
@@ -56,22 +60,47 @@ def text_lengths(texts: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(FEATURES, pl.Float64), orient="row")
 
 
-def _unit(rows: pl.DataFrame, where: Mapping[str, str], flags: tuple[str, ...]) -> Iterator[Finding]:
+def _unit(rows: pl.DataFrame, where: Mapping[str, str]) -> Iterator[Finding]:
     """The findings of one way to count: pooled cases, or texts."""
-    sides = {name: rows.filter(pl.col("failed") == (name == "failed")) for name in ("failed", "passed")}
-    counts = {name: len(side) for name, side in sides.items()}
-    values = [[side[feature].drop_nulls().to_numpy() for side in sides.values()] for feature in FEATURES]
-    tests = [mann_whitney(failed, passed) for failed, passed in values]
-    adjusted = holm([test.p for test in tests])
-    for feature, both, test, p in zip(FEATURES, values, tests, adjusted, strict=True):
+    failed, clusters = rows["failed"].to_numpy(), Clusters.of(rows["unit"].to_numpy())
+    counts = {"failed": int(failed.sum()), "passed": int((~failed).sum()), "units": clusters.count}
+    columns = [rows[feature].fill_null(np.nan).to_numpy() for feature in FEATURES]
+    tests = [_compared(values, failed, clusters) for values in columns]
+    adjusted = holm([p for p, *_ in tests])
+    for feature, values, (p, effect, ends, n), p_holm in zip(FEATURES, columns, tests, adjusted, strict=True):
         here = {**where, "feature": feature}
-        marks = flags if all(test.n) else (*flags, "too_few")
-        significant = ("significant",) if p < _ALPHA else ()
-        ends = None if np.isnan(test.interval[0]) else test.interval
-        yield Finding("length_p", test.p, sum(test.n), None, here, counts, flags=(*marks, *significant))
-        yield Finding("length_effect", test.effect, sum(test.n), ends, here, counts, flags=marks)
-        for outcome, side in zip(sides, both, strict=True):
-            median = float(np.median(side)) if len(side) else np.nan
-            interval = median_interval(side) if len(side) else None
+        marks = ("too_few",) if np.isnan(effect) else ()
+        significant = ("significant",) if p_holm < _ALPHA else ()
+        yield Finding("length_p", p, n, None, here, counts, flags=(*marks, *significant))
+        known = None if np.isnan(ends[0]) else ends
+        yield Finding("length_effect", effect, n, known, here, counts, flags=marks)
+        for outcome, side in (("failed", failed), ("passed", ~failed)):
+            among = side & ~np.isnan(values)
+            median = float(np.median(values[among])) if among.any() else np.nan
+            interval = _median_interval(values[among], clusters.at(among))
             place = {**here, "outcome": outcome}
-            yield measured("length_median", median, len(side), interval, place, counts, (), flags)
+            yield measured("length_median", median, int(among.sum()), interval, place, counts)
+
+
+def _compared(
+    values: FloatArray, failed: BoolArray, clusters: Clusters
+) -> tuple[float, float, Interval, int]:
+    """The p-value, the rank-biserial correlation, its interval and the number of texts, all (n,)."""
+    there = ~np.isnan(values)
+    values, failed, clusters = values[there], failed[there], clusters.at(there)
+    found = mann_whitney(values[failed], values[~failed])
+    if clusters.whole or np.isnan(found.effect):
+        return found.p, found.effect, found.interval, len(values)
+    ranks = rankdata(values) / len(values)
+    p = groups_p(ranks, np.ones(len(values)), failed, clusters)
+    low, high = classification_intervals(failed.astype(np.float64), ranks, clusters)["auc"]
+    return p, found.effect, (2 * low - 1, 2 * high - 1), len(values)
+
+
+def _median_interval(values: FloatArray, clusters: Clusters) -> Interval | None:
+    """From order statistics; of clusters by the interval of the share below the median (Woodruff 1952)."""
+    if clusters.whole or not len(values):
+        return median_interval(values) if len(values) else None
+    share = ratio_interval(values <= np.median(values), np.ones(len(values)), clusters)
+    low, high = np.quantile(values, share) if share[0] >= 0 else share
+    return float(low), float(high)

@@ -113,7 +113,7 @@ class Performance:
                 found.append(
                     _finding(name, measure.f1(table), table.n, ends.get("f1", UNKNOWN), where, counts)
                 )
-        return found + _curve(targets, scores, where)
+        return found + _curve(targets, scores, clusters, where)
 
     def _against_trivial(
         self,
@@ -124,7 +124,11 @@ class Performance:
         where: Mapping[str, str],
         counts: Mapping[str, int],
     ) -> list[Finding]:
-        """Accuracy minus that of always giving the commoner answer, and whether that could be chance."""
+        """Accuracy minus that of always giving the commoner answer, and whether that could be chance.
+
+        Where the corpus does not show which answer is the commoner one (the interval of its share holds 0.5),
+        the interval reaches around those of both answers: choosing the better one by chance is no weakness.
+        """
         if not known.any():
             return []
         yes, units = yes[known], clusters.at(known)
@@ -132,7 +136,10 @@ class Performance:
         trivial = yes == (yes.mean() >= 0.5)
         n, ones = len(yes), np.ones(len(yes))
         value = float(right.mean() - trivial.mean())
-        interval = difference_interval((right, ones), (trivial, ones), units)
+        low, high = ratio_interval(yes, ones, units)
+        answers = (yes, ~yes) if low <= 0.5 <= high else (trivial,)
+        ends = [difference_interval((right, ones), (answer, ones), units) for answer in answers]
+        interval = min(low for low, _ in ends), max(high for _, high in ends)
         flags = ("constant",) if np.ptp(scores[known]) == 0 else ()
         held = {**counts, "trivial_right": int(trivial.sum()), "right": int(right.sum())}
         p = paired_p(right.astype(np.float64) - trivial, units, seed=self.seed)
@@ -221,15 +228,21 @@ def _finding(
     return measured(name, value.value, n, interval, where, counts, examples, value.flags)
 
 
-def _curve(targets: FloatArray, scores: FloatArray, where: Mapping[str, str]) -> list[Finding]:
+def _curve(
+    targets: FloatArray, scores: FloatArray, clusters: Clusters, where: Mapping[str, str]
+) -> list[Finding]:
     """The reliability curve: in each bin that has texts, the share annotated 1 beside the mean score."""
     found = []
+    known = measure.usable(targets, scores)
+    yes, at = measure.gold(targets), calibration.bin_of(scores)
     for number, b in enumerate(calibration.reliability(targets, scores), 1):
         if b.n:
             figures = {"from": b.lower, "to": b.upper, "mean_score": b.mean_score}
             here = {**where, "bin": str(number), **{key: f"{figure:.4f}" for key, figure in figures.items()}}
             counts = {"texts": b.n, "annotated_1": b.positive}
-            found.append(Finding("reliability", b.share, b.n, b.interval, here, counts))
+            inside = known & (at == number - 1)
+            interval = ratio_interval(yes & inside, inside, clusters)
+            found.append(measured("reliability", b.share, b.n, interval, here, counts))
     return found
 
 

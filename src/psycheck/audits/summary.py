@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from psycheck.audits.measured import measured
 from psycheck.finding import Finding
-from psycheck.measures.intervals import Z95, wilson
+from psycheck.measures.clustered import Clusters, figure_interval
+from psycheck.measures.intervals import UNKNOWN
 from psycheck.measures.significance import holm, pearson, t_test
 
 ACROSS = ("pearson_r", "pearson_p", "t_p")
@@ -29,11 +31,11 @@ def mark_below_mean(rates: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def by_groups(rates: Sequence[Finding], outcomes: NDArray[np.int8]) -> list[Finding]:
+def by_groups(rates: Sequence[Finding], outcomes: NDArray[np.int8], clusters: Clusters) -> list[Finding]:
     """Mean and standard deviation of the pass rates of each group of checks; outcomes is (checks, texts).
 
     Checks share their texts, so the intervals come from the influence of each text on the figure (the delta
-    method, clustered by text) and not from the checks as if they were independent.
+    method), added up within each cluster, and not from the checks as if they were independent.
     """
     out: list[Finding] = []
     for grouping in GROUPINGS:
@@ -41,7 +43,12 @@ def by_groups(rates: Sequence[Finding], outcomes: NDArray[np.int8]) -> list[Find
         for value in dict.fromkeys(rate.where[grouping] for rate in rates if grouping in rate.where):
             members = [k for k, rate in enumerate(rates) if rate.where.get(grouping) == value and rate.tested]
             if members:
-                out += _mean_and_sd([rates[k] for k in members], outcomes[members], grouping, value)
+                out += _mean_and_sd(
+                    [rates[k] for k in members],
+                    outcomes[members],
+                    clusters,
+                    {"by": grouping, grouping: value},
+                )
     return out
 
 
@@ -70,19 +77,18 @@ def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str,
     """The mean of all rates; its interval comes from those of the means of each corpus."""
     values = np.array([rate.value for rate in rates])
     weights = np.array([mean.counts["checks"] for mean in means]) / len(rates)
-    halves = np.array([(mean.interval[1] - mean.interval[0]) / 2 for mean in means if mean.interval])
+    ends = np.array([one.interval or UNKNOWN for one in means])
+    down, up = np.sqrt((weights**2) @ (ends - np.array([[one.value] for one in means])) ** 2)  # MOVER
     mean = float(values.mean())
-    half = float(np.sqrt((weights**2 * halves**2).sum())) if len(halves) == len(means) else np.nan
-    interval = (max(0.0, mean - half), min(1.0, mean + half))
     counts, n = {"checks": len(rates), "corpora": len(means)}, sum(rate.n for rate in rates)
-    found = [Finding("pass_rate_mean", mean, n, interval, where, counts)]
+    found = [measured("pass_rate_mean", mean, n, (mean - float(down), mean + float(up)), where, counts)]
     if len(values) > 1:
         found.append(Finding("pass_rate_sd", float(values.std(ddof=1)), n, None, where, counts))
     return found
 
 
 def _mean_and_sd(
-    rates: Sequence[Finding], outcomes: NDArray[np.int8], grouping: str, value: str
+    rates: Sequence[Finding], outcomes: NDArray[np.int8], clusters: Clusters, group: dict[str, str]
 ) -> list[Finding]:
     share = np.array([rate.value for rate in rates])  # (c,)
     tested = np.array([rate.n for rate in rates])
@@ -94,20 +100,15 @@ def _mean_and_sd(
     )
     influence /= tested[:, None]
     keys = ("audit", "model", "corpus", "suite", "label")
-    where = {key: rates[0].where[key] for key in keys} | {"by": grouping, grouping: value}
-    n, counts = int(tested.sum()), {"checks": c}
-    spread = float(np.sqrt((influence.mean(axis=0) ** 2).sum()))
-    texts = int(((outcomes == _PASSED) | (outcomes == _FAILED)).any(axis=0).sum())
-    # Wilson's interval for as many independent texts as would spread as much; it has a width at 0 and 1.
-    alike = min(mean * (1 - mean) / spread**2, 1e12) if spread > 0 else float(texts)
-    out = [Finding("pass_rate_mean", mean, n, wilson(mean * alike, alike), where, counts)]
+    where = {key: rates[0].where[key] for key in keys} | group
+    some = ((outcomes == _PASSED) | (outcomes == _FAILED)).any(axis=0)
+    units, influence = clusters.at(some), influence[:, some]
+    n, counts = int(tested.sum()), {"checks": c, "units": units.count}
+    interval = figure_interval(mean, influence.mean(axis=0), units, units)
+    out = [measured("pass_rate_mean", mean, n, interval, where, counts)]
     if c > 1:
-        sd = float(share.std(ddof=1))
-        slope = (share - mean) / ((c - 1) * sd) if sd > 0 else np.zeros(c)
-        half = Z95 * float(np.sqrt(((slope @ influence) ** 2).sum()))
-        # Where all rates agree, or all are 0 or 1, the delta method knows no width: no interval is given.
-        interval = (max(0.0, sd - half), sd + half) if half > 0 else None
-        out.append(Finding("pass_rate_sd", sd, n, interval, where, counts))
+        # Chance alone parts the rates of equally hard checks: no interval of their spread was found to cover.
+        out.append(Finding("pass_rate_sd", float(share.std(ddof=1)), n, None, where, counts))
     return out
 
 

@@ -130,7 +130,9 @@ def setting_of(
     for one in tests:
         one.targets([label])  # raises an error that lists the labels where this one is missing
     marks = dict(zip(parts.labels, parts.dev.targets.T.tolist(), strict=True))
-    dev = Corpus.of(f"{corpus.name} dev", parts.dev.texts, labels=marks)
+    authors = dict(zip(corpus.texts, corpus.strings("author"), strict=True))
+    author = [authors[text] for text in parts.dev.texts]
+    dev = Corpus.of(f"{corpus.name} dev", parts.dev.texts, labels=marks, author=author)
     kept = (out, store or out / "scores.sqlite", progress, say)
     return Setting(audit, corpus, label, parts, tests, dev, sample(dev, texts, seed=0), tuple(suites), *kept)
 
@@ -234,6 +236,7 @@ def run_arm(
             threshold=threshold,
             targets=test.targets([label])[:, 0],
             scores=scores,
+            units=test.units(),
         )
         for test, scores in zip(setting.tests, on_tests, strict=True)
     )

@@ -24,7 +24,6 @@ from psycheck.experiments.arms import (
 )
 from psycheck.experiments.rows import ArmResult, between_models, checks_by_seed, findings_of
 from psycheck.finding import Finding, Findings
-from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
@@ -44,7 +43,6 @@ def study_deck(
     suite: str = "deck",
     retrain: bool = True,
     store: str | Path | None = None,
-    resamples: int = RESAMPLES,
     progress: Progress = silent,
     say: Say = quiet,
 ) -> Run:
@@ -98,7 +96,7 @@ def study_deck(
                 for f in found.findings
                 if f.measure in ("pass_rate", "pass_rate_mean")
             ]
-            findings += findings_of(arms, resamples)
+            findings += findings_of(arms, setting.probe)
             done[f"{corpus.name}, {name}"] = arms
     every_arm = [arm for arms in done.values() for arm in arms]
     findings += between_models(every_arm)
@@ -118,6 +116,7 @@ def study_deck(
         findings=Findings(findings),
         notes=(
             "the published figures are of other corpora and models than ours",
+            *(note for test in setting.tests for note in test.clustering()),
             *(note for arm in every_arm for note in arm.notes),
         ),
         folder=folder,

@@ -6,14 +6,15 @@ Each is measured on the same tests as it is, and on their gender-swapped pairs (
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from psycheck.audits.fairness import Fairness
+from psycheck.audits.measured import measured
 from psycheck.corpus import Corpus
 from psycheck.experiments.arms import BETTER, CONTROL, Setting, run_arm
 from psycheck.experiments.rows import PLAIN, ArmResult, Scored
 from psycheck.finding import Finding
+from psycheck.measures.clustered import Clusters
 from psycheck.measures.fairness import Rate, paired_difference
 from psycheck.report.studies.deck import DEV, HALF
 from psycheck.scoring.answers import answers
@@ -63,7 +64,7 @@ def gender_arms(
             ]
             flips[arm, test.name] = _flipped(half.tables["pairs"], setting.label)
             if arm != PLAIN:
-                findings.append(_change(flips[PLAIN, test.name], flips[arm, test.name], row))
+                findings.append(_change(flips[PLAIN, test.name], flips[arm, test.name], row, test))
         results.append(replace(result, findings=tuple(findings)))
     return results
 
@@ -100,13 +101,14 @@ def _flipped(pairs: pl.DataFrame, label: str) -> dict[str, bool]:
     return {id_: outcome == "failed" for id_, outcome, _ in mine.iter_rows() if outcome in decided}
 
 
-def _change(before: dict[str, bool], after: dict[str, bool], row: Scored) -> Finding:
+def _change(before: dict[str, bool], after: dict[str, bool], row: Scored, test: Corpus) -> Finding:
     """How far the share of flipped pairs moved against plain, on the pairs that both judged."""
     shared = [id_ for id_ in before if id_ in after]
     old, new = [before[id_] for id_ in shared], [after[id_] for id_ in shared]
-    found = paired_difference(new, old)
+    units = dict(zip(test.ids, row.units.tolist(), strict=True))
+    found = paired_difference(new, old, Clusters.of([units[id_] for id_ in shared]))
     counts = {"flipped_before": sum(old), "flipped": sum(new)}
     where = {**row.where(HALF), "versus": PLAIN}
-    interval, flags = (None, ("not_tested",)) if np.isnan(found.value) else (found.interval, ())
-    flags = (row.flag, *flags)
-    return Finding("flip_rate_change", found.value, len(shared), interval, where, counts, flags=flags)
+    return measured(
+        "flip_rate_change", found.value, len(shared), found.interval, where, counts, (), (row.flag,)
+    )

@@ -175,7 +175,11 @@ def _row(
     # A decision on the very edge may flip with the last bits: a pair that flipped was seen.
     unseen = Counter(filter(None, compress(why, female == male)))
     place = (texts.corpus, texts.label, *by, training.seed, ids)
-    return Decided(*place, texts.marks[test], female, male, unseen, parameters or {}, converged)
+    # Without an author, copies of a text belong together.
+    units = tuple(
+        texts.texts[i] if texts.owners[i] == f"id {texts.ids[i]}" else texts.owners[i] for i in test
+    )
+    return Decided(*place, texts.marks[test], female, male, units, unseen, parameters or {}, converged)
 
 
 def same_vectors(first: Any, second: Any) -> BoolArray:

@@ -1,7 +1,7 @@
 """Decisions of one classifier on pairs, the same text about a woman and about a man, and their figures.
 
-Both wordings of a text share its annotation, so every figure is of pairs: their number is n, whole pairs are
-drawn for intervals, and McNemar's test asks whether one wording is called positive more often.
+Both wordings of a text share its annotation, so every figure is of pairs: their number is n, intervals are
+clustered by pair (and by author), and McNemar's test asks whether one wording is called positive more often.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from psycheck.audits.measured import measured
 from psycheck.experiments.gender_texts import FEMALE, MALE
 from psycheck.finding import Finding
-from psycheck.measures.bootstrap import RESAMPLES, f1_of_counts, percentiles
 from psycheck.measures.classification import BoolArray, Confusion, FloatArray, macro_f1
+from psycheck.measures.clustered import (
+    Clusters,
+    change_interval,
+    classification_intervals,
+    effective_share,
+    figure_influences,
+    ratio_interval,
+)
 from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, paired_flips
 from psycheck.report.studies.gender import EXPERIMENTS
 
@@ -27,8 +35,9 @@ OWN = "its own"  # the vectors of a model that is trained end to end
 class Decided:
     """One classifier on all test pairs: `marks`, `as_female` and `as_male` are (n,), one entry per pair.
 
-    `unseen` counts, by reason, the pairs whose two wordings have the same vector and so cannot differ;
-    `parameters` are those that its search found, if any.
+    `units` names what belongs together, (n,): texts of one author, or copies. `unseen` counts, by reason, the
+    pairs whose two wordings have the same vector and so cannot differ; `parameters` are those that its search
+    found, if any.
     """
 
     corpus: str
@@ -41,6 +50,7 @@ class Decided:
     marks: BoolArray
     as_female: BoolArray
     as_male: BoolArray
+    units: tuple[str, ...]
     unseen: Mapping[str, int] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     converged: bool = True
@@ -76,24 +86,29 @@ class Decided:
         }
 
 
-def figures(one: Decided, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Finding]:
+def figures(one: Decided) -> list[Finding]:
     """Macro-F1, FNR by gender, FNRR with its direction, flips, McNemar's p, and both differences."""
-    n, where, yes = len(one.marks), one.where(), one.marks
+    n, where, yes, units = len(one.marks), one.where(), one.marks, Clusters.of(one.units)
     positives = int(yes.sum())
     table = _confusion(yes, one.positives)
     found = macro_f1(table)
-    drawn = _drawn_f1(yes, [one.positives], resamples, seed)[0]
-    out = [Finding("macro_f1", found.value, n, percentiles(drawn), where, asdict(table), flags=found.flags)]
-    first, second = int((yes & ~one.as_female).sum()), int((yes & ~one.as_male).sum())
-    both = int((yes & ~one.as_female & ~one.as_male).sum())
-    for name, missed in ((FEMALE, first), (MALE, second)):
-        rate = Rate(missed, positives)
-        out.append(Finding("fnr", rate.value, positives, rate.interval, one.where(group=name)))
-    ratio = fnr_ratio(first, positives, second, positives, both=both, names=(FEMALE, MALE))
+    interval = classification_intervals(*_doubled(one), _twice(units)).get("macro_f1")
+    counts = {**asdict(table), "units": units.count}
+    out = [measured("macro_f1", found.value, n, interval, where, counts, (), found.flags)]
+    lost = {FEMALE: yes & ~one.as_female, MALE: yes & ~one.as_male}
+    first, second = (int(missed.sum()) for missed in lost.values())
+    both = int((lost[FEMALE] & lost[MALE]).sum())
+    for name, missed in lost.items():
+        rate = Rate(int(missed.sum()), positives)
+        interval = ratio_interval(missed, yes, units)
+        out.append(measured("fnr", rate.value, positives, interval, one.where(group=name)))
+    share = effective_share(lost[FEMALE] | lost[MALE], yes, units)
+    ratio = fnr_ratio(first, positives, second, positives, both=both, names=(FEMALE, MALE), share=share)
     misses = {"missed_female": first, "missed_male": second, "missed_both": both, "positives": positives}
     towards = (f"favours_{ratio.favoured or 'neither'}",)
-    out.append(Finding("fnr_ratio", ratio.value, positives, ratio.interval, where, misses, flags=towards))
-    out.append(Finding("fnr_mcnemar_p", ratio.p, positives, None, where, misses))
+    out.append(measured("fnr_ratio", ratio.value, positives, ratio.interval, where, misses, (), towards))
+    chance = paired_difference(one.as_female[yes], one.as_male[yes], units.at(yes))
+    out.append(Finding("fnr_mcnemar_p", chance.p, positives, None, where, misses))
     flips = paired_flips(one.as_female, one.as_male)
     ledger = {
         "flipped": flips.flipped,
@@ -102,27 +117,31 @@ def figures(one: Decided, *, resamples: int = RESAMPLES, seed: int = 0) -> list[
         "unseen": sum(one.unseen.values()),
     }
     ids = tuple(compress(one.ids, one.flipped))
-    out.append(Finding("flip_rate", flips.rate.value, n, flips.rate.interval, where, ledger, ids))
-    out.append(Finding("mcnemar_p", flips.p, n, None, where, ledger))
-    for measure, rows in (("equal_opportunity", yes), ("demographic_parity", np.ones(n, bool))):
-        gap = paired_difference(one.as_female[rows], one.as_male[rows])
-        size = int(rows.sum())
-        out.append(Finding(f"{measure}_difference", gap.value, size, gap.interval, where))
+    interval = ratio_interval(one.flipped, np.ones(n), units)
+    out.append(measured("flip_rate", flips.rate.value, n, interval, where, ledger, ids))
+    gaps = {
+        "equal_opportunity": chance,
+        "demographic_parity": paired_difference(one.as_female, one.as_male, units),
+    }
+    out.append(Finding("mcnemar_p", gaps["demographic_parity"].p, n, None, where, ledger))
+    for measure, gap in gaps.items():
+        out.append(measured(f"{measure}_difference", gap.value, gap.n[0], gap.interval, where))
     return out
 
 
-def changes(one: Decided, original: Decided, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Finding]:
+def changes(one: Decided, original: Decided) -> list[Finding]:
     """Against training on the original texts: the share of flipped pairs, and macro-F1, on the same pairs."""
-    n, where = len(one.marks), one.where(versus=original.experiment)
-    flips = paired_difference(one.flipped, original.flipped)
+    n, where, units = len(one.marks), one.where(versus=original.experiment), Clusters.of(one.units)
+    flips = paired_difference(one.flipped, original.flipped, units)
     counts = {"flipped_before": int(original.flipped.sum()), "flipped": int(one.flipped.sum())}
-    before, after = _drawn_f1(one.marks, [original.positives, one.positives], resamples, seed)
-    gain = macro_f1(_confusion(one.marks, one.positives)).value
-    gain -= macro_f1(_confusion(one.marks, original.positives)).value
+    (now, ours), (before, theirs) = (
+        figure_influences(*_doubled(row), 0.5)["macro_f1"] for row in (one, original)
+    )
+    interval = change_interval(now - before, ours - theirs, _twice(units))
     return [
-        Finding("flip_rate_change", flips.value, n, flips.interval, where, counts),
+        measured("flip_rate_change", flips.value, n, flips.interval, where, counts),
         Finding("flip_rate_change_p", flips.p, n, None, where, counts),
-        Finding("macro_f1_change", gain, n, percentiles(after - before), where),
+        measured("macro_f1_change", now - before, n, interval, where),
     ]
 
 
@@ -173,24 +192,13 @@ def _confusion(marks: BoolArray, positives: FloatArray) -> Confusion:
     return Confusion(tp, fp, 2 * int(marks.sum()) - tp, 2 * int((~marks).sum()) - fp)
 
 
-def _drawn_f1(
-    marks: BoolArray, positives: Sequence[FloatArray], resamples: int, seed: int
-) -> list[FloatArray]:
-    """Macro-F1 of each classifier in each draw of whole pairs within each class, each (resamples,).
+def _doubled(one: Decided) -> tuple[FloatArray, FloatArray]:
+    """The annotation and the decision of both wordings, (2n,)."""
+    return np.tile(one.marks * 1.0, 2), np.concatenate([one.as_female, one.as_male]) * 1.0
 
-    A pair matters only by how many of its wordings each classifier calls positive, so what is drawn is how
-    many pairs of each such kind there are: multinomial, the same draws for all classifiers.
-    """
-    random = np.random.default_rng(seed)
-    kinds = np.stack(positives, axis=1).astype(np.int64)
-    sums = []
-    for side in (marks, ~marks):
-        values, counts = np.unique(kinds[side], axis=0, return_counts=True)
-        drawn = random.multinomial(counts.sum(), counts / counts.sum(), size=resamples)
-        sums.append((drawn @ values).astype(np.float64).T)
-    tp, fp = sums  # each (classifiers, resamples)
-    of_one, of_zero = f1_of_counts(tp, fp, 2 * int(marks.sum()) - tp, 2 * int((~marks).sum()) - fp)
-    return list((of_one + of_zero) / 2)
+
+def _twice(units: Clusters) -> Clusters:
+    return Clusters(np.tile(units.codes, 2), units.count)
 
 
 def _pairs(draws: dict[int, tuple[int, int]], seeds: int) -> str:

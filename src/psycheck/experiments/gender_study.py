@@ -30,7 +30,6 @@ from psycheck.experiments.gender_texts import (
     training_of,
 )
 from psycheck.finding import Finding, Findings
-from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
 from psycheck.report.studies.gender import ORIGINAL, paper_notes
@@ -61,7 +60,6 @@ def study_gender(
     pairs: int | None = None,
     seeds: int = 1,
     direct_bias: bool = True,
-    resamples: int = RESAMPLES,
     progress: Progress = silent,
     say: Say = quiet,
 ) -> Run:
@@ -127,7 +125,7 @@ def study_gender(
             "chosen": {row.name: row.parameters for row in rows if row.parameters},
         },
         environment=environment_of([reader] if reader is not None else [], [opened]),
-        findings=Findings(_findings(rows, texts, resamples)),
+        findings=Findings(_findings(rows, texts)),
         tables={"pairs": pair_rows(rows)},
         notes=(
             *_notes(opened, texts, cuts),
@@ -144,12 +142,12 @@ def study_gender(
     return run
 
 
-def _findings(rows: Sequence[Decided], texts: Gendered, resamples: int) -> list[Finding]:
-    out = [f for row in rows for f in figures(row, resamples=resamples)]
+def _findings(rows: Sequence[Decided], texts: Gendered) -> list[Finding]:
+    out = [f for row in rows for f in figures(row)]
     original = {(row.learner, row.seed): row for row in rows if row.experiment == ORIGINAL}
     for row in rows:
         if row.experiment != ORIGINAL:
-            out += changes(row, original[row.learner, row.seed], resamples=resamples)
+            out += changes(row, original[row.learner, row.seed])
     for measure in ("mcnemar_p", "fnr_mcnemar_p", "flip_rate_change_p"):
         out += holm_families(out, measure, ("seed",))
     total = len(texts) + sum(texts.left_out.values())
@@ -186,6 +184,7 @@ def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
     total = len(corpus)
     out = [
         *corpus.notes,
+        *corpus.clustering(),
         "the published figures are of other corpora and vectors than ours",
         f"{texts.corpus}: {len(texts)} of {total} texts name one gender and can be swapped completely",
     ]

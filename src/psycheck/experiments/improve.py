@@ -23,7 +23,6 @@ from psycheck.experiments.arms import (
 from psycheck.experiments.gender_arms import gender_arms
 from psycheck.experiments.rows import PLAIN, ArmResult, checks_by_seed, findings_of
 from psycheck.finding import Findings
-from psycheck.measures.bootstrap import RESAMPLES
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.pages import save
@@ -50,7 +49,6 @@ def improve(
     seeds: int = 1,
     texts: int | None = None,
     store: str | Path | None = None,
-    resamples: int = RESAMPLES,
     progress: Progress = silent,
     say: Say = quiet,
     **changes: Any,
@@ -151,11 +149,12 @@ def improve(
     else:
         tried = f"sentences were tried on {len(setting.probe)} texts of dev"
         notes = [f"{tried}; checks that training used are marked 'trained_on'"]
+    clustering = [note for test in setting.tests for note in test.clustering()]
     run = Run(
         plan=plan,
         environment=environment_of(models, [setting.corpus, *setting.tests[1:]], setting.suites),
-        findings=Findings(findings_of(arms, resamples)),
-        notes=(*notes, *(note for arm in arms for note in arm.notes)),
+        findings=Findings(findings_of(arms, setting.probe)),
+        notes=(*notes, *clustering, *(note for arm in arms for note in arm.notes)),
         folder=setting.out,
     )
     save(run, setting.out)

@@ -11,12 +11,19 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
+from psycheck.audits.measured import measured
 from psycheck.audits.summary import holm_families
+from psycheck.corpus import Corpus
 from psycheck.finding import Finding
-from psycheck.measures import bootstrap
 from psycheck.measures import classification as measures
-from psycheck.measures.bootstrap import RESAMPLES
-from psycheck.measures.classification import BoolArray, FloatArray, gold, usable
+from psycheck.measures.classification import BoolArray, FloatArray, IntArray, gold, usable
+from psycheck.measures.clustered import (
+    Clusters,
+    change_interval,
+    classification_intervals,
+    figure_influences,
+    paired_p,
+)
 from psycheck.measures.fairness import paired_difference
 from psycheck.measures.significance import mcnemar
 from psycheck.model import Model
@@ -29,14 +36,14 @@ DECISIONS = (HALF, DEV)
 CHANGES = (("f1", HALF), ("macro_f1", HALF), ("f1", DEV), ("macro_f1", DEV), ("auc", RANKING))
 FAMILY = ("decision", "versus", "against")  # p-values equal in these are adjusted together
 MEASURES = {"f1": measures.f1, "macro_f1": measures.macro_f1, "accuracy": measures.accuracy}
-_BLOCK = 2**20  # weights drawn at once
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
     """One model on one test: targets and scores (n,), NaN where unknown; `threshold` was chosen on dev.
 
-    `arm` names how it was trained ("plain", "augmented" …), `model` what was trained.
+    `units` says which texts belong together, (n,): those of one author, or copies (`Corpus.units`). `arm`
+    names how it was trained ("plain", "augmented" …), `model` what was trained.
     """
 
     audit: str
@@ -49,6 +56,12 @@ class Scored:
     threshold: float
     targets: FloatArray
     scores: FloatArray
+    units: IntArray
+
+    @property
+    def annotated(self) -> Clusters:
+        """The clusters of the annotated texts."""
+        return Clusters.of(self.units[~np.isnan(self.targets)])
 
     def at(self, decision: str) -> float:
         """The threshold of a decision."""
@@ -97,10 +110,13 @@ class ArmResult:
     notes: tuple[str, ...] = ()
 
 
-def findings_of(arms: Sequence[ArmResult], resamples: int = RESAMPLES) -> list[Finding]:
-    """Figures of every arm, what changed against plain, and whether it could be chance."""
+def findings_of(arms: Sequence[ArmResult], probe: Corpus) -> list[Finding]:
+    """Figures of every arm, what changed against plain, and whether it could be chance.
+
+    Checks were tried on the texts of `probe`.
+    """
     rows = [row for arm in arms for row in arm.rows]
-    out = [f for row in rows for f in figures(row, resamples=resamples)]
+    out = [f for row in rows for f in figures(row)]
     plain = {(row.corpus, row.seed): row for row in rows if row.arm == PLAIN}
     for decision in DECISIONS:
         for row in rows:
@@ -112,10 +128,11 @@ def findings_of(arms: Sequence[ArmResult], resamples: int = RESAMPLES) -> list[F
     for name in dict.fromkeys(row.arm for row in rows if row.arm != PLAIN):
         for test in dict.fromkeys(row.corpus for row in rows):
             mine = [row for row in rows if row.arm == name and row.corpus == test]
-            out += differences([(plain[row.corpus, row.seed], row) for row in mine], resamples=resamples)
+            out += differences([(plain[row.corpus, row.seed], row) for row in mine])
     rates = [f for arm in arms for f in arm.findings]
     passed = {(arm.arm, str(arm.seed), *key): texts for arm in arms for key, texts in arm.passed.items()}
-    return [*out, *rates, *rate_changes(rates, passed)]
+    units = dict(zip(probe.ids, probe.units().tolist(), strict=True))
+    return [*out, *rates, *rate_changes(rates, passed, units)]
 
 
 def between_models(arms: Sequence[ArmResult]) -> list[Finding]:
@@ -138,24 +155,22 @@ def checks_by_seed(arms: Sequence[ArmResult]) -> dict[str, list[str]]:
     return {str(arm.seed): list(arm.checks) for arm in arms if arm.checks is not None}
 
 
-def figures(one: Scored, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Finding]:
+def figures(one: Scored) -> list[Finding]:
     """F1, macro-F1 and accuracy at both decisions, AUC, and the threshold itself, each with its interval."""
     n = int(usable(one.targets, one.scores).sum())
+    clusters = Clusters.of(one.units)
     out = []
     for decision in DECISIONS:
         table = measures.confusion(one.targets, one.scores, one.at(decision))
-        intervals = bootstrap.confusion_intervals(table, resamples=resamples, seed=seed)
-        where, counts = one.where(decision), asdict(table)
+        intervals = classification_intervals(one.targets, one.scores, clusters, one.at(decision))
+        where, counts = one.where(decision), {**asdict(table), "units": clusters.count}
         for name, measure in MEASURES.items():
             found = measure(table)
-            interval = None if np.isnan(found.value) else intervals[name]
             flags = (one.flag, *found.flags)
-            out.append(Finding(name, found.value, n, interval, where, counts, flags=flags))
-    found, interval = measures.auc(one.targets, one.scores), None
-    if not np.isnan(found.value):
-        interval = bootstrap.score_intervals(one.targets, one.scores, resamples=resamples, seed=seed)["auc"]
-    flags = (one.flag, *found.flags)
-    out.append(Finding("auc", found.value, n, interval, one.where(RANKING), flags=flags))
+            out.append(measured(name, found.value, n, intervals.get(name), where, counts, (), flags))
+    found = measures.auc(one.targets, one.scores)
+    flags, where = (one.flag, *found.flags), one.where(RANKING)
+    out.append(measured("auc", found.value, n, intervals.get("auc"), where, {}, (), flags))
     out.append(Finding("threshold", one.threshold, n, None, one.where(DEV), flags=(one.flag,)))
     return out
 
@@ -163,14 +178,18 @@ def figures(one: Scored, *, resamples: int = RESAMPLES, seed: int = 0) -> list[F
 def against_chance(one: Scored, decision: str) -> list[Finding]:
     """Compare its correct answers with a coin (exact binomial) and with always choosing the larger class.
 
-    Always choosing the larger class decides the same texts, so that comparison is McNemar's.
+    Always choosing the larger class decides the same texts, so that comparison is McNemar's. Where texts
+    belong together, both turn the signs of whole clusters (`paired_p`).
     """
-    right = one.right(decision)
+    right, clusters = one.right(decision), one.annotated
     n = len(right)
     yes = gold(one.targets[~np.isnan(one.targets)])
     constant: BoolArray = yes if 2 * int(yes.sum()) >= n else ~yes
-    coin = float(stats.binomtest(int(right.sum()), n, 0.5).pvalue) if n else np.nan
-    paired = mcnemar(right, constant)
+    if clusters.whole:
+        coin = float(stats.binomtest(int(right.sum()), n, 0.5).pvalue) if n else np.nan
+    else:
+        coin = paired_p(right - 0.5, clusters)
+    paired = paired_difference(right, constant, clusters)
     counts = {"right": int(right.sum()), "majority_right": int(constant.sum())}
     where = one.where(decision)
     return [
@@ -180,8 +199,9 @@ def against_chance(one: Scored, decision: str) -> list[Finding]:
 
 
 def against(one: Scored, other: Scored, decision: str) -> Finding:
-    """McNemar's p of two models on the same texts; `versus` names the other."""
-    found = mcnemar(one.right(decision), other.right(decision))
+    """McNemar's p of two models on the same texts, or that of `paired_p`; `versus` names the other."""
+    right = one.right(decision), other.right(decision)
+    found, p = mcnemar(*right), paired_difference(*right, one.annotated).p
     counts = {
         "both_right": found.both,
         "only_this_right": found.only_first,
@@ -189,71 +209,36 @@ def against(one: Scored, other: Scored, decision: str) -> Finding:
         "neither_right": found.neither,
     }
     where = {**one.where(decision), "versus": other.arm if other.arm != one.arm else other.model}
-    return Finding("mcnemar_p", found.p, sum(counts.values()), None, where, counts)
+    return Finding("mcnemar_p", p, sum(counts.values()), None, where, counts)
 
 
-def differences(
-    pairs: Sequence[tuple[Scored, Scored]], *, resamples: int = RESAMPLES, seed: int = 0
-) -> list[Finding]:
+def differences(pairs: Sequence[tuple[Scored, Scored]]) -> list[Finding]:
     """How far the second of each pair is above the first, averaged over pairs (seeds) on one test.
 
-    The interval draws texts within each class, the same for all models, and takes the mean over pairs in
-    each draw: it covers other texts, not other seeds. `seeds` counts the pairs, of which `up` went up.
+    The interval adds up the influence of each cluster of texts on that mean: it covers other texts, not other
+    seeds. `seeds` counts the pairs, of which `up` went up.
     """
     first, second = pairs[0]
-    draws = _draws(first.targets, resamples, seed)
-    once = np.ones((1, len(first.targets)))
-    n = int(usable(first.targets, first.scores).sum())
+    clusters, n = Clusters.of(first.units), int(usable(first.targets, first.scores).sum())
     out = []
     for name, decision in CHANGES:
-        # The second less the first of each pair, (pairs, rows), for no draw and for each block of draws.
-        values, *drawn = (
-            np.array([_drawn(b, name, decision, block) - _drawn(a, name, decision, block) for a, b in pairs])
-            for block in (once, *draws)
-        )
+        both = [
+            [figure_influences(one.targets, one.scores, one.at(decision))[name] for one in pair]
+            for pair in pairs
+        ]
+        values = np.array([new[0] - old[0] for old, new in both])
+        influence: FloatArray = np.mean([new[1] - old[1] for old, new in both], axis=0)
         where = {**second.where(decision), "versus": first.arm}
         if len(pairs) > 1:
             where["seed"] = "mean"
-        counts = {"seeds": len(pairs), "up": int((values > 0).sum())}
-        interval = bootstrap.percentiles(np.concatenate([block.mean(axis=0) for block in drawn]))
+        counts = {"seeds": len(pairs), "up": int((values > 0).sum()), "units": clusters.count}
         change = float(values.mean())
-        out.append(Finding(f"{name}_change", change, n, interval, where, counts, flags=(second.flag,)))
+        interval = change_interval(change, influence, clusters)
+        out.append(measured(f"{name}_change", change, n, interval, where, counts, (), (second.flag,)))
     return out
 
 
-def _draws(targets: FloatArray, resamples: int, seed: int) -> list[FloatArray]:
-    """How often each text is drawn, classes kept, in blocks of (rows, n)."""
-    random = np.random.default_rng(seed)
-    classes = [np.flatnonzero(targets >= 0.5), np.flatnonzero(targets < 0.5)]
-    step = max(1, _BLOCK // max(1, len(targets)))
-    out = []
-    for start in range(0, resamples, step):
-        rows = min(step, resamples - start)
-        weights = np.zeros((rows, len(targets)))
-        for at in classes:
-            if len(at):
-                weights[:, at] = random.multinomial(len(at), np.full(len(at), 1 / len(at)), size=rows)
-        out.append(weights)
-    return out
-
-
-def _drawn(one: Scored, name: str, decision: str, weights: FloatArray) -> FloatArray:
-    """A measure for each row of weights, (rows,)."""
-    if name == "auc":
-        order = measures.ranked(one.targets, one.scores)
-        return order.areas(weights[:, order.positive], weights[:, order.negative])[0]
-    known = usable(one.targets, one.scores)
-    with np.errstate(invalid="ignore"):
-        yes, positive = gold(one.targets), one.scores >= one.at(decision)
-    tp, fp, fn, tn = (
-        weights @ (known & cell).astype(np.float64)
-        for cell in (yes & positive, ~yes & positive, yes & ~positive, ~yes & ~positive)
-    )
-    of_one, of_zero = bootstrap.f1_of_counts(tp, fp, fn, tn)
-    return of_one if name == "f1" else (of_one + of_zero) / 2
-
-
-def rate_changes(rates: Sequence[Finding], passed: Passed) -> list[Finding]:
+def rate_changes(rates: Sequence[Finding], passed: Passed, units: Mapping[str, int]) -> list[Finding]:
     """How far the pass rate of each check, and of each symptom and polarity, moved; seeds are pooled.
 
     A case is one text with one check and seed, as both arms judged it: `counts` has passed and n before and
@@ -272,40 +257,38 @@ def rate_changes(rates: Sequence[Finding], passed: Passed) -> list[Finding]:
                 symptoms.setdefault((symptom, f.where.get("polarity", "")), []).append(f)
         for arm in dict.fromkeys(f.where["arm"] for f in mine if f.where["arm"] != PLAIN):
             for group in checks.values():
-                out += _change(group, passed, arm, "check")
+                out += _change(group, passed, units, arm, "check")
             learned = {f.where["check"] for f in mine if TRAINED_ON in f.flags and f.where["arm"] == arm}
             for group in symptoms.values():
-                out += _change([f for f in group if f.where["check"] not in learned], passed, arm, "symptom")
+                unseen = [f for f in group if f.where["check"] not in learned]
+                out += _change(unseen, passed, units, arm, "symptom")
     return out
 
 
-def _change(rates: Sequence[Finding], passed: Passed, arm: str, by: str) -> list[Finding]:
-    """The change over the cases that both arms judged, with the paired interval of its checks and seeds.
+def _change(
+    rates: Sequence[Finding], passed: Passed, units: Mapping[str, int], arm: str, by: str
+) -> list[Finding]:
+    """The change over the cases that both arms judged; `units` says which texts belong together.
 
-    Each check and seed has one pair per text, and Newcombe's interval for pairs. All use the same texts,
-    so pooling them gives no more texts: the ends are the means of their ends, weighted by their cases. (The
-    deviation of a mean is at most the mean of the deviations, whatever their correlation.)
+    All checks and seeds use the same texts, so pooling them gives no more texts: cases are clustered.
     """
     after = [f for f in rates if f.where["arm"] == arm]
-    pairs: list[list[tuple[str, bool, bool]]] = []
+    cases: list[tuple[str, bool, bool]] = []
     for f in after:
         place = (f.where["seed"], f.where["suite"], f.where["check"])
-        old, new = (passed.get((side, *place), {}) for side in (PLAIN, arm))
-        pairs.append([(text, old[text], new[text]) for text in old if text in new])
-    n = sum(map(len, pairs))
+        was, now = (passed.get((side, *place), {}) for side in (PLAIN, arm))
+        cases += [(text, was[text], now[text]) for text in was if text in now]
+    n = len(cases)
     if not n:
         return []
     keys = ("audit", "corpus", "suite", "label", "symptom", "category", "polarity")
     where = {key: rates[0].where[key] for key in keys if key in rates[0].where} | {"arm": arm, "by": by}
     if by == "check":
         where |= {"check": rates[0].where["check"], "title": rates[0].where.get("title", "")}
-    cases = [case for mine in pairs for case in mine]
-    before, now = sum(old for _, old, _ in cases), sum(new for *_, new in cases)
-    counts = {"passed_before": before, "n_before": n, "passed_after": now, "n_after": n}
-    counts["texts"] = len({text for text, *_ in cases})
+    old, new = [old for _, old, _ in cases], [new for *_, new in cases]
+    counts = {"passed_before": sum(old), "n_before": n, "passed_after": sum(new), "n_after": n}
+    clusters = Clusters.of([units[text] for text, *_ in cases])
+    counts |= {"texts": len({text for text, *_ in cases}), "units": clusters.count}
     flags = (TRAINED_ON,) if any(TRAINED_ON in f.flags for f in after) else ()
-    low = high = 0.0
-    for mine in filter(None, pairs):
-        ends = paired_difference([new for *_, new in mine], [old for _, old, _ in mine]).interval
-        low, high = low + ends[0] * len(mine) / n, high + ends[1] * len(mine) / n
-    return [Finding("pass_rate_change", (now - before) / n, n, (low, high), where, counts, flags=flags)]
+    found = paired_difference(new, old, clusters)
+    return [measured("pass_rate_change", found.value, n, found.interval, where, counts, (), flags)]

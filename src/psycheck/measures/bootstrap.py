@@ -6,14 +6,10 @@ The interval covers other texts at this balance of classes, not populations with
 A resample in which a measure is undefined is left out; where none is defined the interval is NaN.
 """
 
-import math
-
 import numpy as np
-from scipy.sparse import csr_array
 
-from psycheck.measures.calibration import BINS, bin_of, log_losses, reliability, squared_errors
+from psycheck.measures.calibration import BINS, bin_of, calibration_noise, log_losses, squared_errors
 from psycheck.measures.classification import (
-    BoolArray,
     Confusion,
     FloatArray,
     IntArray,
@@ -100,58 +96,6 @@ def score_intervals(
         min(1.0, measured + high - float(np.median(found["ece"]))),
     )
     return intervals
-
-
-def calibration_noise(
-    targets: FloatArray, scores: FloatArray, *, resamples: int = RESAMPLES, seed: int = 0
-) -> float:
-    """The expected calibration error that 95 % of perfectly calibrated models with these scores stay below.
-
-    Even they are above 0, by chance alone, and the more so the fewer texts there are: each bin draws as many
-    1s as its mean score says (consistency resampling, Bröcker and Smith 2007).
-    """
-    curve = [b for b in reliability(targets, scores) if b.n]
-    if not curve:
-        return math.nan
-    sizes = np.array([b.n for b in curve])
-    expected = np.array([b.mean_score for b in curve])
-    drawn = np.random.default_rng(seed).binomial(sizes, np.clip(expected, 0.0, 1.0), (resamples, len(curve)))
-    errors = np.abs(drawn - sizes * expected).sum(axis=1) / sizes.sum()
-    return float(np.quantile(errors, 0.95))
-
-
-def label_intervals(
-    yes: BoolArray, predicted: BoolArray, known: BoolArray, *, resamples: int = RESAMPLES, seed: int = 0
-) -> dict[str, Interval]:
-    """Intervals of hamming and of the mean F1 over labels, all arrays (n, k); whole texts are drawn.
-
-    The labels of a text belong together, and no single class could be kept fixed, so there are no strata.
-    """
-    some = known.any(axis=1)
-    yes, predicted, known = yes[some], predicted[some], known[some]
-    n, k = yes.shape
-    if not n:
-        return {"hamming": UNKNOWN, "macro_f1_across_labels": UNKNOWN}
-    tp, positive, called = yes & predicted & known, yes & known, predicted & known
-    wrong = ((yes != predicted) & known).sum(axis=1)[:, None]
-    cells = known.sum(axis=1)[:, None]
-    # Most marks are neither annotated nor predicted, so the events of a text are few.
-    events = csr_array(np.hstack([tp, positive, called, wrong, cells]).astype(np.float64).T)
-    random = np.random.default_rng(seed)
-    hamming, f1 = [], []
-    for rows in _blocks(resamples, n):
-        sums = np.asarray(events @ _weights(random, rows, n).T).T
-        hamming.append(sums[:, -2] / sums[:, -1])
-        found, annotated, predicted_1 = sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k : 3 * k]
-        of_label = _divided(2 * found, np.where(annotated > 0, annotated + predicted_1, 0.0))
-        defined = ~np.isnan(of_label)
-        f1.append(
-            _divided(np.where(defined, of_label, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
-        )
-    return {
-        "hamming": percentiles(np.concatenate(hamming)),
-        "macro_f1_across_labels": percentiles(np.concatenate(f1)),
-    }
 
 
 def f1_of_counts(

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from psycheck.measures.classification import FloatArray, IntArray, gold, usable
-from psycheck.measures.intervals import Interval, wilson
 
 BINS = 15
 CLIP = 1e-15
@@ -26,7 +25,6 @@ class Bin:
     positive: int
     mean_score: float
     share: float
-    interval: Interval
 
 
 def squared_errors(targets: FloatArray, scores: FloatArray) -> FloatArray:
@@ -75,7 +73,6 @@ def reliability(targets: FloatArray, scores: FloatArray, bins: int = BINS) -> tu
             positive=int(positives[b]),
             mean_score=float(sums[b] / n) if n else math.nan,
             share=float(positives[b] / n) if n else math.nan,
-            interval=wilson(int(positives[b]), int(n)),
         )
         for b, n in enumerate(sizes)
     )

@@ -11,7 +11,7 @@ Below `FEWEST` clusters only rates of single texts have an interval; all others 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +20,12 @@ from scipy import stats
 
 from psycheck.measures.calibration import squared_errors
 from psycheck.measures.classification import BoolArray, FloatArray, gold, usable
-from psycheck.measures.intervals import UNKNOWN, Z95, Interval
+from psycheck.measures.intervals import UNKNOWN, Z95, Interval, wilson
 
 FEWEST = 15
 CONTRIBUTING, SHARE = 22, 0.3  # clusters, and of the clusters: below, a figure rests on a few of them
-SHUFFLES = 1_999
+SHUFFLES, BLOCKS, ENOUGH = 2_000, 20, 20  # draws at once, how often, and how many as far as the data end it
+SHUFFLED = 2_000  # clusters; beyond, Student's t replaces shuffling
 Codes = NDArray[np.intp]
 
 
@@ -104,7 +105,7 @@ def proportion_interval(
     if math.isnan(value):
         return UNKNOWN
     if clusters.whole and np.all(weights == weights[0]):
-        return _wilson(value, most, Z95)
+        return wilson(value * most, most, Z95)
     if clusters.count < FEWEST:
         return UNKNOWN
     equal = clusters.equal(weights)
@@ -113,7 +114,7 @@ def proportion_interval(
     # Without any spread (all right, all wrong) a cluster counts as one text: nothing is known about how alike
     # its texts are.
     effective = min(room / spread, most) if spread > 0 and room > 0 else equal
-    return _wilson(value, effective, _quantile(equal))
+    return wilson(value * effective, effective, _quantile(equal))
 
 
 def f1_interval(hits: ArrayLike, wrong: ArrayLike, clusters: Clusters) -> Interval:
@@ -127,23 +128,37 @@ def f1_interval(hits: ArrayLike, wrong: ArrayLike, clusters: Clusters) -> Interv
 
 
 def effective_share(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> float:
-    """How many independent texts one text counts for in a proportion, at most 1: 1 / design effect."""
+    """How many independent texts one text counts for in a proportion, at most 1: 1 / design effect.
+
+    NaN below `FEWEST` clusters: nothing is known about it.
+    """
     top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
     used, total = bottom > 0, float(bottom.sum())
     mine = clusters.at(used)
     if mine.whole or not total:
         return 1.0
+    if mine.count < FEWEST:
+        return math.nan
     value = float(top.sum()) / total
     spread, room = variance((top - value * bottom)[used] / total, mine, bottom[used]), value * (1 - value)
     return min(room / spread / total, 1.0) if spread > 0 and room > 0 else mine.equal(bottom[used]) / total
 
 
 def mean_interval(values: ArrayLike, clusters: Clusters) -> Interval:
-    """Student's interval of a mean, (n,), by the variance between clusters; NaN without spread."""
+    """Student's interval of a mean of values in -1..1, (n,), by the variance between clusters.
+
+    NaN without spread. Where a few clusters decide, the means of the values above and below 0 have Wilson's.
+    """
     numbers = np.asarray(values, np.float64)
     if clusters.count < 2 or np.ptp(numbers) == 0:
         return UNKNOWN
     mean, n = float(numbers.mean()), len(numbers)
+    if _contributing((numbers - mean) / n, clusters) < SHARE * clusters.equal(np.ones(n)):
+        sides = [np.maximum(numbers, 0), np.maximum(-numbers, 0)]
+        means = [float(side.mean()) for side in sides]
+        influences = [(side - own) / n for side, own in zip(sides, means, strict=True)]
+        ends = [_between(side, clusters) for side in sides]
+        return combined_interval(means, ends, (1.0, -1.0), influences, clusters)
     if clusters.whole:
         half = _quantile(n) * float(numbers.std(ddof=1)) / math.sqrt(n)
         return mean - half, mean + half
@@ -185,9 +200,13 @@ def difference_interval(
 ) -> Interval:
     """The interval of one proportion minus another, each (above, below) as in `ratio_interval`, all (n,).
 
-    Two groups are counted in different texts (below is 0 elsewhere), two wordings in the same ones; clusters
-    may reach into both.
+    Two groups are counted in different texts (below is 0 elsewhere); clusters may reach into both. Two
+    wordings are counted in the same texts: the share that the first alone has minus the share that the second
+    alone has, which leaves a width where no text differs.
     """
+    if np.array_equal(first[1], second[1]):
+        moved = np.asarray(first[0], np.float64) - np.asarray(second[0], np.float64)
+        first, second = (np.maximum(moved, 0), first[1]), (np.maximum(-moved, 0), second[1])
     values, influences = [], []
     for above, below in (first, second):
         top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
@@ -202,7 +221,7 @@ def difference_interval(
 def paired_p(differences: ArrayLike, clusters: Clusters, *, seed: int = 0) -> float:
     """Whether differences within pairs, (n,), are centred at 0: the signs of whole clusters are turned.
 
-    Exact up to 14 clusters that differ at all, else by `SHUFFLES` random turns.
+    Exact up to 14 clusters that differ at all, else by random turns; beyond `SHUFFLED` by Student's t.
     """
     sums = clusters.sums(np.asarray(differences, np.float64))
     sums = sums[sums != 0]
@@ -211,8 +230,14 @@ def paired_p(differences: ArrayLike, clusters: Clusters, *, seed: int = 0) -> fl
     if len(sums) <= 14:
         signs = 1.0 - 2.0 * ((np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums))) & 1)
         return float(np.mean(np.abs(signs @ sums) >= abs(sums.sum()) - 1e-9))
-    signs = np.random.default_rng(seed).choice((-1.0, 1.0), (SHUFFLES, len(sums)))
-    return _share_as_far(np.abs(signs @ sums), abs(float(sums.sum())))
+    if len(sums) > SHUFFLED:
+        return float(stats.ttest_1samp(sums, 0.0).pvalue)
+
+    def turned(random: np.random.Generator) -> FloatArray:
+        drawn: FloatArray = np.abs(random.choice((-1.0, 1.0), (SHUFFLES, len(sums))) @ sums)
+        return drawn
+
+    return _share_as_far(turned, abs(float(sums.sum())), seed)
 
 
 def groups_p(
@@ -220,8 +245,8 @@ def groups_p(
 ) -> float:
     """Whether a proportion differs between two groups, all (n,); `first` marks the texts of the first.
 
-    Where every cluster lies in one group, the groups of clusters are shuffled (`SHUFFLES` times); else the
-    difference is set against its variance between clusters by Student's t.
+    Where every cluster lies in one group, the groups of clusters are shuffled; else, and with more clusters
+    than `SHUFFLED`, the difference is set against its variance between clusters by Student's t.
     """
     top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
     used = bottom > 0
@@ -231,15 +256,19 @@ def groups_p(
     tops, bottoms = clusters.sums(top), clusters.sums(bottom)
     firsts, sizes = clusters.sums(first.astype(np.float64)), clusters.sums(np.ones(len(top)))
     mixed = (firsts > 0) & (firsts < sizes)
-    if not mixed.any():
-        mine = firsts > 0
-        random = np.random.default_rng(seed)
-        shuffled = np.stack([mine, *(random.permutation(mine) for _ in range(SHUFFLES))]).astype(np.float64)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rates = (shuffled @ tops) / (shuffled @ bottoms)
-            others = ((1 - shuffled) @ tops) / ((1 - shuffled) @ bottoms)
-        apart = np.abs(np.nan_to_num(rates - others))
-        return _share_as_far(apart[1:], float(apart[0]))
+    if not mixed.any() and clusters.count <= SHUFFLED:
+        mine = (firsts > 0).astype(np.float64)
+
+        def apart(groups: FloatArray) -> FloatArray:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                rates = (groups @ tops) / (groups @ bottoms)
+                others = ((1 - groups) @ tops) / ((1 - groups) @ bottoms)
+            return np.abs(np.nan_to_num(rates - others))
+
+        def shuffled(random: np.random.Generator) -> FloatArray:
+            return apart(random.permuted(np.tile(mine, (SHUFFLES, 1)), axis=1))
+
+        return _share_as_far(shuffled, float(apart(mine[None])[0]), seed)
     weights = np.where(first, 1 / bottom[first].sum(), -1 / bottom[~first].sum())
     rate = np.where(first, top[first].sum() / bottom[first].sum(), top[~first].sum() / bottom[~first].sum())
     difference = float(rate[first][0] - rate[~first][0])
@@ -250,8 +279,14 @@ def groups_p(
     return 2 * float(stats.t.sf(abs(difference) / math.sqrt(spread), max(equal - 1, 1.0)))
 
 
-def _share_as_far(drawn: FloatArray, found: float) -> float:
-    return (1 + int(np.sum(drawn >= found - 1e-12))) / (1 + len(drawn))
+def _share_as_far(draw: Callable[[np.random.Generator], FloatArray], found: float, seed: int) -> float:
+    """The share of draws as far as the data, drawn in blocks until enough are (Besag and Clifford 1991)."""
+    random = np.random.default_rng(seed)
+    count = total = 0
+    while count < ENOUGH and total < BLOCKS * SHUFFLES:
+        drawn = draw(random)
+        count, total = count + int(np.sum(drawn >= found - 1e-12)), total + len(drawn)
+    return (1 + count) / (1 + total)
 
 
 def classification_intervals(
@@ -303,6 +338,41 @@ def classification_intervals(
     }
 
 
+def change_interval(change: float, influence: FloatArray, clusters: Clusters) -> Interval:
+    """Student's interval of the change of a figure between models on the same texts, by its influence (n,).
+
+    Its degrees of freedom count the clusters that the models differ on; below `FEWEST` there is no interval.
+    """
+    contributing = _contributing(influence, clusters)
+    if contributing < FEWEST:
+        return UNKNOWN
+    half = _quantile(contributing) * math.sqrt(variance(influence, clusters))
+    return change - half, change + half
+
+
+def figure_influences(
+    targets: FloatArray, scores: FloatArray, threshold: float
+) -> dict[str, tuple[float, FloatArray]]:
+    """F1, macro-F1 and AUC of one label, NaN where undefined, and the influence of each text on it, (n,)."""
+    known = usable(targets, scores)
+    y, given = gold(targets[known]), scores[known]
+    called = given >= threshold
+    one, zero = (
+        _F1.of(right.astype(np.float64), (y != called) * 1.0) for right in (y & called, ~y & ~called)
+    )
+    found = {"f1": (one.value if y.any() else math.nan, one.influence)}
+    if y.any() and not y.all():
+        found["macro_f1"] = (one.value + zero.value) / 2, (one.influence + zero.influence) / 2
+        found["auc"] = auc_influence(y, given)
+    out = {}
+    for name in ("f1", "macro_f1", "auc"):
+        value, mine = found.get(name, (math.nan, np.zeros(len(y))))
+        every = np.zeros(len(targets))
+        every[known] = mine
+        out[name] = value, every
+    return out
+
+
 def label_intervals(
     yes: BoolArray, called: BoolArray, known: BoolArray, clusters: Clusters
 ) -> dict[str, Interval]:
@@ -313,13 +383,9 @@ def label_intervals(
     of_label = [_F1.of(hits[:, k], wrong[:, k]) for k in used]
     across = UNKNOWN
     if used:
-        across = combined_interval(
-            [one.value for one in of_label],
-            [f1_interval(hits[:, k], wrong[:, k], clusters) for k in used],
-            [1 / len(used)] * len(used),
-            [one.influence for one in of_label],
-            clusters,
-        )
+        mean = float(np.mean([one.value for one in of_label]))
+        influence: FloatArray = np.mean([one.influence for one in of_label], axis=0)
+        across = figure_interval(mean, influence, clusters, clusters)
     hamming = ratio_interval(wrong.sum(axis=1), known.sum(axis=1), clusters)
     return {"hamming": hamming, "macro_f1_across_labels": across}
 
@@ -340,7 +406,7 @@ def figure_interval(
     effective = room / spread if spread > 0 and room > 0 else equal
     if contributing < max(CONTRIBUTING, SHARE * clusters.equal(np.ones(len(influence)))):
         effective = min(effective, equal)  # a few clusters decide: their number is all that is known
-    return _wilson(value, effective, _quantile(min(equal, contributing) if spread > 0 else equal))
+    return wilson(value * effective, effective, _quantile(min(equal, contributing) if spread > 0 else equal))
 
 
 def _contributing(influence: FloatArray, clusters: Clusters) -> float:
@@ -402,12 +468,6 @@ def _between(values: FloatArray, clusters: Clusters) -> Interval:
     """The interval of a mean of values in 0..1."""
     mean = float(values.mean())
     return figure_interval(mean, (values - mean) / len(values), clusters, clusters)
-
-
-def _wilson(value: float, n: float, z: float) -> Interval:
-    middle = (value + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(value * (1 - value) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return (0.0 if value == 0 else middle - half, 1.0 if value == 1 else middle + half)
 
 
 def _quantile(equal: float) -> float:

@@ -162,6 +162,7 @@ def fnr_ratio(
     independent texts one text counts for (`clustered.effective_share`). Groups are tested by Fisher's exact
     test, pairs by McNemar's.
 
+    Where more than 90 % are missed and fewer than 5 found, there is no interval: it would cover too rarely.
     Empty cells: without positives in a group all is NaN. No miss in either group is a ratio of 1 without
     direction; no miss in one is 0. Where a cell leaves the log interval undefined or without width, it is
     computed with half a text added to each count (Haldane, Anscombe).
@@ -186,6 +187,8 @@ def fnr_ratio(
 
 def _log_interval(x: int, n: int, y: int, m: int, both: int | None, share: float) -> Interval:
     """The interval of (x / n) / (y / m) on the log scale."""
+    if any(missed > 0.9 * positives > 0 and positives - missed < 5 for missed, positives in ((x, n), (y, m))):
+        return UNKNOWN
     error = _log_error(x, n, y, m, both) if x and y else 0.0
     middle = math.log(x / n / (y / m)) if x and y else 0.0
     if error == 0:

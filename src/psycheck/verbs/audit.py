@@ -129,6 +129,7 @@ def _judged(prepared: Prepared, found: Answers, settings: Settings) -> Run:
     for corpus in prepared.corpora:
         cautions = cheap_cautions(corpus, called=corpus.called, show=settings.show_texts)
         findings += [caution.finding() for caution in cautions]
+    clustering = [note for corpus in prepared.corpora for note in corpus.clustering()]
     fitted = list({id(corpus): corpus for _, corpus in prepared.jobs}.values())
     scopes = [one.scope for one in prepared.audits if isinstance(one, Fairness)]
     return Run(
@@ -140,7 +141,7 @@ def _judged(prepared: Prepared, found: Answers, settings: Settings) -> Run:
             *shown_cases(tables.get("cases"), fitted, prepared.suites, settings.show_texts),
             *shown_pairs(tables.get("pairs"), prepared.corpora, scopes, settings.show_texts),
         ),
-        notes=(*prepared.brought, *prepared.notes, *_failures(found)),
+        notes=(*prepared.brought, *prepared.notes, *clustering, *_failures(found)),
         incomplete=sum(tally.failed for tally in found.tallies.values()),
         own_audits=own_audits(prepared.audits, findings),
     )

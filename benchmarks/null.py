@@ -1,0 +1,168 @@
+"""How often an audit raises a false alarm, and how often it finds a planted effect of a given size.
+
+Null models score a text by its hash and by its author, never by annotation, group or gender. Half of the
+texts are annotated 1, so that such a model is as good as the best trivial answer. Aim: each kind of headline
+in at most 5 % of the audits, any headline in at most 10 %. Planted models differ by one known effect.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from psycheck.audits import fairness
+from psycheck.audits.fairness import Fairness
+from psycheck.audits.performance import Performance
+from psycheck.corpus import Corpus
+from psycheck.finding import Finding
+from timing import machine, table
+
+FloatArray = NDArray[np.float64]
+AUDITS = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+KINDS = ("performance", "groups", "gender")
+WORDS = ("slept", "worried", "cried", "ate", "walked", "called", "waited", "rested", "worked", "stayed in")
+
+# All audits have the same texts: each is edited once.
+for _name in ("gender_of", "names_besides"):
+    setattr(fairness, _name, cache(getattr(fairness, _name)))
+fairness.swap = cache(lambda scope, make=fairness.swap: cache(make(scope)))
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A corpus: distinct texts, copies of each, authors (0: unknown), and columns with the number of groups.
+
+    Columns named "text …" are drawn for each text, the others for each author. `alike` is the share of the
+    variance of annotations and scores that lies between authors. `plant` is the effect of a planted model, in
+    standard deviations of its score.
+    """
+
+    name: str
+    texts: int
+    copies: int = 1
+    authors: int = 0
+    columns: tuple[tuple[str, int], ...] = ()
+    alike: float = 0.5
+    plant: float = 0.0
+    planted: str = ""
+
+
+DESIGNS = (
+    Design("300 texts, one column", 300, columns=(("text group", 2),)),
+    Design("60 texts, one column", 60, columns=(("text group", 2),)),
+    Design("42 texts twice, one column", 42, copies=2, columns=(("text section", 2),)),
+    Design("40 authors, 800 texts, dialect of authors", 800, authors=40, columns=(("dialect", 2),)),
+    Design("40 authors, 800 texts, column of texts", 800, authors=40, columns=(("text source", 2),)),
+    Design(
+        "65 authors, 650 texts, three columns",
+        650,
+        authors=65,
+        columns=(("gender", 2), ("age", 4), ("text source", 3)),
+    ),
+    Design("25 authors, 500 texts, much alike", 500, authors=25, columns=(("dialect", 2),), alike=0.8),
+)
+
+
+class Planted:
+    """Scores by hash and by author, and by group or gender where an effect is planted; 0.5 divides them."""
+
+    model, labels = "null", ("depression",)
+
+    def __init__(self, seed: int, own: FloatArray, noise: float, gendered: float) -> None:
+        self.seed, self.own, self.noise, self.gendered = seed, own, noise, gendered
+
+    def of(self, items: Sequence[str]) -> FloatArray:
+        """Scores, (n, 1)."""
+        digests = [blake2b(f"{self.seed} {text}".encode(), digest_size=6).digest() for text in items]
+        z = norm.ppf((np.array([int.from_bytes(one, "big") for one in digests]) + 0.5) / 2**48)
+        numbers = [int(text.split(":", 1)[0].removeprefix("Note ")) for text in items]
+        side = np.array([0.5 if " she " in text else -0.5 for text in items])
+        scores: FloatArray = norm.cdf(self.own[numbers] + self.noise * z + self.gendered * side)[:, None]
+        return scores
+
+    def read(self, items: Sequence[str]) -> NDArray[np.int64]:
+        """Everything is read."""
+        return np.array([len(text) for text in items])
+
+
+def drawn(one: Design, seed: int) -> tuple[Corpus, Planted]:
+    """A corpus with random authors, annotations and groups, and a model."""
+    verbs = np.random.default_rng(0).choice(WORDS, (one.texts, 2))  # the same texts in all audits
+    random = np.random.default_rng(seed)
+    rows = np.tile(np.arange(one.texts), one.copies)
+    texts = [f"Note {k}: and {'she' if k % 2 else 'he'} {a}, then {b}." for k, (a, b) in enumerate(verbs)]
+    author = random.integers(0, one.authors, one.texts) if one.authors else np.arange(one.texts)
+    number = int(author.max()) + 1
+    traits = random.normal(0, 1, (2, number))[:, author] * np.sqrt(one.alike if one.authors else 0.0)
+    noise = float(np.sqrt(1 - one.alike)) if one.authors else 1.0
+    marks = (traits[0] + random.normal(0, noise, one.texts) > 0).astype(float)
+    groups, own = {}, traits[1]
+    for name, count in one.columns:
+        if name.startswith("text"):
+            member = random.integers(0, count, len(rows))
+        else:
+            member = random.integers(0, count, number)[author][rows]
+        groups[name] = [f"group {k}" for k in member]
+        if one.planted == "groups":
+            own = own + one.plant * (member[: one.texts] == 0)
+    if one.planted == "performance":
+        own = own - one.plant * (2 * marks - 1)
+    corpus = Corpus.of(
+        "null",
+        [texts[k] for k in rows],
+        labels={"depression": marks[rows].tolist()},
+        author=[f"author {k}" for k in author[rows]] if one.authors else None,
+        groups=groups,
+    )
+    return corpus, Planted(seed, own, noise, one.plant if one.planted == "gender" else 0.0)
+
+
+def alarms(findings: Sequence[Finding]) -> set[str]:
+    """The kinds of headline that claim a weakness or a difference."""
+    found = set()
+    for f in findings:
+        if f.measure == "accuracy_over_trivial" and f.interval and f.interval[1] < 0:
+            found.add("performance")
+        if "significant" in f.flags and f.measure.endswith("_holm"):
+            found.add("gender" if f.where["unit"] == "pairs" else "groups")
+    return found
+
+
+def shares(one: Design, audits: int) -> list[str]:
+    """The share of audits with each kind of headline and with any, in percent."""
+    raised = []
+    for seed in range(audits):
+        corpus, model = drawn(one, seed)
+        judged = [audit.judge(corpus, model) for audit in (Performance(), Fairness())]
+        raised.append(alarms([f for judgement in judged for f in judgement.findings]))
+    each = [100 * np.mean([kind in one for one in raised]) for kind in KINDS]
+    return [f"{share:.1f}" for share in (*each, 100 * np.mean([bool(one) for one in raised]))]
+
+
+def main() -> None:
+    """Print the share of false alarms by corpus, then of planted effects found by kind and size."""
+    print(f"{machine()}; {AUDITS} audits each, in percent\n", flush=True)
+    rows = []
+    for design in DESIGNS:
+        rows.append([design.name, *shares(design, AUDITS)])
+        print(rows[-1], file=sys.stderr, flush=True)
+    print(table(["corpus", *KINDS, "any"], rows), "\n", flush=True)
+    rows = []
+    for design in (DESIGNS[0], DESIGNS[3]):
+        for kind in KINDS:
+            found = []
+            for plant in (0.2, 0.4, 0.8):
+                planted = replace(design, plant=plant, planted=kind)
+                found.append(shares(planted, max(AUDITS // 4, 1))[KINDS.index(kind)])
+            rows.append([design.name, kind, *found])
+            print(rows[-1], file=sys.stderr, flush=True)
+    print(table(["corpus", "planted", "0.2 sd", "0.4 sd", "0.8 sd"], rows))
+
+
+if __name__ == "__main__":
+    main()
