@@ -234,9 +234,9 @@ def test_an_author_on_both_sides_swaps_parts_or_stays() -> None:
 
 def test_the_interval_of_the_sliced_distance_holds_that_of_other_directions() -> None:
     # One of 50 dimensions differs: a random direction sees little of it, or much.
-    x, y = cloud(400, 1, d=50), cloud(400, 2, d=50)
+    x, y = cloud(200, 1, d=50), cloud(200, 2, d=50)
     y[:, 0] += 3
-    exact = distance.sliced_wasserstein(x, y, slices=4_000, seed=99)[0].value
+    exact = distance.sliced_wasserstein(x, y, slices=2_000, seed=99)[0].value
     found = [distance.sliced_wasserstein(x, y, seed=seed)[0] for seed in range(20)]
     held = [low <= exact <= high for low, high in (one.interval or UNKNOWN for one in found)]
     assert np.mean(held) >= 0.9

@@ -278,16 +278,20 @@ def sliced_wasserstein(
 
     The interval is the jackknife's, with the variance over the directions added.
     """
-    from scipy.stats import wasserstein_distance
-
     n = len(first) + len(second)
     if len(first) < 2 or len(second) < 2:
         return Figure(math.nan, UNKNOWN, n), math.nan
     sides = sides or Sides.of(len(first), len(second))
     places = np.concatenate([first, second]) @ directions(first.shape[1], slices, seed)
 
+    # Along each direction it is the area between the distribution functions; texts are sorted once for all.
+    order = np.argsort(places, axis=0)
+    gaps = np.diff(np.take_along_axis(places, order, axis=0), axis=0)
+
     def each(here: BoolArray, there: BoolArray) -> FloatArray:
-        return np.array([wasserstein_distance(along[here], along[there]) for along in places.T])
+        weights = here / here.sum() - there / there.sum()
+        areas: FloatArray = np.abs(np.cumsum(weights[order], axis=0)[:-1] * gaps).sum(axis=0)
+        return areas
 
     drawn = each(sides.first, ~sides.first)
     value, error = float(drawn.mean()), float(drawn.var(ddof=1)) / slices
