@@ -188,7 +188,9 @@ def by_author(authors: int, texts: int, seed: int) -> tuple[Cloud, distance.Side
     random = np.random.default_rng(seed)
     places = np.repeat(2 * random.standard_normal((2 * authors, 3)), texts, axis=0)
     vectors = places + random.standard_normal(places.shape)
-    return vectors, distance.Sides.of(*[authors * texts] * 2, np.repeat(np.arange(2 * authors), texts))
+    return vectors, distance.Sides.of(
+        authors * texts, authors * texts, np.repeat(np.arange(2 * authors), texts)
+    )
 
 
 def test_whole_authors_are_permuted() -> None:

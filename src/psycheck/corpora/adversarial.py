@@ -61,22 +61,22 @@ def classify_sides(
         if sides[0].terms:
             classifier.fit(vstack([side.table for side in sides], format="csr"), 1 - targets.astype(np.int64))
             words, hidden = shown(*sides, classifier.coef_[0], most=most, may_show=may_show)
-    sides = sides_of(first, second)
+    both = sides_of(first, second)
     values = {
         "accuracy": measure.accuracy(c).value,
         "f1": measure.macro_f1(c).value,
         "auc": measure.auc(targets, scores).value,
         "mcc": measure.mcc(c).value,
     }
-    found = classification_intervals(targets, scores, Clusters.of(sides.units))
+    found = classification_intervals(targets, scores, Clusters.of(both.units))
     intervals = {"f1": found.get("macro_f1", UNKNOWN)} | {
         k: found.get(k, UNKNOWN) for k in ("accuracy", "auc")
     }
     if c.n:
         without = left_out(
-            sides, lambda keep: measure.mcc(measure.confusion(targets[keep], scores[keep])).value
+            both, lambda keep: measure.mcc(measure.confusion(targets[keep], scores[keep])).value
         )
-        intervals["mcc"] = jackknife(values["mcc"], without, sides, low=-1.0, high=1.0)
+        intervals["mcc"] = jackknife(values["mcc"], without, both, low=-1.0, high=1.0)
     return DomainResult(values, intervals, c, words, hidden)
 
 

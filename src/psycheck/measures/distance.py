@@ -249,7 +249,8 @@ def wasserstein(
     sides = sides or Sides.of(len(first), len(second))
     size = min(size, max(2, least * 4 // 5))
     pooled = np.concatenate([first, second])
-    values, chance = [], []
+    values: list[float] = []
+    chance: list[float] = []
     for repeat in range(repeats):
         random = np.random.default_rng((seed, repeat))
         # The same units come first on both sides: a sample against itself is 0.
