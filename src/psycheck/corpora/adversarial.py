@@ -13,9 +13,9 @@ from psycheck.corpora.vocabulary import MayShow, Telling, anything, counted, sho
 from psycheck.corpus import Corpus
 from psycheck.finding import Interval
 from psycheck.measures import classification as measure
-from psycheck.measures.classification import Confusion
+from psycheck.measures.classification import BoolArray, Confusion
 from psycheck.measures.clustered import Clusters, classification_intervals
-from psycheck.measures.distance import jackknife, left_out
+from psycheck.measures.distance import jackknife
 from psycheck.measures.intervals import UNKNOWN
 from psycheck.model import FloatArray, IntArray
 from psycheck.text.words import WORD, plain_text
@@ -69,14 +69,13 @@ def classify_sides(
         "mcc": measure.mcc(c).value,
     }
     found = classification_intervals(targets, scores, Clusters.of(both.units))
-    intervals = {"f1": found.get("macro_f1", UNKNOWN)} | {
-        k: found.get(k, UNKNOWN) for k in ("accuracy", "auc")
-    }
-    if c.n:
-        without = left_out(
-            both, lambda keep: measure.mcc(measure.confusion(targets[keep], scores[keep])).value
-        )
-        intervals["mcc"] = jackknife(values["mcc"], without, both, low=-1.0, high=1.0)
+    intervals = {name: found.get(name, UNKNOWN) for name in ("accuracy", "auc")}
+    intervals["f1"] = found.get("macro_f1", UNKNOWN)
+
+    def mcc(keep: BoolArray) -> float:
+        return measure.mcc(measure.confusion(targets[keep], scores[keep])).value
+
+    intervals["mcc"] = jackknife(values["mcc"], mcc, both, low=-1.0, high=1.0) if c.n else UNKNOWN
     return DomainResult(values, intervals, c, words, hidden)
 
 

@@ -21,15 +21,9 @@ from psycheck.corpora.vocabulary import FEWEST, Words, showable, showable_beginn
 from psycheck.corpus import GROUP, Corpus
 from psycheck.errors import BadInput, MissingExtra, counted
 from psycheck.finding import Finding, Interval
+from psycheck.measures import clustered
 from psycheck.measures.classification import BoolArray, auc, gold
-from psycheck.measures.clustered import (
-    Clusters,
-    auc_influence,
-    classification_intervals,
-    combined_interval,
-    difference_interval,
-    ratio_interval,
-)
+from psycheck.measures.clustered import Clusters, classification_intervals
 from psycheck.measures.intervals import wilson
 from psycheck.model import FloatArray
 from psycheck.text.words import WORD
@@ -248,12 +242,10 @@ def _label(look: _Look, label: str) -> Iterator[Caution]:
     yield from look.cautions("imbalance", most / max(n, 1), wilson(most, n), n, label)
 
 
-def _told_by(
-    holds: BoolArray, yes: BoolArray, no: BoolArray, corpus: Corpus
-) -> tuple[float, tuple[float, float]]:
+def _told_by(holds: BoolArray, yes: BoolArray, no: BoolArray, corpus: Corpus) -> tuple[float, Interval]:
     """The balanced accuracy of telling a label by what some texts hold, of either class, and its interval."""
     gap = float(holds[yes].mean() - holds[no].mean())
-    ends = difference_interval((holds & yes, yes), (holds & no, no), Clusters.of(corpus.units()))
+    ends = clustered.difference_interval((holds & yes, yes), (holds & no, no), Clusters.of(corpus.units()))
     low, high = sorted(0.5 + (end if gap >= 0 else -end) / 2 for end in ends)
     return 0.5 + abs(gap) / 2, (low, high)
 
@@ -296,7 +288,7 @@ def _of_authors(look: _Look, label: str) -> Iterator[Caution]:
     same = (np.where(y == 1, ones, sizes - ones) - 1)[some] / (sizes - 1)[some]
     share = float(y[some].mean())
     chance = share**2 + (1 - share) ** 2
-    low, high = ratio_interval(same, np.ones(len(same)), clusters.at(some))
+    low, high = clustered.ratio_interval(same, np.ones(len(same)), clusters.at(some))
     kappa, *ends = ((one - chance) / (1 - chance) for one in (float(same.mean()), low, high))
     what = f"{100 * same.mean():.0f} %"
     yield from look.cautions("label_of_author", kappa, (ends[0], ends[1]), len(same), label, what=what)
@@ -394,10 +386,15 @@ def _learned(look: _Look, label: str, seed: int) -> Iterator[Caution]:
     if np.isnan(scores).any():
         return
     if _split_of(look.corpus) is None and any(authors) and len(set(authors)) < len(authors):
-        alone = fold_groups(known.texts, [None] * len(known))
-        yield from _leak(
-            look, label, yes, cross_scores(known.texts, targets, alone, seed=seed), scores, known
-        )
+        # The same where the classifier has seen other texts of the authors.
+        mixed = cross_scores(known.texts, targets, fold_groups(known.texts, [None] * len(known)), seed=seed)
+        units, both = Clusters.of(known.units()), (mixed, scores)
+        (high, low), influences = zip(*(clustered.auc_influence(yes, one) for one in both), strict=True)
+        ends = [classification_intervals(targets, one, units)["auc"] for one in both]
+        interval = clustered.combined_interval((high, low), ends, (1.0, -1.0), influences, units)
+        if not interval[0] <= 0:
+            figures, what = (high - low, interval, len(yes)), f"{high:.2f}, and {low:.2f}"
+            yield from look.cautions("author_folds", *figures, label, what=what)
     if auc(targets, scores).value < _LIMITS["noise_auc"]:
         return
     doubted = find_label_issues(
@@ -409,22 +406,6 @@ def _learned(look: _Look, label: str, seed: int) -> Iterator[Caution]:
     own = np.where(yes, scores, 1 - scores)
     sure = [int(i) for i in doubted if own[i] < _LIMITS["noise_score"]]
     yield from replace(look, corpus=known).share("label_noise", sure, len(known), label)
-
-
-def _leak(
-    look: _Look, label: str, yes: BoolArray, by_text: FloatArray, by_author: FloatArray, known: Corpus
-) -> Iterator[Caution]:
-    """How much better a label is told where a classifier has seen other texts of the same authors."""
-    if np.isnan(by_text).any():
-        return
-    clusters, scores = Clusters.of(known.units()), (by_text, by_author)
-    values, influences = zip(*(auc_influence(yes, one) for one in scores), strict=True)
-    ends = [classification_intervals(yes.astype(np.float64), one, clusters)["auc"] for one in scores]
-    interval = combined_interval(values, ends, (1.0, -1.0), influences, clusters)
-    if not interval[0] <= 0:
-        what = f"{values[0]:.2f}, and {values[1]:.2f}"
-        figures = values[0] - values[1], interval, len(yes)
-        yield from look.cautions("author_folds", *figures, label, what=what)
 
 
 def _missing(look: _Look) -> Iterator[Caution]:

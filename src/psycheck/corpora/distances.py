@@ -28,7 +28,6 @@ from psycheck.finding import Finding
 from psycheck.measures import distance
 from psycheck.measures.clustered import FEWEST as CLUSTERS
 from psycheck.measures.distance import Figure, Sides
-from psycheck.measures.intervals import UNKNOWN
 from psycheck.model import FloatArray
 from psycheck.text.words import WORD
 
@@ -338,7 +337,7 @@ def _adversarial(pair: _Pair) -> Iterator[Finding]:
     c = result.confusion
     counts = _sizes(sides_of(first, second)) | {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn}
     for measure, value in result.values.items():
-        figure = Figure(value, result.intervals.get(measure, UNKNOWN), c.n)
+        figure = Figure(value, result.intervals[measure], c.n)
         yield _finding(f"adversarial_{measure}", figure, where, counts, fewest=CLUSTERS)
     yield from _word_findings("adversarial_weight", result.words, result.hidden, where)
 

@@ -128,7 +128,7 @@ def divergence(
             (keep & sides.first).astype(np.float64) @ table, (keep & ~sides.first).astype(np.float64) @ table
         )
 
-    interval = distance.jackknife(value, distance.left_out(sides, kept), sides, high=1.0)
+    interval = distance.jackknife(value, kept, sides, high=1.0)
     random, chance = np.random.default_rng(seed), []
     for _ in range(CHANCE):
         some = sides.shuffled(random).astype(np.float64) @ table
@@ -171,9 +171,11 @@ def unknown_share(known: Counted, read: Counted, units: IntArray | None = None) 
     if not words.sum():
         return Figure(math.nan, None, n)
     value = float(alien.sum() / words.sum())
-    side = Sides.of(n, 0, units)
-    without = distance.left_out(side, lambda keep: float(alien[keep].sum() / max(words[keep].sum(), 1.0)))
-    return Figure(value, distance.jackknife(value, without, side, high=1.0), n)
+
+    def kept(keep: BoolArray) -> float:
+        return float(alien[keep].sum() / max(words[keep].sum(), 1.0))
+
+    return Figure(value, distance.jackknife(value, kept, Sides.of(n, 0, units), high=1.0), n)
 
 
 def telling_words(

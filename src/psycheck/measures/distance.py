@@ -182,13 +182,7 @@ def mmd_test(
 
 
 def pair_mmd(
-    first: FloatArray,
-    second: FloatArray,
-    *,
-    bandwidth: float,
-    sides: Sides | None = None,
-    pairs: int = PAIRS,
-    seed: int = 0,
+    first: FloatArray, second: FloatArray, *, bandwidth: float, sides: Sides | None = None, seed: int = 0
 ) -> tuple[Figure, Figure]:
     """Mean and median squared MMD of two single texts, 2 − 2k(x, y), over random distinct pairs (ANGST A.2).
 
@@ -198,7 +192,7 @@ def pair_mmd(
     m, n = len(first), len(second)
     sides = sides or Sides.of(m, n)
     random = np.random.default_rng(seed)
-    drawn = random.choice(m * n, size=min(pairs, m * n), replace=False)
+    drawn = random.choice(m * n, size=min(PAIRS, m * n), replace=False)
     squared = ((first[drawn // n] - second[drawn % n]) ** 2).sum(axis=1)
     values = 2 - 2 * np.exp(-squared / (2 * bandwidth**2))
 
@@ -208,7 +202,7 @@ def pair_mmd(
             return float(middle(kept)) if len(kept) else math.nan
 
         value = float(middle(values))
-        return Figure(value, jackknife(value, left_out(sides, of), sides), len(values))
+        return Figure(value, jackknife(value, of, sides), len(values))
 
     return figure(np.mean), figure(np.median)
 
@@ -300,7 +294,7 @@ def sliced_wasserstein(
     def mean(keep: BoolArray) -> float:
         return float(each(keep & sides.first, keep & ~sides.first).mean())
 
-    interval = jackknife(value, left_out(sides, mean, groups=10), sides, besides=error)
+    interval = jackknife(value, mean, sides, groups=10, besides=error)
     random = np.random.default_rng(seed)
     shuffled = [sides.shuffled(random) for _ in range(SHUFFLES)]
     chance = float(np.mean([each(member, ~member).mean() for member in shuffled]))
@@ -308,37 +302,29 @@ def sliced_wasserstein(
     return Figure(value if value > _ROUNDING else 0.0, interval, n), chance
 
 
-def left_out(sides: Sides, measure: Callable[[BoolArray], float], *, groups: int = GROUPS) -> FloatArray:
-    """A measure with each group of units left out once; `measure` takes what is kept, (n,).
-
-    NaN where a side has too few units.
-    """
-    if sides.fewest() < FEWEST:
-        return np.full(1, math.nan)
-    member = sides.groups(groups)
-    return np.array([measure(member != group) for group in range(int(member.max()) + 1)])
-
-
 def jackknife(
     value: float,
-    without: FloatArray,
+    measure: Callable[[BoolArray], float],
     sides: Sides,
     *,
+    groups: int = GROUPS,
     low: float = 0.0,
     high: float = math.inf,
     besides: float = 0.0,
 ) -> Interval:
-    """The interval around a value from its leave-one-group-out values; `besides` is added to the variance.
+    """The interval around a value from leaving out each group of units once; `measure` takes what is kept.
 
-    Unknown below 5 units per side, and if leaving out changes nothing.
+    `besides` is added to the variance. Unknown below 5 units per side, and if leaving out changes nothing.
     """
     from scipy.stats import t
 
-    count = len(without)
-    if sides.fewest() < FEWEST or np.isnan(without).any():
+    if sides.fewest() < FEWEST:
         return UNKNOWN
+    member = sides.groups(groups)
+    count = int(member.max()) + 1
+    without = np.array([measure(member != group) for group in range(count)])
     variance = (count - 1) / count * float(((without - without.mean()) ** 2).sum())
-    if math.sqrt(variance) <= _ROUNDING * max(1.0, abs(value)):
+    if not math.sqrt(variance) > _ROUNDING * max(1.0, abs(value)):  # nor if a value is NaN
         return UNKNOWN
     half = float(t.ppf(0.975, min(count, sides.fewest()) - 1)) * math.sqrt(variance + besides)
     return max(low, value - half), min(high, value + half)
@@ -347,14 +333,15 @@ def jackknife(
 def _unbiased(kernel: FloatArray, sides: Sides) -> tuple[float, Interval]:
     """The estimate and its interval from a kernel with an empty diagonal."""
     member = sides.groups()
-    count = int(member.max()) + 1
+    places = np.unique(member, return_index=True)[1]  # one text of each group
+    count = len(places)
     parts = np.zeros((len(member), 2 * count))
     parts[np.arange(len(member)), member + count * ~sides.first] = 1.0
     sums, sizes = parts.T @ (kernel @ parts), parts.sum(axis=0)
 
-    def estimate(without: int) -> float:
-        keep = np.arange(2 * count) % count != without
-        ours, theirs = keep & (np.arange(2 * count) < count), keep & (np.arange(2 * count) >= count)
+    def estimate(keep: BoolArray) -> float:
+        none = np.zeros(count, np.bool_)
+        ours, theirs = np.concatenate([keep[places], none]), np.concatenate([none, keep[places]])
         a, b = sizes[ours].sum(), sizes[theirs].sum()
         if a < 2 or b < 2:
             return math.nan
@@ -363,8 +350,8 @@ def _unbiased(kernel: FloatArray, sides: Sides) -> tuple[float, Interval]:
         )
         return float(within - 2 * sums[np.ix_(ours, theirs)].sum() / (a * b))
 
-    value = estimate(-1)
-    return value, jackknife(value, np.array([*map(estimate, range(count))]), sides, low=-math.inf)
+    value = estimate(np.ones(len(member), np.bool_))
+    return value, jackknife(value, estimate, sides, low=-math.inf)
 
 
 def _permuted(kernel: Block, sides: Sides, permutations: int, seed: int) -> FloatArray:

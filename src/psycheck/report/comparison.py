@@ -1,6 +1,5 @@
 """The page of a comparison: matrices of corpora, distinctive words, cautions and a map."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -84,13 +83,10 @@ def above_chance(findings: Sequence[Finding], measure: str) -> list[Finding]:
     mine = [f for f in findings if f.measure == measure]
     if measure not in words_of("comparison")["above_chance"]:
         return mine
-    chance = {
-        (f.where["first"], f.where["second"]): f.value for f in findings if f.measure == f"{measure}_chance"
-    }
-    less = [(f, chance.get((f.where["first"], f.where["second"]), math.nan)) for f in mine]
+    chance = {_both(f): f.value for f in findings if f.measure == f"{measure}_chance"}
     return [
         replace(f, value=f.value - by, interval=f.interval and (f.interval[0] - by, f.interval[1] - by))
-        for f, by in less
+        for f, by in ((f, chance[_both(f)]) for f in mine if _both(f) in chance)
     ]
 
 
