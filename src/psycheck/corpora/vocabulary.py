@@ -18,9 +18,8 @@ from scipy.sparse import csc_array, csr_array, vstack
 from psycheck.corpus import Corpus
 from psycheck.measures import distance
 from psycheck.measures.classification import BoolArray
-from psycheck.measures.clustered import Clusters, mean_interval
 from psycheck.measures.distance import Figure, Sides
-from psycheck.measures.intervals import UNKNOWN, median_interval
+from psycheck.measures.intervals import UNKNOWN, Interval, median_interval
 from psycheck.model import FloatArray, IntArray
 from psycheck.text.clean import expand_contractions
 from psycheck.text.redact.lists import FIRST_NAMES, PLACE_NAMES, everyday
@@ -150,15 +149,11 @@ def profile(corpus: Corpus) -> dict[str, Figure]:
     )
     mean = float(lengths.mean())
     return {
-        "words_mean": Figure(mean, mean_interval(lengths, Clusters.of(corpus.units())), n),
+        "words_mean": Figure(mean, _around(lengths, corpus.units()), n),
         "words_median": Figure(float(np.median(lengths)), median_interval(lengths), n),
         "words": Figure(float(lengths.sum()), None, n),
         "distinct_words": Figure(float(len(set(every))), None, n),
-        "variety": Figure(
-            float(shares.mean()) if len(shares) else math.nan,
-            mean_interval(shares, Clusters.single(len(shares))),
-            len(shares),
-        ),
+        "variety": Figure(float(shares.mean()) if len(shares) else math.nan, _around(shares), len(shares)),
     }
 
 
@@ -223,6 +218,14 @@ def shown(
             else:
                 hidden += seen < most
     return out, hidden
+
+
+def _around(values: FloatArray, units: IntArray | None = None) -> Interval:
+    """The interval of a mean; NaN below 5 units, and where all values are the same."""
+    if not len(values):
+        return UNKNOWN
+    side = Sides.of(len(values), 0, units)
+    return distance.jackknife(float(values.mean()), lambda keep: float(values[keep].mean()), side)
 
 
 @dataclass(frozen=True, slots=True)
