@@ -54,6 +54,18 @@ def test_a_corpus_is_never_written_over_the_file_that_it_is_read_from(
     assert (posts.read_text(), out.read_text()) == (ROWS, ROWS)
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_file_that_exists_is_overwritten_only_with_force(verb: tuple[str, ...], posts: Path) -> None:
+    out = posts.with_name("out.csv")
+    out.write_text("mine")
+    refused = run(verb, posts, "--out", out)
+    assert isinstance(refused.exception, BadInput)
+    assert refused.exception.do == "choose another file, or add --force to overwrite it"
+    assert out.read_text() == "mine"
+    assert run(verb, posts, "--out", out, "--force").exit_code == 0
+    assert out.read_text().startswith('"id","text"')
+
+
 def test_a_file_of_a_known_corpus_is_not_written_over(tmp_path: Path) -> None:
     rows = "text,label,subreddit\nAll  fine,0,s\n"
     for part in ("train", "test"):

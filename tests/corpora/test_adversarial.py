@@ -27,12 +27,32 @@ def test_copies_by_many_authors_teach_nothing() -> None:
     assert known.values == unknown.values
 
 
-def test_who_copies_hangs_together_with_all_that_either_wrote() -> None:
-    # By ann: 1 and 2. By bob: 3, a copy of 2 but for case and dots, and 4. Nobody known wrote 5, a copy of 4.
-    texts = ["one", "A copy, made", "a copy made!", "three", "Three", "alone", "..."]
-    groups = fold_groups(texts, ["ann", "ann", "bob", "bob", None, None, "cleo"])
-    assert len({*groups[:5]}) == 1
-    assert len({*groups}) == 3
+def test_a_text_of_several_authors_is_with_who_wrote_it_most_and_ties_nobody() -> None:
+    # "Thank you" is by ann twice, by bob and by nobody known; "three" by bob and by nobody known.
+    texts = ["one", "Thank you", "thank you!", "THANK YOU", "three", "Three", "thank you", "alone", "..."]
+    groups = fold_groups(texts, ["ann", "ann", "ann", "bob", "bob", None, None, None, "cleo"])
+    assert len({*groups[:4], groups[6]}) == 1
+    assert groups[4] == groups[5] != groups[0]
+    assert len({*groups}) == 4
+
+
+def test_short_texts_that_many_share_do_not_chain_their_authors() -> None:
+    # 60 authors write six texts of their own, and two of ten short ones that everybody writes.
+    random, own = Random(5), nonsense(360, 4)
+    texts, authors = [], []
+    for author in range(60):
+        texts += own[6 * author : 6 * author + 6] + [
+            f"thanks {LETTERS[k]}" for k in random.sample(range(10), 2)
+        ]
+        authors += [f"a{author}"] * 8
+    groups = fold_groups(texts, authors)
+    assert all(len({*groups[8 * author : 8 * author + 6]}) == 1 for author in range(60))
+    assert all(
+        len({group for group, text in zip(groups, texts, strict=True) if text == one}) == 1
+        for one in set(texts)
+    )
+    assert len({*groups}) == 60
+    assert max(groups.count(group) for group in {*groups}) < 0.1 * len(groups)
 
 
 def test_texts_without_a_word_are_copies_only_if_they_are_the_same() -> None:
@@ -62,6 +82,16 @@ def test_folds_keep_groups_whole_and_classes_even() -> None:
     folds = folds_of(groups, yes)
     assert all(len({int(f) for f, own in zip(folds, groups, strict=True) if own == g}) == 1 for g in groups)
     assert [(int((folds == k).sum()), int(yes[folds == k].sum())) for k in range(FOLDS)] == [(20, 10)] * FOLDS
+
+
+def test_another_seed_makes_other_folds_of_groups_of_different_sizes() -> None:
+    groups = [f"g{size}" for size in range(1, 41) for _ in range(size)]
+    yes = np.arange(len(groups)) % 2
+    made = [folds_of(groups, yes, seed) for seed in (1, 2, 3)]
+    # Which texts are in one fold, whatever its number.
+    apart = [(fold[:, None] == fold).tobytes() for fold in made]
+    assert len({*apart}) == 3
+    assert all(np.ptp(np.bincount(fold)) <= 0.1 * len(groups) / FOLDS for fold in made)
 
 
 def test_another_seed_makes_other_folds() -> None:

@@ -112,7 +112,9 @@ def test_planted_leak_shortcut_and_author_overlap_are_all_found() -> None:
     word = next(c for c in got if c.name == "single_word")
     assert (word.figure, word.n, word.label) == (1.0, 300, "low")
     assert "'zebra'" in word.sentence
-    assert word.command == "psycheck clean posts.csv --without-word zebra --out mended.csv"
+    assert word.clean == ("--without-word zebra",)
+    options = "--resplit 6:2:2 --drop-near-duplicates --without-word zebra"
+    assert {c.command for c in got} == {f"psycheck clean posts.csv {options} --out mended.csv"}
     copies = next(c for c in got if c.name == "duplicates_across_splits")
     assert (copies.figure, copies.n) == (20 / 100, 100)
     assert copies.ids == tuple(str(i) for i in range(201, 221))
@@ -136,7 +138,7 @@ def test_every_copy_of_a_near_copy_counts() -> None:
     made["text"][0] = f"{made['text'][250]} indeed"
     for i in range(251, 256):
         made["text"][i] = made["text"][250]
-    (near,) = warnings_of(corpus(made))
+    near = next(c for c in warnings_of(corpus(made)) if c.name == "near_duplicates_across_splits")
     assert near.ids == tuple(str(i) for i in range(251, 257))
 
 
@@ -237,6 +239,108 @@ def test_labels_that_are_missing_in_one_split() -> None:
     random = Random(5)
     made["label"] = [None if random.random() < 0.3 else i % 2 for i in range(300)]
     assert warnings_of(corpus(made)) == ()
+
+
+def without_split(made: dict[str, list[object]]) -> Corpus:
+    return Corpus("made", corpus(made).table.drop("split"))
+
+
+def flipped(marks: list[object], share: float = 0.1) -> list[object]:
+    """The labels, a share of them wrong."""
+    wrong = set(Random(9).sample(range(len(marks)), round(share * len(marks))))
+    return [1 - int(str(mark)) if i in wrong else mark for i, mark in enumerate(marks)]
+
+
+@pytest.mark.parametrize("share", [0, 0.1])
+@pytest.mark.parametrize("each", [2, 6])
+def test_one_label_per_author_is_a_caution_where_no_split_keeps_authors_apart(
+    each: int, share: float
+) -> None:
+    made = clean(600)
+    made["author"] = [f"a{i // each}" for i in range(600)]
+    made["label"] = flipped([i // each % 2 for i in range(600)], share)
+    (caution,) = warnings_of(without_split(made), called="posts.csv")
+    assert caution.name == "label_of_author"
+    # Of wrong labels a tenth: two texts agree in .9² + .1² = 82 % of cases, where chance has 50 %: .64.
+    assert caution.figure == pytest.approx(0.64 if share else 1, abs=0.12 if share else 1e-9)
+    assert caution.command == "psycheck clean posts.csv --resplit 6:2:2 --out mended.csv"
+    made["label"] = [i % 2 for i in range(600)]
+    assert warnings_of(without_split(made)) == ()
+
+
+def test_a_classifier_that_knows_the_writers_is_a_caution() -> None:
+    # Each author has a word of his own, and one label but for a tenth of the texts.
+    made = clean(600)
+    made["author"] = [f"a{i // 10}" for i in range(600)]
+    made["text"] = [f"{text} {THINGS[i // 10]}{THINGS[i // 10 + 1]}" for i, text in enumerate(made["text"])]
+    made["label"] = flipped([i // 10 % 2 for i in range(600)])
+    got = {c.name: c for c in warnings_of(without_split(made))}
+    assert set(got) == {"label_of_author", "author_folds"}
+    leak = got["author_folds"]
+    assert leak.figure > 0.2
+    assert leak.interval is not None
+    assert leak.interval[0] > 0
+    assert "on authors that it has not seen" in leak.sentence
+    assert warnings_of(corpus(clean(600))) == ()
+
+
+def test_repeated_texts_and_copies_with_two_labels_are_cautions_without_a_split() -> None:
+    made = clean()
+    for i in range(0, 30, 2):
+        made["text"][i + 101] = f"{made['text'][i]}!"  # 15 copies, each with the other label
+    got = {c.name: c for c in warnings_of(without_split(made), called="posts.csv")}
+    assert set(got) == {"repeated_texts", "conflicting_labels"}
+    assert got["repeated_texts"].figure == 15 / 300
+    assert got["repeated_texts"].ids == tuple(str(i + 102) for i in range(0, 30, 2))
+    assert got["repeated_texts"].command == "psycheck clean posts.csv --drop-near-duplicates --out mended.csv"
+    assert got["conflicting_labels"].figure == 30 / 300
+
+
+@pytest.mark.parametrize("debris", ["donâ€™t", "&amp;", "don â t", "this amp that"])
+def test_remains_of_an_encoding_that_tell_the_label_are_a_caution(debris: str) -> None:
+    made = clean()
+    wrong = flipped(made["label"])
+    for i, mark in enumerate(made["label"]):
+        if mark and i % 10 < 4:  # 30 of 150 texts, hidden from any single word's caution
+            made["text"][i] = f"{made['text'][i]} {debris}"
+    made["label"] = wrong
+    (caution,) = warnings_of(corpus(made), called="posts.csv")
+    assert (caution.name, caution.n) == ("encoding_debris", 300)
+    assert 0.55 <= caution.figure < 0.7
+    repaired = "psycheck clean posts.csv --step html --step encoding --out mended.csv"
+    assert caution.command == (repaired if debris in ("donâ€™t", "&amp;") else "")
+    # In both classes alike it tells nothing; nor do words that only look like it.
+    made["text"] = [f"{text} {debris}" for text in clean()["text"]]
+    assert warnings_of(corpus(made)) == ()
+
+
+@pytest.mark.parametrize("fault", ["single_word", "length", "keyword_label"])
+def test_shortcuts_are_found_though_a_tenth_of_the_labels_is_wrong(fault: str) -> None:
+    made, random = clean(600), Random(7)
+    for i, mark in enumerate(made["label"]):
+        if fault == "length":
+            made["text"][i] = sentence(random, random.randint(14, 20) if mark else random.randint(8, 14))
+        elif mark or (fault == "keyword_label" and i % 8 == 0):
+            ending = random.choice(("", "ing", "ous")) if fault == "keyword_label" else ""
+            made["text"][i] = f"{made['text'][i]} thunder{ending}"
+    made["label"] = flipped(made["label"])
+    assert fault in names(warnings_of(corpus(made)))
+
+
+def test_labels_that_are_blank_together_are_one_fact() -> None:
+    random = Random(8)
+    texts = [sentence(random) for _ in range(400)]
+    blank = [random.random() < 0.4 for _ in texts]
+    labels: dict[str, list[float | None]] = {
+        name: [None if gone else float(random.random() < 0.5) for gone in blank]
+        for name in ("low", "fear", "anger")
+    }
+    assert warnings_of(Corpus.of("made", texts, labels=labels)) == ()
+    # A fourth label is known for all texts, and the three are missing mostly where it is 1.
+    labels["ill"] = [float(gone != (random.random() < 0.1)) for gone in blank]
+    (caution,) = warnings_of(Corpus.of("made", texts, labels=labels))
+    assert (caution.name, caution.label) == ("missing_labels", "low")
+    assert "follows the value of ill, as for 2 other labels missing in the same texts" in caution.sentence
 
 
 def test_splits_and_labels_need_not_be_there() -> None:

@@ -191,7 +191,7 @@ def test_the_command_prints_a_matrix_or_json(tmp_path: Path) -> None:
     words = ["demo:tweets", "--by", "depression", "--part", "words", "--out", str(tmp_path)]
     plain = CliRunner().invoke(app, words)
     assert plain.exit_code == 0
-    assert re.search(r"JSD of words\n +depression 1 +depression 0\n", plain.stdout)
+    assert re.search(r"JSD of words above chance\n +depression 1 +depression 0\n", plain.stdout)
     said = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
     assert {f["where"].get("first") for f in said["findings"]} == {None, "depression 1"}
 
@@ -243,7 +243,9 @@ def test_two_texts_a_side_give_figures_but_no_intervals() -> None:
 
 
 def test_what_does_not_vary_has_no_interval() -> None:
-    same = compare([Corpus.of("x", ["a b"] * 9), Corpus.of("y", ["c d"] * 9)], None, QUICK)
+    who = [f"w{i}" for i in range(18)]
+    sides = Corpus.of("x", ["a b"] * 9, author=who[:9]), Corpus.of("y", ["c d"] * 9, author=who[9:])
+    same = compare(sides, None, QUICK)
     # Two unit vectors at a right angle lie √2 apart; their distance is the bandwidth: 2 − 2·exp(−1/2).
     values = {"words_mean": 2, "unknown_in_first": 1, "wasserstein": 2**0.5, "mmd2_pair_mean": 0.786938680}
     for measure, value in values.items():
@@ -297,16 +299,46 @@ def test_vectors_in_one_place_have_no_map() -> None:
         map_of(np.ones((30, 3)))
 
 
-def test_sides_that_are_always_told_apart_have_no_interval_of_the_auc() -> None:
+def test_sides_that_are_always_told_apart_have_an_interval_still() -> None:
     apart = compare(
         [Corpus.of("x", [f"rain a{i}" for i in range(20)]), Corpus.of("y", [f"sun b{i}" for i in range(20)])],
         None,
         Comparing(parts=("adversarial",)),
     )
     auc, accuracy = found(apart, "adversarial_auc"), found(apart, "adversarial_accuracy")
-    assert (auc.value, auc.interval, auc.flags) == (1.0, None, ("no_spread",))
+    # 20 texts of the rarer side without any spread, Student's t with 19 degrees: 1 / (1 + t² / 20).
+    assert auc.value == 1
+    assert auc.interval == pytest.approx((1 / (1 + 2.093**2 / 20), 1.0), abs=1e-3)
     # 40 of 40 right, by Wilson: 1 / (1 + z² / 40).
     assert accuracy.interval == pytest.approx((1 / (1 + 1.96**2 / 40), 1.0), abs=1e-4)
+
+
+def of_authors(label: str, authors: range) -> Corpus:
+    """Ten texts of each author, who uses words of his own; they have nothing to do with the label."""
+    texts, who = [], []
+    for author in authors:
+        random = np.random.default_rng(author)
+        own = random.choice(300, 12, replace=False)
+        texts += [" ".join(f"w{w}" for w in random.choice(own, 8)) for _ in range(10)]
+        who += [f"a{author}"] * 10
+    return Corpus.of(label, texts, author=who)
+
+
+def test_authors_of_one_label_each_make_no_distance_beyond_chance() -> None:
+    how = Comparing(parts=("words", "vectors", "adversarial"), permutations=199, repeats=2)
+    sides = of_authors("one", range(20)), of_authors("other", range(20, 40))
+    by_author = compare(sides, None, how)
+    bare = compare([Corpus.of(c.name, c.texts) for c in sides], None, how)
+    jsd = found(by_author, "jsd_unigram").value
+    assert found(bare, "mmd2_p").value <= 0.01
+    assert found(by_author, "mmd2_p").value > 0.05
+    assert found(bare, "jsd_unigram_chance").value < 0.6 * jsd
+    assert found(by_author, "jsd_unigram_chance").value > 0.8 * jsd
+    assert found(by_author, "jsd_unigram").counts["units_first"] == 20
+    auc = found(by_author, "adversarial_auc")
+    assert auc.interval is not None
+    assert auc.interval[0] < 0.5 < auc.interval[1]
+    assert auc.interval[1] - auc.interval[0] > 0.15  # as of 40 authors, not of 400 texts
 
 
 def test_a_caution_that_nothing_helps_against_is_printed_without_a_command(tmp_path: Path) -> None:

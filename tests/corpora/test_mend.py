@@ -142,14 +142,30 @@ def test_every_caution_has_a_command_that_runs_and_takes_it_away(
         "authors_across_splits", "duplicates_across_splits", "near_duplicates_across_splits", "personal_data",
         "single_word", "length", "missing_labels",
     }  # fmt: skip
-    for caution in cautions:
-        words = shlex.split(caution.command)
+    # One command mends them all, and none of them overwrites what another wrote.
+    (command,) = {c.command for c in cautions}
+    for part in command.split(" && "):
+        words = shlex.split(part)
         assert words[0] == "psycheck"
-        assert words[2:5] == ["my posts.csv", "--text", "words"]
         result = CliRunner().invoke(app, words[1:])
         assert result.exit_code == 0, result.output
-        left = {(c.name, c.label) for c in warnings_of(read_corpus("mended.csv"))}
-        assert (caution.name, caution.label) not in left
+    assert shlex.split(command)[2:5] == ["my posts.csv", "--text", "words"]
+    assert warnings_of(read_corpus("redacted.csv")) == ()
+    again = CliRunner().invoke(app, shlex.split(command.split(" && ")[0])[1:])
+    assert isinstance(again.exception, BadInput)
+    assert "already exists" in str(again.exception)
+
+
+def test_two_labels_are_balanced_in_one_command() -> None:
+    random = Random(3)
+    marks = [(i % 2, i // 2 % 2) for i in range(400)]
+    texts = [say(random, random.randint(6, 12) + 3 * a + 3 * b) for a, b in marks]
+    labels = {"low": [float(a) for a, _ in marks], "fear": [float(b) for _, b in marks]}
+    done, counts = mended(Corpus.of("made", texts, labels=labels), {"balance-length": ["low", "fear"]})
+    assert [c.name for c in counts] == ["balance-length"]
+    assert set(done.left_out) == {
+        "too many of one class of low for their length", "too many of one class of fear for their length"
+    }  # fmt: skip
 
 
 def one_fault(fault: str) -> list[dict[str, object]]:

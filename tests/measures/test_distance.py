@@ -79,8 +79,9 @@ def test_a_sample_against_its_copy_is_0_and_no_evidence() -> None:
     assert found.biased == pytest.approx(0, abs=1e-12)
     assert found.value <= 0
     assert found.p == 1
-    assert distance.wasserstein(x, x.copy(), repeats=3)[0].value == 0
-    assert distance.sliced_wasserstein(x, x.copy()).value == 0
+    same = distance.Sides.of(40, 40, np.tile(np.arange(40), 2))
+    assert distance.wasserstein(x, x.copy(), sides=same, repeats=3)[0].value == 0
+    assert distance.sliced_wasserstein(x, x.copy())[0].value == 0
     assert distance.exact_wasserstein(x, x.copy()) == 0
 
 
@@ -110,7 +111,7 @@ def test_p_is_uniform_without_a_difference_and_small_with_one() -> None:
 def test_too_few_texts_give_no_value() -> None:
     assert math.isnan(distance.mmd_test(cloud(1, 1), cloud(5, 2)).value)
     assert math.isnan(distance.wasserstein(cloud(1, 1), cloud(5, 2))[0].value)
-    assert math.isnan(distance.sliced_wasserstein(cloud(1, 1), cloud(5, 2)).value)
+    assert math.isnan(distance.sliced_wasserstein(cloud(1, 1), cloud(5, 2))[0].value)
 
 
 def test_pairs_are_distinct_and_each_is_2_minus_2k() -> None:
@@ -135,7 +136,8 @@ def test_exact_wasserstein_on_a_line_is_scipys() -> None:
 
 def test_a_shift_moves_wasserstein_by_its_length_and_above_chance() -> None:
     x = cloud(100, 1)
-    shifted, _ = distance.wasserstein(x, x + 10, size=40, repeats=5)
+    same_units = distance.Sides.of(100, 100, np.tile(np.arange(100), 2))
+    shifted, _ = distance.wasserstein(x, x + 10, sides=same_units, size=40, repeats=5)
     assert shifted.value == pytest.approx(20)  # 10 in each of 4
     found, _ = distance.wasserstein(x, cloud(100, 2, 10.0), size=40, repeats=5)
     assert found.value == pytest.approx(20, abs=0.5)
@@ -148,18 +150,18 @@ def test_a_shift_moves_wasserstein_by_its_length_and_above_chance() -> None:
 
 def test_sliced_wasserstein_is_pots() -> None:
     x, y = cloud(40, 1), cloud(25, 2, 0.5)
-    found = distance.sliced_wasserstein(x, y, slices=30, seed=7)
+    found, _ = distance.sliced_wasserstein(x, y, slices=30, seed=7)
     along = distance.directions(4, 30, 7)
     assert found.value == pytest.approx(ot.sliced.sliced_wasserstein_distance(x, y, projections=along, p=1))
-    assert distance.sliced_wasserstein(y, x, slices=30, seed=7).value == pytest.approx(found.value)
+    assert distance.sliced_wasserstein(y, x, slices=30, seed=7)[0].value == pytest.approx(found.value)
     assert found.interval is not None
     assert found.interval[0] < found.value < found.interval[1]
 
 
 def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
     values = cloud(20, 4, 5.0, d=1)[:, 0]
-    without = distance.left_out(20, lambda keep: float(values[keep].mean()))
-    low, high = distance.jackknife(float(values.mean()), without)
+    side = distance.Sides.of(20, 0)
+    low, high = distance.jackknife(float(values.mean()), lambda keep: float(values[keep].mean()), side)
     assert (high - low) / 2 == pytest.approx(t.ppf(0.975, 19) * sem(values))
 
 
@@ -172,9 +174,71 @@ def test_four_texts_a_side_or_no_spread_give_no_interval() -> None:
     few = cloud(4, 1), cloud(9, 2)
     assert all(math.isnan(distance.mmd_test(*few, permutations=0).interval[k]) for k in (0, 1))
     assert distance.wasserstein(*few)[0].interval is UNKNOWN
-    assert distance.sliced_wasserstein(*few).interval is UNKNOWN
+    assert distance.sliced_wasserstein(*few)[0].interval is UNKNOWN
     assert distance.pair_mmd(*few, bandwidth=1.0)[0].interval is UNKNOWN
-    assert math.isnan(distance.jackknife(0.5, np.full(9, 0.5))[0])
+    assert math.isnan(distance.jackknife(0.5, lambda keep: 0.5, distance.Sides.of(9, 0))[0])
     five = cloud(5, 1), cloud(9, 2)
     assert not math.isnan(distance.mmd_test(*five, permutations=0).interval[0])
-    assert distance.sliced_wasserstein(*five).interval is not UNKNOWN
+    assert distance.sliced_wasserstein(*five)[0].interval is not UNKNOWN
+
+
+def by_author(authors: int, texts: int, seed: int) -> tuple[Cloud, distance.Sides]:
+    """Two samples of the same source: authors, each with a place of its own, are on one side each."""
+    random = np.random.default_rng(seed)
+    places = np.repeat(2 * random.standard_normal((2 * authors, 3)), texts, axis=0)
+    vectors = places + random.standard_normal(places.shape)
+    return vectors, distance.Sides.of(
+        authors * texts, authors * texts, np.repeat(np.arange(2 * authors), texts)
+    )
+
+
+def test_whole_authors_are_permuted() -> None:
+    # Three authors of two texts a side: C(6, 3) = 20 splits of the authors, each written out.
+    vectors, sides = by_author(3, 2, 1)
+    x, y = vectors[:6], vectors[6:]
+    sigma = distance.median_bandwidth(x, y)
+    splits = [
+        plain_mmd2(vectors[np.isin(sides.units, ours)], vectors[~np.isin(sides.units, ours)], sigma)
+        for ours in combinations(range(6), 3)
+    ]
+    exact = np.mean(np.array(splits) >= plain_mmd2(x, y, sigma) - 1e-12)
+    assert distance.mmd_test(x, y, sides=sides, permutations=4_000).p == pytest.approx(exact, abs=0.03)
+
+
+def test_authors_on_one_side_each_are_no_evidence_and_intervals_know_it() -> None:
+    chances, held, ps = [], [], []
+    for seed in range(60):
+        vectors, sides = by_author(12, 6, seed)
+        x, y = vectors[:72], vectors[72:]
+        test = distance.mmd_test(x, y, sides=sides, permutations=99)
+        ps.append(test.p)
+        held.append(test.interval[0] <= 0 <= test.interval[1])
+        chances.append(distance.mmd_test(x, y, permutations=99).p)
+    assert np.mean(np.array(chances) <= 0.05) > 0.6  # what texts that are shuffled one by one say
+    assert np.mean(np.array(ps) <= 0.05) <= 0.1
+    assert np.mean(held) >= 0.85
+
+
+def test_an_author_on_both_sides_swaps_parts_or_stays() -> None:
+    # Unit 0 has a text on either side, units 1 and 2 have two on the first, 3 and 4 on the second.
+    units = np.array([0, 1, 1, 2, 2, 0, 3, 3, 4, 4])
+    sides, random = distance.Sides.of(5, 5, units), np.random.default_rng(0)
+    drawn = {tuple(sides.shuffled(random).tolist()) for _ in range(500)}
+    assert len(drawn) == 2 * 6  # two ways for unit 0, C(4, 2) for the others
+    for member in map(np.array, drawn):
+        assert member[0] != member[5]
+        assert member[1] == member[2]
+        assert member[[1, 3, 6, 8]].sum() == 2
+    assert sides.counts() == (3, 3)
+    assert all(len(set(sides.groups()[units == unit])) == 1 for unit in range(5))
+
+
+def test_the_interval_of_the_sliced_distance_holds_that_of_other_directions() -> None:
+    # One of 50 dimensions differs: a random direction sees little of it, or much.
+    x, y = cloud(200, 1, d=50), cloud(200, 2, d=50)
+    y[:, 0] += 3
+    exact = distance.sliced_wasserstein(x, y, slices=2_000, seed=99)[0].value
+    found = [distance.sliced_wasserstein(x, y, seed=seed)[0] for seed in range(20)]
+    held = [low <= exact <= high for low, high in (one.interval or UNKNOWN for one in found)]
+    assert np.mean(held) >= 0.9
+    assert np.std([one.value for one in found]) < 0.1 * exact

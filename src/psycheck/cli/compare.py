@@ -76,13 +76,13 @@ def _refuse_idle(ctx: typer.Context, parts: tuple[str, ...], *, warn: bool) -> N
 
 
 def _lines(run: "Run") -> Iterator[str]:
-    from psycheck.report.comparison import comparison_verdict, matrices
+    from psycheck.report.comparison import commands, comparison_verdict, matrices
 
     for table in matrices(run.findings):
         yield table.to_console() + "\n"
-    for finding in run.findings:
-        if finding.measure == "caution":
-            yield f"caution: {finding.where['corpus']}: {finding.where['sentence']}"
-            if finding.where["command"]:
-                yield f"  do: {finding.where['command']}"
+    cautions = run.findings.where(measure="caution")
+    for finding in cautions:
+        yield f"caution: {finding.where['corpus']}: {finding.where['sentence']}"
+    for command in commands(cautions):
+        yield f"  do: {command}"
     yield comparison_verdict(run.findings)

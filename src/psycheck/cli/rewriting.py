@@ -27,12 +27,13 @@ def clean_cli(
     step: list[str] | None = None,
     sentences: bool = False,
     without_word: list[str] | None = None,
-    annotated: str | None = None,
-    balance_length: str | None = None,
+    annotated: list[str] | None = None,
+    balance_length: list[str] | None = None,
     drop_near_duplicates: bool = False,
     resplit: str | None = None,
     seed: int = 0,
     split: str | None = None,
+    force: bool = False,
     json_: bool = False,
 ) -> None:
     """Clean the texts of a corpus in named steps, and count what each step changes and drops."""
@@ -49,7 +50,7 @@ def clean_cli(
     }
     # Sentences or a mend are enough without a step; nothing at all is a mistake.
     steps = steps_of(step or (), preset) if step or preset or not (sentences or any(mends.values())) else ()
-    source = open_source(corpus, columns, split, out)
+    source = open_source(corpus, columns, split, out, force=force)
     done, counts = cleaned(source.corpus, steps) if steps else (source.corpus, ())
     done, mend_counts = mended(done, mends, seed=seed)
     counts = (*counts, *mend_counts)
@@ -80,6 +81,7 @@ def redact_cli(
     check: bool = False,
     recogniser: str | None = None,
     split: str | None = None,
+    force: bool = False,
     json_: bool = False,
 ) -> None:
     """Replace personal data in the texts of a corpus with placeholders, or check that there is none.
@@ -94,7 +96,7 @@ def redact_cli(
     if check == (out is not None):
         raise BadInput("name either a file to write or --check", do="psycheck redact CORPUS --out FILE")
     recognise = load_recogniser(recogniser) if recogniser else None
-    source = open_source(corpus, columns, split, out)
+    source = open_source(corpus, columns, split, out, force=force)
     texts, written = len(source.corpus), ""
     if check:
         found = personal_in(source.corpus, recognise)
@@ -132,6 +134,7 @@ def regender_cli(
     swap: list[str] | None = None,
     swap_person: Literal["all", "main"] | None = None,
     split: str | None = None,
+    force: bool = False,
     json_: bool = False,
 ) -> None:
     """Swap the gender in the texts of a corpus, make it neutral, or add the swapped texts."""
@@ -140,7 +143,7 @@ def regender_cli(
     from psycheck.text.gender.edits import scope_of
 
     scope = scope_of(swap or (), swap_person or "all", where="--swap")
-    source = open_source(corpus, columns, split, out)
+    source = open_source(corpus, columns, split, out, force=force)
     done = regendered(source.corpus, to, scope)
     written = saved(done.corpus, out)
     if json_:
@@ -193,12 +196,15 @@ class Source:
         print_notes(lines, self.corpus.name)
 
 
-def open_source(corpus: str, columns: "Columns", split: str | None, out: Path | None) -> Source:
+def open_source(
+    corpus: str, columns: "Columns", split: str | None, out: Path | None, *, force: bool
+) -> Source:
     """Open a corpus that will be written to `out`; check first that `out` may be written."""
     from psycheck.corpora.known.open import known_name
     from psycheck.corpora.open import corpus_path, corpus_plan, open_corpus
     from psycheck.corpora.read import unread_columns
     from psycheck.corpora.write import refuse_kind
+    from psycheck.errors import BadInput
     from psycheck.verbs.plan import refuse_input
 
     plan = corpus_plan(corpus, columns, split)
@@ -206,6 +212,13 @@ def open_source(corpus: str, columns: "Columns", split: str | None, out: Path | 
     if out is not None:
         refuse_kind(out)
         refuse_input(out, [path] if path is not None else [], "--out")
+        if out.is_file() and not force:
+            raise BadInput(
+                f"'{out}' already exists",
+                where="--out",
+                allowed="a new file, or any file with --force",
+                do="choose another file, or add --force to overwrite it",
+            )
     known = path is None or known_name(plan.path) is not None
     return Source(open_corpus(plan), () if known else unread_columns(plan.path, columns))
 

@@ -1,5 +1,6 @@
 """Adversarial validation: can a linear classifier tell which corpus a text is from, and by which words?"""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -8,14 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import vstack
 
-from psycheck.corpora.split import linked
-from psycheck.corpora.vocabulary import MayShow, Telling, anything, counted, shown
+from psycheck.corpora.vocabulary import MayShow, Telling, anything, counted, shown, sides_of
 from psycheck.corpus import Corpus
 from psycheck.finding import Interval
-from psycheck.measures import bootstrap
 from psycheck.measures import classification as measure
-from psycheck.measures.classification import Confusion
-from psycheck.measures.intervals import wilson
+from psycheck.measures.classification import BoolArray, Confusion
+from psycheck.measures.clustered import Clusters, classification_intervals
+from psycheck.measures.distance import jackknife
+from psycheck.measures.intervals import UNKNOWN
 from psycheck.model import FloatArray, IntArray
 from psycheck.text.words import WORD, plain_text
 
@@ -41,7 +42,8 @@ def classify_sides(
 ) -> DomainResult:
     """TF–IDF of words and word pairs with logistic regression, cross-validated (ANGST 4.2, Table 8).
 
-    `f1` is the mean of both classes. All texts of an author, and all copies of a text, are in one fold. The
+    `f1` is the mean of both classes. All copies of a text are in one fold, and so are all texts of an author
+    but those that other authors wrote too (`fold_groups`). Intervals are clustered by author or text. The
     result does not depend on the order of the texts; it depends on the folds that `seed` makes, which the
     intervals do not cover.
     """
@@ -59,20 +61,22 @@ def classify_sides(
         if sides[0].terms:
             classifier.fit(vstack([side.table for side in sides], format="csr"), 1 - targets.astype(np.int64))
             words, hidden = shown(*sides, classifier.coef_[0], most=most, may_show=may_show)
-    drawn = bootstrap.confusion_intervals(c, seed=seed)
-    auc = bootstrap.score_intervals(targets, scores, resamples=500, seed=seed)["auc"]
-    return DomainResult(
-        {
-            "accuracy": measure.accuracy(c).value,
-            "f1": measure.macro_f1(c).value,
-            "auc": measure.auc(targets, scores).value,
-            "mcc": measure.mcc(c).value,
-        },
-        {"accuracy": wilson(c.right, c.n), "f1": drawn["macro_f1"], "auc": auc, "mcc": drawn["mcc"]},
-        c,
-        words,
-        hidden,
-    )
+    both = sides_of(first, second)
+    values = {
+        "accuracy": measure.accuracy(c).value,
+        "f1": measure.macro_f1(c).value,
+        "auc": measure.auc(targets, scores).value,
+        "mcc": measure.mcc(c).value,
+    }
+    found = classification_intervals(targets, scores, Clusters.of(both.units))
+    intervals = {name: found.get(name, UNKNOWN) for name in ("accuracy", "auc")}
+    intervals["f1"] = found.get("macro_f1", UNKNOWN)
+
+    def mcc(keep: BoolArray) -> float:
+        return measure.mcc(measure.confusion(targets[keep], scores[keep])).value
+
+    intervals["mcc"] = jackknife(values["mcc"], mcc, both, low=-1.0, high=1.0) if c.n else UNKNOWN
+    return DomainResult(values, intervals, c, words, hidden)
 
 
 def cross_scores(
@@ -108,16 +112,16 @@ def cross_scores(
 def folds_of(groups: Sequence[str], yes: IntArray, seed: int = 0) -> IntArray:
     """The fold of each text, (n,): groups stay whole, classes even, and the order of the texts is no matter.
 
-    Large groups come first, like ones in the order of a hash of their name and `seed`; each goes to the fold
-    that has the least of what it holds.
+    Large groups come first, those within a factor of two in a random order that is a hash of their names and
+    `seed`; each goes to the fold that has the least of what it holds.
     """
     held: dict[str, IntArray] = {}
     for group, one in zip(groups, yes.tolist(), strict=True):
         held.setdefault(group, np.zeros(2, np.int64))[one] += 1
 
-    def rank(group: str) -> tuple[int, bytes, str]:
-        name = f"{seed} {group}".encode("utf-8", "surrogatepass")
-        return -int(held[group].sum()), blake2b(name, digest_size=8).digest(), group
+    def rank(group: str) -> tuple[float, str]:
+        drawn = blake2b(f"{seed} {group}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return -float(held[group].sum()) * (1 + int.from_bytes(drawn) / 2**64), group
 
     total = np.maximum(np.bincount(yes, minlength=2), 1)
     filled = np.zeros((FOLDS, 2), np.int64)
@@ -134,22 +138,23 @@ def folds_of(groups: Sequence[str], yes: IntArray, seed: int = 0) -> IntArray:
 def fold_groups(texts: Sequence[str], authors: Sequence[str | None]) -> list[str]:
     """The group of each text that must stay in one fold: the texts of an author, and the copies of each.
 
-    Copies are texts with the same words, whatever their case and punctuation, as for near-duplicates. A copy
-    links all texts of both authors. A group is named by the first of its keys in the alphabet.
+    Copies are texts with the same words, whatever their case and punctuation, as for near-duplicates. A text
+    that several authors wrote ("thank you") belongs to the one who wrote it most often, of several the first
+    by name: it does not tie the others' texts together. A group is named by the first text in the alphabet.
     """
-    # Texts come first in the alphabet of keys and name the groups: authors of one text then change nothing.
-    copies = [f"1 {plain_text(text) or text}" for text in texts]
-    place: dict[str, int] = {}
-    pairs: list[tuple[int, int]] = []
+    copies = [plain_text(text) or text for text in texts]
+    writers: dict[str, Counter[str]] = {}
     for copy, author in zip(copies, authors, strict=True):
-        at = place.setdefault(copy, len(place))
-        if author:
-            pairs.append((at, place.setdefault(f"2 {author}", len(place))))
-    group = linked(len(place), pairs).tolist()
-    names: dict[int, str] = {}
-    for key in sorted(place):
-        names.setdefault(group[place[key]], key)
-    return [names[group[place[copy]]] for copy in copies]
+        writers.setdefault(copy, Counter()).update([author] if author else [])
+    # A text that nobody known wrote is a group of its own.
+    home = {
+        copy: (min(wrote, key=lambda who: (-wrote[who], who)), "") if wrote else ("", copy)
+        for copy, wrote in writers.items()
+    }
+    names: dict[tuple[str, str], str] = {}
+    for copy in sorted(home):
+        names.setdefault(home[copy], copy)
+    return [names[home[copy]] for copy in copies]
 
 
 def _classifier() -> tuple[Any, Any]:

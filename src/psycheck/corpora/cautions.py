@@ -5,6 +5,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,20 @@ from psycheck.corpora.mend import even_lengths, without_word
 from psycheck.corpora.near import near_duplicates
 from psycheck.corpora.vocabulary import FEWEST, Words, showable, showable_beginning, word_table
 from psycheck.corpus import GROUP, Corpus
-from psycheck.errors import BadInput, MissingExtra
+from psycheck.errors import BadInput, MissingExtra, counted
 from psycheck.finding import Finding, Interval
-from psycheck.measures import bootstrap
+from psycheck.measures import clustered
 from psycheck.measures.classification import BoolArray, auc, gold
+from psycheck.measures.clustered import Clusters, classification_intervals
 from psycheck.measures.intervals import wilson
 from psycheck.model import FloatArray
-from psycheck.text.words import WORD, plain_text
+from psycheck.text.words import WORD
 
 MOST_IDS = 50
-_RATES = frozenset({"single_word", "length", "missing_labels"})  # figures that are not shares of texts
+_RATES = frozenset(
+    {"single_word", "length", "missing_labels", "encoding_debris", "label_of_author", "author_folds"}
+)  # figures that are not shares of texts
+_PERSONAL = "personal_data"
 _PERSONS = frozenset({"NAME", "EMAIL", "PHONE", "NUMBER"})
 _TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("cautions.toml").read_text("utf-8"))
 _LIMITS: Mapping[str, Any] = _TABLE["limits"]
@@ -39,7 +44,7 @@ _NOT_FOR_TRAIN = ("--time", "--group", "--split")
 class Caution:
     """One reason to mistrust scores on a corpus: the figure, what it means, and what to do.
 
-    `command` is empty if no command helps.
+    `command` is empty if no command helps; `clean` are the options of `psycheck clean` that do.
     """
 
     name: str
@@ -51,6 +56,7 @@ class Caution:
     sentence: str
     command: str
     ids: tuple[str, ...] = ()
+    clean: tuple[str, ...] = ()
 
     def finding(self) -> Finding:
         """The caution as a finding, for a run."""
@@ -96,10 +102,14 @@ class _Look:
             "label": shlex.quote(label),
         }
         sentence = entry["sentence"].format(label=label, figure=shown, n=f"{n:,}", what=what)
-        command = entry["hidden_command" if word == "" else "command"].format_map(typed)
+        hidden = word == "" and "hidden_command" in entry
+        clean = () if hidden else tuple(option.format_map(typed) for option in entry.get("clean", ()))
+        command = entry["hidden_command"] if hidden else entry.get("command", "")
         ids = self.corpus.ids if places else []
         shown_ids = tuple(ids[i] for i in places[:MOST_IDS])
-        yield Caution(name, self.corpus.name, label, figure, interval, n, sentence, command, shown_ids)
+        ends = None if interval is None or isnan(interval[0]) else interval
+        advice = sentence, command.format_map(typed), shown_ids, clean
+        yield Caution(name, self.corpus.name, label, figure, ends, n, *advice)
 
     def share(self, name: str, places: Sequence[int], n: int, label: str = "") -> Iterator[Caution]:
         """The caution of texts that are a large share of n."""
@@ -118,18 +128,24 @@ def warnings_of(
     """
     some = corpus.sample(_LIMITS["all_texts"], seed)
     look = _Look(corpus, called or corpus.called or corpus.name, show, word_table(some))
-    found = list(_splits(look))
+    found, copies = list(_splits(look)), _plain(corpus)
     if _split_of(corpus) is not None:
-        keys = [plain_text(text) for text in corpus.texts]
         near = near_duplicates(corpus.texts, seed=seed)
-        found += _shared(look, "near_duplicates_across_splits", keys, near)
+        found += _shared(look, "near_duplicates_across_splits", copies, near)
+    else:
+        first = {copy: i for i, copy in reversed([*enumerate(copies)])}
+        repeated = [i for i, copy in enumerate(copies) if copy and first[copy] != i]
+        found += look.share("repeated_texts", repeated, len(corpus))
     found += _persons(look, seed)
     for label in corpus.labels:
         found += _label(look, label)
         found += _keyword(look, label)
-        found += _noise(replace(look, corpus=some), label, seed)
-        found += _missing(look, label)
-    return tuple(found)
+        found += _debris(look, label)
+        found += _conflicts(look, label, copies)
+        found += _of_authors(look, label) if _split_of(corpus) is None else ()
+        found += _learned(replace(look, corpus=some), label, seed)
+    found += _missing(look)
+    return _combined(found, look.typed)
 
 
 def cheap_cautions(
@@ -141,14 +157,32 @@ def cheap_cautions(
     """
     words = word_table(corpus.sample(_LIMITS["texts"], seed))
     look = _Look(corpus, called or corpus.called or corpus.name, show, words)
-    return (*_splits(look), *(one for label in corpus.labels for one in _label(look, label)))
+    return _combined(
+        [*_splits(look), *(c for label in corpus.labels for c in _label(look, label))], look.typed
+    )
+
+
+def _combined(cautions: Sequence[Caution], typed: str) -> tuple[Caution, ...]:
+    """Give all cautions that a rewriting mends one and the same command, which mends them all."""
+    options = dict.fromkeys(option for caution in cautions for option in caution.clean)
+    if not options:
+        return tuple(cautions)
+    command = f"psycheck clean {typed} {' '.join(options)} --out mended.csv"
+    if any(caution.name == _PERSONAL for caution in cautions):
+        command += " && psycheck redact mended.csv --out redacted.csv"
+    return tuple(replace(c, command=command) if c.clean or c.name == _PERSONAL else c for c in cautions)
+
+
+def _plain(corpus: Corpus) -> list[str]:
+    """Each text as it is compared: its words in lower case."""
+    words = pl.col("text").str.to_lowercase().str.extract_all(WORD).list.join(" ")
+    return corpus.table.select(words)["text"].to_list()
 
 
 def _splits(look: _Look) -> Iterator[Caution]:
     """Authors and copies that are in more than one split."""
-    words = pl.col("text").str.to_lowercase().str.extract_all(WORD).list.join(" ")
     yield from _shared(look, "authors_across_splits", look.corpus.strings("author"))
-    yield from _shared(look, "duplicates_across_splits", look.corpus.table.select(words)["text"].to_list())
+    yield from _shared(look, "duplicates_across_splits", _plain(look.corpus))
 
 
 def _shared(
@@ -184,7 +218,7 @@ def _persons(look: _Look, seed: int) -> Iterator[Caution]:
     some = look.corpus.sample(_LIMITS["texts"], seed)
     kinds = personal_in(some).kinds
     places = [i for i, id_ in enumerate(some.ids) if _PERSONS & set(kinds.get(id_, ()))]
-    yield from replace(look, corpus=some).share("personal_data", places, len(some))
+    yield from replace(look, corpus=some).share(_PERSONAL, places, len(some))
 
 
 def _label(look: _Look, label: str) -> Iterator[Caution]:
@@ -193,21 +227,71 @@ def _label(look: _Look, label: str) -> Iterator[Caution]:
     ones, zeros = int(yes.sum()), int(no.sum())
     word, shown = None, False
     if _enough(yes, no) and (best := _most_telling(look.words.table, yes, no, either_way=True)):
-        held, others = best[1] / ones, best[2] / zeros
-        figure = 0.5 + abs(held - others) / 2
-        right = (best[1], zeros - best[2]) if held >= others else (ones - best[1], best[2])
-        ends = zip(wilson(right[0], ones), wilson(right[1], zeros), strict=True)
-        low, high = (sum(pair) / 2 for pair in ends)
+        holds = np.zeros(len(yes), np.bool_)
+        holds[look.words.table.filter(pl.col("word") == best[0])["row"].to_numpy()] = True
+        figure, interval = _told_by(holds, yes, no, look.words.corpus)
         if figure >= _TABLE["single_word"]["from"]:
             word = best[0]
             shown = look.show or showable(word, look.words)
             what = f"The word '{word}'" if shown else f"One word {_HIDDEN}"
-            figures = figure, (low, high), ones + zeros
+            figures = figure, interval, ones + zeros
             yield from look.cautions("single_word", *figures, label, what=what, word=word * shown)
     yield from _length(look, label, word, shown=shown)
     sizes = [int(side.sum()) for side in _classes(look.corpus, label)]
     most, n = max(sizes), sum(sizes)
     yield from look.cautions("imbalance", most / max(n, 1), wilson(most, n), n, label)
+
+
+def _told_by(holds: BoolArray, yes: BoolArray, no: BoolArray, corpus: Corpus) -> tuple[float, Interval]:
+    """The balanced accuracy of telling a label by what some texts hold, of either class, and its interval."""
+    gap = float(holds[yes].mean() - holds[no].mean())
+    ends = clustered.difference_interval((holds & yes, yes), (holds & no, no), Clusters.of(corpus.units()))
+    low, high = sorted(0.5 + (end if gap >= 0 else -end) / 2 for end in ends)
+    return 0.5 + abs(gap) / 2, (low, high)
+
+
+def _debris(look: _Look, label: str) -> Iterator[Caution]:
+    """Remains of a wrong decoding or of HTML that one class has more often than the other."""
+    corpus = look.words.corpus
+    yes, no = _classes(corpus, label)
+    if not _enough(yes, no):
+        return
+    whole, bare = (
+        corpus.table["text"].str.contains(_LIMITS[kind]).to_numpy() for kind in ("debris", "bare_debris")
+    )
+    figure, interval = _told_by(whole | bare, yes, no, corpus)
+    if interval[0] > 0.5:
+        case = "" if whole.sum() >= bare.sum() else "bare"
+        n = int((yes | no).sum())
+        yield from look.cautions("encoding_debris", figure, interval, n, label, case=case)
+
+
+def _conflicts(look: _Look, label: str, copies: Sequence[str]) -> Iterator[Caution]:
+    """Copies of one text with different annotations."""
+    yes, no = _classes(look.corpus, label)
+    ones, zeros = ({copy for copy, is_in in zip(copies, side, strict=True) if is_in} for side in (yes, no))
+    both = (ones & zeros) - {""}
+    places = [i for i in np.flatnonzero(yes | no).tolist() if copies[i] in both]
+    yield from look.share("conflicting_labels", places, int((yes | no).sum()), label)
+
+
+def _of_authors(look: _Look, label: str) -> Iterator[Caution]:
+    """How often two texts of one author have the same annotation, beyond chance (kappa)."""
+    authors = np.array([who or "" for who in look.corpus.strings("author")])
+    targets = look.corpus.targets([label])[:, 0]
+    known = (authors != "") & ~np.isnan(targets)
+    y, clusters = gold(targets[known]).astype(np.float64), Clusters.of(authors[known])
+    ones, sizes = clusters.sums(y)[clusters.codes], clusters.sums(np.ones(len(y)))[clusters.codes]
+    some = sizes > 1
+    if not _enough(y[some] == 1, y[some] == 0):
+        return
+    same = (np.where(y == 1, ones, sizes - ones) - 1)[some] / (sizes - 1)[some]
+    share = float(y[some].mean())
+    chance = share**2 + (1 - share) ** 2
+    low, high = clustered.ratio_interval(same, np.ones(len(same)), clusters.at(some))
+    kappa, *ends = ((one - chance) / (1 - chance) for one in (float(same.mean()), low, high))
+    what = f"{100 * same.mean():.0f} %"
+    yield from look.cautions("label_of_author", kappa, (ends[0], ends[1]), len(same), label, what=what)
 
 
 def _most_telling(
@@ -245,7 +329,8 @@ def _length(look: _Look, label: str, word: str | None, *, shown: bool) -> Iterat
         elif word is not None:
             case = "both"
     targets = look.words.corpus.targets([label])[:, 0]
-    interval = bootstrap.score_intervals(targets, scores, resamples=200)["auc"]
+    clusters = Clusters.of(look.words.corpus.units())
+    interval = classification_intervals(targets, scores, clusters)["auc"]
     n = int((~np.isnan(targets)).sum())
     yield from look.cautions("length", figure, interval, n, label, what=what, word=typed, case=case)
 
@@ -282,8 +367,11 @@ def _keyword(look: _Look, label: str) -> Iterator[Caution]:
         yield from look.cautions("keyword_label", *figures, label, what=what, word=stem * shown)
 
 
-def _noise(look: _Look, label: str, seed: int) -> Iterator[Caution]:
-    """Annotations that a cross-validated classifier doubts (confident learning, Northcutt et al. 2021)."""
+def _learned(look: _Look, label: str, seed: int) -> Iterator[Caution]:
+    """What a cross-validated classifier learns from authors, and the annotations that it doubts.
+
+    Doubts are those of confident learning (Northcutt et al. 2021).
+    """
     try:
         from cleanlab.filter import find_label_issues
     except ImportError as error:
@@ -292,10 +380,22 @@ def _noise(look: _Look, label: str, seed: int) -> Iterator[Caution]:
     if not _enough(ones, zeros):
         return
     known = look.corpus.only(ones | zeros)
-    yes = ones[ones | zeros]
-    groups = fold_groups(known.texts, known.strings("author"))
-    scores = cross_scores(known.texts, yes.astype(np.float64), groups, seed=seed)
-    if np.isnan(scores).any() or auc(yes.astype(np.float64), scores).value < _LIMITS["noise_auc"]:
+    yes, authors = ones[ones | zeros], known.strings("author")
+    targets = yes.astype(np.float64)
+    scores = cross_scores(known.texts, targets, fold_groups(known.texts, authors), seed=seed)
+    if np.isnan(scores).any():
+        return
+    if _split_of(look.corpus) is None and any(authors) and len(set(authors)) < len(authors):
+        # The same where the classifier has seen other texts of the authors.
+        mixed = cross_scores(known.texts, targets, fold_groups(known.texts, [None] * len(known)), seed=seed)
+        units, both = Clusters.of(known.units()), (mixed, scores)
+        (high, low), influences = zip(*(clustered.auc_influence(yes, one) for one in both), strict=True)
+        ends = [classification_intervals(targets, one, units)["auc"] for one in both]
+        interval = clustered.combined_interval((high, low), ends, (1.0, -1.0), influences, units)
+        if not interval[0] <= 0:
+            figures, what = (high - low, interval, len(yes)), f"{high:.2f}, and {low:.2f}"
+            yield from look.cautions("author_folds", *figures, label, what=what)
+    if auc(targets, scores).value < _LIMITS["noise_auc"]:
         return
     doubted = find_label_issues(
         labels=yes.astype(np.int64),
@@ -308,30 +408,43 @@ def _noise(look: _Look, label: str, seed: int) -> Iterator[Caution]:
     yield from replace(look, corpus=known).share("label_noise", sure, len(known), label)
 
 
-def _missing(look: _Look, label: str) -> Iterator[Caution]:
-    """Whether a label is annotated depends on a split, a group or another label."""
+def _missing(look: _Look) -> Iterator[Caution]:
+    """Whether labels are annotated depends on a split, a group or the value of another label.
+
+    Labels that are missing in the same texts are one fact.
+    """
+    together: dict[bytes, list[str]] = {}
+    for label in look.corpus.labels:
+        absent = np.isnan(look.corpus.targets([label])[:, 0])
+        if absent.any() and not absent.all():
+            together.setdefault(absent.tobytes(), []).append(label)
+    for labels in together.values():
+        yield from _missing_together(look, labels)
+
+
+def _missing_together(look: _Look, labels: Sequence[str]) -> Iterator[Caution]:
     from scipy.stats.contingency import association, crosstab
 
-    absent = np.isnan(look.corpus.targets([label])[:, 0])
-    if not absent.any() or absent.all():
-        return
-    # What it may follow: the split, each group, each other label (1, 0 or missing).
+    absent = np.isnan(look.corpus.targets(labels[:1])[:, 0])
+    # What it may follow: the split, each group, each other label where that is annotated.
     columns = ["split"] * ("split" in look.corpus.table) + [GROUP + name for name in look.corpus.groups]
-    sorts = [
-        (name.removeprefix(GROUP), look.corpus.table[name].fill_null("unknown").to_list()) for name in columns
+    sorts: list[tuple[str, Sequence[str], BoolArray]] = [
+        (name.removeprefix(GROUP), look.corpus.table[name].fill_null("unknown").to_list(), absent)
+        for name in columns
     ]
     for other in look.corpus.labels:
-        if other != label:
-            kinds = np.select([*_classes(look.corpus, other)], ["1", "0"], "missing")
-            sorts.append((other, kinds.tolist()))
+        yes, no = _classes(look.corpus, other)
+        sorts.append((f"the value of {other}", np.where(yes, "1", "0")[yes | no].tolist(), absent[yes | no]))
     strongest, what = 0.0, ""
-    for name, values in sorts:
+    for name, values, missing in sorts:
         # A kind for nearly each text (a free-text group) goes along with anything.
-        if 2 <= len(set(values)) <= len(values) / 5:
-            v = float(association(crosstab(absent, values).count, method="cramer"))
+        if 2 <= len(set(values)) <= len(values) / 5 and 0 < missing.sum() < len(missing):
+            v = float(association(crosstab(missing, np.array(values)).count, method="cramer"))
             if v > strongest:
                 strongest, what = v, name
-    places = np.flatnonzero(absent).tolist()
+    places, label = np.flatnonzero(absent).tolist(), labels[0]
+    if len(labels) > 1:
+        what += f", as for {counted(len(labels) - 1, 'other label')} missing in the same texts"
     yield from look.cautions("missing_labels", strongest, None, len(absent), label, what=what, places=places)
 
 

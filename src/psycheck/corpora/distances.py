@@ -18,6 +18,7 @@ from psycheck.corpora.vocabulary import (
     divergence,
     profile,
     showable_between,
+    sides_of,
     telling_words,
     unknown_share,
 )
@@ -25,8 +26,8 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra, nearest
 from psycheck.finding import Finding
 from psycheck.measures import distance
-from psycheck.measures.distance import Figure
-from psycheck.measures.intervals import UNKNOWN
+from psycheck.measures.clustered import FEWEST as CLUSTERS
+from psycheck.measures.distance import Figure, Sides
 from psycheck.model import FloatArray
 from psycheck.text.words import WORD
 
@@ -283,15 +284,17 @@ def map_of(vectors: FloatArray, *, seed: int = 0) -> FloatArray:
 
 def _words(pair: _Pair) -> Iterator[Finding]:
     first, second, how, where = pair.first.counted, pair.second.counted, pair.how, pair.where("words")
-    sizes = {"first": len(first), "second": len(second)}
+    sides = sides_of(first, second)
+    sizes = _sizes(sides)
+    units = sides.units[sides.first], sides.units[~sides.first]
     for size, name in ((1, "unigram"), (2, "bigram")):
         ours, theirs = counted(first, second, size)
-        figure, chance = divergence(ours, theirs, seed=how.seed)
+        figure, chance = divergence(ours, theirs, sides, seed=how.seed)
         yield _finding(f"jsd_{name}", figure, where, sizes)
         yield Finding(f"jsd_{name}_chance", chance, figure.n, where=where, counts=sizes)
         if size == 1:
-            yield _finding("unknown_in_second", unknown_share(ours, theirs), where, sizes)
-            yield _finding("unknown_in_first", unknown_share(theirs, ours), where, sizes)
+            yield _finding("unknown_in_second", unknown_share(ours, theirs, units[1]), where, sizes)
+            yield _finding("unknown_in_first", unknown_share(theirs, ours, units[0]), where, sizes)
             words, hidden = telling_words(ours, theirs, most=how.words, may_show=pair.may_show)
             yield from _word_findings("log_odds_z", words, hidden, where)
 
@@ -299,10 +302,10 @@ def _words(pair: _Pair) -> Iterator[Finding]:
 def _clouds(pair: _Pair, encoder: str, notes: list[str]) -> Iterator[Finding]:
     clouds, how = (pair.first.vectors, pair.second.vectors), pair.how
     where = pair.where("vectors", encoder=encoder)
-    sizes = {"first": len(clouds[0]), "second": len(clouds[1])}
-    n = sum(sizes.values())
-    test = distance.mmd_test(*clouds, permutations=how.permutations, seed=how.seed)
-    mean, median = distance.pair_mmd(*clouds, bandwidth=test.bandwidth, seed=how.seed)
+    sides = sides_of(pair.first.encoded, pair.second.encoded)
+    sizes, n = _sizes(sides), len(sides.units)
+    test = distance.mmd_test(*clouds, sides=sides, permutations=how.permutations, seed=how.seed)
+    mean, median = distance.pair_mmd(*clouds, bandwidth=test.bandwidth, sides=sides, seed=how.seed)
     # The jackknife assumes independent sides; texts on both pull the estimate below 0, out of the interval.
     texts = pair.first.encoded.texts, pair.second.encoded.texts
     both = set(texts[0]) & set(texts[1])
@@ -316,30 +319,26 @@ def _clouds(pair: _Pair, encoder: str, notes: list[str]) -> Iterator[Finding]:
     yield _finding("mmd2_pair_mean", mean, where, sizes)
     yield _finding("mmd2_pair_median", median, where, sizes)
     try:
-        exact, chance = distance.wasserstein(*clouds, repeats=how.repeats, seed=how.seed)
+        exact, chance = distance.wasserstein(*clouds, sides=sides, repeats=how.repeats, seed=how.seed)
     except ImportError:
         notes.append("no exact Wasserstein distance: it needs the extra 'compare'")
     else:
         drawn = {**sizes, "sample": exact.n // 2, "repeats": how.repeats}
         yield _finding("wasserstein", exact, where, drawn)
         yield Finding("wasserstein_chance", chance, exact.n, None, where, drawn)
-    sliced = distance.sliced_wasserstein(*clouds, seed=how.seed)
+    sliced, chance = distance.sliced_wasserstein(*clouds, sides=sides, seed=how.seed)
     yield _finding("wasserstein_sliced", sliced, where, sizes)
+    yield Finding("wasserstein_sliced_chance", chance, n, None, where, sizes)
 
 
 def _adversarial(pair: _Pair) -> Iterator[Finding]:
     first, second, how, where = pair.first.counted, pair.second.counted, pair.how, pair.where("adversarial")
     result = classify_sides(first, second, most=how.words, may_show=pair.may_show, seed=how.seed)
     c = result.confusion
-    counts = {"first": len(first), "second": len(second), "tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn}
+    counts = _sizes(sides_of(first, second)) | {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn}
     for measure, value in result.values.items():
-        name, (low, high) = f"adversarial_{measure}", result.intervals[measure]
-        if not c.n:
-            yield Finding(name, value, c.n, None, where, counts, flags=("too_few",))
-        else:
-            # Drawing again from what does not vary, an AUC of 1 or of 0.5 by ties alone, shows no spread.
-            interval = UNKNOWN if high - low < 1e-12 else (low, high)
-            yield _finding(name, Figure(value, interval, c.n), where, counts)
+        figure = Figure(value, result.intervals[measure], c.n)
+        yield _finding(f"adversarial_{measure}", figure, where, counts, fewest=CLUSTERS)
     yield from _word_findings("adversarial_weight", result.words, result.hidden, where)
 
 
@@ -354,15 +353,27 @@ def _word_findings(
         yield Finding(f"{measure}_hidden", float(hidden), hidden + len(words), None, where)
 
 
+def _sizes(sides: Sides) -> dict[str, int]:
+    """The number of texts of each side, and of units (authors, else distinct texts)."""
+    first, second = sides.counts()
+    own = int(sides.first.sum())
+    return {"first": own, "second": len(sides.first) - own, "units_first": first, "units_second": second}
+
+
 def _finding(
-    measure: str, figure: Figure, where: Mapping[str, str], counts: Mapping[str, int] | None = None
+    measure: str,
+    figure: Figure,
+    where: Mapping[str, str],
+    counts: Mapping[str, int] | None = None,
+    *,
+    fewest: int = distance.FEWEST,
 ) -> Finding:
-    """A finding; without an interval where there are too few texts for one, or nothing varies in them."""
+    """A finding; without an interval where there are too few units for one, or nothing varies in them."""
     counts, interval = counts or {}, figure.interval
     if interval is None or not np.isnan(interval[0]):
         return Finding(measure, figure.value, figure.n, interval, where, counts)
-    sides = [counts[side] for side in ("first", "second") if side in counts] or [figure.n]
-    few = np.isnan(figure.value) or min(sides) < distance.FEWEST
+    units = [counts[side] for side in ("units_first", "units_second") if side in counts] or [figure.n]
+    few = np.isnan(figure.value) or min(units) < fewest
     return Finding(
         measure, figure.value, figure.n, None, where, counts, flags=("too_few" if few else "no_spread",)
     )

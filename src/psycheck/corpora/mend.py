@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 import polars as pl
@@ -25,8 +25,8 @@ def mended(
     """Apply the steps in `wanted`, in this order, and count what each did."""
     steps: dict[str, Callable[[Corpus, object], Corpus]] = {
         "without-word": lambda one, words: reduce(without_word, _strings(words), one),
-        "annotated": lambda one, label: annotated(one, str(label)),
-        "balance-length": lambda one, label: even_lengths(one, str(label), seed=seed),
+        "annotated": lambda one, labels: reduce(annotated, _strings(labels), one),
+        "balance-length": lambda one, labels: reduce(partial(even_lengths, seed=seed), _strings(labels), one),
         "drop-near-duplicates": lambda one, _: without_near_copies(one, seed=seed),
         "resplit": lambda one, shares: split_anew(one, str(shares), seed=seed),
     }

@@ -8,7 +8,7 @@ that a word is common property (`showable`).
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -16,10 +16,10 @@ import polars as pl
 from scipy.sparse import csc_array, csr_array, vstack
 
 from psycheck.corpus import Corpus
-from psycheck.finding import Interval
 from psycheck.measures import distance
-from psycheck.measures.distance import Figure
-from psycheck.measures.intervals import UNKNOWN, median_interval
+from psycheck.measures.classification import BoolArray
+from psycheck.measures.distance import Figure, Sides
+from psycheck.measures.intervals import UNKNOWN, Interval, median_interval
 from psycheck.model import FloatArray, IntArray
 from psycheck.text.clean import expand_contractions
 from psycheck.text.redact.lists import FIRST_NAMES, PLACE_NAMES, everyday
@@ -95,8 +95,18 @@ def counted(first: Corpus, second: Corpus, size: int = 1, vectorizer: Any = None
     )
 
 
-def divergence(first: Counted, second: Counted, *, seed: int = 0) -> tuple[Figure, float]:
-    """Jensen–Shannon divergence of the counts with its interval, and its mean when the texts are shuffled.
+def sides_of(first: Corpus, second: Corpus) -> Sides:
+    """The texts of both corpora by author where one is known, else by text."""
+    both = pl.concat(
+        [one.table.select("text", pl.col("^author$")) for one in (first, second)], how="diagonal"
+    )
+    return Sides.of(len(first), len(second), replace(first, table=both).units())
+
+
+def divergence(
+    first: Counted, second: Counted, sides: Sides | None = None, *, seed: int = 0
+) -> tuple[Figure, float]:
+    """Jensen–Shannon divergence of the counts with its interval, and its mean when the units are shuffled.
 
     The second figure is what two samples of these sizes show by chance alone; it is large for word pairs and
     small corpora.
@@ -109,17 +119,18 @@ def divergence(first: Counted, second: Counted, *, seed: int = 0) -> tuple[Figur
         return Figure(math.nan, UNKNOWN, n), math.nan
     jsd = distance.jensen_shannon
     value = jsd(ours, theirs)
-    without = (
-        distance.left_out(m, lambda keep: jsd(ours - (~keep).astype(np.float64) @ first.table, theirs)),
-        distance.left_out(n - m, lambda keep: jsd(ours, theirs - (~keep).astype(np.float64) @ second.table)),
-    )
-    interval = distance.jackknife(value, *without, high=1.0)
-    random = np.random.default_rng(seed)
-    whole, chance = ours + theirs, []
+    sides = sides or Sides.of(m, n - m)
+    table, whole = csr_array(vstack([first.table, second.table])), ours + theirs
+
+    def kept(keep: BoolArray) -> float:
+        return jsd(
+            (keep & sides.first).astype(np.float64) @ table, (keep & ~sides.first).astype(np.float64) @ table
+        )
+
+    interval = distance.jackknife(value, kept, sides, high=1.0)
+    random, chance = np.random.default_rng(seed), []
     for _ in range(CHANCE):
-        drawn = np.zeros(n)
-        drawn[random.permutation(n)[:m]] = 1.0
-        some = drawn[:m] @ first.table + drawn[m:] @ second.table
+        some = sides.shuffled(random).astype(np.float64) @ table
         chance.append(jsd(some, whole - some))
     return Figure(value, interval, n), float(np.mean(chance))
 
@@ -138,7 +149,7 @@ def profile(corpus: Corpus) -> dict[str, Figure]:
     )
     mean = float(lengths.mean())
     return {
-        "words_mean": Figure(mean, _around(lengths), n),
+        "words_mean": Figure(mean, _around(lengths, corpus.units()), n),
         "words_median": Figure(float(np.median(lengths)), median_interval(lengths), n),
         "words": Figure(float(lengths.sum()), None, n),
         "distinct_words": Figure(float(len(set(every))), None, n),
@@ -146,7 +157,7 @@ def profile(corpus: Corpus) -> dict[str, Figure]:
     }
 
 
-def unknown_share(known: Counted, read: Counted) -> Figure:
+def unknown_share(known: Counted, read: Counted, units: IntArray | None = None) -> Figure:
     """The share of the words of `read` that never occur in `known` (out of vocabulary)."""
     n = read.table.shape[0]
     strange = known.total() == 0
@@ -155,8 +166,11 @@ def unknown_share(known: Counted, read: Counted) -> Figure:
     if not words.sum():
         return Figure(math.nan, None, n)
     value = float(alien.sum() / words.sum())
-    without = distance.left_out(n, lambda keep: float(alien[keep].sum() / max(words[keep].sum(), 1.0)))
-    return Figure(value, distance.jackknife(value, without, high=1.0), n)
+
+    def kept(keep: BoolArray) -> float:
+        return float(alien[keep].sum() / max(words[keep].sum(), 1.0))
+
+    return Figure(value, distance.jackknife(value, kept, Sides.of(n, 0, units), high=1.0), n)
 
 
 def telling_words(
@@ -206,14 +220,12 @@ def shown(
     return out, hidden
 
 
-def _around(values: FloatArray) -> Interval:
-    """The interval of a mean; NaN below 2 values, and where all are the same."""
-    from scipy.stats import t
-
-    if len(values) < 2 or not np.ptp(values):
+def _around(values: FloatArray, units: IntArray | None = None) -> Interval:
+    """The interval of a mean; NaN below 5 units, and where all values are the same."""
+    if not len(values):
         return UNKNOWN
-    half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
-    return float(values.mean()) - half, float(values.mean()) + half
+    side = Sides.of(len(values), 0, units)
+    return distance.jackknife(float(values.mean()), lambda keep: float(values[keep].mean()), side)
 
 
 @dataclass(frozen=True, slots=True)

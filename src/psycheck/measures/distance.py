@@ -1,9 +1,10 @@
 """Distances between two samples: word distributions and clouds of vectors.
 
 JSD compares counts; MMD and the 1-Wasserstein distance compare vectors, (m, d) and (n, d). Intervals are 95 %
-intervals of a delete-a-group jackknife: each sample is cut into groups, each group is left out once, and the
+intervals of a delete-a-group jackknife: both samples are cut into groups, each is left out once, and the
 spread of the results is the error. Unlike the bootstrap it repeats no text, which would make two samples look
-further apart than they are. Below 5 texts per side, or if all values are equal, there is no interval.
+further apart than they are. Texts of one unit (an author) are shuffled and left out together (`Sides`). Below
+5 units per side, or if all values are equal, there is no interval.
 """
 
 import math
@@ -14,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.measures.bootstrap import percentiles
-from psycheck.measures.classification import FloatArray, IntArray
-from psycheck.measures.intervals import UNKNOWN, Z95, Interval, median_interval
+from psycheck.measures.classification import BoolArray, FloatArray, IntArray
+from psycheck.measures.intervals import UNKNOWN, Interval
 
 GROUPS = 20
-FEWEST = 5  # texts per side; the spread of fewer is meaningless
+FEWEST = 5  # units per side; the spread of fewer is meaningless
+SHUFFLES = 10
 PAIRS = 1_000
 PERMUTATIONS = 1_000
 BLOCK = 256  # permutations in one matrix product
@@ -50,6 +52,55 @@ class MmdTest:
     p: float
     chance: float
     bandwidth: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Two samples one after the other: the unit of each text, and whether it is in the first, (n,) each."""
+
+    units: IntArray
+    first: BoolArray
+
+    @classmethod
+    def of(cls, m: int, n: int, units: IntArray | None = None) -> "Sides":
+        """Number the units of m and n texts; without `units` each text is one."""
+        every = np.arange(m + n) if units is None else np.unique(units, return_inverse=True)[1]
+        return cls(every.astype(np.int64), np.arange(m + n) < m)
+
+    def counts(self) -> tuple[int, int]:
+        """The number of units on each side."""
+        return len(np.unique(self.units[self.first])), len(np.unique(self.units[~self.first]))
+
+    def fewest(self) -> int:
+        """The number of units of the smaller side; of the only one where the other is empty."""
+        return min(count for count in self.counts() if count)
+
+    def shuffled(self, random: np.random.Generator) -> BoolArray:
+        """Which texts are in the first sample by chance, (n,): whole units trade places.
+
+        A unit with texts on both sides swaps its two parts or not. Either sample keeps two texts.
+        """
+        share = self._shares()
+        whole = (share == 0) | (share == 1)
+        while True:
+            turned = random.random(len(share)) < 0.5
+            turned[whole] = share[whole] != random.permutation(share[whole])
+            drawn: BoolArray = self.first ^ turned[self.units]
+            if 2 <= drawn.sum() <= len(drawn) - 2:
+                return drawn
+
+    def groups(self, most: int = GROUPS) -> IntArray:
+        """Random groups of whole units for the jackknife, (n,), with as many units of each side as can be."""
+        share = self._shares()
+        group = np.empty(len(share), np.int64)
+        order = np.lexsort((np.random.default_rng(0).random(len(share)), share))
+        group[order] = np.arange(len(share)) % min(most, len(share))
+        return group[self.units]
+
+    def _shares(self) -> FloatArray:
+        """The share of the texts of each unit that is in the first sample, (units,)."""
+        shares: FloatArray = np.bincount(self.units, self.first) / np.bincount(self.units)
+        return shares
 
 
 def jensen_shannon(first: FloatArray, second: FloatArray, *, smoothing: float = 1.0) -> float:
@@ -96,6 +147,7 @@ def mmd_test(
     first: FloatArray,
     second: FloatArray,
     *,
+    sides: Sides | None = None,
     bandwidth: float | None = None,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
@@ -113,23 +165,24 @@ def mmd_test(
     pooled = np.concatenate([first, second])
     kernel = rbf(pooled, pooled, sigma)
     np.fill_diagonal(kernel, 0.0)
-    value, interval = _unbiased(kernel, m)
+    sides = sides or Sides.of(m, n)
+    value, interval = _unbiased(kernel, sides)
     # Over all pairs, a text with itself (1 on the emptied diagonal) among them.
     ours, theirs, cross = kernel[:m, :m].sum() + m, kernel[m:, m:].sum() + n, kernel[:m, m:].sum()
     biased = max(0.0, float(ours / m**2 + theirs / n**2 - 2 * cross / (m * n)))
     # A constant off the diagonal drops out of the estimate; without it single precision is exact enough.
     kernel -= kernel.sum() / ((m + n) * (m + n - 1))
     np.fill_diagonal(kernel, 0.0)
-    drawn = _permuted(kernel.astype(np.float32), m, permutations, seed)
-    # Equal samples give every permutation the same value up to rounding: that is no evidence of a difference.
-    reached = int((drawn >= value - 1e-9).sum())
+    drawn = _permuted(kernel.astype(np.float32), sides, permutations, seed)
+    # Permutations that change nothing give the same value up to the rounding of single precision.
+    reached = int((drawn >= value - 1e-6).sum())
     chance = float(np.quantile(drawn, 0.95)) if permutations else math.nan
     p = (1 + reached) / (1 + permutations) if permutations else math.nan
     return MmdTest(value, interval, biased, p, chance, sigma)
 
 
 def pair_mmd(
-    first: FloatArray, second: FloatArray, *, bandwidth: float, pairs: int = PAIRS, seed: int = 0
+    first: FloatArray, second: FloatArray, *, bandwidth: float, sides: Sides | None = None, seed: int = 0
 ) -> tuple[Figure, Figure]:
     """Mean and median squared MMD of two single texts, 2 − 2k(x, y), over random distinct pairs (ANGST A.2).
 
@@ -137,16 +190,21 @@ def pair_mmd(
     unbiased estimate takes that off. At most m·n distinct pairs exist.
     """
     m, n = len(first), len(second)
+    sides = sides or Sides.of(m, n)
     random = np.random.default_rng(seed)
-    drawn = random.choice(m * n, size=min(pairs, m * n), replace=False)
+    drawn = random.choice(m * n, size=min(PAIRS, m * n), replace=False)
     squared = ((first[drawn // n] - second[drawn % n]) ** 2).sum(axis=1)
     values = 2 - 2 * np.exp(-squared / (2 * bandwidth**2))
-    mean = float(values.mean())
-    few = min(m, n) < FEWEST
-    half = math.nan if few else Z95 * float(values.std(ddof=1)) / math.sqrt(len(values))
-    around = UNKNOWN if few or half <= _ROUNDING else (mean - half, mean + half)
-    middle = UNKNOWN if few else median_interval(values)
-    return Figure(mean, around, len(values)), Figure(float(np.median(values)), middle, len(values))
+
+    def figure(middle: Callable[[FloatArray], float]) -> Figure:
+        def of(keep: BoolArray) -> float:
+            kept = values[keep[:m][drawn // n] & keep[m:][drawn % n]]
+            return float(middle(kept)) if len(kept) else math.nan
+
+        value = float(middle(values))
+        return Figure(value, jackknife(value, of, sides), len(values))
+
+    return figure(np.mean), figure(np.median)
 
 
 def exact_wasserstein(first: FloatArray, second: FloatArray) -> float:
@@ -165,33 +223,40 @@ def exact_wasserstein(first: FloatArray, second: FloatArray) -> float:
 
 
 def wasserstein(
-    first: FloatArray, second: FloatArray, *, size: int = 300, repeats: int = 10, seed: int = 0
+    first: FloatArray,
+    second: FloatArray,
+    *,
+    sides: Sides | None = None,
+    size: int = 300,
+    repeats: int = 10,
+    seed: int = 0,
 ) -> tuple[Figure, float]:
     """Exact distance on `repeats` samples of at most `size` texts per side, and the same by chance: means.
 
     In many dimensions samples of the same source are far from 0 apart; that is the distance by chance, from
-    mixing both sides. The interval is the spread over repeats, `n` the size of both samples together. A
-    sample takes at most four fifths of the smaller side, so that repeats differ.
+    shuffling the sides. The interval is the spread over repeats, `n` the size of both samples together. A
+    sample takes whole units, and at most four fifths of the smaller side, so that repeats differ.
     """
     least = min(len(first), len(second))
     if least < 2:
         return Figure(math.nan, UNKNOWN, 2 * least), math.nan
+    sides = sides or Sides.of(len(first), len(second))
     size = min(size, max(2, least * 4 // 5))
     pooled = np.concatenate([first, second])
-    values, chance = [], []
+    values: list[float] = []
+    chance: list[float] = []
     for repeat in range(repeats):
-        # The same draw on both sides: a sample against itself is 0.
-        here, there = (
-            np.random.default_rng((seed, repeat)).choice(len(side), size, replace=False)
-            for side in (first, second)
-        )
-        values.append(exact_wasserstein(first[here], second[there]))
-        mixed = np.random.default_rng((seed, repeat, 1)).permutation(len(pooled))[: 2 * size]
-        chance.append(exact_wasserstein(pooled[mixed[:size]], pooled[mixed[size:]]))
-    drawn = np.array(values)
+        random = np.random.default_rng((seed, repeat))
+        # The same units come first on both sides: a sample against itself is 0.
+        order = np.argsort(random.permutation(int(sides.units.max()) + 1)[sides.units], kind="stable")
+        for member, drawn in ((sides.first, values), (sides.shuffled(random), chance)):
+            here, there = order[member[order]][:size], order[~member[order]][:size]
+            drawn.append(exact_wasserstein(pooled[here], pooled[there]))
     # Few texts are drawn repeatedly: agreement between the draws is not certainty.
-    spread = percentiles(drawn) if least >= FEWEST and np.ptp(drawn) > _ROUNDING else UNKNOWN
-    return Figure(float(drawn.mean()), spread, 2 * size), float(np.mean(chance))
+    spread = (
+        percentiles(np.array(values)) if sides.fewest() >= FEWEST and np.ptp(values) > _ROUNDING else UNKNOWN
+    )
+    return Figure(float(np.mean(values)), spread, 2 * size), float(np.mean(chance))
 
 
 def directions(dimensions: int, count: int, seed: int = 0) -> FloatArray:
@@ -201,68 +266,82 @@ def directions(dimensions: int, count: int, seed: int = 0) -> FloatArray:
     return out
 
 
-def sliced_wasserstein(first: FloatArray, second: FloatArray, *, slices: int = 50, seed: int = 0) -> Figure:
-    """Mean 1-Wasserstein distance over random directions, of all texts, with its jackknife interval."""
-    from scipy.stats import wasserstein_distance
+def sliced_wasserstein(
+    first: FloatArray, second: FloatArray, *, sides: Sides | None = None, slices: int = 200, seed: int = 0
+) -> tuple[Figure, float]:
+    """Mean 1-Wasserstein distance over random directions, of all texts, and its mean by chance.
 
+    The interval is the jackknife's, with the variance over the directions added.
+    """
     n = len(first) + len(second)
     if len(first) < 2 or len(second) < 2:
-        return Figure(math.nan, UNKNOWN, n)
-    along = directions(first.shape[1], slices, seed)
-    ours, theirs = first @ along, second @ along
+        return Figure(math.nan, UNKNOWN, n), math.nan
+    sides = sides or Sides.of(len(first), len(second))
+    places = np.concatenate([first, second]) @ directions(first.shape[1], slices, seed)
 
-    def mean(here: FloatArray, there: FloatArray) -> float:
-        return float(np.mean([wasserstein_distance(a, b) for a, b in zip(here.T, there.T, strict=True)]))
+    # Along each direction it is the area between the distribution functions; texts are sorted once for all.
+    order = np.argsort(places, axis=0)
+    gaps = np.diff(np.take_along_axis(places, order, axis=0), axis=0)
 
-    value = mean(ours, theirs)
-    interval = jackknife(
-        value,
-        left_out(len(ours), lambda keep: mean(ours[keep], theirs), groups=10),
-        left_out(len(theirs), lambda keep: mean(ours, theirs[keep]), groups=10),
-    )
+    def each(here: BoolArray, there: BoolArray) -> FloatArray:
+        weights = here / here.sum() - there / there.sum()
+        areas: FloatArray = np.abs(np.cumsum(weights[order], axis=0)[:-1] * gaps).sum(axis=0)
+        return areas
+
+    drawn = each(sides.first, ~sides.first)
+    value, error = float(drawn.mean()), float(drawn.var(ddof=1)) / slices
+
+    def mean(keep: BoolArray) -> float:
+        return float(each(keep & sides.first, keep & ~sides.first).mean())
+
+    interval = jackknife(value, mean, sides, groups=10, besides=error)
+    random = np.random.default_rng(seed)
+    shuffled = [sides.shuffled(random) for _ in range(SHUFFLES)]
+    chance = float(np.mean([each(member, ~member).mean() for member in shuffled]))
     # The mean of rounding errors is not a distance.
-    return Figure(value if value > _ROUNDING else 0.0, interval, n)
+    return Figure(value if value > _ROUNDING else 0.0, interval, n), chance
 
 
-def left_out(n: int, measure: Callable[[NDArray[np.bool_]], float], *, groups: int = GROUPS) -> FloatArray:
-    """A measure with each group of one side left out once; `measure` takes what is kept, (n,)."""
-    member = group_of(n, groups)
-    return np.array([measure(member != group) for group in np.unique(member)])
+def jackknife(
+    value: float,
+    measure: Callable[[BoolArray], float],
+    sides: Sides,
+    *,
+    groups: int = GROUPS,
+    low: float = 0.0,
+    high: float = math.inf,
+    besides: float = 0.0,
+) -> Interval:
+    """The interval around a value from leaving out each group of units once; `measure` takes what is kept.
 
-
-def group_of(n: int, groups: int = GROUPS, seed: int = 0) -> IntArray:
-    """Random groups of similar size for the jackknife, (n,)."""
-    out: IntArray = np.random.default_rng(seed).permutation(np.arange(n) % min(groups, n))
-    return out
-
-
-def jackknife(value: float, *sides: FloatArray, low: float = 0.0, high: float = math.inf) -> Interval:
-    """The interval around a value from its leave-one-group-out values, one array for each side.
-
-    Unknown below 5 values per side, and if leaving out changes nothing.
+    `besides` is added to the variance. Unknown below 5 units per side, and if leaving out changes nothing.
     """
     from scipy.stats import t
 
-    if any(len(side) < FEWEST or np.isnan(side).any() for side in sides):
+    if sides.fewest() < FEWEST:
         return UNKNOWN
-    variance = sum((len(side) - 1) / len(side) * float(((side - side.mean()) ** 2).sum()) for side in sides)
-    if math.sqrt(variance) <= _ROUNDING * max(1.0, abs(value)):
+    member = sides.groups(groups)
+    count = int(member.max()) + 1
+    without = np.array([measure(member != group) for group in range(count)])
+    variance = (count - 1) / count * float(((without - without.mean()) ** 2).sum())
+    if not math.sqrt(variance) > _ROUNDING * max(1.0, abs(value)):  # nor if a value is NaN
         return UNKNOWN
-    half = float(t.ppf(0.975, min(len(side) for side in sides) - 1)) * math.sqrt(variance)
+    half = float(t.ppf(0.975, min(count, sides.fewest()) - 1)) * math.sqrt(variance + besides)
     return max(low, value - half), min(high, value + half)
 
 
-def _unbiased(kernel: FloatArray, m: int) -> tuple[float, Interval]:
-    """The estimate and its interval from a kernel with an empty diagonal; the first m rows are one side."""
-    n = len(kernel) - m
-    member = np.concatenate([group_of(m), GROUPS + group_of(n)])
-    groups = np.zeros((len(member), 2 * GROUPS))
-    groups[np.arange(len(member)), member] = 1.0
-    sums, sizes = groups.T @ (kernel @ groups), groups.sum(axis=0)
+def _unbiased(kernel: FloatArray, sides: Sides) -> tuple[float, Interval]:
+    """The estimate and its interval from a kernel with an empty diagonal."""
+    member = sides.groups()
+    places = np.unique(member, return_index=True)[1]  # one text of each group
+    count = len(places)
+    parts = np.zeros((len(member), 2 * count))
+    parts[np.arange(len(member)), member + count * ~sides.first] = 1.0
+    sums, sizes = parts.T @ (kernel @ parts), parts.sum(axis=0)
 
-    def estimate(keep: NDArray[np.bool_]) -> float:
-        ours, theirs = keep.copy(), keep.copy()
-        ours[GROUPS:] = theirs[:GROUPS] = False
+    def estimate(keep: BoolArray) -> float:
+        none = np.zeros(count, np.bool_)
+        ours, theirs = np.concatenate([keep[places], none]), np.concatenate([none, keep[places]])
         a, b = sizes[ours].sum(), sizes[theirs].sum()
         if a < 2 or b < 2:
             return math.nan
@@ -271,31 +350,24 @@ def _unbiased(kernel: FloatArray, m: int) -> tuple[float, Interval]:
         )
         return float(within - 2 * sums[np.ix_(ours, theirs)].sum() / (a * b))
 
-    there = sizes > 0
-    value = estimate(there)
-    without = np.array([estimate(there & (np.arange(2 * GROUPS) != g)) for g in np.flatnonzero(there)])
-    split = int(there[:GROUPS].sum())
-    if np.isnan(without).any():
-        return value, UNKNOWN
-    return value, jackknife(value, without[:split], without[split:], low=-math.inf)
+    value = estimate(np.ones(len(member), np.bool_))
+    return value, jackknife(value, estimate, sides, low=-math.inf)
 
 
-def _permuted(kernel: Block, m: int, permutations: int, seed: int) -> FloatArray:
+def _permuted(kernel: Block, sides: Sides, permutations: int, seed: int) -> FloatArray:
     """The estimate for random memberships, (permutations,); the kernel is centred and has no diagonal."""
-    total = len(kernel)
-    n = total - m
     random = np.random.default_rng(seed)
     rows = kernel.sum(axis=1, dtype=np.float64)
     whole = float(rows.sum())
     out = np.empty(permutations)
     for start in range(0, permutations, BLOCK):
-        count = min(BLOCK, permutations - start)
-        member = np.zeros((total, count), dtype=np.float32)
-        for column in range(count):
-            member[random.permutation(total)[:m], column] = 1.0
+        drawn = [sides.shuffled(random) for _ in range(min(BLOCK, permutations - start))]
+        member = np.stack(drawn, axis=1).astype(np.float32)
+        m = member.sum(axis=0, dtype=np.float64)
+        n = len(kernel) - m
         ours = np.einsum("ip,ip->p", member, kernel @ member, dtype=np.float64)
         touched = rows @ member
         cross = touched - ours
         theirs = whole - 2 * touched + ours
-        out[start : start + count] = ours / (m * (m - 1)) + theirs / (n * (n - 1)) - 2 * cross / (m * n)
+        out[start : start + len(drawn)] = ours / (m * (m - 1)) + theirs / (n * (n - 1)) - 2 * cross / (m * n)
     return out

@@ -1,6 +1,7 @@
 """The page of a comparison: matrices of corpora, distinctive words, cautions and a map."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -42,7 +43,8 @@ def _drawn(run: Run, title: str, verdict: str, parts: Sequence[Part], papers: Se
         run,
         title=title,
         verdict=verdict,
-        cautions=run.findings.where(measure="caution"),
+        cautions=(found := run.findings.where(measure="caution")),
+        commands=commands(found),
         warned=bool(run.plan.get("warn")),
         papers=papers,
         parts=[part for part in parts if part[1]],
@@ -53,22 +55,44 @@ def _drawn(run: Run, title: str, verdict: str, parts: Sequence[Part], papers: Se
     )
 
 
+def commands(cautions: Sequence[Finding]) -> list[str]:
+    """The commands that show or fix what was found, each once."""
+    return unique(f.where["command"] for f in cautions if f.where["command"])
+
+
 def comparison_verdict(findings: Sequence[Finding]) -> str:
     """One sentence: which corpora are furthest apart and which are nearest, and the number of cautions."""
     number = sum(f.measure == "caution" for f in findings)
     cautions = f"{counted(number, 'caution')}." if number else ""
     for measure in ("jsd_unigram", "mmd2", "adversarial_auc"):
-        tested = [f for f in findings if f.measure == measure and f.tested]
+        tested = [f for f in above_chance(findings, measure) if f.tested]
         if not tested:
             continue
         tested.sort(key=lambda f: (f.value, f.n))
         near, far = tested[0], tested[-1]
-        words = f"{name_of('measures', measure)} {formatted(far)}, n {count(far.n)}"
+        words = f"{_title(measure)} {formatted(far)}, n {count(far.n)}"
         if len(tested) == 1:
             return f"{_both(far)}: {words}. {cautions}".strip()
         nearest = f"{_both(near)} are nearest: {formatted(near)}, n {count(near.n)}"
         return f"{_both(far)} are furthest apart: {words}; {nearest}. {cautions}".strip()
     return cautions or "No cautions; this does not prove that a corpus is sound."
+
+
+def above_chance(findings: Sequence[Finding], measure: str) -> list[Finding]:
+    """The findings of a measure, less what the same texts show by chance where that is a mean."""
+    mine = [f for f in findings if f.measure == measure]
+    if measure not in words_of("comparison")["above_chance"]:
+        return mine
+    chance = {_both(f): f.value for f in findings if f.measure == f"{measure}_chance"}
+    return [
+        replace(f, value=f.value - by, interval=f.interval and (f.interval[0] - by, f.interval[1] - by))
+        for f, by in ((f, chance[_both(f)]) for f in mine if _both(f) in chance)
+    ]
+
+
+def _title(measure: str) -> str:
+    above = " above chance" * (measure in words_of("comparison")["above_chance"])
+    return f"{name_of('measures', measure)}{above}"
 
 
 def formatted(finding: Finding) -> str:
@@ -84,7 +108,7 @@ def matrices(findings: Sequence[Finding]) -> list[Table]:
     """One table of corpora × corpora per main distance."""
     tables = []
     for measure in words_of("comparison")["matrices"]:
-        found = {(f.where["first"], f.where["second"]): f for f in findings if f.measure == measure}
+        found = {(f.where["first"], f.where["second"]): f for f in above_chance(findings, measure)}
         if not found:
             continue
         names = unique(name for pair in found for name in pair)
@@ -95,7 +119,7 @@ def matrices(findings: Sequence[Finding]) -> list[Table]:
         rows = tuple((one, *(cells.get((one, other), "–") for other in names)) for one in names)
         encoders = sorted({f.where["encoder"] for f in found.values() if "encoder" in f.where})
         by = f", vectors of {', '.join(encoders)}" if encoders else ""
-        tables.append(Table(f"{name_of('measures', measure)}{by}", ("", *names), rows))
+        tables.append(Table(f"{_title(measure)}{by}", ("", *names), rows))
     return tables
 
 
