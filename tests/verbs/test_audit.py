@@ -10,7 +10,7 @@ import psycheck
 from planted import MODELS, NEGATIVE, POSITIVE, Counting, Planted
 from psycheck.audits.suite import read_suite
 from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
+from psycheck.errors import BadInput, PsycheckWarning
 from psycheck.runs.folder import open_run
 from psycheck.verbs.audit import run_audit
 from psycheck.verbs.plan import Settings, read_plan
@@ -40,8 +40,30 @@ def test_every_audit_shares_one_scoring(tmp_path: Path) -> None:
     assert len(model.seen) == len(set(model.seen))
     assert run.environment["texts"]["oracle"]["scored"] == len(model.seen)
     again = Counting(MODELS["oracle"])
-    psycheck.audit(again, [CORPUS], threshold=0.3)
-    assert again.seen == []
+    run = psycheck.audit(again, [CORPUS], threshold=0.3)
+    assert run.environment["texts"]["oracle"]["scored"] == 0
+    assert len(again.seen) == 8  # a few stored scores are checked
+
+
+def test_a_model_whose_weights_file_changed_does_not_pass_a_gate_on_its_old_scores(tmp_path: Path) -> None:
+    weights = tmp_path / "weights.txt"
+    weights.write_text("0.9")
+    (tmp_path / "reads.py").write_text(
+        f"def score(texts):\n    w = float(open({str(weights)!r}).read())\n"
+        "    return [w if 'e' in text else 1 - w for text in texts]\n"
+    )
+    spec, gate = f"python:{tmp_path / 'reads.py'}:score?label=depression", ["recall>=0.5"]
+    assert psycheck.audit(spec, CORPUS, gates=gate, audits=["performance"]).holds
+    weights.write_text("0.2")
+    with pytest.warns(PsycheckWarning, match="gives other scores than before"):
+        run = psycheck.audit(spec, CORPUS, gates=gate, audits=["performance"])
+    tally = run.environment["texts"]["score"]
+    assert (run.holds, tally["checked"], tally["dropped"], tally["remembered"]) == (False, 8, len(CORPUS), 0)
+    assert tally["scored"] == len(CORPUS)
+    assert any(f"{len(CORPUS)} stored scores dropped" in note for note in run.notes)
+    third = psycheck.audit(spec, CORPUS, gates=gate, audits=["performance"])
+    assert third.environment["texts"]["score"]["remembered"] == len(CORPUS)
+    assert third.environment["texts"]["score"]["dropped"] == 0
 
 
 def test_the_report_and_the_folder_hold_no_text_unless_asked(tmp_path: Path) -> None:

@@ -124,9 +124,14 @@ def _run(plan: "Plan", explain: bool) -> "Run":
             for model in models:
                 typer.echo(f"cache: {why_again(store, model)}", err=True)
     with ProgressLine() as progress:
-        return run_audit(
+        run = run_audit(
             models, corpora, plan.settings, plan.out, plan.store, progress, lambda note: print_notes([note])
         )
+    for name, tally in run.environment["texts"].items() if explain else ():
+        if tally["checked"]:
+            state = f"{tally['dropped']:,} dropped" if tally["dropped"] else "unchanged"
+            typer.echo(f"cache: '{name}': {tally['checked']} stored scores checked: {state}", err=True)
+    return run
 
 
 def _export(plan: "Plan", path: Path, file: Path) -> None:

@@ -178,6 +178,9 @@ def _failures(found: Answers) -> Iterator[str]:
         for reason, count in view.complaints.items():
             yield f"model '{view.model}': {counted(count, 'text')} could not be scored: {reason}"
     for name, tally in found.tallies.items():
+        if tally.dropped:
+            scores = counted(tally.dropped, "stored score")
+            yield f"model '{name}' gives other scores than before: {scores} dropped, every text scored again"
         if tally.failed:
             texts = counted(tally.failed, "text")
             yield f"model '{name}': {texts} could not be scored; the run is incomplete"
