@@ -12,6 +12,7 @@ from psycheck.audits.suite import read_suite
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, PsycheckWarning
 from psycheck.runs.folder import open_run
+from psycheck.runs.gates import Gate
 from psycheck.verbs.audit import run_audit
 from psycheck.verbs.plan import Settings, read_plan
 
@@ -173,6 +174,47 @@ def test_a_gate_may_refer_to_an_earlier_run(tmp_path: Path) -> None:
     gates = read_plan(tmp_path / "psycheck.toml").settings.gates
     run = run_audit([MODELS["ignores_suicide"]], [CORPUS], Settings(gates=gates))
     assert {f.where["check"] for f in run.gates[0].failing} == {"T22", "T23"}
+
+
+@pytest.mark.parametrize(
+    ("corpus", "settings", "what"),
+    [
+        (
+            Corpus.of("posts", CORPUS.texts[:-1], labels={"depression": LABELS["depression"][:-1]}),
+            {},
+            "of corpus 'posts'",
+        ),
+        (CORPUS, {"threshold": 0.3}, r"threshold \(0.5 → 0.3\)"),
+        (CORPUS, {"variants": "one"}, r"variants \(suite → one\)"),
+        (CORPUS, {}, ""),
+    ],
+)
+def test_a_baseline_of_other_texts_or_settings_is_refused_before_scoring(
+    corpus: Corpus, settings: dict[str, Any], what: str, tmp_path: Path
+) -> None:
+    psycheck.audit(MODELS["oracle"], CORPUS, out=tmp_path / "old")
+    gate, model = Gate("f1", no_worse_than=str(tmp_path / "old")), Counting(MODELS["counts_i"])
+    checked = Settings(gates=(gate,), **settings)
+    if what:
+        with pytest.raises(BadInput, match=f"differ in .*{what}"):
+            run_audit([model], [corpus], checked)
+        assert model.seen == []
+    else:
+        assert run_audit([model], [corpus], checked).gates[0].checked == 1
+
+
+def test_a_baseline_of_another_suite_of_the_same_name_is_refused(tmp_path: Path) -> None:
+    suite = tmp_path / "mine.toml"
+    text = (
+        'name = "mine"\ntitle = "Mine"\nlabel = "depression"\n'
+        '[[check]]\nid = "A"\nkind = "INV"\ntitle = "noise"\nedit = {{ noise = "{}" }}\nexpect = "same_label"\n'
+    )
+    suite.write_text(text.format("lower"))
+    psycheck.audit(MODELS["oracle"], CORPUS, suites=[str(suite)], out=tmp_path / "old")
+    suite.write_text(text.format("upper"))
+    gates = (Gate("pass_rate", no_worse_than=str(tmp_path / "old")),)
+    with pytest.raises(BadInput, match="differ in the checks of suite 'mine'"):
+        run_audit([MODELS["oracle"]], [CORPUS], Settings(gates=gates, suites=(str(suite),)))
 
 
 def test_fairness_is_part_of_every_audit_and_names_the_model_that_flips_on_she() -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from psycheck.verbs.plan import Plan
 
 PLAN = Path("psycheck.toml")
+_LINES = 10  # figures of a gate on the console
 
 
 @opt.verb("audit")
@@ -186,7 +187,10 @@ def _print(run: "Run", folder: Path, as_json: bool) -> None:
             "findings": str(folder / "findings.jsonl"),
             "texts": texts,
             "unanswered": unanswered(run),
-            "gates": [{"gate": gate.gate, "holds": gate.holds, "reason": gate.reason} for gate in run.gates],
+            "gates": [
+                {"gate": gate.gate, "holds": gate.holds, "reason": gate.reason, "figures": gate.lines}
+                for gate in run.gates
+            ],
             "incomplete": run.incomplete,
             "exit_code": run.exit_code,
         }
@@ -201,4 +205,8 @@ def _print(run: "Run", folder: Path, as_json: bool) -> None:
         typer.echo(sentence)
     for gate in run.gates:
         typer.echo(f"gate {'holds' if gate.holds else 'FAILS'}: {gate.gate} ({gate.reason})")
+        for line in gate.lines[:_LINES]:
+            typer.echo(f"  {line}")
+        if len(gate.lines) > _LINES:
+            typer.echo(f"  and {len(gate.lines) - _LINES:,} more: {folder / 'junit.xml'}")
     typer.echo(f"report: {folder / 'report.html'}")

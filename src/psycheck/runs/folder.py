@@ -64,6 +64,7 @@ def open_run(folder: str | Path) -> Run:
         raw = json.loads((folder / "run.json").read_text("utf-8"))
         for gate in raw["gates"]:
             gate["failing"] = tuple(finding_of(json.dumps(finding)) for finding in gate["failing"])
+            gate["lines"] = tuple(gate.get("lines", ()))  # absent in older folders
         for audit in raw.setdefault("own_audits", []):  # absent in older folders
             measures = [{**measure, "keys": tuple(measure["keys"])} for measure in audit["measures"]]
             audit["measures"] = tuple(Measure(**measure) for measure in measures)
