@@ -118,6 +118,26 @@ def test_two_models_of_one_name_are_refused() -> None:
         psycheck.audit([MODELS["oracle"], MODELS["oracle"]], CORPUS)
 
 
+def test_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
+    shipped = read_suite("robustness").path
+    assert shipped is not None
+    (tmp_path / "copy.toml").write_text(Path(shipped).read_text())
+    with pytest.raises(BadInput, match="two of the suite names are 'robustness'"):
+        psycheck.audit(MODELS["oracle"], CORPUS, suites=["robustness", str(tmp_path / "copy.toml")])
+
+
+def test_a_case_keeps_the_score_that_decided_it(tmp_path: Path) -> None:
+    near = 0.49999999999
+    model = Planted("near", lambda text: near if text.islower() else 0.5)
+    corpus = Corpus.of("posts", ["I am Fine today", "All is Well"])
+    run = psycheck.audit(model, corpus, suites=["robustness"], audits=["behaviour"], out=tmp_path / "run")
+    cases = pl.read_parquet(tmp_path / "run" / "cases.parquet").filter(pl.col("check") == "R2")
+    assert cases["outcome"].to_list() == ["failed", "failed"]
+    assert cases["after"].to_list() == [near, near]
+    assert {(case.before, case.after) for case in run.shown if case.check == "R2"} == {(0.5, near)}
+    assert "0.50000000000 → 0.49999999999" in (tmp_path / "run" / "report.html").read_text("utf-8")
+
+
 def test_an_unknown_setting_is_answered_with_the_nearest() -> None:
     with pytest.raises(BadInput, match="threshold"):
         psycheck.audit(MODELS["oracle"], CORPUS, treshold=0.4)
@@ -207,7 +227,7 @@ def test_a_baseline_of_another_suite_of_the_same_name_is_refused(tmp_path: Path)
     suite = tmp_path / "mine.toml"
     text = (
         'name = "mine"\ntitle = "Mine"\nlabel = "depression"\n'
-        '[[check]]\nid = "A"\nkind = "INV"\ntitle = "noise"\nedit = {{ noise = "{}" }}\nexpect = "same_label"\n'
+        '[[check]]\nid = "A"\nkind = "INV"\nedit = {{ noise = "{}" }}\nexpect = "same_label"\n'
     )
     suite.write_text(text.format("lower"))
     psycheck.audit(MODELS["oracle"], CORPUS, suites=[str(suite)], out=tmp_path / "old")

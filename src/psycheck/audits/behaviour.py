@@ -279,7 +279,7 @@ def _case_table(every: Sequence[Cases], corpus: Corpus, wheres: Sequence[Mapping
             "id": corpus.table["id"].gather(rows),
             "outcome": named(OUTCOMES, outcome.astype(np.int64)),
             "variant": pl.Series(variant + 1, dtype=pl.Int16),
-            "before": pl.Series(before, dtype=pl.Float32),
-            "after": pl.Series(after, dtype=pl.Float32),
+            "before": before,  # in full: 0.49999999999 is not 0.5
+            "after": after,
         }
     )

@@ -234,8 +234,8 @@ class _Label:
                 "id": corpus.table["id"].gather(np.concatenate([pairs.rows, pairs.undecided])),
                 "gender": pl.Series(genders, dtype=pl.String).cast(pl.Categorical),
                 "outcome": pl.Series([*OUTCOMES, UNDECIDED]).gather(outcome).cast(pl.Categorical),
-                "before": pl.Series(self.before, dtype=pl.Float32).extend_constant(None, left),
-                "after": pl.Series(self.after, dtype=pl.Float32).extend_constant(None, left),
+                "before": pl.Series(self.before, dtype=pl.Float64).extend_constant(None, left),
+                "after": pl.Series(self.after, dtype=pl.Float64).extend_constant(None, left),
             }
         ).select(*fixed, pl.all())
 
