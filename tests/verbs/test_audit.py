@@ -138,6 +138,17 @@ def test_a_case_keeps_the_score_that_decided_it(tmp_path: Path) -> None:
     assert "0.50000000000 → 0.49999999999" in (tmp_path / "run" / "report.html").read_text("utf-8")
 
 
+def test_an_object_with_exclusive_classes_is_judged_by_its_largest_score() -> None:
+    class Severity:
+        name, labels, fingerprint, exclusive = "severity", ("not", "depression", "severe"), "severity", True
+
+        def score(self, texts: list[str]) -> np.ndarray:
+            return np.array([[0.3, 0.4, 0.3] if text in POSITIVE else [0.4, 0.3, 0.3] for text in texts])
+
+    run = psycheck.audit(Severity(), CORPUS, audits=["performance"])
+    assert run.findings.where(measure="f1", label="depression")[0].value == 1.0
+
+
 def test_an_unknown_setting_is_answered_with_the_nearest() -> None:
     with pytest.raises(BadInput, match="threshold"):
         psycheck.audit(MODELS["oracle"], CORPUS, treshold=0.4)

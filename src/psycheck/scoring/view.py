@@ -28,6 +28,7 @@ class RememberedScores:
         self._reader = model if isinstance(model, Replying) else None
         self.model = model.name
         self.labels = names
+        self.exclusive = bool(getattr(model, "exclusive", False))
         self.number = store.enter(model)
         self.complaints: Counter[str] = Counter()  # why items could not be scored
         self._store = store
