@@ -1,4 +1,5 @@
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from planted import MODELS, NEGATIVE, POSITIVE, Counting, Planted
 from psycheck.audits.suite import read_suite
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, PsycheckWarning
+from psycheck.model import FloatArray
 from psycheck.runs.folder import open_run
 from psycheck.runs.gates import Gate
 from psycheck.verbs.audit import run_audit
@@ -142,7 +144,7 @@ def test_an_object_with_exclusive_classes_is_judged_by_its_largest_score() -> No
     class Severity:
         name, labels, fingerprint, exclusive = "severity", ("not", "depression", "severe"), "severity", True
 
-        def score(self, texts: list[str]) -> np.ndarray:
+        def score(self, texts: Sequence[str], /) -> FloatArray:
             return np.array([[0.3, 0.4, 0.3] if text in POSITIVE else [0.4, 0.3, 0.3] for text in texts])
 
     run = psycheck.audit(Severity(), CORPUS, audits=["performance"])

@@ -89,8 +89,8 @@ class Fairness:
             exclusive = getattr(scores, "exclusive", False)
             decided = decide(scores.of(corpus.texts), self.threshold, exclusive=exclusive)
             for k, label in enumerate(labels):
-                column = decided[:, scores.labels.index(label)]
-                findings += group_findings(corpus, truth[:, k], column, {**where, "label": label})
+                chosen = decided[:, scores.labels.index(label)]
+                findings += group_findings(corpus, truth[:, k], chosen, {**where, "label": label})
         return Judgement(tuple(with_holm(findings)), {"pairs": pl.concat(tables)})
 
     def _paired(self, corpus: Corpus, scores: Scores) -> "_Pairs":

@@ -27,8 +27,8 @@ from psycheck.runs.gates import (
     refuse_own_baseline,
 )
 from psycheck.runs.pages import save
-from psycheck.scoring.answers import Answers, answers, not_scored
-from psycheck.scoring.engine import Progress, silent
+from psycheck.scoring.answers import Answers, answers, forecast, not_scored
+from psycheck.scoring.engine import Progress, Tally, silent
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.jobs import Prepared, is_own, own_audits, prepare, split_audits
 from psycheck.verbs.plan import Plan, Settings, settings_of
@@ -122,6 +122,13 @@ def run_audit(
         if out is not None:
             save(run, out)
     return run
+
+
+def dry_run(models: Sequence[Model], corpora: Sequence[Corpus], plan: Plan) -> dict[str, Tally]:
+    """How many texts an audit would score with each model, and about how long that takes."""
+    prepared = prepare(models, corpora, plan.settings)
+    check_gates(plan.settings.gates, prepared.measures, prepared.tags)
+    return forecast(models, prepared.pieces, plan.store)
 
 
 def texts_to_score(plan: Plan) -> Iterator[str]:
