@@ -103,6 +103,9 @@ def test_a_gate_on_the_share_of_unanswered_texts() -> None:
     findings = [
         Finding("accuracy", 1.0, 37, None, where, counts),
         Finding("pass_rate", 1.0, 99, None, {"check": "T1", "model": "a"}, cases),
+        Finding(
+            "pass_rate", math.nan, 0, None, {"check": "T2", "model": "a"}, {"generated": 0, "unanswered": 0}
+        ),
     ]
     gates = [
         parse_gate(text)

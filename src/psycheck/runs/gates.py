@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated
 
 from psycheck.audits.measured import measured_rate
 from psycheck.errors import BadInput, nearest
@@ -26,6 +26,7 @@ _ALLOWED = (
 )
 _ROUNDING = 1e-12
 _SHARES = {"accuracy": "annotated", "pass_rate": "generated"}  # what `unanswered` is a share of
+_MARKED = {"corpora": "the texts or labels of corpus", "suites": "the checks of suite"}
 _SETTINGS = ("threshold", "variants", "fit", "swap", "swap_person")  # decide what a figure means
 
 
@@ -126,36 +127,26 @@ def refuse_own_baseline(gates: Iterable[Gate], out: Path | None) -> None:
             )
 
 
-def refuse_incomparable(
-    gates: Iterable[Gate],
-    runs: Mapping[str, Run],
-    plan: Mapping[str, Any],
-    environment: Mapping[str, Any],
-) -> None:
+def refuse_incomparable(gates: Iterable[Gate], runs: Mapping[str, Run], now: Run) -> None:
     """Refuse a baseline run whose texts, suites or settings differ: its figures do not mean the same."""
-    for gate in gates:
-        if gate.no_worse_than:
-            then = runs[gate.no_worse_than]
-            old, only = then.environment, gate.where.get("corpus", "").casefold()
-            differ = [
-                f"the {'texts or labels of corpus' if kind == 'corpora' else 'checks of suite'} '{name}'"
-                for kind in ("corpora", "suites")
-                for name, mark in environment[kind].items()
-                if mark != old.get(kind, {}).get(name, mark)
-                and (kind == "suites" or only in ("", name.casefold()))
-            ]
-            differ += [
-                f"{key} ({then.plan[key]} → {plan[key]})"
-                for key in _SETTINGS
-                if key in then.plan and then.plan[key] != plan[key]
-            ]
-            if differ:
-                raise BadInput(
-                    f"the baseline run cannot be compared with this one: they differ in {', '.join(differ)}",
-                    where=str(gate),
-                    allowed="a baseline with the same texts, suites and settings",
-                    do=f"audit the earlier model again in the same way, with --out {gate.no_worse_than}",
-                )
+    for gate in [gate for gate in gates if gate.no_worse_than]:
+        then, only = runs[gate.no_worse_than or ""], gate.where.get("corpus", "").casefold()
+        differ = [
+            f"{what} '{name}'"
+            for kind, what in _MARKED.items()
+            for name, mark in now.environment[kind].items()
+            if mark != then.environment.get(kind, {}).get(name, mark)
+            and (kind != "corpora" or only in ("", name.casefold()))
+        ]
+        pairs = {key: (then.plan.get(key, now.plan[key]), now.plan[key]) for key in _SETTINGS}
+        differ += [f"{key} ({old} → {new})" for key, (old, new) in pairs.items() if old != new]
+        if differ:
+            raise BadInput(
+                f"the baseline run cannot be compared with this one: they differ in {', '.join(differ)}",
+                where=str(gate),
+                allowed="a baseline with the same texts, suites and settings",
+                do=f"audit the earlier model again in the same way, with --out {gate.no_worse_than}",
+            )
 
 
 def judge_gates(
@@ -173,11 +164,11 @@ def judge_gates(
 
 def _with_shares(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, and the shares of texts that the model gave no usable answer to."""
-    shares = []
-    for one in findings:
-        if (of := _SHARES.get(one.measure)) and {of, "unanswered"} <= one.counts.keys():
-            rate = Rate(one.counts["unanswered"], one.counts[of])
-            shares.append(measured_rate("unanswered", rate, one.where))
+    shares = [
+        measured_rate("unanswered", Rate(one.counts["unanswered"], one.counts[of]), one.where)
+        for one in findings
+        if (of := _SHARES.get(one.measure)) and one.counts.get(of) and "unanswered" in one.counts
+    ]
     return [*findings, *shares]
 
 
@@ -192,29 +183,29 @@ def _judge(
     if not met:
         _refuse_key(gate, {key for finding in measured for key in finding.where})
         return GateResult(str(gate), False, 0, (), "no finding matches; what is not tested does not pass")
-    if untested := tuple(finding for finding in met if not finding.tested):
-        return GateResult(
-            str(gate),
-            False,
-            len(met),
-            untested,
-            f"{len(untested)} of {len(met)} not tested",
-            _lines(untested),
-        )
     # A single model is compared with a single model; among several, each with the one of the same name.
     named = any(len({f.where.get("model", "") for f in some} - {""}) > 1 for some in (then, met))
     before = {_key(finding, named): finding for finding in then if finding.tested}
-    if gate.no_worse_than and (alone := tuple(f for f in met if _key(f, named) not in before)):
-        reason = f"{len(alone)} of {len(met)} have no counterpart in {gate.no_worse_than}"
-        return GateResult(str(gate), False, len(met), alone, reason, _lines(alone))
+    baselines = [before.get(_key(finding, named)) for finding in met]
+
+    def failed(which: Iterable[bool], reason: str) -> GateResult:
+        rows = [k for k, fails in enumerate(which) if fails]
+        lines = tuple(_line(met[k], baselines[k]) for k in rows)
+        reason = f"{len(rows)} of {len(met)} {reason}"
+        return GateResult(str(gate), False, len(met), tuple(met[k] for k in rows), reason, lines)
+
+    if any(untested := [not finding.tested for finding in met]):
+        return failed(untested, "not tested")
+    if gate.no_worse_than and None in baselines:
+        return failed([one is None for one in baselines], f"have no counterpart in {gate.no_worse_than}")
     measure = measure_of(gate.name, more) if gate.no_worse_than else described(gate.name)
-    margins = [_margin(gate, f, before.get(_key(f, named)), measure) for f in met]
+    margins = [_margin(gate, f, baseline, measure) for f, baseline in zip(met, baselines, strict=True)]
     # A strict bound is not met by the bound itself, and a figure without an interval has no lower end.
-    failing = tuple(f for f, m in zip(met, margins, strict=True) if not (m > 0 if gate.strict else m >= 0))
-    nearest_one = [] if failing else [met[margins.index(min(margins))]]
-    lines = _lines((*failing, *nearest_one), before, named)
-    share = f"{len(failing)} of {len(met)} outside" if failing else f"all {len(met)} within"
-    return GateResult(str(gate), not failing, len(met), failing, f"{share} the bound", lines)
+    if any(outside := [not (m > 0 if gate.strict else m >= 0) for m in margins]):
+        return failed(outside, "outside the bound")
+    near = margins.index(min(margins))
+    line = _line(met[near], baselines[near])
+    return GateResult(str(gate), True, len(met), (), f"all {len(met)} within the bound", (line,))
 
 
 def _no_measure(gate: Gate, known: Iterable[str]) -> BadInput:
@@ -248,17 +239,11 @@ def _margin(gate: Gate, finding: Finding, baseline: Finding | None, measure: Mea
     return math.nan if any(map(math.isnan, margins)) else min(margins, default=math.inf)
 
 
-def _lines(
-    findings: Iterable[Finding], before: Mapping[Any, Finding] = MappingProxyType({}), named: bool = False
-) -> tuple[str, ...]:
-    """Each figure with its interval, its n and its baseline, and what it describes."""
-    lines = []
-    for one in findings:
-        baseline = before.get(_key(one, named))
-        then = f", baseline {plain(baseline)}" if baseline else ""
-        where = ", ".join(f"{key} {value}" for key, value in one.where.items() if key != "title" and value)
-        lines.append(f"{one.measure} {plain(one)}, n {count(one.n)}{then}: {where}")
-    return tuple(lines)
+def _line(one: Finding, baseline: Finding | None) -> str:
+    """A figure with its interval, its n and its baseline, and what it describes."""
+    then = f", baseline {plain(baseline)}" if baseline else ""
+    where = ", ".join(f"{key} {value}" for key, value in one.where.items() if key != "title" and value)
+    return f"{one.measure} {plain(one)}, n {count(one.n)}{then}: {where}"
 
 
 def _key(finding: Finding, named: bool) -> tuple[object, ...]:

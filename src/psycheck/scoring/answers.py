@@ -24,6 +24,7 @@ from psycheck.scoring.engine import (
     Sleep,
     Tally,
     gather,
+    of_all_sizes,
     patiently,
     score_once,
     silent,
@@ -117,10 +118,7 @@ def forecast(
                 tally.asked += asked
                 tally.remembered += len(todo.met)
                 tally.scored += len(fresh)
-                if not sample and fresh:
-                    order = np.argsort(sizes_of(fresh), kind="stable")
-                    places = np.unique(np.linspace(0, len(fresh) - 1, _TIMED).astype(np.int64))
-                    sample = [fresh[i] for i in order[places].tolist()]
+                sample = sample or (of_all_sizes(fresh, _TIMED) if fresh else [])
             tally.distinct = tally.remembered + tally.scored
             if sample:
                 spent = score_once([(model, view)], [(1.0, sample)])[model.name].seconds

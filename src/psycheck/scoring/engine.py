@@ -171,9 +171,7 @@ def _probed(
 
     A model that never gives the same score twice has changed if the store is much further off than that.
     """
-    places = np.unique(np.linspace(0, len(todo.met) - 1, _PROBE).astype(np.int64))
-    order = np.argsort(-sizes_of(todo.met), kind="stable")[places]
-    sample = [todo.met[i] for i in order.tolist()]
+    sample = of_all_sizes(todo.met, _PROBE)
     size = getattr(model, "batch", None) or BATCH
 
     def anew() -> FloatArray:
@@ -201,6 +199,12 @@ def _probed(
     )
     warnings.warn(note, PsycheckWarning, stacklevel=2)
     return unknown(view, items)
+
+
+def of_all_sizes(items: Sequence[Item], most: int) -> list[Item]:
+    """A few items, always the same, from the shortest to the longest."""
+    places = np.unique(np.linspace(0, len(items) - 1, most).astype(np.int64))
+    return [items[i] for i in np.argsort(sizes_of(items), kind="stable")[places].tolist()]
 
 
 def _gap(some: FloatArray, others: FloatArray) -> float:

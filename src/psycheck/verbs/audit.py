@@ -105,7 +105,7 @@ def run_audit(
     check_gates(settings.gates, prepared.measures, prepared.tags)
     if earlier:
         marks = environment_of(models, prepared.corpora, prepared.suites)
-        refuse_incomparable(settings.gates, earlier, _plan_of(prepared, settings), marks)
+        refuse_incomparable(settings.gates, earlier, Run(_plan_of(prepared, settings), marks, Findings()))
     for note in prepared.notes:
         say(note)
     pieces = prepared.pieces()
