@@ -34,9 +34,13 @@ class Measure:
 
     def worsened(self, before: float, after: float) -> bool:
         """Whether `after` is worse than `before`; never for a measure without a better direction."""
+        return self.loss(before, after) > 0
+
+    def loss(self, before: float, after: float) -> float:
+        """How much worse `after` is than `before`, below 0 where it is better."""
         if isinstance(self.better, str):
-            return after < before if self.better == "higher" else self.better == "lower" and after > before
-        return abs(after - self.better) > abs(before - self.better)
+            return {"higher": before - after, "lower": after - before}.get(self.better, 0.0)
+        return abs(after - self.better) - abs(before - self.better)
 
 
 @cache

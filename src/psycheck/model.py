@@ -105,7 +105,8 @@ class Model(Fingerprinted, Protocol):
     `score` returns (n, k) in [0, 1]; NaN means "gave no usable answer", never 0. A model may also have
     `read(texts) -> (n,)`: how many characters of each text it takes in (models with a window cut the rest),
     `parts`: what its fingerprint is made of (weights, tokenizer, labels …), to explain why it changed, and
-    `batch`: how many texts it likes at once.
+    `batch`: how many texts it likes at once, and `exclusive`: True if its labels are classes of which each
+    text has exactly one, so that the largest score decides and not the threshold.
     """
 
     @property
@@ -157,7 +158,10 @@ class Encoder(Fingerprinted, Protocol):
 
 
 class Scores(Protocol):
-    """The scores of one model, looked up by item; an audit sees nothing else of a model."""
+    """The scores of one model, looked up by item; an audit sees nothing else of a model.
+
+    They may also have `exclusive`, as the model has.
+    """
 
     @property
     def model(self) -> str:

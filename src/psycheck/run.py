@@ -40,13 +40,17 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """Whether a gate holds, and which findings break it."""
+    """Whether a gate holds, and which findings break it.
+
+    `lines` give value, interval and baseline of these, or of the finding nearest to the bound.
+    """
 
     gate: str
     holds: bool
     checked: int
     failing: tuple[Finding, ...]
     reason: str
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

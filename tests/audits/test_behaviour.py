@@ -43,6 +43,24 @@ def _rates(judgement: Judgement) -> dict[str, Finding]:
     return {f.where["check"]: f for f in judgement.findings if f.measure == "pass_rate"}
 
 
+class Severity:
+    """Three exclusive classes: capitals move "moderate" from first to second place, far below 0.5."""
+
+    model, labels, exclusive = "severity", ("not", "depression", "severe"), True
+
+    def of(self, texts: Sequence[str]) -> FloatArray:
+        return np.array([[0.45, 0.3, 0.25] if text.isupper() else [0.3, 0.4, 0.3] for text in texts])
+
+    def read(self, texts: Sequence[str]) -> IntArray:
+        return np.array([len(text) for text in texts])
+
+
+def test_a_decision_among_exclusive_classes_changes_with_the_largest_score() -> None:
+    corpus = Corpus.of("posts", ["I am fine", "all is well"])
+    rates = _rates(Behaviour(read_suite("robustness")).judge(corpus, Severity()))
+    assert (rates["R3"].counts["failed"], rates["R2"].counts["failed"]) == (2, 0)
+
+
 def test_a_perfect_oracle_passes_everything() -> None:
     rates = _rates(_judged("oracle"))
     assert len(rates) == 23

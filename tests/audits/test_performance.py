@@ -12,6 +12,7 @@ from psycheck.audits.performance import Performance
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding, finding_of
+from psycheck.measures.classification import decide
 from psycheck.measures.intervals import wilson
 from psycheck.model import Audit, FloatArray, IntArray, Judgement
 
@@ -25,6 +26,7 @@ class Table:
     labels: tuple[str, ...]
     rows: Mapping[str, tuple[float, ...]]
     model: str = "table"
+    exclusive: bool = False
 
     def of(self, texts: Sequence[str]) -> FloatArray:
         return np.array([self.rows[text] for text in texts], dtype=np.float64)
@@ -49,6 +51,45 @@ def only(judgement: Judgement, measure: str, label: str = "depression") -> Findi
 
 TARGETS = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, None]
 SCORES = [0.9, 0.6, 0.2, 0.7, 0.1, 0.4, 0.3, 0.8]
+
+
+SEVERITY = ("not", "moderate", "severe")
+
+
+def test_exclusive_classes_are_decided_by_the_largest_score() -> None:
+    # By the largest score all four are right; by 0.5 each only the last is, and no other text gets any class.
+    rows = [(0.4, 0.35, 0.25), (0.3, 0.4, 0.3), (0.3, 0.25, 0.45), (0.1, 0.2, 0.7)]
+    marks = {name: [float(k == own) for own in (0, 1, 2, 2)] for k, name in enumerate(SEVERITY)}
+    corpus = Corpus.of("posts", list("abcd"), labels=marks)
+    scored = dict(zip("abcd", rows, strict=True))
+    by_largest = Performance(threshold=0.9).judge(corpus, Table(SEVERITY, scored, exclusive=True))
+    by_half = Performance().judge(corpus, Table(SEVERITY, scored))
+    assert [only(by_largest, "f1", name).value for name in SEVERITY] == [1.0, 1.0, 1.0]
+    assert only(by_largest, "hamming", "all").value == 0.0
+    assert [only(by_half, "recall", name).value for name in SEVERITY] == [0.0, 0.0, 0.5]
+    assert only(by_half, "hamming", "all").value == 3 / 12
+    for name in SEVERITY:  # what the scores alone say does not change
+        assert only(by_largest, "brier", name).value == only(by_half, "brier", name).value
+    interval = only(by_largest, "accuracy", "not").interval
+    assert interval is not None
+    assert interval[1] == 1.0
+
+
+def test_of_equal_exclusive_scores_the_first_wins_and_a_missing_one_is_unanswered() -> None:
+    scores = np.array([[0.4, 0.4, 0.2], [NAN, 0.3, 0.2], [NAN, NAN, NAN]])
+    expected = [[1, 0, 0], [NAN, 1, 0], [NAN, NAN, NAN]]
+    np.testing.assert_array_equal(decide(scores, exclusive=True), expected)
+    np.testing.assert_array_equal(decide(scores[:1], 0.4), [[1, 1, 0]])
+
+
+def test_a_soft_label_of_one_half_is_undecided_and_counted() -> None:
+    judgement = judged([1.0, 0.5, 0.5, 0.0, None], [0.9, 0.9, 0.1, 0.1, 0.9])
+    accuracy = only(judgement, "accuracy")
+    assert (accuracy.value, accuracy.n) == (1.0, 2)
+    counts = {"texts": 5, "annotated": 2, "undecided": 2, "not_annotated": 1}
+    assert counts.items() <= dict(accuracy.counts).items()
+    assert only(judgement, "prevalence").value == 0.5
+    assert "undecided" not in only(judged([1.0, 0.0], [0.9, 0.1]), "accuracy").counts
 
 
 def test_asks_for_every_text() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -182,9 +183,10 @@ def test_a_second_run_scores_nothing_and_says_so(place: Path) -> None:
     psycheck(place, *AUDIT)
     log = place / "sent.txt"
     done = psycheck(place, *AUDIT, "--explain-cache", SENT=str(log))
-    assert not log.exists()
+    assert len(log.read_text().split()) == 8  # a few stored scores are checked
     assert " 0 scored" in done.stdout
     assert "is known" in done.stderr
+    assert "cache: 'mymodel': 8 stored scores checked: unchanged" in done.stderr
 
 
 def test_a_folder_that_may_not_be_written_is_told_and_nothing_scored_is_lost(place: Path) -> None:
@@ -278,6 +280,52 @@ def test_a_corpus_is_written_in_the_other_gender_and_the_undecided_are_named(pla
     assert (counts["after"], counts["undecided_ids"]) == (4, ["b"])
     wrong = psycheck(place, "regender", "notes.csv", "--swap", "noun")
     assert (wrong.returncode, "Traceback" in wrong.stderr) == (2, False)
+
+
+def test_a_quiet_run_prints_only_gates_that_fail(place: Path) -> None:
+    done = psycheck(place, *AUDIT, "--quiet", "--gate", "f1>=0", "--gate", "accuracy.high<=0.1")
+    assert (done.returncode, done.stderr) == (1, "")
+    first, second = done.stdout.splitlines()
+    assert first == "gate FAILS: accuracy.high<=0.1 (1 of 1 outside the bound)"
+    assert re.fullmatch(r"  accuracy 0\.\d+ \(0\.\d+–0\.\d+\), n 40: audit performance, .*", second)
+    assert psycheck(place, *AUDIT, "-q").stdout == ""
+
+
+def test_a_dry_run_counts_what_the_run_will_score(place: Path) -> None:
+    log = place / "sent.txt"
+    done = psycheck(place, *AUDIT, "--dry-run", SENT=str(log))
+    found = re.fullmatch(
+        r"mymodel: ([\d,]+) texts requested, ([\d,]+) distinct, 0 cached, ([\d,]+) to score, about \d+ s\n",
+        done.stdout,
+    )
+    assert found, done.stdout
+    asked, distinct, todo = (int(number.replace(",", "")) for number in found.groups())
+    assert (distinct, len(log.read_text().split())) == (todo, 16)
+    assert not (place / "runs").exists()
+    run = psycheck(place, *AUDIT, "--json")
+    texts = json.loads(run.stdout)["texts"]["mymodel"]
+    assert (texts["asked"], texts["distinct"], texts["scored"]) == (asked, distinct, todo - 16)
+    again = json.loads(psycheck(place, *AUDIT, "--dry-run", "--json").stdout)["mymodel"]
+    assert (again["remembered"], again["scored"], again["seconds"]) == (distinct, 0, 0.0)
+
+
+def test_json_holds_verdict_metrics_and_the_figures_of_gates(place: Path) -> None:
+    summary = json.loads(psycheck(place, *AUDIT, "--json", "--gate", "f1>=0.99").stdout)
+    assert summary["verdict"]
+    f1 = next(one for one in summary["metrics"] if one["measure"] == "f1")
+    assert (f1["n"], f1["where"]["corpus"], "examples" in f1) == (40, "posts", False)
+    assert summary["gates"][0]["figures"][0].startswith("f1 0.")
+
+
+def test_several_runs_get_an_index_page_with_relative_links(place: Path) -> None:
+    psycheck(place, *AUDIT, "--audit", "performance", "--gate", "f1>=0.99")
+    psycheck(place, *AUDIT[:-1], "runs/b c", "--audit", "performance")
+    done = psycheck(place, "view", "runs/a", "runs/b c", "--no-browser", "--index", "runs/index.html")
+    assert (done.returncode, done.stdout) == (0, "report: runs/index.html\n"), done.stderr
+    page = (place / "runs/index.html").read_text("utf-8")
+    assert re.findall('href="([^"]+)"', page) == ["a/report.html", "b%20c/report.html"]
+    assert "0 of 1 hold" in page
+    assert "mymodel" in page
 
 
 def test_view_redraws_without_scoring(place: Path) -> None:

@@ -189,11 +189,12 @@ def test_many_exclusive_classes_are_a_column_each(save_model: SaveModel) -> None
     folder = save_model(id2label={0: "none", 1: "mild", 2: "severe"})
     model = opened(folder)
     assert model.labels == ("none", "mild", "severe")
+    assert model.exclusive
     np.testing.assert_allclose(
         model.score(TEXTS), logits_one_by_one(folder, _clean(), 48).softmax(-1), atol=1e-5
     )
     one = opened(f"hf:{folder}?positive=severe&label=depression")
-    assert one.labels == ("depression",)
+    assert (one.labels, one.exclusive) == (("depression",), False)
     np.testing.assert_allclose(one.score(TEXTS)[:, 0], model.score(TEXTS)[:, 2], atol=1e-7)
     with pytest.raises(BadInput, match="1 label"):
         open_model(f"hf:{folder}?label=depression")

@@ -64,6 +64,9 @@ def test_many_exclusive_classes(tmp_path: Path) -> None:
     pipeline = fitted(LogisticRegression(), ["mild", "none", "severe"] * 6)
     model = open_model(saved(pipeline, tmp_path))
     assert model.labels == ("mild", "none", "severe")
+    assert getattr(model, "exclusive", None) is True
+    one = open_model(f"sklearn:{tmp_path / 'low.skops'}?positive=severe")
+    assert getattr(one, "exclusive", None) is False
     np.testing.assert_allclose(model.score(TEXTS), pipeline.predict_proba(TEXTS))
 
 

@@ -53,6 +53,10 @@ def test_what_breaks_a_gate_fails_and_so_does_the_gate(make_run: MakeRun) -> Non
     assert failure.get("message") == "3 of 13 outside the bound"
     assert failure.text is not None
     assert len(failure.text.splitlines()) == 3
+    out = gates.find("testcase[@name='f1>=0.5']/system-out")
+    assert out is not None
+    assert out.text is not None
+    assert out.text.startswith("f1 0.")
     assert root.get("failures") == "4"
 
 

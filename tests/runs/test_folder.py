@@ -24,6 +24,16 @@ def test_tables_that_an_earlier_run_left_in_the_folder_are_not_taken_for_its_own
     assert set(open_run(tmp_path).tables) == {"cases"}
 
 
+def test_a_run_that_replaces_another_leaves_none_of_its_tables_and_all_files_of_the_user(
+    tmp_path: Path,
+) -> None:
+    table = pl.DataFrame({"id": ["1"]})
+    table.write_parquet(tmp_path / "mine.parquet")
+    save_run(replace(RUN, tables={"cases": table, "pairs": table}), tmp_path, {})
+    save_run(replace(RUN, tables={"predictions": table}), tmp_path, {})
+    assert {path.name for path in tmp_path.glob("*.parquet")} == {"mine.parquet", "predictions.parquet"}
+
+
 def test_a_disk_that_is_full_when_tables_are_written_is_one_clear_error(tmp_path: Path) -> None:
     large = {"cases": pl.DataFrame({"x": np.random.default_rng(0).random(200_000)})}
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

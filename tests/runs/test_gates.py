@@ -54,6 +54,69 @@ def test_a_gate_that_says_nothing_is_refused(text: str) -> None:
         parse_gate(text)
 
 
+def test_a_gate_may_ask_for_an_end_of_the_interval() -> None:
+    findings = [
+        Finding("pass_rate", 0.8, 100, (0.71, 0.87), {"check": "T7", "model": "a"}),
+        Finding("pass_rate", 0.8, 20, (0.58, 0.92), {"check": "T8", "model": "a"}),
+        Finding("brier", 0.2, 20, None, {"model": "a"}),
+    ]
+    assert parse_gate("pass_rate.low>=0.7") == Gate("pass_rate.low", min=0.7)
+    value, low, high, none = judge_gates(
+        [
+            parse_gate(text)
+            for text in ("pass_rate>=0.7", "pass_rate.low>=0.7", "pass_rate.high<=0.92", "brier.low>=0")
+        ],
+        findings,
+    )
+    assert value.holds
+    assert (low.holds, low.reason) == (False, "1 of 2 outside the bound")
+    assert low.lines == ("pass_rate 80 % (58–92), n 20: check T8, model a",)
+    assert high.holds
+    assert not none.holds  # what has no interval has no lower end
+    with pytest.raises(BadInput, match="gate not understood"):
+        parse_gate("pass_rate.middle>=0.7")
+    with pytest.raises(BadInput, match=r"does not have: 'pass_rate\.middle'"):
+        check_gates([Gate("pass_rate.middle", min=0.7)], MEASURES)
+
+
+def test_a_gate_prints_value_interval_and_baseline_of_what_is_nearest_to_the_bound() -> None:
+    now = [
+        Finding("f1", 0.9, 50, (0.8, 0.95), {"corpus": "one", "model": "new"}),
+        Finding("f1", 0.78, 50, (0.66, 0.87), {"corpus": "two", "model": "new"}),
+    ]
+    then = [
+        Finding("f1", 0.7, 50, None, {"corpus": "one", "model": "old"}),
+        Finding("f1", 0.8, 50, (0.68, 0.89), {"corpus": "two", "model": "old"}),
+    ]
+    gates = [Gate("f1", no_worse_than="old", tolerance=tolerance) for tolerance in (0.0, 0.01, 0.02)]
+    strict, near, within = judge_gates(gates, now, {"old": then})
+    line = "f1 0.780 (0.660–0.870), n 50, baseline 0.800 (0.680–0.890): corpus two, model new"
+    assert (strict.holds, strict.lines) == (near.holds, near.lines) == (False, (line,))
+    assert (within.holds, within.lines) == (True, (line,))
+    assert within.gate == "f1 no worse than old by more than 0.02"
+
+
+def test_a_gate_on_the_share_of_unanswered_texts() -> None:
+    where = {"audit": "performance", "corpus": "posts", "label": "depression", "model": "a"}
+    counts = {"texts": 50, "annotated": 40, "unanswered": 3}
+    cases = {"generated": 100, "passed": 99, "failed": 0, "unanswered": 1}
+    findings = [
+        Finding("accuracy", 1.0, 37, None, where, counts),
+        Finding("pass_rate", 1.0, 99, None, {"check": "T1", "model": "a"}, cases),
+        Finding(
+            "pass_rate", math.nan, 0, None, {"check": "T2", "model": "a"}, {"generated": 0, "unanswered": 0}
+        ),
+    ]
+    gates = [
+        parse_gate(text)
+        for text in ("unanswered<=0.07", "unanswered<=7.5%", "unanswered<=0.01 where check=T1")
+    ]
+    check_gates(gates, MEASURES)
+    tight, just, check = judge_gates(gates, findings)
+    assert (tight.holds, just.holds, check.holds) == (False, True, True)
+    assert [one.value for one in tight.failing] == [0.075]  # 3 of 40
+
+
 def test_a_gate_speaks_only_of_what_it_names() -> None:
     loose, tight = judge_gates(
         [parse_gate("pass_rate>=0.6 where kind=DIR"), parse_gate("pass_rate>0.6 where kind=DIR")], FINDINGS

@@ -8,15 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planted import MODELS, Counting, Planted
-from psycheck.errors import ModelFailure
-from psycheck.model import FloatArray
+from psycheck.errors import ModelFailure, PsycheckWarning
+from psycheck.model import FloatArray, Model
+from psycheck.models.options import ModelOptions
+from psycheck.models.python_object import wrap_object
 from psycheck.scoring.answers import not_scored
 from psycheck.scoring.engine import Tally, gather, score_once
 from psycheck.scoring.store import Store
 from psycheck.scoring.view import RememberedScores
 
 
-def _scored(store: Store, model: Counting | Planted, texts: Sequence[str]) -> tuple[Tally, RememberedScores]:
+def _scored(store: Store, model: Model, texts: Sequence[str]) -> tuple[Tally, RememberedScores]:
     view = RememberedScores(store, model, model.labels)
     return score_once([(model, view)], [(1.0, texts)])[model.name], view
 
@@ -52,7 +54,45 @@ def test_a_text_that_comes_again_in_a_later_chunk_is_not_sent_again(
     model = Counting(MODELS["oracle"])
     tally, _ = _scored(Store(own_store), model, [f"text {i % 10}" for i in range(100)])
     assert len(model.seen) == len(set(model.seen)) == 10
-    assert tally.scored == 10
+    assert (tally.asked, tally.distinct, tally.scored, tally.remembered) == (100, 10, 10, 0)
+    tally, _ = _scored(Store(own_store), model, [f"text {i % 10}" for i in range(100)])
+    assert (tally.asked, tally.distinct, tally.scored, tally.remembered) == (100, 10, 0, 10)
+
+
+def test_a_changed_model_is_found_out_in_a_later_chunk_and_keeps_what_this_run_scored(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("psycheck.scoring.engine.gather.__defaults__", (200,))
+    monkeypatch.setattr("psycheck.scoring.engine._AT_ONCE", 4)
+    weight, store = [0.3], Store(own_store)
+    model = wrap_object(Planted("reads a file", lambda text: weight[0]), ModelOptions())
+    _scored(store, model, [f"old {i}" for i in range(20)])
+    weight[0] = 0.6
+    texts = [f"new {i}" for i in range(20)] + [f"old {i}" for i in range(20)]
+    with pytest.warns(PsycheckWarning, match="20 stored scores dropped"):
+        tally, view = _scored(store, model, texts)
+    assert (tally.scored, tally.dropped) == (40, 20)
+    np.testing.assert_array_equal(view.of(texts), 0.6)
+
+
+def test_a_model_that_never_scores_alike_is_not_taken_for_a_changed_one(own_store: Path) -> None:
+    noise = np.random.default_rng(0)
+    model = wrap_object(Planted("noisy", lambda text: noise.uniform(0.4, 0.6)), ModelOptions())
+    texts = [f"text {i}" for i in range(30)]
+    _, first = _scored(Store(own_store), model, texts)
+    tally, second = _scored(Store(own_store), model, texts)
+    assert (tally.checked, tally.dropped, tally.remembered) == (8, 0, 30)
+    np.testing.assert_array_equal(first.of(texts), second.of(texts))
+
+
+def test_stored_scores_that_cannot_be_checked_are_kept_and_a_warning_says_so(own_store: Path) -> None:
+    broken: list[str] = []
+    model = wrap_object(Planted("breaks", lambda text: 0.5 if not broken else broken[9]), ModelOptions())  # type: ignore[arg-type,return-value]  # it raises
+    _scored(Store(own_store), model, ["a", "b"])
+    broken.append("now")
+    with pytest.warns(PsycheckWarning, match="could not be checked: IndexError"):
+        tally, _ = _scored(Store(own_store), model, ["a", "b"])
+    assert (tally.checked, tally.remembered) == (0, 2)
 
 
 def test_batches_are_ordered_by_length(own_store: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import psycheck
 from planted import MODELS, NEGATIVE, POSITIVE, Counting, Planted
 from psycheck.audits.suite import read_suite
 from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
+from psycheck.errors import BadInput, PsycheckWarning
+from psycheck.model import FloatArray
 from psycheck.runs.folder import open_run
+from psycheck.runs.gates import Gate
 from psycheck.verbs.audit import run_audit
 from psycheck.verbs.plan import Settings, read_plan
 
@@ -40,8 +43,30 @@ def test_every_audit_shares_one_scoring(tmp_path: Path) -> None:
     assert len(model.seen) == len(set(model.seen))
     assert run.environment["texts"]["oracle"]["scored"] == len(model.seen)
     again = Counting(MODELS["oracle"])
-    psycheck.audit(again, [CORPUS], threshold=0.3)
-    assert again.seen == []
+    run = psycheck.audit(again, [CORPUS], threshold=0.3)
+    assert run.environment["texts"]["oracle"]["scored"] == 0
+    assert len(again.seen) == 8  # a few stored scores are checked
+
+
+def test_a_model_whose_weights_file_changed_does_not_pass_a_gate_on_its_old_scores(tmp_path: Path) -> None:
+    weights = tmp_path / "weights.txt"
+    weights.write_text("0.9")
+    (tmp_path / "reads.py").write_text(
+        f"def score(texts):\n    w = float(open({str(weights)!r}).read())\n"
+        "    return [w if 'e' in text else 1 - w for text in texts]\n"
+    )
+    spec, gate = f"python:{tmp_path / 'reads.py'}:score?label=depression", ["recall>=0.5"]
+    assert psycheck.audit(spec, CORPUS, gates=gate, audits=["performance"]).holds
+    weights.write_text("0.2")
+    with pytest.warns(PsycheckWarning, match="gives other scores than before"):
+        run = psycheck.audit(spec, CORPUS, gates=gate, audits=["performance"])
+    tally = run.environment["texts"]["score"]
+    assert (run.holds, tally["checked"], tally["dropped"], tally["remembered"]) == (False, 8, len(CORPUS), 0)
+    assert tally["scored"] == len(CORPUS)
+    assert any(f"{len(CORPUS)} stored scores dropped" in note for note in run.notes)
+    third = psycheck.audit(spec, CORPUS, gates=gate, audits=["performance"])
+    assert third.environment["texts"]["score"]["remembered"] == len(CORPUS)
+    assert third.environment["texts"]["score"]["dropped"] == 0
 
 
 def test_the_report_and_the_folder_hold_no_text_unless_asked(tmp_path: Path) -> None:
@@ -93,6 +118,37 @@ def test_labels_that_cannot_be_aligned_are_refused() -> None:
 def test_two_models_of_one_name_are_refused() -> None:
     with pytest.raises(BadInput, match="two of the model names"):
         psycheck.audit([MODELS["oracle"], MODELS["oracle"]], CORPUS)
+
+
+def test_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
+    shipped = read_suite("robustness").path
+    assert shipped is not None
+    (tmp_path / "copy.toml").write_text(Path(shipped).read_text())
+    with pytest.raises(BadInput, match="two of the suite names are 'robustness'"):
+        psycheck.audit(MODELS["oracle"], CORPUS, suites=["robustness", str(tmp_path / "copy.toml")])
+
+
+def test_a_case_keeps_the_score_that_decided_it(tmp_path: Path) -> None:
+    near = 0.49999999999
+    model = Planted("near", lambda text: near if text.islower() else 0.5)
+    corpus = Corpus.of("posts", ["I am Fine today", "All is Well"])
+    run = psycheck.audit(model, corpus, suites=["robustness"], audits=["behaviour"], out=tmp_path / "run")
+    cases = pl.read_parquet(tmp_path / "run" / "cases.parquet").filter(pl.col("check") == "R2")
+    assert cases["outcome"].to_list() == ["failed", "failed"]
+    assert cases["after"].to_list() == [near, near]
+    assert {(case.before, case.after) for case in run.shown if case.check == "R2"} == {(0.5, near)}
+    assert "0.50000000000 → 0.49999999999" in (tmp_path / "run" / "report.html").read_text("utf-8")
+
+
+def test_an_object_with_exclusive_classes_is_judged_by_its_largest_score() -> None:
+    class Severity:
+        name, labels, fingerprint, exclusive = "severity", ("not", "depression", "severe"), "severity", True
+
+        def score(self, texts: Sequence[str], /) -> FloatArray:
+            return np.array([[0.3, 0.4, 0.3] if text in POSITIVE else [0.4, 0.3, 0.3] for text in texts])
+
+    run = psycheck.audit(Severity(), CORPUS, audits=["performance"])
+    assert run.findings.where(measure="f1", label="depression")[0].value == 1.0
 
 
 def test_an_unknown_setting_is_answered_with_the_nearest() -> None:
@@ -151,6 +207,47 @@ def test_a_gate_may_refer_to_an_earlier_run(tmp_path: Path) -> None:
     gates = read_plan(tmp_path / "psycheck.toml").settings.gates
     run = run_audit([MODELS["ignores_suicide"]], [CORPUS], Settings(gates=gates))
     assert {f.where["check"] for f in run.gates[0].failing} == {"T22", "T23"}
+
+
+@pytest.mark.parametrize(
+    ("corpus", "settings", "what"),
+    [
+        (
+            Corpus.of("posts", CORPUS.texts[:-1], labels={"depression": LABELS["depression"][:-1]}),
+            {},
+            "of corpus 'posts'",
+        ),
+        (CORPUS, {"threshold": 0.3}, r"threshold \(0.5 → 0.3\)"),
+        (CORPUS, {"variants": "one"}, r"variants \(suite → one\)"),
+        (CORPUS, {}, ""),
+    ],
+)
+def test_a_baseline_of_other_texts_or_settings_is_refused_before_scoring(
+    corpus: Corpus, settings: dict[str, Any], what: str, tmp_path: Path
+) -> None:
+    psycheck.audit(MODELS["oracle"], CORPUS, out=tmp_path / "old")
+    gate, model = Gate("f1", no_worse_than=str(tmp_path / "old")), Counting(MODELS["counts_i"])
+    checked = Settings(gates=(gate,), **settings)
+    if what:
+        with pytest.raises(BadInput, match=f"differ in .*{what}"):
+            run_audit([model], [corpus], checked)
+        assert model.seen == []
+    else:
+        assert run_audit([model], [corpus], checked).gates[0].checked == 1
+
+
+def test_a_baseline_of_another_suite_of_the_same_name_is_refused(tmp_path: Path) -> None:
+    suite = tmp_path / "mine.toml"
+    text = (
+        'name = "mine"\ntitle = "Mine"\nlabel = "depression"\n'
+        '[[check]]\nid = "A"\nkind = "INV"\nedit = {{ noise = "{}" }}\nexpect = "same_label"\n'
+    )
+    suite.write_text(text.format("lower"))
+    psycheck.audit(MODELS["oracle"], CORPUS, suites=[str(suite)], out=tmp_path / "old")
+    suite.write_text(text.format("upper"))
+    gates = (Gate("pass_rate", no_worse_than=str(tmp_path / "old")),)
+    with pytest.raises(BadInput, match="differ in the checks of suite 'mine'"):
+        run_audit([MODELS["oracle"]], [CORPUS], Settings(gates=gates, suites=(str(suite),)))
 
 
 def test_fairness_is_part_of_every_audit_and_names_the_model_that_flips_on_she() -> None:

@@ -72,6 +72,7 @@ def test_a_plan_says_all_that_options_say(tmp_path: Path) -> None:
         ("[[corpus]]\npath = 'a.csv'\ntxt = 'a'", "did you mean 'text'"),
         ("[[gate]]\nmeasure = 'f1'", "gate 1\n  allowed: min, max or no_worse_than"),
         ("[[gate]]\nmin = 0.5", "'measure' is missing"),
+        ("[[gate]]\nmeasure = 'f1'\nmin = 0.5\ntolerance = 0.1", "has a tolerance but no baseline"),
         ("[[gate]]\nmeasure = 'f1'\nmin = 'x'", "'min' must be a number"),
         ("gate = 3", "list of tables"),
         ("models = [3]", "'models' must be a string"),

@@ -17,6 +17,7 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
 from psycheck.finding import Finding
 from psycheck.measure import Measure
+from psycheck.measures.classification import decide, firm, gold
 from psycheck.measures.clustered import Clusters, ratio_interval
 from psycheck.measures.fairness import Rate
 from psycheck.model import FloatArray, IntArray, Judgement, Scores
@@ -132,8 +133,7 @@ class Behaviour:
                 some = (ids, texts)
                 if len(rows) < len(piece):
                     some = ([ids[row] for row in rows.tolist()], [texts[row] for row in rows.tolist()])
-                column = before[rows, scores.labels.index(check.label)]
-                mine.append(self._judge_texts(check, start + rows, *some, column, scores))
+                mine.append(self._judge_texts(check, start + rows, *some, before[rows], scores))
             start += len(piece)
         return [Cases(*map(np.concatenate, zip(*mine, strict=True))) for mine in parts]
 
@@ -143,11 +143,18 @@ class Behaviour:
         rows: IntArray,
         ids: list[str],
         texts: list[str],
-        before: FloatArray,
+        scored: FloatArray,
         scores: Scores,
     ) -> Cases:
         """A case fails if a variant does; else unanswered or unseen if one is; else passed or unchanged."""
         n, column = len(texts), scores.labels.index(check.label)
+
+        def decided(values: FloatArray) -> FloatArray:
+            if getattr(scores, "exclusive", False):
+                return decide(values, exclusive=True)[:, column]
+            return decide(values[:, column], self.threshold)
+
+        before, was = scored[:, column], decided(scored)
         after = np.full((n, len(check.edits)), np.nan)
         states = np.full(after.shape, -1, np.int8)  # -1: this variant was not drawn for this text
         undecided = np.zeros(n, np.bool_)
@@ -161,8 +168,10 @@ class Behaviour:
                 edits = [check.edits[v](text) for text in originals]
                 edited, spans = [e.text for e in edits], [e.spans for e in edits]
                 undecided[mine] |= np.fromiter((e.undecided > 0 for e in edits), np.bool_, len(edits))
-            value = scores.of(edited)[:, column]
-            state = np.where(_fails(check, before[mine], value, self.threshold), FAILED, PASSED)
+            found = scores.of(edited)
+            value = found[:, column]
+            fails = _fails(check, value - before[mine], was[mine], decided(found))
+            state = np.where(fails, FAILED, PASSED)
             state[np.isnan(value) | (np.isnan(before[mine]) & (check.kind != "MFT"))] = UNANSWERED
             read = scores.read(edited)
             unseen = read < np.fromiter(map(len, edited), np.int64, len(edited))
@@ -238,7 +247,8 @@ def _subset(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
     if check.label not in corpus.labels:
         return np.zeros(len(corpus), np.bool_)
     target = corpus.targets([check.label])[:, 0]
-    wanted: NDArray[np.bool_] = ~np.isnan(target) & ((target >= 0.5) == bool(check.gold))
+    # A soft label of exactly 0.5 says neither.
+    wanted: NDArray[np.bool_] = ~np.isnan(firm(target)) & (gold(target) == bool(check.gold))
     return wanted
 
 
@@ -271,12 +281,11 @@ def _sentence_rates(
         yield measured_rate("sentence_pass_rate", Rate(passed, passed + failed), here, counts, (), interval)
 
 
-def _fails(check: Check, before: FloatArray, after: FloatArray, threshold: float) -> NDArray[np.bool_]:
-    """Table 2's fail criteria, (n,); comparisons with NaN are decided by the caller."""
-    moved, now = after - before, after >= threshold
+def _fails(check: Check, moved: FloatArray, was: FloatArray, now: FloatArray) -> NDArray[np.bool_]:
+    """Table 2's fail criteria by change of score and decisions, (n,); the caller sees to NaN."""
     most = check.expect.by + 1e-9  # a change of exactly the tolerance passes
     criteria: dict[str, NDArray[np.bool_]] = {
-        "same_label": now != (before >= threshold),
+        "same_label": now != was,
         "label": now != bool(check.expect.label),
         "not_down": -moved > most,
         "not_up": moved > most,
@@ -299,7 +308,7 @@ def _case_table(every: Sequence[Cases], corpus: Corpus, wheres: Sequence[Mapping
             "id": corpus.table["id"].gather(rows),
             "outcome": named(OUTCOMES, outcome.astype(np.int64)),
             "variant": pl.Series(variant + 1, dtype=pl.Int16),
-            "before": pl.Series(before, dtype=pl.Float32),
-            "after": pl.Series(after, dtype=pl.Float32),
+            "before": before,  # in full: 0.49999999999 is not 0.5
+            "after": after,
         }
     )

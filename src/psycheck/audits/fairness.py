@@ -13,7 +13,7 @@ from psycheck.audits.measured import measured, measured_rate
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.measure import Measure
-from psycheck.measures.classification import gold
+from psycheck.measures.classification import decide, firm, gold
 from psycheck.measures.clustered import Clusters, effective_share, ratio_interval
 from psycheck.measures.fairness import Rate, paired_difference, score_shift
 from psycheck.measures.significance import holm
@@ -88,7 +88,7 @@ class Fairness:
             swapped["swap_person"] = self.scope.person
         pairs = self._paired(corpus, scores)
         unknown = np.full((len(corpus), len(labels)), np.nan)
-        truth = corpus.targets(labels) if shared else unknown
+        truth = firm(corpus.targets(labels)) if shared else unknown
         undecided = Rate(len(pairs.undecided), len(corpus))
         listed = corpus.table["id"].gather(pairs.undecided[:EXAMPLES]).to_list()
         clusters = Clusters.of(corpus.units()[pairs.rows])
@@ -102,11 +102,11 @@ class Fairness:
             findings += mine.findings(corpus, here)
             tables.append(mine.table(corpus, here))
         if corpus.groups:
-            scored = scores.of(corpus.texts)
+            exclusive = getattr(scores, "exclusive", False)
+            decided = decide(scores.of(corpus.texts), self.threshold, exclusive=exclusive)
             for k, label in enumerate(labels):
-                score = scored[:, scores.labels.index(label)]
-                decided = np.where(np.isnan(score), np.nan, score >= self.threshold)
-                findings += group_findings(corpus, truth[:, k], decided, {**where, "label": label})
+                chosen = decided[:, scores.labels.index(label)]
+                findings += group_findings(corpus, truth[:, k], chosen, {**where, "label": label})
         return Judgement(tuple(with_holm(findings)), {"pairs": pl.concat(tables)})
 
     def _paired(self, corpus: Corpus, scores: Scores) -> "_Pairs":
@@ -273,8 +273,8 @@ class _Label:
                 "id": corpus.table["id"].gather(np.concatenate([pairs.rows, pairs.undecided])),
                 "gender": pl.Series(genders, dtype=pl.String).cast(pl.Categorical),
                 "outcome": pl.Series([*OUTCOMES, UNDECIDED]).gather(outcome).cast(pl.Categorical),
-                "before": pl.Series(self.before, dtype=pl.Float32).extend_constant(None, left),
-                "after": pl.Series(self.after, dtype=pl.Float32).extend_constant(None, left),
+                "before": pl.Series(self.before, dtype=pl.Float64).extend_constant(None, left),
+                "after": pl.Series(self.after, dtype=pl.Float64).extend_constant(None, left),
             }
         ).select(*fixed, pl.all())
 

@@ -35,8 +35,9 @@ Mistake = tuple[float, str]
 class Performance:
     """Classification and calibration of every label that both the corpus and the model have.
 
-    A score of at least `threshold` is a predicted 1. Intervals are clustered by author, or by text where no
-    author is known (`measures.clustered`); `seed` is for the noise of the calibration error.
+    A score of at least `threshold` is a predicted 1; of exclusive classes the largest score is. A soft label
+    of exactly 0.5 is undecided: it is counted and left out. Intervals are clustered by author, or by text
+    where no author is known (`measures.clustered`); `seed` is for the noise of the calibration error.
     """
 
     name: ClassVar = "performance"
@@ -66,15 +67,18 @@ class Performance:
         """Measure each shared label, and all of them together where there are several."""
         labels = shared_labels(corpus, scores.model, scores.labels)
         ids, targets = corpus.ids, corpus.targets(labels)
-        columns = scores.of(corpus.texts)[:, [scores.labels.index(label) for label in labels]]
+        every = scores.of(corpus.texts)
+        decided = measure.decide(every, self.threshold, exclusive=getattr(scores, "exclusive", False))
+        mine = [scores.labels.index(label) for label in labels]
+        columns, decided = every[:, mine], decided[:, mine]
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
         clusters = Clusters.of(corpus.units())
         findings: list[Finding] = []
         for k, label in enumerate(labels):
             here = {**where, "label": label}
-            findings += self._label(ids, targets[:, k], columns[:, k], clusters, here)
+            findings += self._label(ids, targets[:, k], columns[:, k], decided[:, k], clusters, here)
         if len(labels) > 1:
-            findings += self._together(targets, columns, clusters, {**where, "label": "all"})
+            findings += self._together(measure.firm(targets), decided, clusters, {**where, "label": "all"})
         tables = [_predictions(scores, corpus, label, columns[:, k]) for k, label in enumerate(labels)]
         return Judgement(tuple(findings), {"predictions": pl.concat(tables)})
 
@@ -83,17 +87,21 @@ class Performance:
         ids: list[str],
         targets: FloatArray,
         scores: FloatArray,
+        decided: FloatArray,
         clusters: Clusters,
         where: Mapping[str, str],
     ) -> list[Finding]:
-        """The findings of one label, targets and scores (n,)."""
-        c = measure.confusion(targets, scores, self.threshold)
+        """The findings of one label, targets, scores and predictions (n,)."""
+        undecided, targets = int((targets == 0.5).sum()), measure.firm(targets)
+        c = measure.confusion(targets, decided)
         annotated = ~np.isnan(targets)
         counts = {"texts": len(targets), **_ledger(targets, scores), **asdict(c)}
+        if undecided:
+            counts |= {"undecided": undecided, "not_annotated": counts["not_annotated"] - undecided}
         counts["units"] = clusters.at(measure.usable(targets, scores)).count
         values = self._values(c, targets, scores)
-        intervals = classification_intervals(targets, scores, clusters, self.threshold)
-        missed, alarms = self._mistakes(ids, targets, scores)
+        intervals = classification_intervals(targets, scores, clusters, decided=decided)
+        missed, alarms = self._mistakes(ids, targets, scores, decided)
         examples = {"accuracy": missed + alarms, "f1": missed + alarms, "precision": alarms, "recall": missed}
         out_of = {"precision": c.tp + c.fp, "recall": c.positive}
         found = []
@@ -102,14 +110,15 @@ class Performance:
             found.append(_finding(name, value, n, interval, where, counts, examples.get(name, [])))
         yes = measure.gold(targets)
         share = Rate(int((yes & annotated).sum()), counts["annotated"]).value
-        found += self._against_trivial(yes, scores, annotated & ~np.isnan(scores), clusters, where, counts)
+        known = annotated & ~np.isnan(scores)
+        found += self._against_trivial(yes, scores, decided, known, clusters, where, counts)
         interval = ratio_interval(yes & annotated, annotated, clusters)
         found.append(_finding("prevalence", Measured(share), counts["annotated"], interval, where, counts))
         if counts["unanswered"]:
             for name, right in (("f1_worst", False), ("f1_best", True)):
-                filled = np.where(np.isnan(scores), yes == right, scores)
-                table = measure.confusion(targets, filled, self.threshold)
-                ends = classification_intervals(targets, filled, clusters, self.threshold)
+                filled = np.where(np.isnan(scores), yes == right, decided)
+                table = measure.confusion(targets, filled)
+                ends = classification_intervals(targets, filled, clusters)
                 found.append(
                     _finding(name, measure.f1(table), table.n, ends.get("f1", UNKNOWN), where, counts)
                 )
@@ -119,6 +128,7 @@ class Performance:
         self,
         yes: BoolArray,
         scores: FloatArray,
+        decided: FloatArray,
         known: BoolArray,
         clusters: Clusters,
         where: Mapping[str, str],
@@ -132,7 +142,7 @@ class Performance:
         if not known.any():
             return []
         yes, units = yes[known], clusters.at(known)
-        right = (scores[known] >= self.threshold) == yes
+        right = decided[known] == yes
         trivial = yes == (yes.mean() >= 0.5)
         n, ones = len(yes), np.ones(len(yes))
         value = float(right.mean() - trivial.mean())
@@ -168,11 +178,12 @@ class Performance:
             "hard_auc": measure.hard_auc(c),
         }
 
-    def _mistakes(self, ids: list[str], targets: FloatArray, scores: FloatArray) -> list[list[Mistake]]:
+    def _mistakes(
+        self, ids: list[str], targets: FloatArray, scores: FloatArray, decided: FloatArray
+    ) -> list[list[Mistake]]:
         """Texts annotated 1 and predicted 0, and the reverse: how far the score was off, and the id."""
         known, yes = measure.usable(targets, scores), measure.gold(targets)
-        predicted = scores >= self.threshold
-        both = []
+        predicted, both = decided == 1, []
         for here in (known & yes & ~predicted, known & ~yes & predicted):
             at = np.flatnonzero(here)
             off = np.abs(scores[at] - yes[at])
@@ -181,22 +192,18 @@ class Performance:
         return both
 
     def _together(
-        self, targets: FloatArray, scores: FloatArray, clusters: Clusters, where: Mapping[str, str]
+        self, targets: FloatArray, decided: FloatArray, clusters: Clusters, where: Mapping[str, str]
     ) -> Iterator[Finding]:
-        """Hamming loss over all marks and the mean F1 of the labels, targets and scores (n, k)."""
-        known = measure.usable(targets, scores)
+        """Hamming loss over all marks and the mean F1 of the labels, targets and predictions (n, k)."""
+        known = measure.usable(targets, decided)
         labels = targets.shape[1]
-        counts = {"texts": len(targets), "labels": labels, **_ledger(targets, scores)}
-        predicted = scores >= self.threshold
-        intervals = label_intervals(measure.gold(targets), predicted, known, clusters)
-        f1s = [
-            measure.f1(measure.confusion(targets[:, k], scores[:, k], self.threshold)).value
-            for k in range(labels)
-        ]
+        counts = {"texts": len(targets), "labels": labels, **_ledger(targets, decided)}
+        intervals = label_intervals(measure.gold(targets), decided == 1, known, clusters)
+        f1s = [measure.f1(measure.confusion(targets[:, k], decided[:, k])).value for k in range(labels)]
         defined = [value for value in f1s if not np.isnan(value)]
         flags = ("labels_without_positive",) if len(defined) < labels else ()
         mean = Measured(float(np.mean(defined)) if defined else np.nan, flags)
-        hamming = measure.hamming(targets, scores, self.threshold)
+        hamming = measure.hamming(targets, decided)
         yield _finding("hamming", hamming, int(known.sum()), intervals["hamming"], where, counts)
         across = "macro_f1_across_labels"
         yield _finding(across, mean, len(defined), intervals[across], where, counts)

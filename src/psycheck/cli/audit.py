@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from psycheck.cli import options as opt
-from psycheck.cli.output import ProgressLine, print_notes
+from psycheck.cli.output import ProgressLine, print_notes, span
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from psycheck.verbs.plan import Plan
 
 PLAN = Path("psycheck.toml")
+_LINES = 10  # figures of a gate on the console
+_METRICS = ("accuracy", "accuracy_over_trivial", "f1", "auc", "brier", "ece", "pass_rate", "flip_rate")
 
 
 @opt.verb("audit")
@@ -46,6 +48,8 @@ def audit_cli(
     store: str | None = None,
     export_texts: Path | None = None,
     explain_cache: bool = False,
+    dry_run: bool = False,
+    quiet: bool = False,
     json_: bool = False,
 ) -> None:
     """Audit a model: performance in and out of distribution, behaviour, fairness, length; report; gate."""
@@ -63,8 +67,11 @@ def audit_cli(
     if export_texts is not None:
         _export(whole, export_texts, plan or PLAN)
         return
-    run = _run(whole, explain_cache)
-    _print(run, whole.out or Path(), json_)
+    if dry_run:
+        _forecast(whole, json_)
+        return
+    run = _run(whole, explain_cache, quiet)
+    _print(run, whole.out or Path(), json_, quiet)
     raise typer.Exit(run.exit_code)
 
 
@@ -109,24 +116,42 @@ def _plan(
     )
 
 
-def _run(plan: "Plan", explain: bool) -> "Run":
+def _forecast(plan: "Plan", as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from psycheck.verbs.audit import dry_run, open_plan
+
+    tallies = {name: asdict(tally) for name, tally in dry_run(*open_plan(plan), plan).items()}
+    if as_json:
+        typer.echo(json.dumps(tallies, indent=1))
+        return
+    for name, tally in tallies.items():
+        typer.echo(f"{_counts(name, tally)} to score, about {span(tally['seconds'])}")
+
+
+def _run(plan: "Plan", explain: bool, quiet: bool) -> "Run":
     from contextlib import closing
 
+    from psycheck.scoring.engine import silent
     from psycheck.scoring.store import Store, default_store, why_again
     from psycheck.verbs.audit import open_plan, run_audit
 
     models, corpora = open_plan(plan)
     named: list[Any] = [*corpora, *models]
-    for one in named:
+    for one in () if quiet else named:
         print_notes(getattr(one, "notes", ()), one.name)
     if explain:
         with closing(Store(plan.store or default_store())) as store:
             for model in models:
                 typer.echo(f"cache: {why_again(store, model)}", err=True)
-    with ProgressLine() as progress:
-        return run_audit(
-            models, corpora, plan.settings, plan.out, plan.store, progress, lambda note: print_notes([note])
-        )
+    with ProgressLine() as line:
+        shown: Any = (silent, lambda note: None) if quiet else (line, lambda note: print_notes([note]))
+        run = run_audit(models, corpora, plan.settings, plan.out, plan.store, *shown)
+    for name, tally in run.environment["texts"].items() if explain else ():
+        if tally["checked"]:
+            state = f"{tally['dropped']:,} dropped" if tally["dropped"] else "unchanged"
+            typer.echo(f"cache: '{name}': {tally['checked']} stored scores checked: {state}", err=True)
+    return run
 
 
 def _export(plan: "Plan", path: Path, file: Path) -> None:
@@ -169,8 +194,15 @@ def _write_texts(texts: Iterable[str], path: Path) -> int:
     return count
 
 
-def _print(run: "Run", folder: Path, as_json: bool) -> None:
+def _counts(name: str, tally: Mapping[str, Any]) -> str:
     from psycheck.errors import counted
+
+    requested = counted(tally["asked"], "text")
+    cached = f"{tally['remembered']:,} cached, {tally['scored']:,}"
+    return f"{name}: {requested} requested, {tally['distinct']:,} distinct, {cached}"
+
+
+def _print(run: "Run", folder: Path, as_json: bool, quiet: bool) -> None:
     from psycheck.report.verdict import headlines, unanswered
 
     print_notes(note for note in run.notes if "could not be scored" in note or "incomplete" in note)
@@ -180,20 +212,31 @@ def _print(run: "Run", folder: Path, as_json: bool) -> None:
             "report": str(folder / "report.html"),
             "findings": str(folder / "findings.jsonl"),
             "texts": texts,
+            "verdict": headlines(run),
+            "metrics": [
+                {key: value for key, value in json.loads(one.as_json()).items() if key != "examples"}
+                for one in run.findings
+                if one.measure in _METRICS
+            ],
             "unanswered": unanswered(run),
-            "gates": [{"gate": gate.gate, "holds": gate.holds, "reason": gate.reason} for gate in run.gates],
+            "gates": [
+                {"gate": gate.gate, "holds": gate.holds, "reason": gate.reason, "figures": gate.lines}
+                for gate in run.gates
+            ],
             "incomplete": run.incomplete,
             "exit_code": run.exit_code,
         }
         typer.echo(json.dumps(summary, indent=1))
         return
-    for name, tally in texts.items():
-        typer.echo(
-            f"{name}: {counted(tally['asked'], 'text')} requested, {tally['distinct']:,} distinct, "
-            f"{tally['remembered']:,} cached, {tally['scored']:,} scored"
-        )
-    for sentence in [*unanswered(run), *headlines(run)]:
+    for name, tally in () if quiet else texts.items():
+        typer.echo(f"{_counts(name, tally)} scored")
+    for sentence in () if quiet else [*unanswered(run), *headlines(run)]:
         typer.echo(sentence)
-    for gate in run.gates:
+    for gate in [gate for gate in run.gates if not (quiet and gate.holds)]:
         typer.echo(f"gate {'holds' if gate.holds else 'FAILS'}: {gate.gate} ({gate.reason})")
-    typer.echo(f"report: {folder / 'report.html'}")
+        for line in gate.lines[:_LINES]:
+            typer.echo(f"  {line}")
+        if len(gate.lines) > _LINES:
+            typer.echo(f"  and {len(gate.lines) - _LINES:,} more: {folder / 'junit.xml'}")
+    if not quiet:
+        typer.echo(f"report: {folder / 'report.html'}")

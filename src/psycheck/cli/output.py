@@ -50,7 +50,7 @@ class ProgressLine:
             return
         self._last = now
         rate = done / seconds if seconds else 0.0
-        left = _span((total - done) / rate) if rate else "?"
+        left = span((total - done) / rate) if rate else "?"
         speed = f"{1 / rate:,.1f} s each" if 0 < rate < 1 else f"{rate:,.{0 if rate >= 10 else 1}f}/s"
         line = f"{name}: {done:,} of {max(total, done):,}, {speed}, {left} left"
         sys.stderr.write(f"\r\033[K{line}" if self._terminal else line + "\n")
@@ -70,7 +70,8 @@ class ProgressLine:
             sys.stderr.flush()
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """A time for people: "1 h 05 min", "2 min 10 s", "3 s"."""
     minutes, rest = divmod(int(seconds + 0.5), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -72,6 +72,24 @@ def gold(targets: FloatArray) -> BoolArray:
     return yes
 
 
+def firm(targets: FloatArray) -> FloatArray:
+    """Targets without those of exactly 0.5, which say neither yes nor no; any shape."""
+    return np.where(targets == 0.5, np.nan, targets)
+
+
+def decide(scores: FloatArray, threshold: float = 0.5, *, exclusive: bool = False) -> FloatArray:
+    """1 where a label is predicted, else 0, (n, k); NaN stays NaN.
+
+    A label is predicted if its score is at least the threshold, one of `exclusive` classes if its score is
+    the largest (of equal ones the first).
+    """
+    chosen = scores >= threshold
+    if exclusive:
+        largest = np.where(np.isnan(scores), -1.0, scores).argmax(axis=1)
+        chosen = largest[:, None] == np.arange(scores.shape[1])
+    return np.where(np.isnan(scores), np.nan, chosen)
+
+
 def confusion(targets: FloatArray, scores: FloatArray, threshold: float = 0.5) -> Confusion:
     """Count texts by annotation and prediction, targets and scores (n,)."""
     known = usable(targets, scores)

@@ -290,16 +290,21 @@ def _share_as_far(draw: Callable[[np.random.Generator], FloatArray], found: floa
 
 
 def classification_intervals(
-    targets: FloatArray, scores: FloatArray, clusters: Clusters, threshold: float = 0.5
+    targets: FloatArray,
+    scores: FloatArray,
+    clusters: Clusters,
+    threshold: float = 0.5,
+    decided: FloatArray | None = None,
 ) -> dict[str, Interval]:
     """Intervals of the figures of one label, targets and scores (n,), NaN where unknown.
 
+    `decided` are the predictions, 0 or 1, where the threshold alone does not make them.
     The expected calibration error has none: chance alone makes it larger, by an amount that depends on the
     unknown curve, and no method tried covers in 93 % of corpora.
     """
     known = usable(targets, scores)
     y, given, clusters = gold(targets[known]), scores[known], clusters.at(known)
-    called = given >= threshold
+    called = given >= threshold if decided is None else decided[known] == 1
     n = len(y)
     if not n:
         return {}

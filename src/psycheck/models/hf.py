@@ -55,6 +55,7 @@ class HfModel(Transformer):
     labels: tuple[str, ...]
     activation: str
     columns: tuple[int, ...]
+    exclusive: bool
     trained_on: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -161,6 +162,7 @@ def open_hf(target: str, options: ModelOptions) -> HfModel:
         labels=kept.labels,
         activation=activation,
         columns=kept.columns,
+        exclusive=kept.exclusive,
         trained_on=(corpus,) if isinstance(corpus, str) else (),
         notes=notes,
     )

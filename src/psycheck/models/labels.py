@@ -37,6 +37,7 @@ class Kept:
     columns: tuple[int, ...]
     labels: tuple[str, ...]
     notes: tuple[str, ...]
+    exclusive: bool
 
     def __str__(self) -> str:
         return ",".join(f"{column}={label}" for column, label in zip(self.columns, self.labels, strict=True))
@@ -54,7 +55,11 @@ def kept_columns(
         if options.positive is None and not nameless(classes[kept]):
             yes, no = classes[kept], classes[1 - kept]
             notes = (f"Guessed that class '{yes}' is 1 and '{no}' is 0 (?positive=NAME).",)
-    return Kept(columns, column_names([classes[i] for i in columns], options.label, where=where), notes)
+    exclusive &= len(columns) > 1
+    if exclusive:
+        notes = ("Its classes are exclusive: the largest score decides, not the threshold (?positive=NAME).",)
+    names = column_names([classes[i] for i in columns], options.label, where=where)
+    return Kept(columns, names, notes, exclusive)
 
 
 def positive_class(classes: Sequence[str], wanted: str | None, *, ordered: bool, where: str) -> int:

@@ -37,6 +37,7 @@ class PythonModel:
     parts: Mapping[str, str]
     notes: tuple[str, ...]
     batch: int
+    exclusive: bool
     function: Callable[[list[str]], Any] = field(repr=False)
     reader: Callable[[list[str]], Any] | None = field(repr=False)
 
@@ -128,6 +129,7 @@ def _wrapped(thing: Any, options: ModelOptions, *, name: str, source: str | None
         parts=parts | {"labels": ",".join(labels)},
         notes=notes,
         batch=options.batch or int(getattr(thing, "batch", None) or BATCH),
+        exclusive=len(labels) > 1 and bool(getattr(thing, "exclusive", False)),
         function=function,
         reader=getattr(thing, "read", None),
     )

@@ -45,6 +45,7 @@ class SklearnModel:
     fingerprint: str
     parts: Mapping[str, str]
     columns: tuple[int, ...]
+    exclusive: bool
     batch: int
     pipeline: Any = field(repr=False)
     notes: tuple[str, ...] = ()
@@ -92,6 +93,7 @@ def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
         fingerprint=hashed_parts(parts),
         parts=parts,
         columns=kept.columns,
+        exclusive=kept.exclusive,
         batch=options.batch or BATCH,
         pipeline=pipeline,
         notes=kept.notes,

@@ -58,7 +58,7 @@ def case_groups(run: Run) -> tuple[CaseGroup, ...]:
         more = f" and {count(len(ids) - PRINTED)} more in findings.jsonl" if len(ids) > PRINTED else ""
         check, failing = rates.get(head), ", ".join(ids[:PRINTED]) + more
         about = f"{passing(check)}{unedited(check)}" if check and check.tested else ""
-        out.append(CaseGroup(*head, tally, tuple(map(_case, cases)), failing, check, about))
+        out.append(CaseGroup(*head, tally, _cases(run, cases), failing, check, about))
     return tuple(out)
 
 
@@ -72,7 +72,7 @@ def pair_cases(run: Run) -> dict[tuple[str, str, str], tuple[Case, ...]]:
     """The shown gender pairs whose decision changes, by label, model and corpus, the largest change first."""
     pairs = sorted((c for c in run.shown if c.suite == PAIRS), key=lambda c: (-_change(c), natural(c.id)))
     heads = grouped(pairs, lambda c: (c.check, c.model, c.corpus))
-    return {head: tuple(map(_case, cases)) for head, cases in heads.items()}
+    return {head: _cases(run, cases) for head, cases in heads.items()}
 
 
 def _of_checks(run: Run) -> list[Shown]:
@@ -95,12 +95,18 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> Markup:
     return out + (rest if len(rest) <= most else f"{rest[:most]} …")
 
 
-def _case(case: Shown) -> Case:
-    before, after = (
-        "no answer" if value != value else decimal(value, 2) for value in (case.before, case.after)
-    )
-    text = None if case.text is None else marked(case.text, case.spans)
-    return Case(case.id, case.outcome, f"{before} → {after}", text)
+def _cases(run: Run, cases: Sequence[Shown]) -> tuple[Case, ...]:
+    """Rows with as many digits, at least two, as keep both scores on their side of the threshold."""
+    threshold, out = run.plan.get("threshold", 0.5), []
+    for case in cases:
+        both = (case.before, case.after)
+        sides = [value >= threshold for value in both]
+        fits = (d for d in range(2, 17) if [round(value, d) >= threshold for value in both] == sides)
+        digits = next(fits, 17)
+        before, after = ("no answer" if value != value else decimal(value, digits) for value in both)
+        text = None if case.text is None else marked(case.text, case.spans)
+        out.append(Case(case.id, case.outcome, f"{before} → {after}", text))
+    return tuple(out)
 
 
 def _change(case: Shown) -> float:

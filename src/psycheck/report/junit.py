@@ -52,9 +52,11 @@ def junit(run: Run) -> str:
     if run.gates:
         suite = suite_of("gates")
         for gate in run.gates:
-            one = _case(suite, gate.gate)
+            one, lines = _case(suite, gate.gate), "\n".join(gate.lines)
             if not gate.holds:
-                _failure(one, gate.reason, "\n".join(map(_line, gate.failing)))
+                _failure(one, gate.reason, lines)
+            elif lines:
+                Xml.SubElement(one, "system-out").text = _legal(lines)
     for suite in (*root, root):
         for key, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
             suite.set(key, str(len(suite.findall(f".//{tag}"))))
@@ -70,11 +72,6 @@ def _case(suite: Xml.Element, name: str) -> Xml.Element:
 
 def _failure(case: Xml.Element, message: str, text: str) -> None:
     Xml.SubElement(case, "failure", message=_legal(message), type="gate").text = _legal(text) or None
-
-
-def _line(finding: Finding) -> str:
-    where = ", ".join(f"{key} {value}" for key, value in finding.where.items() if key != "title" and value)
-    return f"{finding.measure} {plain(finding)}, n {count(finding.n)}: {where}"
 
 
 def _identity(finding: Finding) -> tuple[object, ...]:

@@ -62,9 +62,7 @@ def _shown(
     )
     originals = _originals(picked, corpora) if edit else {}
     for row in picked.iter_rows(named=True):
-        before, after = (round(row[key], 4) for key in ("before", "after"))
-        same = {key: row[key] for key in (*names, "id", "variant")}
-        case = Shown(before=before, after=after, **same)
+        case = Shown(**{key: row[key] for key in (*names, "id", "variant", "before", "after")})
         if edit:
             edited = edit(case, *originals[case.corpus, case.id])
             case = replace(case, text=edited.text, spans=edited.spans)

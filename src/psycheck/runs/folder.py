@@ -18,7 +18,8 @@ from psycheck.run import GateResult, OwnAudit, Run, Shown
 def save_run(run: Run, folder: Path, pages: Mapping[str, str]) -> None:
     """Write a run into its folder; `pages` are further files (report.html, junit.xml) by name.
 
-    findings.jsonl is written last and by renaming, so that a folder that has it is whole.
+    findings.jsonl is written last and by renaming, so that a folder that has it is whole. Tables of the run
+    that was there before are removed once the new ones are written.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -35,9 +36,11 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str]) -> None:
             ],
             "own_audits": [asdict(audit) for audit in run.own_audits],
         }
-        (folder / "run.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False), "utf-8")
         for name, table in run.tables.items():
             table.write_parquet(folder / f"{name}.parquet")
+        for name in _tables_before(folder) - run.tables.keys():
+            (folder / f"{name}.parquet").unlink(missing_ok=True)
+        (folder / "run.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False), "utf-8")
         with (folder / "shown.jsonl").open("w", encoding="utf-8") as file:
             for case in run.shown:
                 facts = {k: None if v != v else v for k, v in asdict(case).items()}  # JSON has no NaN
@@ -47,6 +50,15 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str]) -> None:
         write_csv(run.findings, folder / "findings.csv")
         write_jsonl(run.findings, folder / "findings.jsonl.part")
         (folder / "findings.jsonl.part").replace(folder / "findings.jsonl")
+
+
+def _tables_before(folder: Path) -> set[str]:
+    """The tables that the run in a folder wrote, by its own list: other files are the user's."""
+    try:
+        named = json.loads((folder / "run.json").read_text("utf-8")).get("tables", ("cases", "predictions"))
+        return {name for name in named if Path(name).name == name}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return set()
 
 
 def open_run(folder: str | Path) -> Run:
@@ -64,6 +76,7 @@ def open_run(folder: str | Path) -> Run:
         raw = json.loads((folder / "run.json").read_text("utf-8"))
         for gate in raw["gates"]:
             gate["failing"] = tuple(finding_of(json.dumps(finding)) for finding in gate["failing"])
+            gate["lines"] = tuple(gate.get("lines", ()))  # absent in older folders
         for audit in raw.setdefault("own_audits", []):  # absent in older folders
             measures = [{**measure, "keys": tuple(measure["keys"])} for measure in audit["measures"]]
             audit["measures"] = tuple(Measure(**measure) for measure in measures)

@@ -1,25 +1,42 @@
 """Gates: bounds on findings that decide the exit code."""
 
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Annotated
 
+from psycheck.audits.measured import measured_rate
 from psycheck.errors import BadInput, nearest
 from psycheck.finding import Finding
-from psycheck.measure import Measure, measure_of
-from psycheck.run import GateResult
+from psycheck.measure import Measure, described, measure_of
+from psycheck.measures.fairness import Rate
+from psycheck.report.numbers import count, plain
+from psycheck.run import GateResult, Run
+from psycheck.settings.reader import AT_LEAST_0
 
 _GATE = re.compile(
-    r"\s*(?P<measure>\w+)\s*(?P<sign>>=|<=|>|<)\s*(?P<bound>-?\d*\.?\d+%?)\s*(?:where\s+(?P<where>.+))?$"
+    r"\s*(?P<measure>\w+(?:\.(?:low|high))?)\s*(?P<sign>>=|<=|>|<)\s*(?P<bound>-?\d*\.?\d+%?)\s*(?:where\s+(?P<where>.+))?$"
 )
-_ALLOWED = "MEASURE >= BOUND [where KEY=VALUE [and KEY=VALUE …]], for example: pass_rate>=0.7 where kind=DIR"
+_ALLOWED = (
+    "MEASURE >= BOUND [where KEY=VALUE [and KEY=VALUE …]], for example: pass_rate>=0.7 where kind=DIR; "
+    "MEASURE.low and MEASURE.high are the ends of the 95 % interval"
+)
+_ROUNDING = 1e-12
+_SHARES = {"accuracy": "annotated", "pass_rate": "generated"}  # what `unanswered` is a share of
+_MARKED = {"corpora": "the texts or labels of corpus", "suites": "the checks of suite"}
+_SETTINGS = ("threshold", "variants", "fit", "swap", "swap_person")  # decide what a figure means
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A bound on every finding of one measure that fits `where`."""
+    """A bound on every finding of one measure that fits `where`.
+
+    The measure may end in `.low` or `.high`, the ends of its interval; `tolerance` is how much worse than
+    the baseline a figure may be.
+    """
 
     measure: str
     min: float | None = None
@@ -27,12 +44,25 @@ class Gate:
     strict: bool = False
     where: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     no_worse_than: str | None = None
+    tolerance: Annotated[float, AT_LEAST_0] = 0.0
+
+    @property
+    def name(self) -> str:
+        """The measure without the end of its interval."""
+        return self.measure.partition(".")[0]
+
+    def figure(self, finding: Finding) -> float:
+        """The value that is compared, or the end of the interval; NaN if there is no interval."""
+        end = self.measure.partition(".")[2]
+        ends = finding.interval or (math.nan, math.nan)
+        return ends[end == "high"] if end else finding.value
 
     def __str__(self) -> str:
         equal = "" if self.strict else "="
         bounds = [f">{equal}{self.min:g}"] if self.min is not None else []
         bounds += [f"<{equal}{self.max:g}"] if self.max is not None else []
-        bounds += [f"no worse than {self.no_worse_than}"] if self.no_worse_than else []
+        within = f" by more than {self.tolerance:g}" if self.tolerance else ""
+        bounds += [f"no worse than {self.no_worse_than}{within}"] if self.no_worse_than else []
         where = " and ".join(f"{key}={value}" for key, value in self.where.items())
         bound = " and ".join(bounds)
         space = " " if bound.startswith("no") else ""
@@ -69,10 +99,12 @@ def check_gates(gates: Iterable[Gate], measures: Collection[str | Measure], tags
     """
     entries = [measure_of(one) if isinstance(one, str) else one for one in measures]
     known = {measure.name: measure for measure in entries}
+    if known.keys() & _SHARES:
+        known["unanswered"] = measure_of("unanswered")
     for gate in gates:
-        if gate.measure not in known:
+        if gate.name not in known or gate.measure.partition(".")[2] not in ("", "low", "high"):
             raise _no_measure(gate, known)
-        measure = known[gate.measure]
+        measure = known[gate.name]
         _refuse_key(gate, {*measure.keys, *(tags if measure.tagged else ())})
         if gate.no_worse_than and measure.better == "none":
             raise BadInput(
@@ -95,6 +127,28 @@ def refuse_own_baseline(gates: Iterable[Gate], out: Path | None) -> None:
             )
 
 
+def refuse_incomparable(gates: Iterable[Gate], runs: Mapping[str, Run], now: Run) -> None:
+    """Refuse a baseline run whose texts, suites or settings differ: its figures do not mean the same."""
+    for gate in [gate for gate in gates if gate.no_worse_than]:
+        then, only = runs[gate.no_worse_than or ""], gate.where.get("corpus", "").casefold()
+        differ = [
+            f"{what} '{name}'"
+            for kind, what in _MARKED.items()
+            for name, mark in now.environment[kind].items()
+            if mark != then.environment.get(kind, {}).get(name, mark)
+            and (kind != "corpora" or only in ("", name.casefold()))
+        ]
+        pairs = {key: (then.plan.get(key, now.plan[key]), now.plan[key]) for key in _SETTINGS}
+        differ += [f"{key} ({old} → {new})" for key, (old, new) in pairs.items() if old != new]
+        if differ:
+            raise BadInput(
+                f"the baseline run cannot be compared with this one: they differ in {', '.join(differ)}",
+                where=str(gate),
+                allowed="a baseline with the same texts, suites and settings",
+                do=f"audit the earlier model again in the same way, with --out {gate.no_worse_than}",
+            )
+
+
 def judge_gates(
     gates: Sequence[Gate],
     findings: Sequence[Finding],
@@ -102,14 +156,26 @@ def judge_gates(
     more: Iterable[Measure] = (),
 ) -> tuple[GateResult, ...]:
     """Apply every gate to the findings; `earlier` maps a baseline run's name to its findings."""
-    outside, runs = tuple(more), earlier or {}
-    return tuple(_judge(gate, findings, runs.get(gate.no_worse_than or "", ()), outside) for gate in gates)
+    outside = tuple(more)
+    runs = {name: _with_shares(then) for name, then in (earlier or {}).items()}
+    now = _with_shares(findings)
+    return tuple(_judge(gate, now, runs.get(gate.no_worse_than or "", ()), outside) for gate in gates)
+
+
+def _with_shares(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, and the shares of texts that the model gave no usable answer to."""
+    shares = [
+        measured_rate("unanswered", Rate(one.counts["unanswered"], one.counts[of]), one.where)
+        for one in findings
+        if (of := _SHARES.get(one.measure)) and one.counts.get(of) and "unanswered" in one.counts
+    ]
+    return [*findings, *shares]
 
 
 def _judge(
     gate: Gate, findings: Sequence[Finding], then: Sequence[Finding], more: Sequence[Measure]
 ) -> GateResult:
-    measured = [finding for finding in findings if finding.measure == gate.measure]
+    measured = [finding for finding in findings if finding.measure == gate.name]
     if not measured:
         raise _no_measure(gate, {finding.measure for finding in findings})
     wanted = {key: value.casefold() for key, value in gate.where.items()}
@@ -117,17 +183,29 @@ def _judge(
     if not met:
         _refuse_key(gate, {key for finding in measured for key in finding.where})
         return GateResult(str(gate), False, 0, (), "no finding matches; what is not tested does not pass")
-    if untested := tuple(finding for finding in met if not finding.tested):
-        return GateResult(str(gate), False, len(met), untested, f"{len(untested)} of {len(met)} not tested")
     # A single model is compared with a single model; among several, each with the one of the same name.
     named = any(len({f.where.get("model", "") for f in some} - {""}) > 1 for some in (then, met))
     before = {_key(finding, named): finding for finding in then if finding.tested}
-    if gate.no_worse_than and (alone := tuple(f for f in met if _key(f, named) not in before)):
-        reason = f"{len(alone)} of {len(met)} have no counterpart in {gate.no_worse_than}"
-        return GateResult(str(gate), False, len(met), alone, reason)
-    failing = tuple(f for f in met if not _holds(gate, f, before.get(_key(f, named)), more))
-    share = f"{len(failing)} of {len(met)} outside" if failing else f"all {len(met)} within"
-    return GateResult(str(gate), not failing, len(met), failing, f"{share} the bound")
+    baselines = [before.get(_key(finding, named)) for finding in met]
+
+    def failed(which: Iterable[bool], reason: str) -> GateResult:
+        rows = [k for k, fails in enumerate(which) if fails]
+        lines = tuple(_line(met[k], baselines[k]) for k in rows)
+        reason = f"{len(rows)} of {len(met)} {reason}"
+        return GateResult(str(gate), False, len(met), tuple(met[k] for k in rows), reason, lines)
+
+    if any(untested := [not finding.tested for finding in met]):
+        return failed(untested, "not tested")
+    if gate.no_worse_than and None in baselines:
+        return failed([one is None for one in baselines], f"have no counterpart in {gate.no_worse_than}")
+    measure = measure_of(gate.name, more) if gate.no_worse_than else described(gate.name)
+    margins = [_margin(gate, f, baseline, measure) for f, baseline in zip(met, baselines, strict=True)]
+    # A strict bound is not met by the bound itself, and a figure without an interval has no lower end.
+    if any(outside := [not (m > 0 if gate.strict else m >= 0) for m in margins]):
+        return failed(outside, "outside the bound")
+    near = margins.index(min(margins))
+    line = _line(met[near], baselines[near])
+    return GateResult(str(gate), True, len(met), (), f"all {len(met)} within the bound", (line,))
 
 
 def _no_measure(gate: Gate, known: Iterable[str]) -> BadInput:
@@ -148,13 +226,24 @@ def _refuse_key(gate: Gate, known: Iterable[str]) -> None:
             )
 
 
-def _holds(gate: Gate, finding: Finding, baseline: Finding | None, more: Sequence[Measure]) -> bool:
-    value = finding.value
-    if gate.min is not None and (value <= gate.min if gate.strict else value < gate.min):
-        return False
-    if gate.max is not None and (value >= gate.max if gate.strict else value > gate.max):
-        return False
-    return baseline is None or not measure_of(gate.measure, more).worsened(baseline.value, value)
+def _margin(gate: Gate, finding: Finding, baseline: Finding | None, measure: Measure) -> float:
+    """How far a figure is inside the nearest of the bounds, below 0 outside; NaN if there is no figure."""
+    value = gate.figure(finding)
+    margins = [value - gate.min] if gate.min is not None else []
+    margins += [gate.max - value] if gate.max is not None else []
+    if baseline is not None:
+        room = gate.tolerance - measure.loss(gate.figure(baseline), value)
+        room = 0.0 if abs(room) < _ROUNDING else room
+        # As good as the baseline is no worse, even where a strict bound stands beside it.
+        margins.append(math.inf if gate.strict and room == 0 else room)
+    return math.nan if any(map(math.isnan, margins)) else min(margins, default=math.inf)
+
+
+def _line(one: Finding, baseline: Finding | None) -> str:
+    """A figure with its interval, its n and its baseline, and what it describes."""
+    then = f", baseline {plain(baseline)}" if baseline else ""
+    where = ", ".join(f"{key} {value}" for key, value in one.where.items() if key != "title" and value)
+    return f"{one.measure} {plain(one)}, n {count(one.n)}{then}: {where}"
 
 
 def _key(finding: Finding, named: bool) -> tuple[object, ...]:

@@ -24,6 +24,7 @@ from psycheck.scoring.engine import (
     Sleep,
     Tally,
     gather,
+    of_all_sizes,
     patiently,
     score_once,
     silent,
@@ -32,6 +33,7 @@ from psycheck.scoring.engine import (
 from psycheck.scoring.store import Store, default_store
 from psycheck.scoring.view import RememberedScores
 
+_TIMED = 16  # items that are scored to estimate how long all take
 VECTORS = 64  # about how many vectors are computed and committed at once
 MOST_KEPT = 100_000  # texts; the vectors of more at once are not kept (MiniLM: 150 MB)
 
@@ -94,6 +96,35 @@ def not_scored(
                     if (key := digest_of(item)) not in met:
                         met.add(key)
                         yield item
+
+
+def forecast(
+    models: Iterable[Model], pieces: Callable[[], Iterable[Piece]], store: Path | None
+) -> dict[str, Tally]:
+    """What scoring would take, by model name: `scored` counts the items to score, `seconds` is an estimate.
+
+    The estimate comes from a few items of all sizes; their scores are stored.
+    """
+    tallies = {}
+    with closing(Store(store or default_store())) as kept:
+        for model in models:
+            view, tally = RememberedScores(kept, model, model.labels), Tally()
+            met: set[int] = set()
+            sample: list[Item] = []
+            for _, asked, items in gather(pieces()):
+                todo = unknown(view, items)
+                fresh = [item for item in todo.items if hash(item) not in met]
+                met.update(map(hash, fresh))
+                tally.asked += asked
+                tally.remembered += len(todo.met)
+                tally.scored += len(fresh)
+                sample = sample or (of_all_sizes(fresh, _TIMED) if fresh else [])
+            tally.distinct = tally.remembered + tally.scored
+            if sample:
+                spent = score_once([(model, view)], [(1.0, sample)])[model.name].seconds
+                tally.seconds = spent / len(sample) * tally.scored
+            tallies[model.name] = tally
+    return tallies
 
 
 def encode_once(

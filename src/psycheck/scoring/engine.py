@@ -3,23 +3,29 @@
 A failure that may pass (a time-out, a rate limit) is waited for and never halves a batch. A batch that fails
 for another reason is halved until the items at fault stand alone. An item that fails is not stored, so the
 next run tries it again.
+
+The fingerprint of a Python model does not cover the files that its code reads, so a few stored scores are
+computed anew; if they changed, all stored scores of the model are dropped.
 """
 
 import random
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from itertools import count, islice, repeat
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.errors import ModelFailure, PsycheckError, TransientFailure
-from psycheck.model import Item, Model, Reply, Replying, digests_of, sizes_of
+from psycheck.errors import ModelFailure, PsycheckError, PsycheckWarning, TransientFailure, counted
+from psycheck.model import FloatArray, Item, Model, Reply, Replying, digests_of, sizes_of
 from psycheck.models.output import checked_scores
+from psycheck.models.python_object import PythonModel
 from psycheck.scoring.view import RememberedScores, reason_of
 
 BUDGET = 64 * 2**20  # bytes of text held at once
@@ -30,6 +36,8 @@ TRANSIENT = (TransientFailure, TimeoutError, ConnectionError)
 RETRIES = 6  # waits of about 1, 2, 4 … 32 seconds: more than the minute over which servers count requests
 _LONGEST_WAIT = 120.0  # seconds, whatever a server asks for
 _SAMPLE = 16  # items of all sizes that a model must fail on before it counts as broken
+_PROBE = 8  # stored items of all sizes whose scores are checked
+_SAME = 1e-4  # scores that differ by less are the same: padding and threads move the last digits
 
 Sleep = Callable[[float], None]
 T = TypeVar("T")
@@ -37,13 +45,18 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the items that the audits asked for."""
+    """What became of the items that the audits asked for.
+
+    `checked` stored scores were computed anew; where these had changed, `dropped` stored scores were removed.
+    """
 
     asked: int = 0
     distinct: int = 0
     remembered: int = 0
     scored: int = 0
     failed: int = 0
+    checked: int = 0
+    dropped: int = 0
     seconds: float = 0.0
 
 
@@ -95,8 +108,10 @@ def score_once(
             begun = time.monotonic()
             todo, tally = unknown(view, items), tallies[model.name]
             tally.asked += asked
-            tally.distinct += len(items)
-            tally.remembered += len(items) - len(todo.items)
+            if isinstance(model, PythonModel) and todo.met:
+                todo = _probed(model, view, items, todo, tally, sleep)
+            tally.distinct += len(todo.items) + len(todo.met)
+            tally.remembered += len(todo.met)
             planned = int((tally.scored + len(todo.items)) / max(share, 1e-9))
             for batch in _batches(model, view, todo):
                 _score_batch(model, view, batch, tally, sleep)
@@ -123,10 +138,11 @@ def patiently(call: Callable[[], T], name: str, sleep: Sleep = time.sleep) -> T:
 
 
 class _Todo(NamedTuple):
-    """Items to score, with their hashes, (n, 2), where these are known already."""
+    """Items to score, their hashes, (n, 2), where these are known already, and stored items met just now."""
 
     items: list[Item]
     hashes: NDArray[np.uint64] | None
+    met: Sequence[Item] = ()
 
     def take(self, rows: NDArray[np.int64]) -> "_Todo":
         """Some of them, in this order."""
@@ -144,8 +160,57 @@ def unknown(view: RememberedScores, items: list[Item]) -> _Todo:
     known = rows >= 0
     if not known.any():
         return _Todo(items, hashes)
-    view.meet([items[i] for i in np.flatnonzero(known).tolist()], rows[known])
-    return _Todo(items, hashes).take(np.flatnonzero(~known))
+    met = view.meet([items[i] for i in np.flatnonzero(known).tolist()], rows[known])
+    return _Todo(items, hashes).take(np.flatnonzero(~known))._replace(met=met)
+
+
+def _probed(
+    model: Model, view: RememberedScores, items: list[Item], todo: _Todo, tally: Tally, sleep: Sleep
+) -> _Todo:
+    """Compute a few stored scores anew; if they changed, drop what is stored and list the items again.
+
+    A model that never gives the same score twice has changed if the store is much further off than that.
+    """
+    sample = of_all_sizes(todo.met, _PROBE)
+    size = getattr(model, "batch", None) or BATCH
+
+    def anew() -> FloatArray:
+        parts = [sample[start : start + size] for start in range(0, len(sample), size)]
+        return np.concatenate([patiently(partial(model.score, part), model.name, sleep) for part in parts])
+
+    try:
+        now = anew()
+        gap = _gap(now, view.of(sample))
+        changed = gap > _SAME and gap > 4 * _gap(now, anew())
+    except (PsycheckError, KeyboardInterrupt, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's model may raise anything
+        note = f"model '{model.name}': its stored scores could not be checked: {reason_of(error)}"
+        warnings.warn(note, PsycheckWarning, stacklevel=2)
+        return todo
+    tally.checked += len(sample)
+    if not changed:
+        return todo
+    dropped = view.forget()
+    tally.dropped += dropped
+    note = (
+        f"model '{model.name}' gives other scores than before (by up to {min(gap, 1.0):.2g}): "
+        f"{counted(dropped, 'stored score')} dropped, every text is scored again"
+    )
+    warnings.warn(note, PsycheckWarning, stacklevel=2)
+    return unknown(view, items)
+
+
+def of_all_sizes(items: Sequence[Item], most: int) -> list[Item]:
+    """A few items, always the same, from the shortest to the longest."""
+    places = np.unique(np.linspace(0, len(items) - 1, most).astype(np.int64))
+    return [items[i] for i in np.argsort(sizes_of(items), kind="stable")[places].tolist()]
+
+
+def _gap(some: FloatArray, others: FloatArray) -> float:
+    """The largest difference of scores, (n, k); infinite where only one is NaN."""
+    off = np.where(np.isnan(some) & np.isnan(others), 0.0, np.abs(some - others))
+    return float(np.where(np.isnan(off), np.inf, off).max())
 
 
 def _batches(model: Model, view: RememberedScores, todo: _Todo) -> Iterator[_Todo]:

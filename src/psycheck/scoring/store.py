@@ -99,6 +99,14 @@ class Store:
             self._db.executemany("INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?)", replies)
         return int(added or 0)
 
+    def drop(self, model: int, last: int) -> int:
+        """Remove the batches of a model up to one id, whole or not at all; returns their number of items."""
+        chosen = "FROM batch WHERE model = ? AND id <= ?"
+        with self._clear_errors(), self._transaction():
+            (items,) = self._db.execute(f"SELECT coalesce(sum(size), 0) {chosen}", (model, last)).fetchone()
+            self._db.execute(f"DELETE {chosen}", (model, last))
+        return int(items)
+
     def batches(self, model: int, after: int = 0) -> Iterator[tuple[int, Batch]]:
         """The batches of a model that came after the one with a given id, with their ids."""
         with self._clear_errors():

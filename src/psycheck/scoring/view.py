@@ -28,6 +28,7 @@ class RememberedScores:
         self._reader = model if isinstance(model, Replying) else None
         self.model = model.name
         self.labels = names
+        self.exclusive = bool(getattr(model, "exclusive", False))
         self.number = store.enter(model)
         self.complaints: Counter[str] = Counter()  # why items could not be scored
         self._store = store
@@ -44,6 +45,7 @@ class RememberedScores:
         self._met = 0
         self._shared: set[int] = set()  # marks that two items have in common
         self.refresh()
+        self._first = self._last  # what came later is of this run, or of another one beside it
 
     def __len__(self) -> int:
         """How many items have scores."""
@@ -78,11 +80,25 @@ class RememberedScores:
             self._listed = self._count
         return self._by_hash.find(wanted, self._items)
 
-    def meet(self, items: Sequence[Item], rows: NDArray[np.int64]) -> None:
-        """Find items at these rows by Python's hash from now on, so that judging need not hash them again."""
+    def meet(self, items: Sequence[Item], rows: NDArray[np.int64]) -> list[Item]:
+        """Find items at these rows by Python's hash from now on, so that judging need not hash them again.
+
+        Returns those that this run meets for the first time.
+        """
         marks = _marks(items)
         new = self._by_mark.find(marks, self._marks) != rows
         self._enter(marks[new], rows[new])
+        return [items[i] for i in np.flatnonzero(new).tolist()]
+
+    def forget(self) -> int:
+        """Drop all scores that the store held when this run began; returns their number."""
+        dropped = self._store.drop(self.number, self._first)
+        self._own.clear()
+        self._shared.clear()
+        self._by_hash, self._by_mark = Lookup(), Lookup()
+        self._first = self._last = self._count = self._listed = self._met = 0
+        self.refresh()
+        return dropped
 
     def of(self, items: Sequence[Item]) -> FloatArray:
         """The scores, (n, k); NaN where there is none."""

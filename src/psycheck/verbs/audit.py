@@ -11,17 +11,24 @@ from psycheck.corpora.cautions import cheap_cautions
 from psycheck.corpora.open import CorpusLike, open_corpora, open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted, nearest
-from psycheck.finding import Finding, Findings
+from psycheck.finding import Findings
 from psycheck.model import Audit, Model
 from psycheck.models.open import open_awaited, open_model
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
 from psycheck.runs.examples import shown_cases, shown_pairs
 from psycheck.runs.folder import open_run
-from psycheck.runs.gates import Gate, check_gates, judge_gates, parse_gate, refuse_own_baseline
+from psycheck.runs.gates import (
+    Gate,
+    check_gates,
+    judge_gates,
+    parse_gate,
+    refuse_incomparable,
+    refuse_own_baseline,
+)
 from psycheck.runs.pages import save
-from psycheck.scoring.answers import Answers, answers, not_scored
-from psycheck.scoring.engine import Progress, silent
+from psycheck.scoring.answers import Answers, answers, forecast, not_scored
+from psycheck.scoring.engine import Progress, Tally, silent
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.jobs import Prepared, is_own, own_audits, prepare, split_audits
 from psycheck.verbs.plan import Plan, Settings, settings_of
@@ -93,9 +100,12 @@ def run_audit(
     `more_audits` are audit objects besides those that the settings name.
     """
     refuse_own_baseline(settings.gates, out)
-    before = {gate.no_worse_than: _baseline(gate) for gate in settings.gates if gate.no_worse_than}
+    earlier = {gate.no_worse_than: _baseline(gate) for gate in settings.gates if gate.no_worse_than}
     prepared = prepare(models, corpora, settings, more_audits)
     check_gates(settings.gates, prepared.measures, prepared.tags)
+    if earlier:
+        marks = environment_of(models, prepared.corpora, prepared.suites)
+        refuse_incomparable(settings.gates, earlier, Run(_plan_of(prepared, settings), marks, Findings()))
     for note in prepared.notes:
         say(note)
     pieces = prepared.pieces()
@@ -103,6 +113,7 @@ def run_audit(
         run = replace(_judged(prepared, found, settings), folder=out)
     try:
         own = [measure for audit in run.own_audits for measure in audit.measures]
+        before = {name: run.findings for name, run in earlier.items()}
         run = replace(run, gates=judge_gates(settings.gates, run.findings, before, own))
     except BadInput as error:  # the gate names something that does not exist
         error.do = f"correct the gate; the report is in {out / 'report.html'}" if out else error.do
@@ -111,6 +122,13 @@ def run_audit(
         if out is not None:
             save(run, out)
     return run
+
+
+def dry_run(models: Sequence[Model], corpora: Sequence[Corpus], plan: Plan) -> dict[str, Tally]:
+    """How many texts an audit would score with each model, and about how long that takes."""
+    prepared = prepare(models, corpora, plan.settings)
+    check_gates(plan.settings.gates, prepared.measures, prepared.tags)
+    return forecast(models, prepared.pieces, plan.store)
 
 
 def texts_to_score(plan: Plan) -> Iterator[str]:
@@ -179,13 +197,16 @@ def _failures(found: Answers) -> Iterator[str]:
         for reason, count in view.complaints.items():
             yield f"model '{view.model}': {counted(count, 'text')} could not be scored: {reason}"
     for name, tally in found.tallies.items():
+        if tally.dropped:
+            scores = counted(tally.dropped, "stored score")
+            yield f"model '{name}' gives other scores than before: {scores} dropped, every text scored again"
         if tally.failed:
             texts = counted(tally.failed, "text")
             yield f"model '{name}': {texts} could not be scored; the run is incomplete"
 
 
-def _baseline(gate: Gate) -> tuple[Finding, ...]:
-    """The findings of the run that a gate refers to."""
+def _baseline(gate: Gate) -> Run:
+    """The run that a gate refers to."""
     folder = Path(gate.no_worse_than or "")
     if not folder.exists():
         raise BadInput(
@@ -194,4 +215,4 @@ def _baseline(gate: Gate) -> tuple[Finding, ...]:
             allowed="the folder of a finished run",
             do=f"create it first: run the same audit without this gate, with --out {folder}",
         )
-    return open_run(folder).findings
+    return open_run(folder)

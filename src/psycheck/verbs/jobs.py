@@ -89,6 +89,11 @@ def prepare(
     for what, named, do in (
         ("model", [model.name for model in models], "append ?name=NAME to the model"),
         ("corpus", [corpus.name for corpus in corpora], "write NAME=PATH"),
+        (
+            "suite",
+            [one.suite.name for one in audits if isinstance(one, Behaviour)],
+            "set `name` in the suite file",
+        ),
         ("audit", [audit.name for audit in audits], "name each audit once"),
     ):
         for name in named:

@@ -159,6 +159,8 @@ def _beside(gate: Gate, home: Path, place: str) -> Gate:
     """Find the baseline run of a gate relative to the plan."""
     if (gate.min, gate.max, gate.no_worse_than) == (None, None, None):
         raise BadInput("the gate has no bound", where=place, allowed="min, max or no_worse_than")
+    if gate.tolerance and not gate.no_worse_than:
+        raise BadInput("the gate has a tolerance but no baseline", where=place, allowed="no_worse_than = RUN")
     return replace(gate, no_worse_than=str(home / gate.no_worse_than)) if gate.no_worse_than else gate
 
 

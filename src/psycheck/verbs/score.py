@@ -8,6 +8,7 @@ import polars as pl
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
+from psycheck.measures.classification import decide
 from psycheck.model import Model, digest_of
 from psycheck.models.score_file import SILVER
 from psycheck.runs.folder import writing
@@ -33,19 +34,21 @@ def score_corpus(
 ) -> tuple[pl.DataFrame, int]:
     """A table of ids with a score per label (null: no usable answer), and how many texts failed.
 
-    With a threshold it also has a column NAME_silver of 0 and 1 for each label. The last column, `text_hash`,
-    names the text of each row, so that the file can be opened as `scores:FILE`.
+    With a threshold it also has a column NAME_silver of 0 and 1 for each label; of exclusive classes the one
+    with the largest score is 1. The last column, `text_hash`, names the text of each row, so that the file
+    can be opened as `scores:FILE`.
     """
     texts = corpus.texts
     pieces = in_equal_shares([texts[start : start + 2_000] for start in range(0, len(texts), 2_000)])
     with answers([model], pieces, store=store, progress=progress) as found:
         values = found.views[0].of(texts)
     columns = [pl.Series("id", corpus.ids, pl.String)]
+    silver = decide(values, threshold or 0.5, exclusive=getattr(model, "exclusive", False))
     for k, label in enumerate(model.labels):
         column = pl.Series(label, values[:, k].copy()).fill_nan(None)
         columns.append(column)
         if threshold is not None:
-            columns.append((column >= threshold).cast(pl.Int8).alias(f"{label}{SILVER}"))
+            columns.append(pl.Series(f"{label}{SILVER}", silver[:, k]).fill_nan(None).cast(pl.Int8))
     columns.append(pl.Series("text_hash", [digest_of(text).hex() for text in texts], pl.String))
     return pl.DataFrame(columns), found.tallies[model.name].failed
 

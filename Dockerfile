@@ -1,0 +1,11 @@
+# psycheck with everything that audits and training need, on CPU: docker build -t psycheck .
+FROM python:3.11-slim
+WORKDIR /opt/psycheck
+COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY src src
+RUN pip install --no-cache-dir "torch==2.13.0" && \
+    pip install --no-cache-dir -c constraints.txt ".[train,weights]"
+RUN useradd --create-home auditor
+USER auditor
+WORKDIR /home/auditor/audit
+ENTRYPOINT ["psycheck"]
