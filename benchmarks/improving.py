@@ -202,7 +202,8 @@ def name_of(key: dict[str, Any]) -> str:
 
 def rows_of(results: Results, home: list[Corpus]) -> list[Scored]:
     """Corpora and seeds whose arms are all finished, as rows; a line that stands twice counts once."""
-    tests = {corpus.name: corpus.part("test").targets([LABEL])[:, 0] for corpus in home}
+    parts = {corpus.name: corpus.part("test") for corpus in home}
+    tests = {name: part.targets([LABEL])[:, 0] for name, part in parts.items()}
     found = {(r["arm"], r["trained_on"], r["seed"]): r for k in ("arm", "further") for r in results.read(k)}
     whole = {key[1:] for key in found if all((arm, *key[1:]) in found for arm in ARMS)}
     found = {key: row for key, row in found.items() if key[1:] in whole}
@@ -218,6 +219,7 @@ def rows_of(results: Results, home: list[Corpus]) -> list[Scored]:
             row["threshold"],
             tests[name],
             np.array(given),
+            parts[name].units(),
         )
         for (arm, trained_on, seed), row in found.items()
         for name, given in row["scores"].items()

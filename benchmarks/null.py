@@ -28,9 +28,11 @@ KINDS = ("performance", "groups", "gender")
 WORDS = ("slept", "worried", "cried", "ate", "walked", "called", "waited", "rested", "worked", "stayed in")
 
 # All audits have the same texts: each is edited once.
-for _name in ("gender_of", "names_besides"):
-    setattr(fairness, _name, cache(getattr(fairness, _name)))
-fairness.swap = cache(lambda scope, make=fairness.swap: cache(make(scope)))
+_ONCE = {name: cache(getattr(fairness, name)) for name in ("gender_of", "names_besides")}
+_SWAP = vars(fairness)["swap"]
+_ONCE["swap"] = cache(lambda scope: cache(_SWAP(scope)))
+for _name, _cached in _ONCE.items():
+    setattr(fairness, _name, _cached)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,8 @@ def test_pooled_cases_are_compared_as_in_the_paper_but_clustered_by_text() -> No
 def test_texts_of_one_author_are_no_evidence_of_length() -> None:
     # 20 authors of 30 texts, each with a length and a rate of failing of their own: no effect of length.
     random = np.random.default_rng(4)
-    by_author, by_text = [], []
+    by_author: list[bool] = []
+    by_text: list[bool] = []
     for _ in range(40):
         author = np.repeat(np.arange(20), 30)
         words = random.integers(3, 40, 20)[author] + random.integers(0, 3, 600)

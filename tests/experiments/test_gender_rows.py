@@ -90,7 +90,9 @@ def test_the_interval_of_macro_f1_draws_whole_pairs() -> None:
     row = Decided("c", "l", "e", "SVM", "original", 0, ids, marks, said, said, ids)
     low, high = one(figures(row), "macro_f1").interval or (math.nan, math.nan)
     # Both wordings are decided alike here, so doubling brings no certainty: 80 texts are 80 texts.
-    once = classification_intervals(marks * 1.0, said * 1.0, Clusters.single(80))["macro_f1"]
+    once = classification_intervals(marks.astype(np.float64), said.astype(np.float64), Clusters.single(80))[
+        "macro_f1"
+    ]
     assert (low, high) == pytest.approx(once, abs=0.01)
 
 

@@ -24,7 +24,7 @@ def test_a_folder_holds_what_its_pages_are_drawn_from(verb: str, tmp_path: Path)
         case "study corpora":
             study_corpora([notes, tweets], encoder="tfidf", how=QUICK, out=tmp_path)
         case _:
-            study_gender(notes, out=tmp_path, encoder="tfidf", names=["logistic"], resamples=20)
+            study_gender(notes, out=tmp_path, encoder="tfidf", names=["logistic"])
     opened = open_run(tmp_path)
     assert opened.plan["verb"] == verb
     drawn = pages_of(opened)
