@@ -41,6 +41,17 @@ def test_precision_and_recall_over_our_own_sentences() -> None:
     assert recall >= 0.85, sorted(wanted - found)
 
 
+@pytest.mark.parametrize(("part", "expected"), [("tune", (41, 40, 40)), ("held", (41, 32, 32))])
+def test_conditions_wanted_found_and_right_in_sentences_written_before_tuning(
+    part: str, expected: tuple[int, int, int]
+) -> None:
+    rows = [row for row in UNSEEN if row["part"] == part]
+    wanted = {(row["sentence"], name) for row in rows for name in row["conditions"].split()}
+    found = {(row["sentence"], name) for row in rows for name in disclosed(row["sentence"])}
+    assert len(rows) == 75
+    assert (len(wanted), len(found), len(wanted & found)) == expected  # as docs/how-to/curate.md has it
+
+
 def test_every_kind_and_every_condition_is_among_them() -> None:
     kinds = Counter(row["kind"] for row in SENTENCES)
     assert min(kinds[k] for k in ("disclosing", "negated", "hypothetical", "other", "quoted", "joking")) >= 8

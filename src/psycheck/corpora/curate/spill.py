@@ -43,8 +43,7 @@ class Kept:
 
     `draw` stands for the author inside, `who` outside (salted); `named` has a bit for each condition that the
     post discloses, `mentions` says whether it speaks of any diagnosis; `inside` says whether it is in the
-    requested subreddits, `listed` in those
-    that control authors avoid.
+    requested subreddits, `listed` in those that control authors avoid.
     """
 
     draw: int
