@@ -101,6 +101,10 @@ def test_controls_write_in_english_where_the_language_can_be_told(
     done = made(tmp_path, lines, controls=True)
     assert steps(done, "control")["english"] == (4, 2, 5)
     assert "t1_e2" not in done.corpus.ids
+    strangers = [one for one in lines if one["author"] not in ("Dora", "Emil")]
+    strangers += [line(f"e{k}", "Emil", "hiking", f"{german} {k}") for k in range(2)]
+    with pytest.raises(BadInput, match="no control post is left"):
+        made(tmp_path, strangers, controls=True)
     monkeypatch.setattr("psycheck.corpora.curate.gather.knows_languages", lambda: False)
     done = made(tmp_path, lines, controls=True)
     assert "english" not in steps(done, "control")

@@ -16,7 +16,7 @@ from psycheck.errors import BadInput, nearest
 EVERY = "*"
 _MOST_CLASSES = 100
 _MOST_LISTED = 10
-_LEVEL = re.compile(r"(?P<name>.+)@(?P<level>\d+(?:\.\d+)?)")
+_LEVEL = re.compile(r"(?P<name>[^*]+)@(?P<level>\d+(?:\.\d+)?)")
 
 Marks = list[float | None]
 
@@ -87,11 +87,13 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
         }
         return Labels(marks, matched, _listed(values), tuple(notes))
     soft = any(value.number is not None and 0 < value.number < 1 for value in values)
-    if level is None:
-        ones = None if soft else {named[one] for one in matched} or None
-    else:
-        ones = {value.key for value in _numbers(table, column, values) if (value.number or 0) >= level}
-    if ones is not None:
+    ones = None if soft else {named[one] for one in matched} or None
+    if level is not None:
+        if odd := next((value for value in values if value.number is None), None):
+            what = f"the level is {shown(odd.shown) or 'a long text'}, not a number"
+            raise BadInput(what, where=table.where(odd.index, column), allowed="numbers, or nothing")
+        ones = {value.key for value in values if (value.number or 0) >= level}
+    if ones is not None and values:
         sides = ([value for value in values if (value.key in ones) == side] for side in (True, False))
         notes.append(f"Label '{name}': {' is 1, '.join(map(_listed, sides))} is 0.")
     elif values:
@@ -180,16 +182,6 @@ def _value(cell: object, index: int) -> _Value | None:
     if found is None or math.isnan(found) or "_" in text:
         return _Value(key, text, None, index)
     return _Value(f"{found:.15g}", f"{found:.15g}", found, index)
-
-
-def _numbers(table: Table, column: str, values: Sequence[_Value]) -> Sequence[_Value]:
-    """The values of an ordinal column, all of which must be numbers."""
-    for value in values:
-        if value.number is None:
-            what = f"the level is {shown(value.shown) or 'a long text'}, not a number"
-            allowed = "numbers, or nothing where a text is not annotated"
-            raise BadInput(what, where=table.where(value.index, column), allowed=allowed)
-    return values
 
 
 def _by_key(values: Iterable[_Value]) -> list[_Value]:

@@ -171,12 +171,13 @@ class _Funnel:
             )
         self._step(side, "control_authors")
         self._step(side, "no_terms", "terms", 1)
+        none_left = BadInput(
+            "no control post is left",
+            where=f"{found.authors['never_listed']:,} authors never post in the listed subreddits",
+            do="lower --min-posts or --min-words, or name dumps of other subreddits, in English, as well",
+        )
         if not self._limit_authors(side):
-            raise BadInput(
-                "no control post is left",
-                where=f"{found.authors['never_listed']:,} authors never post in the listed subreddits",
-                do="lower --min-posts or --min-words, or name dumps of other subreddits as well",
-            )
+            raise none_left
         kept = [id_ for id_, _ in store.texts(DISCLOSING)]
         most = self.how.control_posts or len(kept)
         other_language: set[str] = set()
@@ -190,6 +191,8 @@ class _Funnel:
         self._narrow(
             side, lambda size: store.by_pick(side, size, english), most, "sample", kept, other_language
         )
+        if not store.count(side)[0]:
+            raise none_left
 
     def corpus(self, name: str, salt: bytes) -> Corpus:
         """The corpus of what is left in the store: cleaned, labelled, split."""

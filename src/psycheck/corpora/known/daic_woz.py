@@ -55,12 +55,8 @@ def load(release: Release) -> Loaded:
         f"PHQ8_Binary and PHQ8_Score ≥ {_CUT_OFF} disagree for {counted(disagreeing, 'interview')}; the"
         " label is PHQ8_Binary, as released."
     )
-    notes = [note] if disagreeing else []
-    return Loaded(items, left_out, (*notes, _NO_SPEAKER) if "speaker" not in _columns(release) else (*notes,))
-
-
-def _columns(release: Release) -> list[str]:
-    return list(release.layout["columns"])
+    notes = {note: disagreeing > 0, _NO_SPEAKER: "speaker" not in release.layout["columns"]}
+    return Loaded(items, left_out, tuple(one for one, holds in notes.items() if holds))
 
 
 def _sessions(release: Release) -> tuple[dict[str, Item], int]:
@@ -91,9 +87,9 @@ def _utterances(
     release: Release, number: str, path: Path, left_out: Counter[str]
 ) -> Iterator[tuple[str, str]]:
     """The id and the words of each utterance of the participant."""
-    columns, interruptions = _columns(release), release.layout.get("interrupted", {})
+    columns = release.layout["columns"]
     sheet = release.table(path, *columns, format=release.layout["format"])
-    begin, end = interruptions.get(number, (math.inf, -math.inf))
+    begin, end = release.layout.get("interrupted", {}).get(number, (math.inf, -math.inf))
     speakers = sheet.words("speaker") if "speaker" in columns else ["participant"] * len(sheet)
     starts, stops = sheet.words("start_time"), sheet.words("stop_time", "end_time")
     spoken = zip(speakers, sheet.words(columns[-1]), starts, stops, strict=True)
