@@ -42,6 +42,17 @@ def test_a_corpus_without_dev_is_one_clear_line(tmp_path: Path) -> None:
     assert "--dev-share 0.1" in done.stderr
 
 
+def test_a_label_can_be_the_upper_levels_of_a_scale(tmp_path: Path) -> None:
+    rows = "".join(f"text {i} {'low' if i % 4 > 1 else 'fine'},{i % 4}\n" for i in range(80))
+    (tmp_path / "posts.csv").write_text(f"text,phq_sleep\n{rows}")
+    words = ("train", "posts.csv", "--start", "tfidf+lr", "--dev-share", "0.2", "--out", "m")
+    done = psycheck(tmp_path, *words, "--label", "phq_sleep=sleep")
+    assert (done.returncode, "--label 'phq_sleep=sleep@2'" in done.stderr) == (2, True)
+    done = psycheck(tmp_path, *words, "--label", "phq_sleep=sleep@2")
+    assert done.returncode == 0, done.stderr
+    assert "dev: accuracy 1.000" in done.stdout
+
+
 def test_half_the_name_of_a_start_is_answered_with_the_whole(tmp_path: Path) -> None:
     done = psycheck(tmp_path, "train", "demo:tweets", "--start", "tfidf", "--out", "m")
     assert (done.returncode, "did you mean 'tfidf+lr'?" in done.stderr) == (2, True)

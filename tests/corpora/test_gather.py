@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dumps_of_ours import BEGIN, line, village, words, write_dump
+from psycheck.corpora.curate.disclosure import disclosed
 from psycheck.corpora.curate.gather import Curated, Step, curate
 from psycheck.corpora.curate.lexicons import holds_term, is_person, listed_subreddits, subreddits_of, words_in
 from psycheck.corpora.curate.settings import Curating, split_of
@@ -60,17 +61,54 @@ def test_controls_never_post_in_listed_subreddits_and_hold_no_term(tmp_path: Pat
     done = made(tmp_path, controls=True)
     assert steps(done, "control") == {
         "never_listed": (5, 2, 19),  # Dora 3, Emil 2; Fay posts in r/Anxiety
+        "no_mentions": (5, 2, 5),
         "control_long": (5, 2, 5),
         "control_authors": (5, 2, 5),
         "no_terms": (4, 2, 5),  # the therapist
         "min_posts": (4, 2, 4),
         "most_posts": (4, 2, 4),
+        "english": (4, 2, 4),
         "near_duplicates": (4, 2, 4),
         "sample": (4, 2, 4),
     }
     table = done.corpus.table.sort("id")
     controls = table.filter(table["label:depression"] == 0)
     assert controls["id"].to_list() == ["t1_d0", "t1_d1", "t1_e0", "t1_e1"]
+
+
+def test_whoever_mentions_a_diagnosis_is_not_a_control(tmp_path: Path) -> None:
+    missed = "they wrote down depression as the diagnosis they settled on for me"
+    assert disclosed(missed) == frozenset()
+    done = made(tmp_path, [*village(), line("e2", "Emil", "hiking", missed)], controls=True)
+    assert steps(done, "control")["never_listed"] == (6, 2, 20)
+    assert steps(done, "control")["no_mentions"] == (3, 1, 6)  # Dora's
+    assert not {"t1_e0", "t1_e1", "t1_e2"} & set(done.corpus.ids)
+
+
+def test_posts_of_disclosing_authors_that_mention_a_diagnosis_are_left_out(tmp_path: Path) -> None:
+    missed = "they wrote down depression as the diagnosis they settled on for me"
+    done = made(tmp_path, [*village(), line("a9", "Anna", "cooking", missed)])
+    assert steps(done, "disclosing")["no_reports"] == (8, 3, 12)  # three reports and this one
+    assert next(step for step in done.steps if step.name == "no_reports").counts == {"mentions": 1}
+    assert "t1_a9" not in done.corpus.ids
+
+
+def test_controls_write_in_english_where_the_language_can_be_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    german = "gestern sind wir mit den Kindern an den See gefahren und haben dort lange gebadet"
+    lines = [*village(), line("e2", "Emil", "hiking", german)]
+    done = made(tmp_path, lines, controls=True)
+    assert steps(done, "control")["english"] == (4, 2, 5)
+    assert "t1_e2" not in done.corpus.ids
+    strangers = [one for one in lines if one["author"] not in ("Dora", "Emil")]
+    strangers += [line(f"e{k}", "Emil", "hiking", f"{german} {k}") for k in range(2)]
+    with pytest.raises(BadInput, match="no control post is left"):
+        made(tmp_path, strangers, controls=True)
+    monkeypatch.setattr("psycheck.corpora.curate.gather.knows_languages", lambda: False)
+    done = made(tmp_path, lines, controls=True)
+    assert "english" not in steps(done, "control")
+    assert "t1_e2" in done.corpus.ids
 
 
 def test_labels_are_one_where_reported_zero_for_controls_and_else_not_annotated(tmp_path: Path) -> None:
@@ -117,7 +155,7 @@ def crowd() -> list[dict[str, Any]]:
         place = "depression" if reporting else "cooking"
         for k in range(5):
             at = (who * 7919 + k * 104_729) % 100_003
-            lines.append(line(f"{who}x{k}", f"p{who}", place, words(who * 10 + k), at=at))
+            lines.append(line(f"{who}x{k}", f"p{who}", place, f"here {words(who * 10 + k)} you are", at=at))
         if reporting:
             lines.append(
                 line(f"{who}r", f"p{who}", place, "I was diagnosed with depression and that is that")
@@ -184,9 +222,9 @@ def test_nothing_gets_in_that_was_not_searched_for_near_duplicates(tmp_path: Pat
 
 def test_controls_are_searched_as_deep_as_it_takes(tmp_path: Path) -> None:
     # 8 are wanted of 154, and 110 are searched first (1.25 times 8, and 100): 5 at most are no copies.
-    lines = [line(f"z{k:03}", "Emil", "hiking", "stone " * 20, at=100 + k) for k in range(150)]
+    lines = [line(f"z{k:03}", "Emil", "hiking", "the stone was there " * 5, at=100 + k) for k in range(150)]
     done = made(tmp_path, [*village(), *lines], controls=True, control_posts=8)
-    texts = [text for text in done.corpus.texts if text.startswith("stone stone")]
+    texts = [text for text in done.corpus.texts if text.startswith("the stone")]
     assert len(texts) == 1
     assert steps(done, "control")["sample"] == (5, 2, 5)  # Dora's 2, Emil's 2, and one copy
 

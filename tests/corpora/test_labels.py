@@ -189,3 +189,30 @@ def test_a_column_looks_like_a_label_if_it_holds_only_0_to_1_and_varies(
     cells: list[object], expected: bool
 ) -> None:
     assert looks_like_label(cells) is expected
+
+
+def test_a_scale_is_1_from_the_named_level_on_and_never_a_share() -> None:
+    items = [0, 1, "2", 3.0, None]
+    out = read(items, "sleep@2")
+    assert out.marks == {"sleep": [0.0, 0.0, 1.0, 1.0, None]}
+    assert out.notes == ("Label 'sleep': '2', '3' is 1, '0', '1' is 0.",)
+    assert read(items, "sleep@1").marks == {"sleep": [0.0, 1.0, 1.0, 1.0, None]}
+    # A sample may hold the lowest levels alone, or look like shares: the named level still decides.
+    assert read([0, 1, 1], "sleep@2").marks == {"sleep": [0.0, 0.0, 0.0]}
+    assert read([0, 0.5, 1], "sleep@0.5").marks == {"sleep": [0.0, 1.0, 1.0]}
+    assert "the level is 'often', not a number" in refused([0, "often"], "sleep@2")
+
+
+def test_a_scale_without_a_level_is_refused_with_the_way_to_name_one() -> None:
+    assert "name the lowest level that means 1 (--label 'mark=sleep@2')" in refused([0, 1, 2, 3], "sleep")
+    assert "lowest level" not in refused([0, 1.5], "sleep")
+
+
+def test_a_column_whose_own_name_ends_like_a_level_is_no_scale() -> None:
+    out = read_label(Table(Path("posts.csv"), {"label:x@2": [0, 1]}), "label:x@2", "x@2")
+    assert out.marks == {"x@2": [0.0, 1.0]}
+
+
+def test_a_positive_value_does_not_apply_to_a_scale() -> None:
+    out = read([0, 1, 2, 3], "sleep@2", positive=["1"])
+    assert (out.marks, out.positive) == ({"sleep": [0.0, 0.0, 1.0, 1.0]}, frozenset())

@@ -23,3 +23,8 @@ def test_a_label_that_it_has_not_is_a_plain_error() -> None:
     with pytest.raises(BadInput, match="has no label 'depresion'") as caught:
         with_labels(CORPUS, ["depresion"])
     assert "depression" in caught.value.allowed
+
+
+def test_the_level_of_a_scale_beside_a_known_corpus_is_the_files() -> None:
+    corpus = Corpus.of("c", ["a"], labels={"depression": [1.0]})
+    assert with_labels(corpus, ["PHQ8_Score=depression@10"]).labels == ("depression",)

@@ -115,6 +115,9 @@ def test_the_folder_holds_the_funnel_and_no_name_and_no_text(tmp_path: Path, dum
     assert found["both", "split"].value == 10
     means = {f.where["side"]: f.value for f in run.findings if f.measure == "posts_an_author"}
     assert means == {"disclosing": 3.0, "control": 2.0}
+    (ratio,) = (f for f in run.findings if f.measure == "posts_an_author_ratio")
+    assert (ratio.value, ratio.n) == (1.5, 4)
+    assert any("1.50 times as many posts per author as controls" in note for note in run.notes)
     everything = "".join(
         path.read_text("utf-8")
         for path in out.iterdir()

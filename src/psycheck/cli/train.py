@@ -41,6 +41,7 @@ def train_cli(
     format_: str | None = None,
 ) -> None:
     """Train a model; run the same command again to resume, finished work is not repeated."""
+    from psycheck.corpora.labels import name_and_level
     from psycheck.corpora.open import corpus_plan, open_corpus
     from psycheck.train import search as searching
     from psycheck.train.fit import train, with_dev
@@ -48,7 +49,8 @@ def train_cli(
     from psycheck.train.recipe import preset as named
 
     values = opt.values_for(ctx, Recipe)
-    values["labels"] = [label.partition("=")[2] or label for label in columns.labels]
+    named_labels = (label.partition("=") for label in columns.labels)
+    values["labels"] = [name_and_level(name)[0] if name else column for column, _, name in named_labels]
     recipe = named(preset, **values) if preset else Recipe(**values)
     for name in sorted(unused(recipe)):
         more = ", or with encoder+lr" if name == "max_length" else ""

@@ -22,7 +22,8 @@ class Columns:
     """The columns that the user named; what is None or empty is guessed, with a note in the corpus.
 
     An id of "" or "none" numbers the rows. A label is a column name, or "column=name" to rename it, or
-    "column=*" for one label per class. `positive` lists the values that mean 1 where labels are names.
+    "column=*" for one label per class, or "column=name@2" for a scale whose levels from 2 on mean 1.
+    `positive` lists the values that mean 1 where labels are names.
     """
 
     text: str | None = None
@@ -144,7 +145,8 @@ def _label(table: Table, label: str) -> tuple[str, str]:
     if label not in table.columns and "=" in label:
         column, _, name = label.rpartition("=")
         if not name:
-            raise BadInput(f"label '{label}' has no name", allowed="column, column=name or column=*")
+            allowed = "column, column=name, column=name@level or column=*"
+            raise BadInput(f"label '{label}' has no name", allowed=allowed)
         return _find(table, column), name
     return _find(table, label), label.removeprefix(LABEL) or label
 

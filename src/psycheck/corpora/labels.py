@@ -16,6 +16,7 @@ from psycheck.errors import BadInput, nearest
 EVERY = "*"
 _MOST_CLASSES = 100
 _MOST_LISTED = 10
+_LEVEL = re.compile(r"(?P<name>[^*]+)@(?P<level>\d+(?:\.\d+)?)")
 
 Marks = list[float | None]
 
@@ -53,7 +54,14 @@ class _Value:
 
 
 def read_label(table: Table, column: str, name: str, positive: Sequence[str] = ()) -> Labels:
-    """Read one column as the label `name`, or as one label for each of its names if `name` is "*"."""
+    """Read one column as the label `name`, or as one label for each of its names if `name` is "*".
+
+    "name@2" reads an ordinal column: 1 from level 2 upwards, 0 below. The levels of a scale are no shares of
+    annotators, so they are never read as soft labels.
+    """
+    level = None
+    if not column.endswith(name):
+        name, level = name_and_level(name)
     distinct = _distinct(table, column)
     annotated = {cell: value for cell, value in distinct.items() if not (value.missing or value.unclear)}
     values = _by_key(annotated.values())
@@ -63,7 +71,8 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
     if not values:
         notes.append(f"Column '{column}' is empty: no text is annotated.")
     named = {one: value.key for one in positive if (value := _value(one, 0))}
-    matched = frozenset(one for one, key in named.items() if any(key == value.key for value in values))
+    keys = set() if level is not None else {value.key for value in values}
+    matched = frozenset(one for one, key in named.items() if key in keys)
     cells = table.columns[column]
     if name == EVERY:
         if len(values) > _MOST_CLASSES or not all(shown(value.shown) for value in values):
@@ -79,7 +88,12 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
         return Labels(marks, matched, _listed(values), tuple(notes))
     soft = any(value.number is not None and 0 < value.number < 1 for value in values)
     ones = None if soft else {named[one] for one in matched} or None
-    if ones is not None:
+    if level is not None:
+        if odd := next((value for value in values if value.number is None), None):
+            what = f"the level is {shown(odd.shown) or 'a long text'}, not a number"
+            raise BadInput(what, where=table.where(odd.index, column), allowed="numbers, or nothing")
+        ones = {value.key for value in values if (value.number or 0) >= level}
+    if ones is not None and values:
         sides = ([value for value in values if (value.key in ones) == side] for side in (True, False))
         notes.append(f"Label '{name}': {' is 1, '.join(map(_listed, sides))} is 0.")
     elif values:
@@ -92,6 +106,12 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
         cell: value.number if ones is None else float(value.key in ones) for cell, value in annotated.items()
     }
     return Labels({name: [numbers.get(cell) for cell in cells]}, matched, _listed(values), tuple(notes))
+
+
+def name_and_level(label: str) -> tuple[str, float | None]:
+    """The name and the level of "name@2", which reads an ordinal scale; no level for any other label."""
+    found = _LEVEL.fullmatch(label)
+    return (found["name"], float(found["level"])) if found else (label, None)
 
 
 def looks_like_label(cells: Sequence[object]) -> bool:
@@ -199,6 +219,9 @@ def _by_meaning(
         for value in values:
             if value.number is not None and not 0 <= value.number <= 1:
                 do = f"name the value that means 1 (--positive {value.shown}), or {each.format('value ')}"
+                if all(one.key.isdecimal() for one in values):
+                    scale = f"(--label '{column}={name}@{value.shown}')"
+                    do = f"for an ordinal scale, name the lowest level that means 1 {scale}; otherwise {do}"
                 raise refused(f"label {value.shown} is out of range", do, in_range, value)
         # A note about "yes" and "no" as numbers; true and false need none.
         spoken = [value for value in values if value.is_word and value.key not in words()["plain"]]

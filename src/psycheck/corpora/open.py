@@ -11,6 +11,7 @@ import polars as pl
 
 from psycheck.corpora.columns import Columns, as_typed, options_of
 from psycheck.corpora.known.open import known_corpora, known_name, open_known
+from psycheck.corpora.labels import name_and_level
 from psycheck.corpora.read import read_corpus
 from psycheck.corpora.tables import readable_name
 from psycheck.corpus import LABEL, Corpus
@@ -166,7 +167,8 @@ def with_labels(corpus: Corpus, wanted: Sequence[str]) -> Corpus:
         return corpus
     called: dict[str, str] = {}
     for label in wanted:
-        column, _, name = label.partition("=")
+        column, _, written = label.partition("=")
+        name, _ = name_and_level(written)
         found = next((one for one in (column, name) if one in corpus.labels), None)
         if found is None:
             what = f"corpus '{corpus.name}' has no label '{name or column}'"

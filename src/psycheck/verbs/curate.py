@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from psycheck.corpora.curate.gather import Curated, curate
+from psycheck.corpora.curate.gather import Curated, curate, knows_languages
 from psycheck.corpora.curate.settings import Curating
 from psycheck.corpora.curate.spill import Progress, dumps_of
 from psycheck.corpora.write import refuse_kind, write_corpus
@@ -28,7 +28,9 @@ RUN = ("findings.jsonl", "findings.jsonl.part", "findings.csv", "report.html", "
 """The files that a run writes into its folder besides the corpus."""
 SALT_BYTES = 32
 _WORK = ".curating-"
-_LIBRARIES = ("zstandard", "rensa", "empath")
+_LIBRARIES = ("zstandard", "rensa", "empath", "py3langid")
+RATIO = "posts_an_author_ratio"
+_ALIKE = 1.25
 __all__ = ["curate_dumps"]
 
 
@@ -62,8 +64,8 @@ def curate_dumps(
         run = Run(
             plan={"verb": "curate", "dumps": names, "corpus": target.name, "salted": salted, **settings},
             environment=environment_of((), [made.corpus], libraries=_LIBRARIES),
-            findings=Findings(_findings(made, how)),
-            notes=tuple(_notes(made, how, salted=salted)),
+            findings=(findings := Findings(_findings(made, how))),
+            notes=tuple(_notes(made, how, findings, salted=salted)),
             folder=folder,
         )
         # A folder without findings.jsonl is not a complete run, whatever else it holds.
@@ -82,13 +84,17 @@ def _findings(made: Curated, how: Curating) -> Iterator[Finding]:
     table = made.corpus.table
     labels = [f"label:{name}" for name in how.conditions]
     control = pl.all_horizontal(pl.col(name).fill_null(-1.0) == 0 for name in labels)
+    means = {}
     for side, here in (("disclosing", ~control), ("control", control)):
         own = table.filter(here)["author"]
         if len(own):
-            yield Finding("posts_an_author", len(own) / own.n_unique(), own.n_unique(), where={"side": side})
+            means[side] = len(own) / own.n_unique()
+            yield Finding("posts_an_author", means[side], own.n_unique(), where={"side": side})
+    if len(means) == 2:
+        yield Finding(RATIO, means["disclosing"] / means["control"], table["author"].n_unique())
 
 
-def _notes(made: Curated, how: Curating, *, salted: bool) -> Iterator[str]:
+def _notes(made: Curated, how: Curating, findings: Findings, *, salted: bool) -> Iterator[str]:
     for why, count in sorted(made.tally.left_out.items()):
         places = made.tally.places.get(why, [])
         at = f" ({', '.join(places[:5])}{' …' if count > 5 else ''})" if places else ""
@@ -100,6 +106,14 @@ def _notes(made: Curated, how: Curating, *, salted: bool) -> Iterator[str]:
         yield "ranked by the NRC lexicon, which is for research use only"
     if not how.controls:
         yield "without --controls no post is annotated 0: a classifier has no negative class"
+    elif not knows_languages():
+        yield 'control posts may be in any language: pip install "psycheck[clean]" to keep English ones only'
+    for ratio in (finding.value for finding in findings if finding.measure == RATIO):
+        if ratio is not None and not 1 / _ALIKE <= ratio <= _ALIKE:
+            yield (
+                f"disclosing authors have {ratio:.2f} times as many posts per author as controls: a model of"
+                " whole histories can tell the sides apart by their length; take equally many per author"
+            )
 
 
 def _refuse_overwriting(inputs: Iterable[Path], target: Path, folder: Path) -> None:

@@ -79,3 +79,47 @@ def test_a_missing_file_and_another_shape_are_said_with_where_to_apply(folder: P
     (folder / "dev_split_Depression_AVEC2017.csv").unlink()
     with pytest.raises(BadInput, match=r"'dev_split_Depression_AVEC2017.csv' is missing"):
         open_known("daic-woz", folder)
+
+
+def test_marks_scrubbed_entries_and_interruptions_are_no_utterances(folder: Path) -> None:
+    rows = [
+        (1, 2, "Participant", "<synch>"),
+        (3, 4, "Participant", "[syncing] okay <Sync> then"),
+        (5, 6, "Participant", "my name is scrubbed_entry you know"),
+        (390, 396, "Participant", "who is that"),
+        (427.5, 430, "Participant", "they left"),
+        (428, 431, "Participant", "where were we"),
+    ]
+    (folder / "373_P").mkdir()
+    (folder / "373_P" / "373_TRANSCRIPT.csv").write_text(
+        HEADER + "".join("\t".join(map(str, row)) + "\n" for row in rows)
+    )
+    split = folder / "dev_split_Depression_AVEC2017.csv"
+    split.write_text(split.read_text() + "373,0,2,1,0\n")
+    corpus = open_known("daic-woz", folder, "dev")
+    texts = dict(zip(corpus.ids, corpus.texts, strict=True))
+    assert texts == {"302-2": "tired", "373-2": "okay then", "373-6": "where were we"}
+    whole = open_known("daic-woz", folder).left_out
+    assert whole["mark of synchronisation"] == 1
+    assert whole["scrubbed utterance"] == 1
+    assert whole["utterance during an interruption"] == 2
+
+
+def test_e_daic_has_comma_separated_transcripts_without_speakers(tmp_path: Path) -> None:
+    head = "Participant_ID,Gender,PHQ_Binary,PHQ_Score,PCL-C (PTSD),PTSD Severity\n"
+    (tmp_path / "labels").mkdir()
+    for split, row in {"train": "302,male,0,4,0,28", "dev": "303,female,1,12,0,17"}.items():
+        (tmp_path / "labels" / f"{split}_split.csv").write_text(f"{head}{row}\n")
+    (tmp_path / "labels" / "test_split.csv").write_text("Participant_ID,Gender\n600,female\n")
+    for number in (302, 303, 600):
+        (tmp_path / f"{number}_P").mkdir()
+        (tmp_path / f"{number}_P" / f"{number}_Transcript.csv").write_text(
+            'Start_Time,End_Time,Text,Confidence\n14.3,15.1,"so, I am going",0.93\n16,17,home,0.9\n'
+        )
+    corpus = open_known("e-daic", tmp_path)
+    assert corpus.ids == ["302-1", "302-2", "303-1", "303-2", "600-1", "600-2"]
+    assert corpus.texts[:2] == ["so, I am going", "home"]
+    assert corpus.table["label:depression"].to_list() == [0.0, 0.0, 1.0, 1.0, None, None]
+    assert corpus.table["group:gender"].to_list()[::2] == ["male", "female", "female"]
+    assert any("name no speaker" in note for note in corpus.notes)
+    assert open_known("e-daic-interviews", tmp_path, "dev").texts == ["so, I am going\nhome"]

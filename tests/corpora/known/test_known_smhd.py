@@ -58,3 +58,12 @@ def test_a_user_of_another_shape_is_named_by_row(tmp_path: Path, user: object, s
         open_known("smhd", path)
     assert "row 2" in str(caught.value)
     assert "hidden" not in str(caught.value)
+
+
+def test_the_relaxed_controls_are_read_by_their_own_name_only(tmp_path: Path) -> None:
+    put(tmp_path / "SMHD_train.jl.gz", {"id": 7, "label": ["ocd"], "posts": [[1, "First"]]})
+    extra = put(tmp_path / "RC.jl.gz", {"id": 9, "label": ["control"], "posts": [[2, "Second"]]})
+    corpus = open_known("smhd", tmp_path)
+    assert (corpus.ids, corpus.table["split"].to_list()) == (["7-1"], ["train"])
+    assert any("RC.jl.gz holds relaxed controls" in note for note in corpus.notes)
+    assert open_known("smhd", extra).ids == ["9-1"]

@@ -3,7 +3,9 @@
 A self-report of a diagnosis ("I was diagnosed with …", "my psychiatrist diagnosed me …", "my doctor says I
 have …") and a condition's keyword within 40 characters of it, in one sentence (PsySym 3.5, after SMHD).
 Denials, suppositions, jokes, quotations and other people's diagnoses are left out: precision before recall.
-That somebody writes so is all that is known; it is no diagnosis.
+So some reports are missed: `mentions_diagnosis` is the loose test for posts and controls that must hold none.
+That somebody writes so is all that is known; it is no diagnosis. All patterns read text in linear time: whole
+texts are scanned once, and what may look back and forth sees windows of bounded size.
 """
 
 import re
@@ -20,7 +22,8 @@ REACH = 40
 
 _HERE = Path(__file__).parent
 _AROUND = 300
-_SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[\n;]+")
+_LOOSE_REACH = 80
+_SENTENCE = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)|[\n;]+")
 _ABBREVIATION = re.compile(r"\b(dr|mr|mrs|ms|prof|st|vs|e\.g|i\.e|etc)\.", re.I)
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|&gt;).*$", re.M)
 _QUOTATION = re.compile(r"[\"“”]([^\"“”\n]{1,400})[\"“”]")
@@ -49,11 +52,28 @@ def disclosed(text: str) -> frozenset[str]:
     low = text.lower()
     if not any(stem in low for stem in _patterns()["stems"]):
         return frozenset()
-    plain = _QUOTED_LINE.sub(" ", text.replace("’", "'").replace("‘", "'").replace("&amp;", "&"))
+    plain = _QUOTED_LINE.sub(" ", _straight(text))
     plain = _QUOTATION.sub(_unquoted, plain)
     return frozenset(
         name for sentence, question in _sentences(plain) for name in _in_sentence(sentence, question)
     )
+
+
+def mentions_diagnosis(text: str) -> bool:
+    """Whether the text names a diagnosis near a condition: anybody's, denied or not, in any wording."""
+    low = text.lower()
+    if "diagnos" not in low and "dx" not in low:
+        return False
+    plain, mention = _straight(text), _patterns()["mention"]
+    return any(
+        found.lastgroup != "never"
+        and mention.search(plain, max(0, found.start() - _LOOSE_REACH), found.end() + _LOOSE_REACH)
+        for found in _keywords()[1].finditer(plain)
+    )
+
+
+def _straight(text: str) -> str:
+    return text.replace("’", "'").replace("‘", "'").replace("&amp;", "&")
 
 
 def _unquoted(found: re.Match[str]) -> str:
@@ -64,7 +84,7 @@ def _unquoted(found: re.Match[str]) -> str:
 
 def _sentences(text: str) -> Iterator[tuple[str, bool]]:
     """The sentences that hold a stem, long ones in pieces, and whether each is a question."""
-    stems = _patterns()["stems"]
+    stem = _patterns()["stem"]
     text = _ABBREVIATION.sub(r"\1", text)
     start = 0
     for end in [*_SENTENCE.finditer(text), None]:
@@ -72,16 +92,21 @@ def _sentences(text: str) -> Iterator[tuple[str, bool]]:
         sentence = " ".join(text[start:stop].split())
         question = end is not None and "?" in end[0]
         # A post without full stops is one sentence: only what is around a stem is looked at, in bounded time.
-        low, at = sentence.lower(), 0
-        while (at := min((k for stem in stems if (k := low.find(stem, at)) >= 0), default=-1)) >= 0:
-            yield sentence[max(0, at - _AROUND) : at + _AROUND], question
-            at += _AROUND // 2 if len(sentence) > _AROUND else len(sentence)
+        seen = 0
+        for found in stem.finditer(sentence):
+            if found.start() >= seen:
+                yield sentence[max(0, found.start() - _AROUND) : found.start() + _AROUND], question
+                seen = found.start() + (_AROUND // 2 if len(sentence) > _AROUND else len(sentence))
         start = stop if end is None else end.end()
 
 
 def _in_sentence(sentence: str, question: bool) -> Iterator[str]:
     patterns = _patterns()
-    if patterns["anywhere"].search(sentence):
+    for pattern, by in patterns["rewritten"]:
+        sentence = pattern.sub(by, sentence)
+    # Looked for once in a window, however many reports it holds.
+    keywords = [found for found in _keywords()[1].finditer(sentence) if found.lastgroup != "never"]
+    if not keywords or patterns["anywhere"].search(sentence):
         return
     for anchor in patterns["anchors"]:
         for found in anchor.finditer(sentence):
@@ -92,23 +117,24 @@ def _in_sentence(sentence: str, question: bool) -> Iterator[str]:
             cuts = _CLAUSE.finditer(sentence, 0, found.start())
             clause = max((cut.end() for cut in cuts if cut[0].lower() not in ("that", "when")), default=0)
             if not patterns["before"].search(sentence[clause : found.start()]):
-                yield from _near(sentence, found)
+                names = set(_near(sentence, found, keywords))
+                yield from names
+                keywords = [keyword for keyword in keywords if keyword.lastgroup not in names]
+            if not keywords:
+                return
 
 
-def _near(sentence: str, found: re.Match[str]) -> Iterator[str]:
+def _near(sentence: str, found: re.Match[str], keywords: list[re.Match[str]]) -> Iterator[str]:
     """The conditions named in the report itself, or at most `REACH` characters before or after it."""
     patterns = _patterns()
-    for keyword in _keywords()[1].finditer(sentence):
-        name = keyword.lastgroup
-        if name is None or name == "never":
-            continue
+    for keyword in keywords:
         # "I have OCD and was …" is one thing; "depression is bad, I was diagnosed with asthma" another.
         if keyword.end() <= found.start() and _OWN_OBJECT.match(sentence, found.end()):
             continue
         gap = sentence[found.end() : keyword.start()] or sentence[keyword.end() : found.start()]
         far = len(gap) > REACH or patterns["between"].search(gap)
-        if not far and not patterns["after"].search(sentence[keyword.end() :]):
-            yield name
+        if not far and not patterns["after"].match(sentence[keyword.end() :]):
+            yield str(keyword.lastgroup)
 
 
 @cache
@@ -134,12 +160,22 @@ def _patterns() -> dict[str, Any]:
     raw = tomllib.loads((_HERE / "disclosure.toml").read_text("utf-8"))
     words, _ = _keywords()
     every = _alternatives(tuple(word for some in words.values() for word in some))
-    when, clinicians = "|".join(raw["when"]), "|".join(raw["clinicians"])
+    words_of = {name: f"(?:{'|'.join(raw[name])})" for name in ("when", "official", "clinicians")}
+    one = f"(?:{every})(?!\\w)"
+    listed = rf"{one}(?:(?:,|,? and|,? &|/|\s?\+) ?{one}){{0,3}}"
 
     def compiled(pattern: str) -> re.Pattern[str]:
-        filled = pattern.replace("{when}", f"(?:{when})").replace("{clinician}", f"(?:{clinicians})")
+        filled = pattern.replace("{when}", words_of["when"]).replace("{official}", words_of["official"])
+        filled = filled.replace("{clinician}", words_of["clinicians"])
         spaced = filled.replace(" ?", r"\s?").replace(" ", r"\s+")
-        return re.compile(spaced.replace("{condition}", f"(?:{every})(?!\\w)"), re.I)
+        return re.compile(spaced.replace("{conditions}", listed).replace("{condition}", one), re.I)
 
     either = {part: compiled("|".join(raw[part])) for part in ("before", "anywhere", "between", "after")}
-    return {"stems": tuple(raw["stems"]), "anchors": [compiled(one) for one in raw["anchors"]], **either}
+    return {
+        "stems": tuple(raw["stems"]),
+        "stem": compiled("|".join(raw["stems"])),
+        "mention": re.compile(raw["mention"], re.I),
+        "rewritten": [(compiled(one["find"]), one["by"]) for one in raw["rewritten"]],
+        "anchors": [compiled(one) for one in raw["anchors"]],
+        **either,
+    }

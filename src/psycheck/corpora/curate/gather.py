@@ -1,10 +1,11 @@
 """Curating from beginning to end: one pass, then authors, near-duplicates, ranking, sampling, splits."""
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 
@@ -21,7 +22,7 @@ from psycheck.corpora.split import split_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra
 from psycheck.finding import Finding
-from psycheck.text.clean import STEPS, settle
+from psycheck.text.clean import STEPS, only_english, settle
 
 CLEANING = ("html", "removed", "markdown-links", "users")
 """What is done to each text that is kept (PsySym, App. B); names of users in it are dropped."""
@@ -124,6 +125,11 @@ def curate(
     return Curated(corpus, tuple(funnel.steps), tally, dict(found.by_condition))
 
 
+def knows_languages() -> bool:
+    """Whether the library that tells languages apart is installed; without it any language is taken."""
+    return find_spec("py3langid") is not None
+
+
 def _first_steps(tally: Tally, found: Resolved) -> Iterator[Step]:
     places = tuple(f"{place} ({why})" for why, some in sorted(tally.places.items()) for place in some)
     read, inside = found.posts["read"], found.posts["subreddits"]
@@ -133,7 +139,9 @@ def _first_steps(tally: Tally, found: Resolved) -> Iterator[Step]:
     named = {f"authors_{name}": count for name, count in sorted(found.by_condition.items())}
     own = found.posts["disclosing"], found.authors["disclosing"]
     yield Step("disclosing", DISCLOSING, *own, inside, {**counts, **named})
-    yield Step("no_reports", DISCLOSING, own[0] - counts["reports"], own[1], own[0])
+    mentions = found.posts["mentions"]
+    left = own[0] - counts["reports"] - mentions
+    yield Step("no_reports", DISCLOSING, left, own[1], own[0], {"mentions": mentions})
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,21 +165,34 @@ class _Funnel:
     def take_controls(self, found: Resolved) -> None:
         """Leave the posts of control authors that get into the corpus."""
         side, store = CONTROL, self.store
-        for name, before in (("never_listed", "read"), ("control_long", "never_listed")):
+        for before, name in pairwise(("read", "never_listed", "no_mentions", "control_long")):
             self.steps.append(
                 Step(name, CONTROL, found.posts[name], found.authors[name], found.posts[before])
             )
         self._step(side, "control_authors")
         self._step(side, "no_terms", "terms", 1)
+        none_left = BadInput(
+            "no control post is left",
+            where=f"{found.authors['never_listed']:,} authors never post in the listed subreddits",
+            do="lower --min-posts or --min-words, or name dumps of other subreddits, in English, as well",
+        )
         if not self._limit_authors(side):
-            raise BadInput(
-                "no control post is left",
-                where=f"{found.authors['never_listed']:,} authors never post in the listed subreddits",
-                do="lower --min-posts or --min-words, or name dumps of other subreddits as well",
-            )
+            raise none_left
         kept = [id_ for id_, _ in store.texts(DISCLOSING)]
         most = self.how.control_posts or len(kept)
-        self._narrow(side, lambda size: store.by_pick(side, size), most, "sample", kept)
+        other_language: set[str] = set()
+
+        def fits(id_: str, text: str) -> bool:
+            if only_english(text) is None:
+                other_language.add(id_)
+            return id_ not in other_language
+
+        english = fits if knows_languages() else None
+        self._narrow(
+            side, lambda size: store.by_pick(side, size, english), most, "sample", kept, other_language
+        )
+        if not store.count(side)[0]:
+            raise none_left
 
     def corpus(self, name: str, salt: bytes) -> Corpus:
         """The corpus of what is left in the store: cleaned, labelled, split."""
@@ -233,6 +254,7 @@ class _Funnel:
         wanted: int,
         name: str,
         kept: Sequence[str] = (),
+        other_language: Collection[str] = (),
     ) -> None:
         """Take away near-duplicates and leave the first posts in order, at most as many as are wanted.
 
@@ -246,6 +268,9 @@ class _Funnel:
             if len(pool) < size or len(pool) - len(copies) >= wanted:
                 break
             size *= 2
+        if side == CONTROL and knows_languages():
+            looked_at = len(pool) + len(other_language)
+            self._step(side, "english", "ids", sorted(other_language), looked_through=looked_at)
         self._step(side, "near_duplicates", "ids", copies, looked_through=len(pool))
         gone = set(copies)
         self._step(side, name, "others", [id_ for id_ in pool if id_ not in gone][:wanted])

@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import IO
 
-from psycheck.corpora.curate.disclosure import conditions, disclosed
+from psycheck.corpora.curate.disclosure import conditions, disclosed, mentions_diagnosis
 from psycheck.corpora.curate.dumps import Post, Tally, posts_of
 from psycheck.corpora.curate.lexicons import is_person, listed_subreddits, subreddits_of
 from psycheck.corpora.curate.settings import Curating
@@ -42,8 +42,8 @@ class Kept:
     """One post as it is stored; its text only where it may get into the corpus, parsed on demand.
 
     `draw` stands for the author inside, `who` outside (salted); `named` has a bit for each condition that the
-    post discloses; `inside` says whether it is in the requested subreddits, `listed` in those
-    that control authors avoid.
+    post discloses, `mentions` says whether it speaks of any diagnosis; `inside` says whether it is in the
+    requested subreddits, `listed` in those that control authors avoid.
     """
 
     draw: int
@@ -53,6 +53,7 @@ class Kept:
     time: int
     words: int
     named: int
+    mentions: bool
     inside: bool
     listed: bool
     place: str
@@ -60,7 +61,7 @@ class Kept:
 
     @property
     def text(self) -> str | None:
-        """The text; None where it was too short, or reports a diagnosis."""
+        """The text; None where it was too short, or mentions a diagnosis."""
         return json.loads(self.raw) if self.raw else None
 
 
@@ -159,11 +160,12 @@ def _keeper(path: Path, how: Curating, salt: bytes, tally: Tally) -> Callable[[P
                 known = names[name] = drawn(how.seed, name), salted(name, salt)
             words = len(post.text.split())
             named = mask(tuple(found)) if (found := disclosed(post.text)) else 0
+            mentions = named != 0 or mentions_diagnosis(post.text)
             group = PROFILE if subreddit.startswith(PROFILE) else post.subreddit
             place = f"{path.name}:{post.line}"
-            head = (*known, post.id, group, post.time, words, named, inside, subreddit in listed, place)
-            line = dumps(head, ensure_ascii=False)
-            whole = words >= shortest and not named
+            about = named, mentions, inside, subreddit in listed
+            line = dumps((*known, post.id, group, post.time, words, *about, place), ensure_ascii=False)
+            whole = words >= shortest and not mentions
             return known[0], f"{line}\t{dumps(post.text, ensure_ascii=False)}" if whole else line
         tally.left_out[why] += 1
         return None

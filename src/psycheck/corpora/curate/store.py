@@ -6,9 +6,10 @@ Authors are resolved one file at a time: who discloses, who may be a control, an
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from psycheck.corpora.curate.dumps import Tally
@@ -86,10 +87,11 @@ class Posts:
         bound = json.dumps(value) if isinstance(value, list) else value
         self._rows.execute(f"DELETE FROM posts WHERE side = ?1 AND {_REMOVED[which]}", (side, bound))
 
-    def by_pick(self, side: str, most: int) -> list[str]:
-        """The ids of at most so many posts in the order of the draw of posts."""
-        query = "SELECT id FROM posts WHERE side = ? ORDER BY pick, id LIMIT ?"
-        return [id_ for (id_,) in self._rows.execute(query, (side, most))]
+    def by_pick(self, side: str, most: int, fits: Callable[[str, str], bool] | None = None) -> list[str]:
+        """The ids of the first posts, at most so many, in the order of their draw; `fits`: by id and text."""
+        # The text is read only where it is asked for, and no further than enough posts fit.
+        ids = self._rows.execute("SELECT id FROM posts WHERE side = ? ORDER BY pick, id", (side,))
+        return list(islice((id_ for (id_,) in ids if fits is None or fits(id_, self.text(id_))), most))
 
     def texts(self, side: str) -> Iterator[tuple[str, str]]:
         """The ids and texts of a side, one after the other."""
@@ -125,6 +127,8 @@ class _Author:
     inside: int = 0
     long: int = 0
     reports: int = 0
+    mentions: int = 0
+    mentioning: bool = False
     named: int = 0
     named_inside: int = 0
     listed: bool = False
@@ -182,6 +186,7 @@ def _side(author: _Author, how: Curating, wanted: int, done: Resolved) -> str | 
     if author.named_inside & wanted:
         done.count("disclosing", author.inside)
         done.posts["reports"] += author.reports
+        done.posts["mentions"] += author.mentions
         done.by_condition.update(bits(author.named_inside & wanted))
         return DISCLOSING
     if author.named:
@@ -190,6 +195,10 @@ def _side(author: _Author, how: Curating, wanted: int, done: Resolved) -> str | 
     if not how.controls or author.listed:
         return None
     done.count("never_listed", author.posts)
+    # The patterns of reports miss some: whoever mentions a diagnosis of a condition at all is not a control.
+    if author.mentioning:
+        return None
+    done.count("no_mentions", author.posts)
     if author.long < how.min_posts:
         return None
     done.count("control_long", author.long)
@@ -201,12 +210,14 @@ def _authors(path: Path, how: Curating, tally: Tally) -> dict[int, _Author]:
     for post in _distinct(path, tally):
         author = authors[post.draw]
         author.posts += 1
-        author.long += post.words >= how.min_words and not post.named
+        author.long += post.words >= how.min_words and not post.mentions
         author.named |= post.named
         author.listed |= post.listed
+        author.mentioning |= post.mentions
         if post.inside:
             author.inside += 1
             author.reports += post.named != 0
+            author.mentions += post.mentions and not post.named
             author.named_inside |= post.named
     return authors
 

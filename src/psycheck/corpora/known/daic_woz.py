@@ -5,9 +5,15 @@ value) and the split files of AVEC 2017: `train_split_Depression_AVEC2017.csv` a
 PHQ8_Binary, PHQ8_Score and Gender (0 male, 1 female); `full_test_split.csv` calls them PHQ_Binary and
 PHQ_Score; without it, `test_split_Depression_AVEC2017.csv` holds no scores, and its texts are not annotated.
 As DECK 4.2 has it, a text is one utterance (`daic-woz`); `daic-woz-interviews` makes one text of all that a
-participant says.
+participant says. Marks of synchronisation are no words; utterances that were scrubbed, or that fall into an
+interruption of the session, are left out (`catalogue.toml` has the times).
+
+E-DAIC has other split files and `NNN_Transcript.csv`, comma-separated: Start_Time, End_Time, Text and
+Confidence, written by a recogniser, without speakers.
 """
 
+import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,10 +24,13 @@ from psycheck.corpora.labels import number_in
 from psycheck.errors import counted
 
 _TRANSCRIPT = "*_TRANSCRIPT.csv"
-_UNSCORED = "test_split_Depression_AVEC2017.csv"
+_UNSCORED = ("test_split_Depression_AVEC2017.csv", "test_split.csv")
+_SYNC = re.compile(r"[<\[]synch?(?:ing)?[>\]]", re.I)
+_SCRUBBED = "scrubbed_entry"
+_NO_SPEAKER = "The transcripts name no speaker: words of the interviewer may be among them."
 _BINARY = ("PHQ8_Binary", "PHQ_Binary")
 _CUT_OFF = 10  # of the PHQ-8
-_GENDERS = {"0": "male", "1": "female"}
+_GENDERS = {"0": "male", "1": "female", "male": "male", "female": "female"}
 
 
 def load(release: Release) -> Loaded:
@@ -46,7 +55,8 @@ def load(release: Release) -> Loaded:
         f"PHQ8_Binary and PHQ8_Score ≥ {_CUT_OFF} disagree for {counted(disagreeing, 'interview')}; the"
         " label is PHQ8_Binary, as released."
     )
-    return Loaded(items, left_out, (note,) if disagreeing else ())
+    notes = {note: disagreeing > 0, _NO_SPEAKER: "speaker" not in release.layout["columns"]}
+    return Loaded(items, left_out, tuple(one for one, holds in notes.items() if holds))
 
 
 def _sessions(release: Release) -> tuple[dict[str, Item], int]:
@@ -56,7 +66,7 @@ def _sessions(release: Release) -> tuple[dict[str, Item], int]:
     for split, names in release.layout["files"].items():
         path = release.file(*names)
         sheet = release.table(path, "Participant_ID")
-        scored = sheet.find(*_BINARY) or path.name != _UNSCORED
+        scored = sheet.find(*_BINARY) or path.name not in _UNSCORED
         rows = zip(
             sheet.keys("Participant_ID"),
             sheet.marks(*_BINARY) if scored else [None] * len(sheet),
@@ -65,7 +75,7 @@ def _sessions(release: Release) -> tuple[dict[str, Item], int]:
             strict=True,
         )
         for number, mark, word, gender in rows:
-            groups = {"gender": _GENDERS.get((gender or "").removesuffix(".0"))}
+            groups = {"gender": _GENDERS.get((gender or "").removesuffix(".0").casefold())}
             sessions[number] = Item(number, "", {"depression": mark}, number, None, split, groups)
             score = None if word is None else number_in(word)
             if mark is not None and score is not None:
@@ -77,11 +87,24 @@ def _utterances(
     release: Release, number: str, path: Path, left_out: Counter[str]
 ) -> Iterator[tuple[str, str]]:
     """The id and the words of each utterance of the participant."""
-    sheet = release.table(path, "speaker", "value", format="tsv")
-    spoken = zip(sheet.words("speaker"), sheet.words("value"), strict=True)
-    for row, (speaker, words) in enumerate(spoken, start=1):
-        if (speaker or "").casefold() == "participant":
-            if words is None:
-                left_out["empty utterance"] += 1
-            else:
-                yield f"{number}-{row}", words
+    columns = release.layout["columns"]
+    sheet = release.table(path, *columns, format=release.layout["format"])
+    begin, end = release.layout.get("interrupted", {}).get(number, (math.inf, -math.inf))
+    speakers = sheet.words("speaker") if "speaker" in columns else ["participant"] * len(sheet)
+    starts, stops = sheet.words("start_time"), sheet.words("stop_time", "end_time")
+    spoken = zip(speakers, sheet.words(columns[-1]), starts, stops, strict=True)
+    for row, (speaker, words, start, stop) in enumerate(spoken, start=1):
+        if (speaker or "").casefold() != "participant":
+            continue
+        text = " ".join(_SYNC.sub(" ", words).split()) if words and _SYNC.search(words) else words
+        times = number_in(start or ""), number_in(stop or "")
+        if words is None:
+            left_out["empty utterance"] += 1
+        elif not text:
+            left_out["mark of synchronisation"] += 1
+        elif _SCRUBBED in text.casefold():
+            left_out["scrubbed utterance"] += 1
+        elif times[0] is not None and times[0] < end and (times[1] or times[0]) > begin:
+            left_out["utterance during an interruption"] += 1
+        else:
+            yield f"{number}-{row}", text

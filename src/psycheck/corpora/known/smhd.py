@@ -2,7 +2,9 @@
 
 `SMHD_train.jl.gz`, `SMHD_dev.jl.gz` and `SMHD_test.jl.gz` hold one JSON object per line: `id`, `label` (a
 list of conditions, or "control") and `posts` (pairs of a time and a text), as public programs read version
-1.1. A user of another set may also have `posts` of strings or of objects with `text` and `created_utc`.
+1.1. `RC.jl.gz` beside them holds the relaxed controls, who belong to no split: it is opened only where it is
+named itself. A user of another set may also have `posts` of strings or of objects with `text` and
+`created_utc`.
 
 A text is one post with the labels of its author. A control user is 0 for all nine conditions; a user who
 reports a diagnosis is 1 for the conditions named and not annotated for the others.
@@ -16,6 +18,7 @@ from psycheck.corpora.known.release import Item, Loaded, Release
 _ENDINGS = (".jl", ".jsonl", ".json", ".ndjson")
 _SPLITS = {"train": "train", "dev": "dev", "valid": "dev", "test": "test"}
 _CONTROL = "control"
+_RELAXED = "RC"
 
 
 def load(release: Release) -> Loaded:
@@ -23,12 +26,15 @@ def load(release: Release) -> Loaded:
     paths = release.files(*(f"*{ending}" for ending in _ENDINGS))
     if not paths:
         raise release.missing("SMHD_train.jl.gz")
+    extra = [path for path in paths if path.name.partition(".")[0].upper() == _RELAXED and len(paths) > 1]
+    paths = [path for path in paths if path not in extra]
     items: list[Item] = []
     for path in paths:
         split = next((split for part, split in _SPLITS.items() if part in path.name.lower()), None)
         for where, user in release.json_lines(path):
             items += _posts(release, user, where, split)
-    return Loaded(items)
+    note = "{} holds relaxed controls, who are in no split, and was not read: name this file to open it."
+    return Loaded(items, notes=tuple(note.format(path.name) for path in extra))
 
 
 def _posts(release: Release, user: Any, where: str, split: str | None) -> Iterator[Item]:
