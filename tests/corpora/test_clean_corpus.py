@@ -1,4 +1,5 @@
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from psycheck.corpus import Corpus
 from psycheck.demo.generate import DEMO, open_demo
 from psycheck.errors import BadInput, PsycheckError
 from psycheck.text.clean import PRESETS
+from psycheck.text.redact.capitals import Found
 
 POSTS = Corpus.of(
     "posts",
@@ -211,3 +213,16 @@ def test_check_fails_on_planted_data_and_says_ids_and_kinds_alone(tmp_path: Path
     assert json.loads(said)["ids"] == {"2": ["NAME"], "3": ["EMAIL"], "4": ["PHONE"]}
     assert json.loads(said)["caution"] == REDACTION_IS_AN_AID
     assert run("redact", path)[0] == 2
+
+
+def test_redact_takes_a_recogniser_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(Corpus.of("p", ["outvoted Loekje", "fine"]), tmp_path)
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    code, message = run("redact", path, "--check", "--recogniser", "en_fake")
+    assert (code, message.splitlines()[0]) == (2, "the package 'spacy' is not installed")
+    monkeypatch.setattr(
+        "psycheck.text.redact.recogniser.load_recogniser", lambda name: lambda text: [Found(0, 4, "NAME")]
+    )
+    code, said = run("redact", path, "--check", "--recogniser", "en_fake")
+    assert code == 1
+    assert "2 of 2 texts contain personal data that the patterns or the recogniser find" in said
