@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from psycheck.text.agreement import REGULAR, third_person
-from psycheck.text.gender.words import NOUNS, WORDS
+from psycheck.text.gender.words import NOUNS, PRONOUNS, WORDS
 from psycheck.text.word_lists import read_toml, word_sets
 
 _DATA: Final[dict[str, str]] = read_toml("gender/they_verbs.toml")
@@ -31,7 +31,7 @@ _NO_NOUNS: Final = frozenset().union(
     *(LISTS[name] for name in ("saying", "opening", "relative", "prepositions", "joining", "either_number")),
     *(LISTS[name] for name in ("plural", "adverbs")),
 )
-_NO_VERBS: Final = frozenset(WORDS["no_verbs"].split()) - AUXILIARIES.keys()
+_NO_VERBS: Final = {*WORDS["no_verbs"].split(), *map(third_person, PRONOUNS)} - AUXILIARIES.keys()
 _PHRASES: Final[dict[str, list[list[str]]]] = {}
 for _phrase in sorted(_DATA["adverb_phrases"].split(), key=len, reverse=True):
     _PHRASES.setdefault(_phrase.split("_")[0], []).append(_phrase.split("_"))
