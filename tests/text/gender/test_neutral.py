@@ -181,6 +181,12 @@ def test_removed_titles_and_neutral_nouns() -> None:
     assert removed("Her mother left", EVERYTHING) == "Parent left"
 
 
+def test_a_pronoun_with_an_s_is_not_a_verb() -> None:
+    assert they("she shes/he left") == "they they left"
+    assert they("she hims/he left") == "they hims/they left"
+    assert they("she he’ds/he left") == "they he’ds/they left"
+
+
 def test_main_person_only() -> None:
     text = "She lives with her son, who says he worries."
     assert they(text, Scope(person="main")) == "They live with their son, who says he worries."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from psycheck.text.agreement import REGULAR, third_person
-from psycheck.text.gender.words import NOUNS, WORDS
+from psycheck.text.gender.words import NOUNS, PRONOUNS, WORDS
 from psycheck.text.word_lists import read_toml, word_sets
 
 _DATA: Final[dict[str, str]] = read_toml("gender/they_verbs.toml")
@@ -31,7 +31,7 @@ _NO_NOUNS: Final = frozenset().union(
     *(LISTS[name] for name in ("saying", "opening", "relative", "prepositions", "joining", "either_number")),
     *(LISTS[name] for name in ("plural", "adverbs")),
 )
-_NO_VERBS: Final = frozenset(WORDS["no_verbs"].split()) - AUXILIARIES.keys()
+_NO_VERBS: Final = {*WORDS["no_verbs"].split(), *NOUNS, *map(third_person, PRONOUNS)} - AUXILIARIES.keys()
 _PHRASES: Final[dict[str, list[list[str]]]] = {}
 for _phrase in sorted(_DATA["adverb_phrases"].split(), key=len, reverse=True):
     _PHRASES.setdefault(_phrase.split("_")[0], []).append(_phrase.split("_"))
@@ -57,7 +57,7 @@ def plain_form(word: str) -> str:
     known = AUXILIARIES.get(word) or _S_FORMS.get(word)
     if known:
         return known
-    if len(word) < 4 or word[-1] != "s" or word[-2] in "su'-" or word in _NO_VERBS or word in NOUNS:
+    if len(word) < 4 or word[-1] != "s" or word[-2] in "su-" or "'" in word or word in _NO_VERBS:
         return ""
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
