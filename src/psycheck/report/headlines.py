@@ -166,7 +166,7 @@ def unedited(check: Finding) -> str:
     if before is None:
         return ""
     more = round(check.value * check.n) - before
-    effect = "helped" if more > 0 else "did harm" if more else "changed nothing"
+    effect = "helped" if more > 0 else "did harm" if more else "made no net difference"
     return f" after the edit, {percent(before / check.n)} before: the edit {effect}"
 
 
