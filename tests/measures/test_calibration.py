@@ -62,3 +62,12 @@ def test_missing_is_left_out_and_nothing_is_nan() -> None:
     for of in (calibration.brier, calibration.log_loss, calibration.expected_calibration_error):
         assert math.isnan(of(none, none))
     assert math.isnan(calibration.reliability(none, none)[0].share)
+
+
+def test_calibrated_scores_are_within_noise_and_bad_ones_are_not() -> None:
+    random = np.random.default_rng(0)
+    scores = random.random(1000)
+    good = (random.random(1000) < scores).astype(np.float64)
+    bad = (random.random(1000) < scores**2).astype(np.float64)
+    assert calibration.expected_calibration_error(good, scores) <= calibration.calibration_noise(good, scores)
+    assert calibration.expected_calibration_error(bad, scores) > calibration.calibration_noise(bad, scores)

@@ -74,20 +74,6 @@ def test_auc_counts_a_tie_as_half() -> None:
     assert measure.auc(targets, scores).value == 3.5 / 4
 
 
-def test_weights_are_repeats() -> None:
-    targets, scores = case(5, n=40)
-    ranking = measure.ranked(targets, scores)
-    random = np.random.default_rng(0)
-    one = random.integers(0, 3, (1, len(ranking.positive))).astype(np.float64)
-    zero = random.integers(0, 3, (1, len(ranking.negative))).astype(np.float64)
-    at = np.concatenate(
-        [np.repeat(ranking.positive, one[0].astype(int)), np.repeat(ranking.negative, zero[0].astype(int))]
-    )
-    auc, average = ranking.areas(one, zero)
-    assert auc[0] == pytest.approx(metrics.roc_auc_score(targets[at], scores[at]))
-    assert average[0] == pytest.approx(metrics.average_precision_score(targets[at], scores[at]))
-
-
 def test_soft_targets_are_halved_and_one_half_is_yes() -> None:
     targets, scores = np.array([0.5, 0.49, 0.9, 0.0]), np.array([0.5, 0.5, 0.1, 0.1])
     assert measure.confusion(targets, scores) == Confusion(tp=1, fp=1, fn=1, tn=1)

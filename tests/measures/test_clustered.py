@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import metrics
 
 from psycheck.measures import classification
+from psycheck.measures.classification import auc_influence, average_precision_influence
 from psycheck.measures.clustered import (
     Clusters,
-    auc_influence,
-    average_precision_influence,
     classification_intervals,
     difference_interval,
     f1_interval,
@@ -20,7 +20,7 @@ from psycheck.measures.clustered import (
     ratio_interval,
     variance,
 )
-from psycheck.measures.intervals import wilson
+from psycheck.measures.intervals import percentiles, wilson
 
 TWENTY = np.repeat(np.arange(20), 10)
 
@@ -84,16 +84,38 @@ def test_influences_are_the_slopes_of_weighted_figures(rows: list[tuple[bool, in
     scores = np.array([score for _, score in rows], float)
     if y.all() or not y.any():
         return
-    ranking = classification.ranked(y.astype(float), scores)
     step = 1e-6
-    for k, influence in enumerate((auc_influence(y, scores), average_precision_influence(y, scores))):
-        assert influence[0] == pytest.approx(float(ranking.areas(*ranking.once())[k][0]))
+    for influence, figure in (
+        (auc_influence(y, scores), metrics.roc_auc_score),
+        (average_precision_influence(y, scores), metrics.average_precision_score),
+    ):
+        assert influence[0] == pytest.approx(figure(y, scores))
         for i in range(len(y)):
             heavier = np.ones(len(y))
             heavier[i] += step
-            weights = heavier[ranking.positive][None], heavier[ranking.negative][None]
-            slope = (float(ranking.areas(*weights)[k][0]) - influence[0]) / step
+            slope = (figure(y, scores, sample_weight=heavier) - influence[0]) / step
             assert influence[1][i] == pytest.approx(slope, abs=1e-4)
+
+
+def test_single_texts_agree_with_the_bootstrap() -> None:
+    random = np.random.default_rng(99)
+    y = (random.random(200) < 0.4).astype(np.float64)
+    scores = np.clip(np.floor(100 * (0.25 * y + 0.75 * random.random(200))) / 100, 0.01, 0.99)
+    drawn: dict[str, list[float]] = {}
+    for _ in range(400):
+        at = random.integers(0, 200, 200)
+        c = classification.confusion(y[at], scores[at])
+        for name in ("accuracy", "precision", "recall", "f1", "macro_f1", "weighted_f1", "hard_auc"):
+            drawn.setdefault(name, []).append(getattr(classification, name)(c).value)
+        drawn.setdefault("auc", []).append(float(metrics.roc_auc_score(y[at], scores[at])))
+        average = float(metrics.average_precision_score(y[at], scores[at]))
+        drawn.setdefault("average_precision", []).append(average)
+        drawn.setdefault("brier", []).append(float(np.mean((y[at] - scores[at]) ** 2)))
+    found = classification_intervals(y, scores, Clusters.single(200))
+    for name, values in drawn.items():
+        low, high = percentiles(np.array(values))
+        # 400 plain resamples place an end to about a tenth of the width.
+        assert found[name] == pytest.approx((low, high), abs=0.25 * (high - low)), name
 
 
 def test_pairs_are_turned_by_author() -> None:

@@ -12,9 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.measures.bootstrap import RESAMPLES, percentiles
 from psycheck.measures.classification import FloatArray
-from psycheck.measures.intervals import UNKNOWN, Z95, Interval
+from psycheck.measures.intervals import RESAMPLES, UNKNOWN, Z95, Interval, percentiles
 
 IntArray = NDArray[np.intp]
 Centring = Literal["pairs", "differences"]

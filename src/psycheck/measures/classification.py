@@ -12,6 +12,7 @@ one_prediction         only 1s or only 0s are predicted: MCC is NaN
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -161,14 +162,60 @@ def hard_auc(c: Confusion) -> Measured:
 
 def auc(targets: FloatArray, scores: FloatArray) -> Measured:
     """Area under the ROC curve: how often a text annotated 1 scores above one annotated 0, ties as a half."""
-    ranking = ranked(targets, scores)
-    return Measured(float(ranking.areas(*ranking.once())[0][0]), _one_class(ranking))
+    return _of_ranking(auc_influence, targets, scores)
 
 
 def average_precision(targets: FloatArray, scores: FloatArray) -> Measured:
     """The mean precision at the scores of the texts annotated 1; no interpolation."""
-    ranking = ranked(targets, scores)
-    return Measured(float(ranking.areas(*ranking.once())[1][0]), _one_class(ranking))
+    return _of_ranking(average_precision_influence, targets, scores)
+
+
+def _of_ranking(
+    figure: Callable[[BoolArray, FloatArray], tuple[float, FloatArray]],
+    targets: FloatArray,
+    scores: FloatArray,
+) -> Measured:
+    known = usable(targets, scores)
+    yes = gold(targets[known])
+    if yes.all() or not yes.any():
+        return Measured(np.nan, ("one_class",) if known.any() else ("no_texts",))
+    return Measured(figure(yes, scores[known])[0])
+
+
+def auc_influence(y: BoolArray, scores: FloatArray) -> tuple[float, FloatArray]:
+    """The AUC and the influence of each text on it, (n,) (DeLong's placements; clusters: Obuchowski 1997)."""
+    high, low = np.sort(scores[y]), np.sort(scores[~y])
+    placed = np.empty(len(y))
+    placed[y] = _below(low, scores[y]) / len(low)
+    placed[~y] = 1 - _below(high, scores[~y]) / len(high)
+    area = float(placed[y].mean())
+    return area, (placed - area) / np.where(y, len(high), len(low))
+
+
+def average_precision_influence(y: BoolArray, scores: FloatArray) -> tuple[float, FloatArray]:
+    """The average precision and the influence of each text on it, (n,).
+
+    A text weighs on its own precision, if annotated 1, and on that of every text annotated 1 that does not
+    score above it.
+    """
+    order = np.argsort(scores, kind="stable")
+    s, yes = scores[order], y[order].astype(np.float64)
+    n, positives = len(y), float(y.sum())
+    first, last = np.searchsorted(s, s, "left"), np.searchsorted(s, s, "right")
+    hits = positives - np.concatenate([[0.0], np.cumsum(yes)])[first]
+    called = n - first
+    precision = hits / called
+    value = float((precision * yes).sum() / positives)
+    ones = np.concatenate([[0.0], np.cumsum(yes / called)])[last]
+    shares = np.concatenate([[0.0], np.cumsum(yes * precision / called)])[last]
+    influence = np.empty(n)
+    influence[order] = (yes * (precision - value) + yes * ones - shares) / positives
+    return value, influence
+
+
+def _below(ordered: FloatArray, values: FloatArray) -> FloatArray:
+    """How many of some ordered values lie below each value, ties as a half."""
+    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
 
 
 def hamming(targets: FloatArray, scores: FloatArray, threshold: float = 0.5) -> Measured:
@@ -177,70 +224,6 @@ def hamming(targets: FloatArray, scores: FloatArray, threshold: float = 0.5) -> 
     if not known.any():
         return Measured(np.nan, ("no_texts",))
     return Measured(float(np.mean(gold(targets[known]) != (scores[known] >= threshold))))
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Texts sorted by score once, so that weighted AUC and average precision cost one pass each.
-
-    `positive` and `negative` are the positions of the texts annotated 1 and 0, by rising score. For each
-    positive text, `above` counts the negatives that score lower, `not_below` those that do not score higher
-    and `first` the positives that score lower. Weights are (rows, positives) and (rows, negatives).
-    """
-
-    positive: IntArray
-    negative: IntArray
-    above: IntArray
-    not_below: IntArray
-    first: IntArray
-
-    @property
-    def one_class(self) -> bool:
-        """Whether one of the classes has no text."""
-        return not (len(self.positive) and len(self.negative))
-
-    def once(self) -> tuple[FloatArray, FloatArray]:
-        """Every text once: weights of one row."""
-        return np.ones((1, len(self.positive))), np.ones((1, len(self.negative)))
-
-    def areas(self, positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Weighted AUC and average precision, each (rows,); NaN with one class only."""
-        if self.one_class:
-            return np.full(len(positive), np.nan), np.full(len(positive), np.nan)
-        hits, alarms = cumulated(positive), cumulated(negative)
-        n, m = hits[:, -1:], alarms[:, -1:]
-        lower = np.take(alarms, self.above, axis=1)
-        pairs = np.einsum("ij,ij->i", lower + np.take(alarms, self.not_below, axis=1), positive)
-        found = n - np.take(hits, self.first, axis=1)
-        predicted = found + (m - lower)
-        # If nothing drawn scores as high, the weight is 0: any divisor above 0 will do.
-        found /= np.maximum(predicted, 1.0, out=predicted)
-        precisions = np.einsum("ij,ij->i", found, positive)
-        return pairs / (2 * n * m)[:, 0], precisions / n[:, 0]
-
-
-def ranked(targets: FloatArray, scores: FloatArray) -> Ranking:
-    """Sort the texts that are annotated and answered, targets and scores (n,)."""
-    known, yes = usable(targets, scores), gold(targets)
-    positive, negative = (
-        at[np.argsort(scores[at], kind="stable")]
-        for at in (np.flatnonzero(known & yes), np.flatnonzero(known & ~yes))
-    )
-    high, low = scores[positive], scores[negative]
-    return Ranking(
-        positive,
-        negative,
-        above=np.searchsorted(low, high, "left"),
-        not_below=np.searchsorted(low, high, "right"),
-        first=np.searchsorted(high, high, "left"),
-    )
-
-
-def cumulated(weights: FloatArray) -> FloatArray:
-    """Sums of the first 0, 1, … columns, (rows, columns + 1)."""
-    out = np.zeros((weights.shape[0], weights.shape[1] + 1))
-    np.cumsum(weights, axis=1, out=out[:, 1:])
-    return out
 
 
 def _turned(c: Confusion) -> Confusion:
@@ -260,9 +243,3 @@ def _why(c: Confusion) -> tuple[str, ...]:
         return ("no_texts",)
     flags = () if c.positive else ("one_class", "no_positive")
     return flags if c.tp + c.fp else (*flags, "no_predicted_positive")
-
-
-def _one_class(ranking: Ranking) -> tuple[str, ...]:
-    if not len(ranking.positive) + len(ranking.negative):
-        return ("no_texts",)
-    return ("one_class",) if ranking.one_class else ()

@@ -19,7 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from psycheck.measures.calibration import squared_errors
-from psycheck.measures.classification import BoolArray, FloatArray, gold, usable
+from psycheck.measures.classification import (
+    BoolArray,
+    FloatArray,
+    auc_influence,
+    average_precision_influence,
+    gold,
+    usable,
+)
 from psycheck.measures.intervals import UNKNOWN, Z95, Interval, wilson
 
 FEWEST = 15
@@ -420,37 +427,6 @@ def _contributing(influence: FloatArray, clusters: Clusters) -> float:
     return float(sums.sum()) ** 2 / max(float(np.sum(sums**2)), 1e-300)
 
 
-def auc_influence(y: BoolArray, scores: FloatArray) -> tuple[float, FloatArray]:
-    """The AUC and the influence of each text on it, (n,) (DeLong's placements; clusters: Obuchowski 1997)."""
-    high, low = np.sort(scores[y]), np.sort(scores[~y])
-    placed = np.empty(len(y))
-    placed[y] = _below(low, scores[y]) / len(low)
-    placed[~y] = 1 - _below(high, scores[~y]) / len(high)
-    area = float(placed[y].mean())
-    return area, (placed - area) / np.where(y, len(high), len(low))
-
-
-def average_precision_influence(y: BoolArray, scores: FloatArray) -> tuple[float, FloatArray]:
-    """The average precision and the influence of each text on it, (n,).
-
-    A text weighs on its own precision, if annotated 1, and on that of every text annotated 1 that does not
-    score above it.
-    """
-    order = np.argsort(scores, kind="stable")
-    s, yes = scores[order], y[order].astype(np.float64)
-    n, positives = len(y), float(y.sum())
-    first, last = np.searchsorted(s, s, "left"), np.searchsorted(s, s, "right")
-    hits = positives - np.concatenate([[0.0], np.cumsum(yes)])[first]
-    called = n - first
-    precision = hits / called
-    value = float((precision * yes).sum() / positives)
-    ones = np.concatenate([[0.0], np.cumsum(yes / called)])[last]
-    shares = np.concatenate([[0.0], np.cumsum(yes * precision / called)])[last]
-    influence = np.empty(n)
-    influence[order] = (yes * (precision - value) + yes * ones - shares) / positives
-    return value, influence
-
-
 @dataclass(frozen=True, slots=True)
 class _F1:
     value: float
@@ -462,11 +438,6 @@ class _F1:
         total = float(weight.sum())
         value = 2 * float(hits.sum()) / total if total else 0.0
         return cls(value, (2 * hits - value * weight) / max(total, 1.0))
-
-
-def _below(ordered: FloatArray, values: FloatArray) -> FloatArray:
-    """How many of some ordered values lie below each value, ties as a half."""
-    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
 
 
 def _between(values: FloatArray, clusters: Clusters) -> Interval:

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.measures.bootstrap import percentiles
 from psycheck.measures.classification import BoolArray, FloatArray, IntArray
-from psycheck.measures.intervals import UNKNOWN, Interval
+from psycheck.measures.intervals import UNKNOWN, Interval, percentiles
 
 GROUPS = 20
 FEWEST = 5  # units per side; the spread of fewer is meaningless

@@ -3,12 +3,13 @@
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 Interval = tuple[float, float]
 UNKNOWN: Interval = (math.nan, math.nan)
 Z95 = 1.959963984540054
+RESAMPLES = 1_000
 
 
 def wilson(passed: float, n: float, z: float = Z95) -> Interval:
@@ -40,3 +41,12 @@ def median_interval(values: ArrayLike) -> Interval:
     if k < 1 or 2 * float(stats.binom.cdf(k - 1, n, 0.5)) > 0.05:
         return UNKNOWN
     return float(ordered[k - 1]), float(ordered[n - k])
+
+
+def percentiles(values: NDArray[np.float64]) -> Interval:
+    """The 2.5th and the 97.5th percentile of the values that are not NaN."""
+    there = values[~np.isnan(values)]
+    if not len(there):
+        return UNKNOWN
+    low, high = np.quantile(there, [0.025, 0.975])
+    return float(low), float(high)

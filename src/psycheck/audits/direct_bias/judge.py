@@ -24,8 +24,7 @@ from psycheck.measures.association import (
     paired_axis,
     unit,
 )
-from psycheck.measures.bootstrap import RESAMPLES
-from psycheck.measures.intervals import Interval
+from psycheck.measures.intervals import RESAMPLES, Interval
 from psycheck.measures.significance import holm
 from psycheck.model import FloatArray, Judgement
 
