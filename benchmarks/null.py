@@ -28,9 +28,9 @@ KINDS = ("performance", "groups", "gender")
 WORDS = ("slept", "worried", "cried", "ate", "walked", "called", "waited", "rested", "worked", "stayed in")
 
 # All audits have the same texts: each is edited once.
-for _name in ("gender_of", "names_besides"):
-    setattr(fairness, _name, cache(getattr(fairness, _name)))
-fairness.swap = cache(lambda scope, make=fairness.swap: cache(make(scope)))
+_swap = vars(fairness)["swap"]
+_once = {name: cache(vars(fairness)[name]) for name in ("gender_of", "names_besides")}
+vars(fairness).update({**_once, "swap": cache(lambda scope: cache(_swap(scope)))})
 
 
 @dataclass(frozen=True, slots=True)
