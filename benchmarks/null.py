@@ -28,11 +28,9 @@ KINDS = ("performance", "groups", "gender")
 WORDS = ("slept", "worried", "cried", "ate", "walked", "called", "waited", "rested", "worked", "stayed in")
 
 # All audits have the same texts: each is edited once.
-_ONCE = {name: cache(getattr(fairness, name)) for name in ("gender_of", "names_besides")}
-_SWAP = vars(fairness)["swap"]
-_ONCE["swap"] = cache(lambda scope: cache(_SWAP(scope)))
-for _name, _cached in _ONCE.items():
-    setattr(fairness, _name, _cached)
+_swap = vars(fairness)["swap"]
+_once = {name: cache(vars(fairness)[name]) for name in ("gender_of", "names_besides")}
+vars(fairness).update({**_once, "swap": cache(lambda scope: cache(_swap(scope)))})
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,9 +263,10 @@ def test_every_label_is_judged_and_holm_runs_over_all_of_them() -> None:
     assert adjusted[0].counts["tests"] == 8
 
 
-def test_a_column_of_groups_is_a_family_of_its_own() -> None:
-    given = [Finding("a_p", 0.03, 10), Finding("a_p", 0.02, 10, where={"column": "ward"})]
-    assert [f.value for f in with_holm(given) if f.measure == "a_p_holm"] == [0.03, 0.02]
+def test_all_columns_of_groups_are_one_family_and_pairs_another() -> None:
+    columns = [Finding("a_p", p, 10, where={"column": name}) for name, p in (("ward", 0.02), ("age", 0.04))]
+    given = [Finding("a_p", 0.03, 10), *columns]
+    assert [f.value for f in with_holm(given) if f.measure == "a_p_holm"] == [0.03, 0.04, 0.04]
 
 
 def test_holm_by_hand() -> None:

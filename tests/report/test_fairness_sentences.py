@@ -86,7 +86,7 @@ def test_where_fairness_alone_was_run_the_headline_is_its_sentence() -> None:
     # Annotated 1 are 20, of which days 1 and 21 are found in the male wording: 18 are missed.
     assert verdict(run_of(*judged(needs_she))) == (
         f"{CHANGED} 90 % (77–96) of 40 texts {SWAPPED}; the male wording is missed more often: "
-        "90 % (70–97) against 0 % (0–16) of 20 texts annotated 1."
+        "90 % (70–98) against 0 % (0–16) of 20 texts annotated 1."
     )
 
 
@@ -111,7 +111,7 @@ def test_what_the_model_learned_names_a_side_only_beyond_chance() -> None:
     """Of two texts annotated 1 the male wording of one is missed: McNemar's p is 1."""
     two = Corpus.of("c", ["She is hopeless.", "He is hopeless 1."], labels={"depression": [1.0, 1.0]})
     said = {one.subject: one.words for one in learned(run_of(*judged(needs_she, two)))}["Gender"]
-    assert said == f"the decision changes in 50 % (9–91) of 2 texts {SWAPPED}."
+    assert said == f"the decision changes in 50 % (3–97) of 2 texts {SWAPPED}."
 
 
 def test_no_flips_are_no_difference_found_and_never_fair() -> None:

@@ -285,10 +285,10 @@ def with_holm(findings: Sequence[Finding]) -> list[Finding]:
     All tests of the pairs are one family, and those of all columns: with a family for each of three columns,
     10 % of null models raise an alarm.
     """
-    families: dict[str, list[Finding]] = {}
+    families: dict[bool, list[Finding]] = {}
     for finding in findings:
         if finding.measure.endswith("_p"):
-            families.setdefault(finding.where["unit"], []).append(finding)
+            families.setdefault("column" in finding.where, []).append(finding)
     adjusted = {
         id(test): replace(
             test,

@@ -22,7 +22,7 @@ from psycheck.corpus import GROUP, Corpus
 from psycheck.errors import BadInput, MissingExtra, counted
 from psycheck.finding import Finding, Interval
 from psycheck.measures import clustered
-from psycheck.measures.classification import BoolArray, auc, gold
+from psycheck.measures.classification import BoolArray, auc, auc_influence, gold
 from psycheck.measures.clustered import Clusters, classification_intervals
 from psycheck.measures.intervals import wilson
 from psycheck.model import FloatArray
@@ -389,7 +389,7 @@ def _learned(look: _Look, label: str, seed: int) -> Iterator[Caution]:
         # The same where the classifier has seen other texts of the authors.
         mixed = cross_scores(known.texts, targets, fold_groups(known.texts, [None] * len(known)), seed=seed)
         units, both = Clusters.of(known.units()), (mixed, scores)
-        (high, low), influences = zip(*(clustered.auc_influence(yes, one) for one in both), strict=True)
+        (high, low), influences = zip(*(auc_influence(yes, one) for one in both), strict=True)
         ends = [classification_intervals(targets, one, units)["auc"] for one in both]
         interval = clustered.combined_interval((high, low), ends, (1.0, -1.0), influences, units)
         if not interval[0] <= 0:

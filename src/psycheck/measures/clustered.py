@@ -166,6 +166,8 @@ def mean_interval(values: ArrayLike, clusters: Clusters) -> Interval:
         influences = [(side - own) / n for side, own in zip(sides, means, strict=True)]
         ends = [_between(side, clusters) for side in sides]
         return combined_interval(means, ends, (1.0, -1.0), influences, clusters)
+    if not clusters.whole and clusters.equal(np.ones(n)) < FEWEST:
+        return UNKNOWN
     if clusters.whole:
         half = _quantile(n) * float(numbers.std(ddof=1)) / math.sqrt(n)
         return mean - half, mean + half
