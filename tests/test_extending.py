@@ -67,13 +67,13 @@ def test_an_audit_a_measure_and_a_model_kind_work_from_one_file_each(outside: An
     page = (tmp_path / "run" / "report.html").read_text("utf-8")
     assert '<h2 id="h-own-capitals">Does the decision depend on capitals?</h2>' in page
     assert "Decisions changed by capitals" in page
-    assert "50 % (15–85)" in page
+    assert "50 % (9–91)" in page
     case = Xml.parse(tmp_path / "run" / "junit.xml").find("testsuite[@name='capitals']/testcase")
     assert case is not None
     assert case.get("name") == "capitals_rate: model words, corpus posts, label depression"
     failure = case.find("failure")
     assert failure is not None
-    assert failure.get("message") == "50 % (15–85) breaks capitals_rate<=0.4 where label=depression"
+    assert failure.get("message") == "50 % (9–91) breaks capitals_rate<=0.4 where label=depression"
 
 
 def test_the_folder_alone_holds_what_an_outside_audit_needs(outside: Any, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_contextual_encoders_are_measured_in_sentences(folder: Path) -> None:
     run = encoder_bias(f"hf:{folder}", lists=["anxiety"], how=QUICK)
     assert run.plan["kind"] == "contextual"
     assert run.plan["lists"][0]["sentence"] == "{word} is a synonym of anxiety."
-    assert run.plan["lists"][0]["random_words"].startswith("common English words")
+    assert run.plan["lists"][0]["random_words"].startswith("topics of common English words")
     bias = next(f for f in run.findings if f.measure == "direct_bias")
     assert (bias.n, bias.counts["missing"]) == (50, 0)
 
