@@ -55,15 +55,10 @@ def audit_cli(
     """Audit a model: performance in and out of distribution, behaviour, fairness, length; report; gate."""
     from psycheck.corpora.open import corpus_plans
 
-    if plan is None and not model and not more_models and PLAN.is_file():
+    models = [spec for spec in [model, *(more_models or ())] if spec]
+    if plan is None and not models and PLAN.is_file():
         plan = PLAN
-    whole = _plan(
-        ctx,
-        plan,
-        [spec for spec in [model, *(more_models or ())] if spec],
-        corpus_plans(corpora or (), columns, split, format_),
-        gates or (),
-    )
+    whole = _plan(ctx, plan, models, corpus_plans(corpora or (), columns, split, format_))
     if export_texts is not None:
         _export(whole, export_texts, plan or PLAN)
         return
@@ -76,11 +71,7 @@ def audit_cli(
 
 
 def _plan(
-    ctx: typer.Context,
-    file: Path | None,
-    models: Sequence[str],
-    corpora: "Sequence[CorpusPlan]",
-    gates: Sequence[str],
+    ctx: typer.Context, file: Path | None, models: Sequence[str], corpora: "Sequence[CorpusPlan]"
 ) -> "Plan":
     """The plan file, overridden by the options."""
     from psycheck.errors import BadInput
@@ -90,10 +81,10 @@ def _plan(
 
     plan = read_plan(file) if file else Plan((), ())
     options = opt.values_for(ctx, Settings)
-    options.pop("gates", None)
+    gates = tuple(parse_gate(gate) for gate in options.pop("gates", ()))
     checked = settings_of(options)
     changes: dict[str, Any] = {name: getattr(checked, name) for name in options}
-    changes["gates"] = (*plan.settings.gates, *(parse_gate(gate) for gate in gates))
+    changes["gates"] = (*plan.settings.gates, *gates)
     if not (models or plan.models) or not (corpora or plan.corpora):
         raise BadInput(
             "the audit names no model or no corpus",

@@ -209,10 +209,6 @@ def _baseline(gate: Gate) -> Run:
     """The run that a gate refers to."""
     folder = Path(gate.no_worse_than or "")
     if not folder.exists():
-        raise BadInput(
-            f"baseline run not found: {folder}",
-            where=str(gate),
-            allowed="the folder of a finished run",
-            do=f"create it first: run the same audit without this gate, with --out {folder}",
-        )
+        do = f"create it first: run the same audit without this gate, with --out {folder}"
+        raise gate.refused(f"baseline run not found: {folder}", "the folder of a finished run", do)
     return open_run(folder)
