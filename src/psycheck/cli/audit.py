@@ -161,10 +161,10 @@ def _export(plan: "Plan", path: Path, file: Path) -> None:
         part = path if piped else target.with_name(f"{target.name}.{os.getpid()}.part")
         texts = texts_to_score(plan)
         try:
-            with part.open("w", encoding="utf-8") as file:
+            with part.open("w", encoding="utf-8") as lines:
                 for text in texts:
                     line = {"text_hash": digest_of(text).hex(), "text": text}
-                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                    lines.write(json.dumps(line, ensure_ascii=False) + "\n")
                     count += 1
             if not piped:
                 part.replace(target)
