@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -55,15 +55,10 @@ def audit_cli(
     """Audit a model: performance in and out of distribution, behaviour, fairness, length; report; gate."""
     from psycheck.corpora.open import corpus_plans
 
-    if plan is None and not model and not more_models and PLAN.is_file():
+    models = [spec for spec in [model, *(more_models or ())] if spec]
+    if plan is None and not models and PLAN.is_file():
         plan = PLAN
-    whole = _plan(
-        ctx,
-        plan,
-        [spec for spec in [model, *(more_models or ())] if spec],
-        corpus_plans(corpora or (), columns, split, format_),
-        gates or (),
-    )
+    whole = _plan(ctx, plan, models, corpus_plans(corpora or (), columns, split, format_))
     if export_texts is not None:
         _export(whole, export_texts, plan or PLAN)
         return
@@ -76,11 +71,7 @@ def audit_cli(
 
 
 def _plan(
-    ctx: typer.Context,
-    file: Path | None,
-    models: Sequence[str],
-    corpora: "Sequence[CorpusPlan]",
-    gates: Sequence[str],
+    ctx: typer.Context, file: Path | None, models: Sequence[str], corpora: "Sequence[CorpusPlan]"
 ) -> "Plan":
     """The plan file, overridden by the options."""
     from psycheck.errors import BadInput
@@ -90,10 +81,10 @@ def _plan(
 
     plan = read_plan(file) if file else Plan((), ())
     options = opt.values_for(ctx, Settings)
-    options.pop("gates", None)
+    gates = options.pop("gates", ())
     checked = settings_of(options)
     changes: dict[str, Any] = {name: getattr(checked, name) for name in options}
-    changes["gates"] = (*plan.settings.gates, *(parse_gate(gate) for gate in gates))
+    changes["gates"] = (*plan.settings.gates, *map(parse_gate, gates))
     if not (models or plan.models) or not (corpora or plan.corpora):
         raise BadInput(
             "the audit names no model or no corpus",
@@ -156,22 +147,29 @@ def _run(plan: "Plan", explain: bool, quiet: bool) -> "Run":
 
 def _export(plan: "Plan", path: Path, file: Path) -> None:
     from psycheck.errors import counted
+    from psycheck.model import digest_of
     from psycheck.runs.folder import writing
     from psycheck.scoring.store import default_store
     from psycheck.verbs.audit import texts_to_score
     from psycheck.verbs.plan import inputs_of, refuse_input
 
     refuse_input(path, [*inputs_of(plan), file, default_store()], "--export-texts")
+    count = 0
     with writing(path):
-        if path.exists() and not path.is_file():  # a pipe, or /dev/stdout: nothing can be lost
-            count = _write_texts(texts_to_score(plan), path)
-        else:
-            target = path.resolve()  # a link stays one
-            part = target.with_name(f"{target.name}.{os.getpid()}.part")
-            try:
-                count = _write_texts(texts_to_score(plan), part)
+        target = path.resolve()  # a link stays one
+        piped = path.exists() and not path.is_file()  # also /dev/stdout: nothing can be lost
+        part = path if piped else target.with_name(f"{target.name}.{os.getpid()}.part")
+        texts = texts_to_score(plan)
+        try:
+            with part.open("w", encoding="utf-8") as lines:
+                for text in texts:
+                    line = {"text_hash": digest_of(text).hex(), "text": text}
+                    lines.write(json.dumps(line, ensure_ascii=False) + "\n")
+                    count += 1
+            if not piped:
                 part.replace(target)
-            finally:
+        finally:
+            if not piped:
                 part.unlink(missing_ok=True)
     typer.echo(f"{path}: {counted(count, 'text')} without a score")
     typer.echo(
@@ -179,19 +177,6 @@ def _export(plan: "Plan", path: Path, file: Path) -> None:
         if count
         else "all texts are scored: run the same command without --export-texts"
     )
-
-
-def _write_texts(texts: Iterable[str], path: Path) -> int:
-    """Write texts and their hashes as JSON lines; returns their number."""
-    from psycheck.model import digest_of
-
-    count = 0
-    with path.open("w", encoding="utf-8") as file:
-        for text in texts:
-            line = {"text_hash": digest_of(text).hex(), "text": text}
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
-            count += 1
-    return count
 
 
 def _counts(name: str, tally: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ def view_cli(
     runs: list[Path], redraw: bool = False, index: Path = Path("index.html"), browser: bool = True
 ) -> None:
     """Open the report of a run, or a page that lists several; drawing a report again needs no scoring."""
-    from psycheck.report.index import render_index
+    from psycheck.report.audit import render_index
     from psycheck.runs.folder import open_run, writing
     from psycheck.runs.pages import save
 

@@ -5,10 +5,12 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 
 from psycheck.errors import counted
+from psycheck.finding import Findings
 from psycheck.report.behaviour import blocks
 from psycheck.report.cases import case_groups, outcomes, pair_cases
 from psycheck.report.fairness import fairness
@@ -115,3 +117,16 @@ def _facts(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, st
             yield name, f"{value:.4g}"
         else:
             yield name, f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def render_index(runs: Mapping[str, Run]) -> str:
+    """One page over several runs; they come with the paths of their reports, relative to it."""
+    rows = []
+    for link, run in runs.items():
+        held, kind = sum(gate.holds for gate in run.gates), run.plan.get("verb", "audit")
+        row = {"link": quote(link), "name": link.rpartition("/")[0], "date": run.environment.get("date", "")}
+        row |= {key: list(run.environment.get(key, ())) for key in ("models", "corpora")}
+        row["verdict"] = headlines(run)[0] if kind == "audit" else kind
+        row["gates"] = f"{held} of {len(run.gates)} hold" if run.gates else "–"
+        rows.append(row)
+    return draw("index", Run({}, {}, Findings()), rows=rows)

@@ -57,6 +57,10 @@ class Gate:
         ends = finding.interval or (math.nan, math.nan)
         return ends[end == "high"] if end else finding.value
 
+    def refused(self, what: str, allowed: str, do: str = "") -> BadInput:
+        """The error for a gate that cannot be judged."""
+        return BadInput(what, where=str(self), allowed=allowed, do=do)
+
     def __str__(self) -> str:
         equal = "" if self.strict else "="
         bounds = [f">{equal}{self.min:g}"] if self.min is not None else []
@@ -82,14 +86,8 @@ def parse_gate(text: str) -> Gate:
         if not (key and equals and value):
             raise BadInput(f"gate condition not understood: {part!r}", where="--gate", allowed=_ALLOWED)
         where[key] = value.strip("'\"")
-    upper = found["sign"].startswith("<")
-    return Gate(
-        found["measure"],
-        min=None if upper else bound,
-        max=bound if upper else None,
-        strict=not found["sign"].endswith("="),
-        where=where,
-    )
+    low, high = (None, bound) if found["sign"].startswith("<") else (bound, None)
+    return Gate(found["measure"], low, high, strict=not found["sign"].endswith("="), where=where)
 
 
 def check_gates(gates: Iterable[Gate], measures: Collection[str | Measure], tags: Iterable[str] = ()) -> None:
@@ -107,11 +105,10 @@ def check_gates(gates: Iterable[Gate], measures: Collection[str | Measure], tags
         measure = known[gate.name]
         _refuse_key(gate, {*measure.keys, *(tags if measure.tagged else ())})
         if gate.no_worse_than and measure.better == "none":
-            raise BadInput(
+            raise gate.refused(
                 f"no value of '{measure.name}' is better than another, so no run can be worse",
-                where=str(gate),
-                allowed="no_worse_than for measures with a better direction (docs/reference/measures.md)",
-                do="set a bound instead: min or max",
+                "no_worse_than for measures with a better direction (docs/reference/measures.md)",
+                "set a bound instead: min or max",
             )
 
 
@@ -119,11 +116,10 @@ def refuse_own_baseline(gates: Iterable[Gate], out: Path | None) -> None:
     """Refuse a gate that compares a run with the folder it is written to: a second run would always hold."""
     for gate in gates:
         if out is not None and gate.no_worse_than and Path(gate.no_worse_than).resolve() == out.resolve():
-            raise BadInput(
+            raise gate.refused(
                 f"the baseline run and the output are the same folder: {out}",
-                where=str(gate),
-                allowed="no_worse_than = the folder of an earlier run, out = another folder",
-                do="keep the baseline in a folder of its own and write this run elsewhere: --out",
+                "no_worse_than = the folder of an earlier run, out = another folder",
+                "keep the baseline in a folder of its own and write this run elsewhere: --out",
             )
 
 
@@ -141,11 +137,10 @@ def refuse_incomparable(gates: Iterable[Gate], runs: Mapping[str, Run], now: Run
         pairs = {key: (then.plan.get(key, now.plan[key]), now.plan[key]) for key in _SETTINGS}
         differ += [f"{key} ({old} → {new})" for key, (old, new) in pairs.items() if old != new]
         if differ:
-            raise BadInput(
+            raise gate.refused(
                 f"the baseline run cannot be compared with this one: they differ in {', '.join(differ)}",
-                where=str(gate),
-                allowed="a baseline with the same texts, suites and settings",
-                do=f"audit the earlier model again in the same way, with --out {gate.no_worse_than}",
+                "a baseline with the same texts, suites and settings",
+                f"audit the earlier model again in the same way, with --out {gate.no_worse_than}",
             )
 
 
@@ -153,13 +148,12 @@ def judge_gates(
     gates: Sequence[Gate],
     findings: Sequence[Finding],
     earlier: Mapping[str, Sequence[Finding]] | None = None,
-    more: Iterable[Measure] = (),
+    more: Sequence[Measure] = (),
 ) -> tuple[GateResult, ...]:
     """Apply every gate to the findings; `earlier` maps a baseline run's name to its findings."""
-    outside = tuple(more)
     runs = {name: _with_shares(then) for name, then in (earlier or {}).items()}
     now = _with_shares(findings)
-    return tuple(_judge(gate, now, runs.get(gate.no_worse_than or "", ()), outside) for gate in gates)
+    return tuple(_judge(gate, now, runs.get(gate.no_worse_than or "", ()), more) for gate in gates)
 
 
 def _with_shares(findings: Sequence[Finding]) -> list[Finding]:
@@ -185,8 +179,12 @@ def _judge(
         return GateResult(str(gate), False, 0, (), "no finding matches; what is not tested does not pass")
     # A single model is compared with a single model; among several, each with the one of the same name.
     named = any(len({f.where.get("model", "") for f in some} - {""}) > 1 for some in (then, met))
-    before = {_key(finding, named): finding for finding in then if finding.tested}
-    baselines = [before.get(_key(finding, named)) for finding in met]
+
+    def key(finding: Finding) -> tuple[str, frozenset[tuple[str, str]]]:
+        return finding.measure, frozenset((k, v) for k, v in finding.where.items() if named or k != "model")
+
+    before = {key(finding): finding for finding in then if finding.tested}
+    baselines = [before.get(key(finding)) for finding in met]
 
     def failed(which: Iterable[bool], reason: str) -> GateResult:
         rows = [k for k, fails in enumerate(which) if fails]
@@ -209,21 +207,15 @@ def _judge(
 
 
 def _no_measure(gate: Gate, known: Iterable[str]) -> BadInput:
-    return BadInput(
-        f"gate on a measure that this run does not have: '{gate.measure}'",
-        where=str(gate),
-        allowed=nearest(gate.measure, known),
-    )
+    what = f"gate on a measure that this run does not have: '{gate.measure}'"
+    return gate.refused(what, nearest(gate.measure, known))
 
 
 def _refuse_key(gate: Gate, known: Iterable[str]) -> None:
     for key in gate.where:
         if key not in known:
-            raise BadInput(
-                f"gate has a condition on '{key}', which findings of '{gate.measure}' do not have",
-                where=str(gate),
-                allowed=nearest(key, known),
-            )
+            what = f"gate has a condition on '{key}', which findings of '{gate.measure}' do not have"
+            raise gate.refused(what, nearest(key, known))
 
 
 def _margin(gate: Gate, finding: Finding, baseline: Finding | None, measure: Measure) -> float:
@@ -244,9 +236,3 @@ def _line(one: Finding, baseline: Finding | None) -> str:
     then = f", baseline {plain(baseline)}" if baseline else ""
     where = ", ".join(f"{key} {value}" for key, value in one.where.items() if key != "title" and value)
     return f"{one.measure} {plain(one)}, n {count(one.n)}{then}: {where}"
-
-
-def _key(finding: Finding, named: bool) -> tuple[object, ...]:
-    """What identifies a figure in two runs; the model counts only if `named`."""
-    rest = sorted((k, v) for k, v in finding.where.items() if named or k != "model")
-    return (finding.measure, *rest)

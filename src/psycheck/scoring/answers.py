@@ -147,9 +147,8 @@ def encode_once(
     # Static vectors are a file already: looking them up costs no more than the store.
     if isinstance(opened, WordVectors) or not 0 < len(texts) <= MOST_KEPT:
         return encode(range(len(texts)))
-    keys = digests_of(
-        [f"{a}:{b}:{text}" for text, (a, b) in zip(texts, spans, strict=True)] if spans else texts
-    )
+    placed = [f"{a}:{b}:{text}" for text, (a, b) in zip(texts, spans, strict=True)] if spans else texts
+    keys = digests_of(placed)
     distinct, first, places = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     places = places.reshape(-1)
     known = np.zeros(len(distinct), bool)

@@ -81,8 +81,7 @@ class Store:
 
     def enter_encoder(self, encoder: Encoder, *, spans: bool = False) -> int:
         """The id of an encoder, made when it is new; its vectors of spans have one of their own."""
-        fingerprint = f"{encoder.fingerprint}{' spans' * spans}"
-        return self._enter("encoder", fingerprint, encoder)
+        return self._enter("encoder", f"{encoder.fingerprint}{' spans' * spans}", encoder)
 
     def add(self, model: int, batch: Batch) -> int:
         """Store one batch, whole or not at all; returns its id."""
@@ -110,19 +109,13 @@ class Store:
     def batches(self, model: int, after: int = 0) -> Iterator[tuple[int, Batch]]:
         """The batches of a model that came after the one with a given id, with their ids."""
         with self._clear_errors():
-            rows = self._db.execute(
-                "SELECT id, size, texts, scores, read, replies FROM batch"
-                " WHERE model = ? AND id > ? ORDER BY id",
-                (model, after),
-            )
+            found = "FROM batch WHERE model = ? AND id > ? ORDER BY id"
+            rows = self._db.execute(f"SELECT id, size, texts, scores, read, replies {found}", (model, after))
             for row, size, items, scores, read, replies in rows:
-                batch = Batch(
-                    np.frombuffer(items, np.uint64).reshape(size, 2),
-                    np.frombuffer(scores, np.float64).reshape(size, -1),
-                    np.frombuffer(read, np.int32),
-                    self._replies(row) if replies else (),
-                )
-                yield row, batch
+                hashes = np.frombuffer(items, np.uint64).reshape(size, 2)
+                values = np.frombuffer(scores, np.float64).reshape(size, -1)
+                answered = self._replies(row) if replies else ()
+                yield row, Batch(hashes, values, np.frombuffer(read, np.int32), answered)
 
     def add_vectors(self, encoder: int, items: NDArray[np.uint64], vectors: FloatArray) -> None:
         """Store the vectors of some items, in 32 bits where this loses nothing."""
@@ -130,19 +123,17 @@ class Store:
         exact = np.array_equal(short.astype(np.float64), vectors, equal_nan=True)
         blob = (short if exact else np.ascontiguousarray(vectors, np.float64)).tobytes()
         row = (encoder, len(items), items.tobytes(), blob, vectors.shape[1])
+        query = "INSERT INTO vectors (encoder, size, items, vectors, width) VALUES (?, ?, ?, ?, ?)"
         with self._clear_errors(), self._transaction():
-            self._db.execute(
-                "INSERT INTO vectors (encoder, size, items, vectors, width) VALUES (?, ?, ?, ?, ?)", row
-            )
+            self._db.execute(query, row)
 
     def vectors(self, encoder: int, wanted: Keys) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
         """The stored vectors of wanted hashes, batch by batch: their places among these, and (m, d)."""
         lookup = Lookup()
         lookup.add(np.arange(len(wanted)), wanted)
         with self._clear_errors():
-            for row, items in self._db.execute(
-                "SELECT id, items FROM vectors WHERE encoder = ? ORDER BY id", (encoder,)
-            ):
+            query = "SELECT id, items FROM vectors WHERE encoder = ? ORDER BY id"
+            for row, items in self._db.execute(query, (encoder,)):
                 rows = lookup.find(np.frombuffer(items, np.uint64).reshape(-1, 2), wanted)
                 if (rows >= 0).any():
                     query = "SELECT width, vectors FROM vectors WHERE id = ?"
@@ -190,11 +181,8 @@ class Store:
         return int(found)
 
     def _replies(self, batch: int) -> tuple[Reply, ...]:
-        rows = self._db.execute(
-            "SELECT text, prompt_tokens, completion_tokens, finish, seconds FROM reply"
-            " WHERE batch = ? ORDER BY place",
-            (batch,),
-        )
+        columns = "text, prompt_tokens, completion_tokens, finish, seconds"
+        rows = self._db.execute(f"SELECT {columns} FROM reply WHERE batch = ? ORDER BY place", (batch,))
         return tuple(Reply(text.decode("utf-8", "surrogatepass"), *rest) for text, *rest in rows)
 
     def _migrate(self) -> None:

@@ -35,10 +35,11 @@ class RememberedScores:
         self._last = 0
         self._own: set[int] = set()
         self._count = 0
-        self._items = np.zeros((0, 2), np.uint64)
-        self._scores = np.zeros((0, len(names)))
-        self._read = np.zeros(0, np.int32)
-        self._marks = np.zeros((0, 1), np.uint64)
+        # One row at least, so that row -1, an item that is not known, can be looked up.
+        self._items = np.zeros((1, 2), np.uint64)
+        self._scores = np.zeros((1, len(names)))
+        self._read = np.zeros(1, np.int32)
+        self._marks = np.zeros((1, 1), np.uint64)
         self._by_hash = Lookup()
         self._listed = 0
         self._by_mark = Lookup()
@@ -103,12 +104,7 @@ class RememberedScores:
     def of(self, items: Sequence[Item]) -> FloatArray:
         """The scores, (n, k); NaN where there is none."""
         rows = self._rows(items)
-        known = rows >= 0
-        if known.all():
-            return self._scores[rows]
-        out = np.full((len(items), len(self.labels)), np.nan)
-        out[known] = self._scores[rows[known]]
-        return out
+        return np.where(rows[:, None] >= 0, self._scores[rows], np.nan)
 
     def read(self, items: Sequence[Item]) -> IntArray:
         """How many characters were read, (n,)."""
@@ -116,8 +112,7 @@ class RememberedScores:
         if not self._windowed:
             return sizes
         rows = self._rows(items)
-        read = np.where(rows >= 0, self._read[rows], WHOLE) if self._count else np.full(len(items), WHOLE)
-        return np.where(read == WHOLE, sizes, read).astype(np.int64)
+        return np.where((rows >= 0) & (self._read[rows] != WHOLE), self._read[rows], sizes).astype(np.int64)
 
     def _rows(self, items: Sequence[Item]) -> NDArray[np.int64]:
         marks = _marks(items)

@@ -167,16 +167,14 @@ def _judged(prepared: Prepared, found: Answers, settings: Settings) -> Run:
 
 def _plan_of(prepared: Prepared, settings: Settings) -> dict[str, Any]:
     """The plan as it was carried out, for the folder and the page."""
-    for_all = settings.trained_on.get("", ())
+    on = settings.trained_on
     trained = {
-        model.name: {*for_all, *settings.trained_on.get(model.name, ()), *getattr(model, "trained_on", ())}
-        for model in prepared.models
+        one.name: {*on.get("", ()), *on.get(one.name, ()), *getattr(one, "trained_on", ())}
+        for one in prepared.models
     }
     keys = ("threshold", "variants", "seed", "fit", "show_texts")
     return {
-        "models": [
-            {"name": model.name, "labels": list(prepared.names[model.name])} for model in prepared.models
-        ],
+        "models": [{"name": m.name, "labels": list(prepared.names[m.name])} for m in prepared.models],
         "corpora": [
             {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
             for c in prepared.corpora
@@ -209,10 +207,6 @@ def _baseline(gate: Gate) -> Run:
     """The run that a gate refers to."""
     folder = Path(gate.no_worse_than or "")
     if not folder.exists():
-        raise BadInput(
-            f"baseline run not found: {folder}",
-            where=str(gate),
-            allowed="the folder of a finished run",
-            do=f"create it first: run the same audit without this gate, with --out {folder}",
-        )
+        do = f"create it first: run the same audit without this gate, with --out {folder}"
+        raise gate.refused(f"baseline run not found: {folder}", "the folder of a finished run", do)
     return open_run(folder)

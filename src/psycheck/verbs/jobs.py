@@ -86,14 +86,11 @@ def prepare(
 ) -> Prepared:
     """Check models and corpora, align their labels and list the jobs, corpus by corpus."""
     audits = [*_shipped_audits(settings), *more_audits]
+    suites = [audit.suite for audit in audits if isinstance(audit, Behaviour)]
     for what, named, do in (
         ("model", [model.name for model in models], "append ?name=NAME to the model"),
         ("corpus", [corpus.name for corpus in corpora], "write NAME=PATH"),
-        (
-            "suite",
-            [one.suite.name for one in audits if isinstance(one, Behaviour)],
-            "set `name` in the suite file",
-        ),
+        ("suite", [suite.name for suite in suites], "set `name` in the suite file"),
         ("audit", [audit.name for audit in audits], "name each audit once"),
     ):
         for name in named:
@@ -109,7 +106,6 @@ def prepare(
         for corpus in corpora
         for why, rows in corpus.left_out.items()
     ]
-    suites = [audit.suite for audit in audits if isinstance(audit, Behaviour)]
     aligned, columns, guessed = _align(models, corpora, suites, audits)
     notes += [*guessed, *_not_audited(settings.trained_on, models, corpora)]
     readers = [model.read for model in models if isinstance(model, Windowed)]
@@ -186,24 +182,21 @@ def own_audits(audits: Iterable[Audit], findings: Sequence[Finding]) -> tuple[Ow
 
 def _checked(audit: Audit, judgement: object, place: dict[str, str]) -> Judgement:
     """The judgement of an audit from outside: measures as declared, audit, model and corpus in `where`."""
+    at = f"audit '{audit.name}'"
     if not isinstance(judgement, Judgement):
-        raise BadInput(
-            f"judge returned {type(judgement).__name__}",
-            where=f"audit '{audit.name}'",
-            allowed="a psycheck.model.Judgement(findings, tables)",
-        )
+        allowed = "a psycheck.model.Judgement(findings, tables)"
+        raise BadInput(f"judge returned {type(judgement).__name__}", where=at, allowed=allowed)
     declared = {measure if isinstance(measure, str) else measure.name for measure in audit.measures}
     for finding in judgement.findings:
         if finding.measure not in declared:
             raise BadInput(
                 f"the audit reports the measure '{finding.measure}', which it does not declare",
-                where=f"audit '{audit.name}'",
+                where=at,
                 allowed=nearest(finding.measure, declared),
                 do="add it to the audit's measures",
             )
     findings = tuple(
-        replace(finding, where={**place, **finding.where, "audit": audit.name})
-        for finding in judgement.findings
+        replace(one, where={**place, **one.where, "audit": audit.name}) for one in judgement.findings
     )
     # Named after the audit: a table of the same name may belong to another one.
     return Judgement(findings, {f"{audit.name}-{name}": table for name, table in judgement.tables.items()})
@@ -231,11 +224,9 @@ def _align(
                     allowed=nearest(check.label, known),
                     do="correct the label in the suite, or rename the column: --label COLUMN=NAME",
                 )
-    names = {}
+    names, strict = {}, not all(map(is_own, audits))
     for model in models:
-        names[model.name], guessed = align_model(
-            model, renamed, expected, strict=not all(map(is_own, audits))
-        )
+        names[model.name], guessed = align_model(model, renamed, expected, strict=strict)
         notes += guessed
         for suite in suites:
             refuse_unscored(suite, model.name, names[model.name])
@@ -280,19 +271,13 @@ def _not_audited(
 ) -> list[str]:
     """Refuse a model that this run does not have; note corpora that it does not have, as it need not."""
     names, known = [model.name for model in models], [corpus.name for corpus in corpora]
-    notes = []
-    for model, trained in trained_on.items():
+    for model in trained_on:
         if model and model not in names:
-            raise BadInput(
-                f"no model of this run is called '{model}'", where="trained_on", allowed=nearest(model, names)
-            )
-        for corpus in trained:
-            if corpus not in known:
-                near = neighbours(corpus, known)
-                notes.append(
-                    f"trained_on: '{corpus}' is not a corpus of this run{'; ' if near else ''}{near}"
-                )
-    return list(dict.fromkeys(notes))
+            what = f"no model of this run is called '{model}'"
+            raise BadInput(what, where="trained_on", allowed=nearest(model, names))
+    others = dict.fromkeys(name for trained in trained_on.values() for name in trained if name not in known)
+    missing = {name: f"trained_on: '{name}' is not a corpus of this run" for name in others}
+    return ["; ".join(filter(None, (note, neighbours(name, known)))) for name, note in missing.items()]
 
 
 def _name_labels(
