@@ -9,16 +9,9 @@ from psycheck.audits.measured import measured, measured_rate
 from psycheck.audits.membership import compared_groups
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding, Interval
-from psycheck.measures.classification import gold
+from psycheck.measures.classification import BoolArray, gold
 from psycheck.measures.clustered import Clusters, effective_share, ratio_interval
-from psycheck.measures.fairness import (
-    Difference,
-    Rate,
-    demographic_parity_difference,
-    equal_opportunity_difference,
-    fnr_ratio,
-    rates_by_group,
-)
+from psycheck.measures.fairness import Difference, Rate, fnr_ratio, group_difference
 from psycheck.model import FloatArray
 
 REST = "the rest"
@@ -50,36 +43,39 @@ def _column(
 ) -> Iterator[Finding]:
     """The rates of each group of one column, and the comparisons between them."""
     members = compared_groups(corpus.group(column), column)
-    names = members.names
-    rates = rates_by_group(marks, decided, names)
-    if not rates:
+    names, answered = members.names, ~np.isnan(decided)
+    groups = [str(name) for name in np.unique(names) if name]
+    missed, positive = decided == 0, answered & (marks == 1)
+    if not groups:
         yield counted_rate("fnr", Rate(0, 0), {**where, "group": ""}, (), members.counts)
-    for one in rates:
-        here = {**where, "group": one.group}
-        counts = {"texts": one.n, "unanswered": one.unanswered, **members.counts}
-        inside = (names == one.group) & ~np.isnan(decided)
+    for group in groups:
+        here, inside = {**where, "group": group}, (names == group) & answered
+        texts = int(np.sum(names == group))
+        counts = {"texts": texts, "unanswered": texts - int(inside.sum()), **members.counts}
         counts["units"] = clusters.at(inside).count
-        missed = np.flatnonzero(inside & (marks == 1) & (decided == 0))[:EXAMPLES]
-        ids = corpus.table["id"].gather(missed).to_list()
-        for measure, rate, among, hits, listed in (
-            ("fnr", one.fnr, inside & (marks == 1), decided == 0, ids),
-            ("fpr", one.fpr, inside & (marks == 0), decided == 1, []),
-            ("positive_rate", one.positive, inside, decided == 1, []),
+        rows = np.flatnonzero(inside & positive & missed)[:EXAMPLES]
+        ids = corpus.table["id"].gather(rows).to_list()
+        for measure, among, hits, listed in (
+            ("fnr", inside & positive, missed, ids),
+            ("fpr", inside & (marks == 0), decided == 1, []),
+            ("positive_rate", inside, decided == 1, []),
         ):
             interval = ratio_interval(among & hits, among, clusters)
-            yield counted_rate(measure, rate, here, listed, counts, interval)
-    for one in rates[:1] if len(rates) == 2 else rates if len(rates) > 2 else ():
-        others = [other for other in rates if other is not one]
-        second = others[0].group if len(others) == 1 else ""  # "" stands for all others
-        rest = Rate(sum(other.fnr.count for other in others), sum(other.fnr.n for other in others))
-        here = {**where, "group": one.group, "versus": second or REST}
-        positive = (names != "") & (marks == 1) & ~np.isnan(decided)
-        share = effective_share(positive & (decided == 0), positive, clusters)
-        yield miss_ratio(one.fnr, rest, here, share=share)
-        opportunity = equal_opportunity_difference(marks, decided, names, one.group, second, clusters)
+            yield counted_rate(measure, _rate(hits, among), here, listed, counts, interval)
+    share = effective_share((names != "") & positive & missed, (names != "") & positive, clusters)
+    for group in groups[:1] if len(groups) == 2 else groups if len(groups) > 2 else ():
+        second = groups[1] if len(groups) == 2 else ""  # "" stands for all others
+        here = {**where, "group": group, "versus": second or REST}
+        ours, others = (names == group) & positive, (names != group) & (names != "") & positive
+        yield miss_ratio(_rate(missed, ours), _rate(missed, others), here, share=share)
+        opportunity = group_difference(decided, names, group, second, clusters, among=marks == 1)
         yield from difference("equal_opportunity_difference", opportunity, here)
-        parity = demographic_parity_difference(decided, names, one.group, second, clusters)
+        parity = group_difference(decided, names, group, second, clusters)
         yield from difference("demographic_parity_difference", parity, here)
+
+
+def _rate(hits: BoolArray, among: BoolArray) -> Rate:
+    return Rate(int(np.sum(hits & among)), int(among.sum()))
 
 
 def counted_rate(

@@ -24,7 +24,7 @@ from psycheck.measures.clustered import (
     figure_influences,
     ratio_interval,
 )
-from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, paired_flips
+from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference
 from psycheck.report.studies.gender import EXPERIMENTS
 
 AUDIT = "gender"
@@ -109,16 +109,15 @@ def figures(one: Decided) -> list[Finding]:
     out.append(measured("fnr_ratio", ratio.value, positives, ratio.interval, where, misses, (), towards))
     chance = paired_difference(one.as_female[yes], one.as_male[yes], units.at(yes))
     out.append(Finding("fnr_mcnemar_p", chance.p, positives, None, where, misses))
-    flips = paired_flips(one.as_female, one.as_male)
     ledger = {
-        "flipped": flips.flipped,
-        "only_female_positive": flips.only_first,
-        "only_male_positive": flips.only_second,
+        "flipped": int(one.flipped.sum()),
+        "only_female_positive": int(np.sum(one.as_female & ~one.as_male)),
+        "only_male_positive": int(np.sum(one.as_male & ~one.as_female)),
         "unseen": sum(one.unseen.values()),
     }
     ids = tuple(compress(one.ids, one.flipped))
     interval = ratio_interval(one.flipped, np.ones(n), units)
-    out.append(measured("flip_rate", flips.rate.value, n, interval, where, ledger, ids))
+    out.append(measured("flip_rate", Rate(ledger["flipped"], n).value, n, interval, where, ledger, ids))
     gaps = {
         "equal_opportunity": chance,
         "demographic_parity": paired_difference(one.as_female, one.as_male, units),
