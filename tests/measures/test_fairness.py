@@ -152,7 +152,8 @@ def test_flips_of_answered_pairs_are_tested_by_mcnemar() -> None:
     first = [1, 1, 1, 0, 0, 1, NAN, 0]
     second = [1, 0, 0, 0, 1, 0, 1, 0]
     found = paired_difference(first, second)
-    assert (found.n, found.value) == ((7, 7), pytest.approx((3 - 1) / 7))
+    assert found.n == (7, 7)
+    assert found.value == pytest.approx((3 - 1) / 7)
     assert found.p == pytest.approx(2 * stats.binom.cdf(1, 4, 0.5))
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from psycheck.audits.measured import measured
 from psycheck.experiments.gender_texts import FEMALE, MALE
 from psycheck.finding import Finding
-from psycheck.measures.classification import BoolArray, Confusion, FloatArray, macro_f1
+from psycheck.measures.classification import BoolArray, FloatArray, confusion, macro_f1
 from psycheck.measures.clustered import (
     Clusters,
     change_interval,
@@ -66,12 +66,6 @@ class Decided:
         out: BoolArray = self.as_female != self.as_male
         return out
 
-    @property
-    def positives(self) -> FloatArray:
-        """How many of the two wordings are called positive, (n,)."""
-        out: FloatArray = self.as_female.astype(np.float64) + self.as_male
-        return out
-
     def where(self, **more: str) -> dict[str, str]:
         """The `where` of a finding about it."""
         return {
@@ -90,7 +84,7 @@ def figures(one: Decided) -> list[Finding]:
     """Macro-F1, FNR by gender, FNRR with its direction, flips, McNemar's p, and both differences."""
     n, where, yes, units = len(one.marks), one.where(), one.marks, Clusters.of(one.units)
     positives = int(yes.sum())
-    table = _confusion(yes, one.positives)
+    table = confusion(*_doubled(one))  # both wordings of all pairs, as the paper counts them
     found = macro_f1(table)
     interval = classification_intervals(*_doubled(one), _twice(units)).get("macro_f1")
     counts = {**asdict(table), "units": units.count}
@@ -183,12 +177,6 @@ def unseen_notes(rows: Sequence[Decided]) -> list[str]:
                 "so they cannot flip"
             )
     return out
-
-
-def _confusion(marks: BoolArray, positives: FloatArray) -> Confusion:
-    """Both wordings of all pairs, as the paper counts them."""
-    tp, fp = int(positives[marks].sum()), int(positives[~marks].sum())
-    return Confusion(tp, fp, 2 * int(marks.sum()) - tp, 2 * int((~marks).sum()) - fp)
 
 
 def _doubled(one: Decided) -> tuple[FloatArray, FloatArray]:
