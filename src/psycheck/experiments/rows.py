@@ -76,9 +76,14 @@ class Scored:
         return out
 
     @property
+    def own(self) -> bool:
+        """True if the test belongs to the corpus that the model was trained on."""
+        return self.trained_on == self.corpus
+
+    @property
     def flag(self) -> str:
-        """The flag of findings about it: whether its model was trained on the corpus of the test."""
-        return "in_distribution" if self.trained_on == self.corpus else "out_of_distribution"
+        """The flag of findings about it."""
+        return "in_distribution" if self.own else "out_of_distribution"
 
     def where(self, decision: str) -> dict[str, str]:
         """The `where` of a finding about it."""
