@@ -18,16 +18,13 @@ from scipy.stats import norm
 from psycheck.audits.summary import by_groups
 from psycheck.finding import Finding
 from psycheck.measures import calibration, classification, clustered
-from psycheck.measures.classification import gold
-from psycheck.measures.clustered import (
-    Clusters,
-    change_interval,
+from psycheck.measures.classification import (
     classification_intervals,
-    effective_share,
     figure_influences,
+    gold,
     label_intervals,
-    ratio_interval,
 )
+from psycheck.measures.clustered import Clusters, change_interval, effective_share, ratio_interval
 from psycheck.measures.fairness import (
     fnr_ratio,
     group_difference,

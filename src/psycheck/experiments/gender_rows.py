@@ -15,15 +15,15 @@ import polars as pl
 from psycheck.audits.measured import measured
 from psycheck.experiments.gender_texts import FEMALE, MALE
 from psycheck.finding import Finding
-from psycheck.measures.classification import BoolArray, FloatArray, confusion, macro_f1
-from psycheck.measures.clustered import (
-    Clusters,
-    change_interval,
+from psycheck.measures.classification import (
+    BoolArray,
+    FloatArray,
     classification_intervals,
-    effective_share,
+    confusion,
     figure_influences,
-    ratio_interval,
+    macro_f1,
 )
+from psycheck.measures.clustered import Clusters, change_interval, effective_share, ratio_interval
 from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference
 from psycheck.report.studies.gender import EXPERIMENTS
 

@@ -27,15 +27,10 @@ class Bin:
     share: float
 
 
-def squared_errors(targets: FloatArray, scores: FloatArray) -> FloatArray:
-    """The squared error of each text, (n,)."""
-    return (scores - targets) ** 2
-
-
 def brier(targets: FloatArray, scores: FloatArray) -> float:
     """The mean squared error of the scores."""
     known = usable(targets, scores)
-    return float(np.mean(squared_errors(targets[known], scores[known]))) if known.any() else math.nan
+    return float(np.mean((scores[known] - targets[known]) ** 2)) if known.any() else math.nan
 
 
 def log_loss(targets: FloatArray, scores: FloatArray) -> float:
