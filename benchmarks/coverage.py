@@ -18,20 +18,16 @@ from scipy.stats import norm
 from psycheck.audits.summary import by_groups
 from psycheck.finding import Finding
 from psycheck.measures import calibration, classification, clustered
-from psycheck.measures.classification import gold
-from psycheck.measures.clustered import (
-    Clusters,
-    change_interval,
+from psycheck.measures.classification import (
     classification_intervals,
-    effective_share,
     figure_influences,
+    gold,
     label_intervals,
-    ratio_interval,
 )
+from psycheck.measures.clustered import Clusters, change_interval, effective_share, ratio_interval
 from psycheck.measures.fairness import (
-    demographic_parity_difference,
-    equal_opportunity_difference,
     fnr_ratio,
+    group_difference,
     paired_difference,
     score_shift,
 )
@@ -136,8 +132,8 @@ def groups(one: Population, random: Random, times: int, within: bool) -> Figures
     by = random.random(clusters.count)[clusters.codes] if not within else random.random(n)
     name = np.where(by < 0.4, "a", "b")
     decided = (scores[0] >= np.where(by < 0.4, 0.4, 0.5)).astype(float)
-    parity = demographic_parity_difference(decided, name, "a", "b", clusters)
-    chance = equal_opportunity_difference(y, decided, name, "a", "b", clusters)
+    parity = group_difference(decided, name, "a", "b", clusters)
+    chance = group_difference(decided, name, "a", "b", clusters, among=y == 1)
     missed, positive = (y == 1) & (decided == 0), y == 1
     out = {
         "parity difference": (parity.value, parity.interval),

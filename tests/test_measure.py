@@ -82,4 +82,4 @@ def test_a_measure_of_an_outside_audit_is_found_among_more() -> None:
 )
 def test_which_values_are_worse_than_a_half(better: str | float, worse: list[float]) -> None:
     measure = Measure("m", "M", better=better)
-    assert [value for value in (0.4, 0.5, 0.6, 1.4) if measure.worsened(0.5, value)] == worse
+    assert [value for value in (0.4, 0.5, 0.6, 1.4) if measure.loss(0.5, value) > 0] == worse

@@ -32,12 +32,8 @@ class Measure:
     section: str = ""
     tagged: bool = False
 
-    def worsened(self, before: float, after: float) -> bool:
-        """Whether `after` is worse than `before`; never for a measure without a better direction."""
-        return self.loss(before, after) > 0
-
     def loss(self, before: float, after: float) -> float:
-        """How much worse `after` is than `before`, below 0 where it is better."""
+        """How much worse `after` is than `before`, below 0 where it is better, 0 where neither is better."""
         if isinstance(self.better, str):
             return {"higher": before - after, "lower": after - before}.get(self.better, 0.0)
         return abs(after - self.better) - abs(before - self.better)

@@ -111,3 +111,23 @@ def test_decisions_without_annotation_still_have_a_rate_of_positives() -> None:
     parity = one(found, "demographic_parity_difference")
     assert (parity.value, parity.n) == (1.0, 9)
     assert one(found, "positive_rate", group="b").counts["unanswered"] == 1
+
+
+def test_rates_of_two_groups_by_hand() -> None:
+    truth = np.array([1, 1, 1, 0, 0, 1, 1, 0, math.nan, 1, 1])
+    decided = np.array([1, 0, 0, 1, 0, 1, 1, 0, 1, math.nan, 1])
+    members = [*"aaaaabbbbb", None]  # a text of no known group counts in none
+    corpus = Corpus.of("c", [f"t{i}" for i in range(11)], groups={"source": members})
+    found = list(group_findings(corpus, truth, decided, WHERE))
+    # b: one text is not annotated (its decision counts), one has no answer (it counts in nothing).
+    for group, unanswered, rates in (
+        ("a", 0, {"fnr": (2, 3), "fpr": (1, 2), "positive_rate": (2, 5)}),
+        ("b", 1, {"fnr": (0, 2), "fpr": (0, 1), "positive_rate": (3, 4)}),
+    ):
+        for measure, (count, n) in rates.items():
+            rate = one(found, measure, group=group)
+            assert (rate.value, rate.n, rate.counts["count"]) == (count / n, n, count)
+            assert rate.interval == wilson(count, n)
+            assert (rate.counts["texts"], rate.counts["unanswered"]) == (5, unanswered)
+    chance = one(found, "equal_opportunity_difference")
+    assert chance.value == pytest.approx(1 / 3 - 2 / 2)

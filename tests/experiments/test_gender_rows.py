@@ -8,7 +8,8 @@ from sklearn.metrics import f1_score
 
 from found import one
 from psycheck.experiments.gender_rows import Decided, changes, figures, pair_rows
-from psycheck.measures.clustered import Clusters, classification_intervals
+from psycheck.measures.classification import classification_intervals
+from psycheck.measures.clustered import Clusters
 
 MARKS = np.array([1, 1, 1, 1, 1, 0, 0, 0, 0, 0], bool)
 AS_FEMALE = np.array([1, 1, 1, 1, 0, 0, 0, 0, 1, 1], bool)

@@ -9,12 +9,15 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from psycheck.measures import classification
-from psycheck.measures.classification import auc_influence, average_precision_influence
+from psycheck.measures.classification import (
+    auc_influence,
+    average_precision_influence,
+    classification_intervals,
+    f1_interval,
+)
 from psycheck.measures.clustered import (
     Clusters,
-    classification_intervals,
     difference_interval,
-    f1_interval,
     groups_p,
     paired_p,
     ratio_interval,

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from psycheck.audits.groups import counted_rate, difference, group_findings, miss_ratio
 from psycheck.audits.measured import measured, measured_rate
+from psycheck.audits.summary import holm_family
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.measure import Measure
 from psycheck.measures.classification import decide, firm, gold
 from psycheck.measures.clustered import Clusters, effective_share, ratio_interval
 from psycheck.measures.fairness import Rate, paired_difference, score_shift
-from psycheck.measures.significance import holm
 from psycheck.model import FloatArray, Judgement, Scores
 from psycheck.text.edits import Edited
 from psycheck.text.gender.edits import Scope, gender_of, names_besides, swap
@@ -43,16 +43,8 @@ class Fairness:
 
     name: ClassVar = "fairness"
     measures: ClassVar[tuple[str | Measure, ...]] = (
-        *(
-            "flip_rate",
-            "placebo_flip_rate",
-            "undecided_rate",
-            "score_shift",
-            "fnr",
-            "fpr",
-            "positive_rate",
-            "fnr_ratio",
-        ),
+        *("flip_rate", "placebo_flip_rate", "undecided_rate", "score_shift"),
+        *("fnr", "fpr", "positive_rate", "fnr_ratio"),
         *(
             f"{name}{test}"
             for name in (
@@ -290,15 +282,9 @@ def with_holm(findings: Sequence[Finding]) -> list[Finding]:
         if finding.measure.endswith("_p"):
             families.setdefault("column" in finding.where, []).append(finding)
     adjusted = {
-        id(test): replace(
-            test,
-            measure=f"{test.measure}_holm",
-            value=float(p),
-            counts={**test.counts, "tests": sum(one.tested for one in tests)},
-            flags=("significant",) if p < ALPHA else test.flags,
-        )
+        id(test): replace(new, flags=("significant",)) if new.value < ALPHA else new
         for tests in families.values()
-        for test, p in zip(tests, holm([test.value for test in tests]), strict=True)
+        for test, new in zip(tests, holm_family(tests), strict=True)
     }
     out = []
     for finding in findings:

@@ -10,8 +10,8 @@ from scipy.stats import rankdata
 from psycheck.audits.measured import measured
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
-from psycheck.measures.classification import BoolArray, FloatArray
-from psycheck.measures.clustered import Clusters, classification_intervals, groups_p, ratio_interval
+from psycheck.measures.classification import BoolArray, FloatArray, classification_intervals
+from psycheck.measures.clustered import Clusters, groups_p, ratio_interval
 from psycheck.measures.intervals import Interval, median_interval
 from psycheck.measures.significance import holm, mann_whitney
 

@@ -14,15 +14,14 @@ from psycheck.finding import Finding, Interval
 from psycheck.measure import Measure
 from psycheck.measures import calibration
 from psycheck.measures import classification as measure
-from psycheck.measures.classification import BoolArray, Confusion, Measured
-from psycheck.measures.clustered import (
-    Clusters,
+from psycheck.measures.classification import (
+    BoolArray,
+    Confusion,
+    Measured,
     classification_intervals,
-    difference_interval,
     label_intervals,
-    paired_p,
-    ratio_interval,
 )
+from psycheck.measures.clustered import Clusters, difference_interval, paired_p, ratio_interval
 from psycheck.measures.fairness import Rate
 from psycheck.measures.intervals import UNKNOWN
 from psycheck.model import FloatArray, Judgement, Scores

@@ -141,7 +141,7 @@ def across_models(findings: Sequence[Finding]) -> tuple[Finding, ...]:
         r = pearson(means, accuracy)
         figures = [("pearson_r", r.r, where), ("pearson_p", r.p, where)]
         for test in ("paired", "unpaired"):
-            p = t_test(means, accuracy, paired=test == "paired").p if n >= _FEWEST else math.nan
+            p = t_test(means, accuracy, paired=test == "paired") if n >= _FEWEST else math.nan
             figures.append(("t_p", p, {**where, "test": test}))
         for measure, value, here in figures:
             undefined = math.isnan(value if measure == "t_p" else r.r)

@@ -13,8 +13,8 @@ from psycheck.corpora.vocabulary import MayShow, Telling, anything, counted, sho
 from psycheck.corpus import Corpus
 from psycheck.finding import Interval
 from psycheck.measures import classification as measure
-from psycheck.measures.classification import BoolArray, Confusion
-from psycheck.measures.clustered import Clusters, classification_intervals
+from psycheck.measures.classification import BoolArray, Confusion, classification_intervals
+from psycheck.measures.clustered import Clusters
 from psycheck.measures.distance import jackknife
 from psycheck.measures.intervals import UNKNOWN
 from psycheck.model import FloatArray, IntArray

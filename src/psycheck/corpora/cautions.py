@@ -22,8 +22,8 @@ from psycheck.corpus import GROUP, Corpus
 from psycheck.errors import BadInput, MissingExtra, counted
 from psycheck.finding import Finding, Interval
 from psycheck.measures import clustered
-from psycheck.measures.classification import BoolArray, auc, auc_influence, gold
-from psycheck.measures.clustered import Clusters, classification_intervals
+from psycheck.measures.classification import BoolArray, auc, auc_influence, classification_intervals, gold
+from psycheck.measures.clustered import Clusters
 from psycheck.measures.intervals import wilson
 from psycheck.model import FloatArray
 from psycheck.text.words import WORD

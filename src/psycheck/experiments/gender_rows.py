@@ -15,16 +15,16 @@ import polars as pl
 from psycheck.audits.measured import measured
 from psycheck.experiments.gender_texts import FEMALE, MALE
 from psycheck.finding import Finding
-from psycheck.measures.classification import BoolArray, Confusion, FloatArray, macro_f1
-from psycheck.measures.clustered import (
-    Clusters,
-    change_interval,
+from psycheck.measures.classification import (
+    BoolArray,
+    FloatArray,
     classification_intervals,
-    effective_share,
+    confusion,
     figure_influences,
-    ratio_interval,
+    macro_f1,
 )
-from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference, paired_flips
+from psycheck.measures.clustered import Clusters, change_interval, effective_share, ratio_interval
+from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference
 from psycheck.report.studies.gender import EXPERIMENTS
 
 AUDIT = "gender"
@@ -66,12 +66,6 @@ class Decided:
         out: BoolArray = self.as_female != self.as_male
         return out
 
-    @property
-    def positives(self) -> FloatArray:
-        """How many of the two wordings are called positive, (n,)."""
-        out: FloatArray = self.as_female.astype(np.float64) + self.as_male
-        return out
-
     def where(self, **more: str) -> dict[str, str]:
         """The `where` of a finding about it."""
         return {
@@ -90,7 +84,7 @@ def figures(one: Decided) -> list[Finding]:
     """Macro-F1, FNR by gender, FNRR with its direction, flips, McNemar's p, and both differences."""
     n, where, yes, units = len(one.marks), one.where(), one.marks, Clusters.of(one.units)
     positives = int(yes.sum())
-    table = _confusion(yes, one.positives)
+    table = confusion(*_doubled(one))  # both wordings of all pairs, as the paper counts them
     found = macro_f1(table)
     interval = classification_intervals(*_doubled(one), _twice(units)).get("macro_f1")
     counts = {**asdict(table), "units": units.count}
@@ -109,16 +103,15 @@ def figures(one: Decided) -> list[Finding]:
     out.append(measured("fnr_ratio", ratio.value, positives, ratio.interval, where, misses, (), towards))
     chance = paired_difference(one.as_female[yes], one.as_male[yes], units.at(yes))
     out.append(Finding("fnr_mcnemar_p", chance.p, positives, None, where, misses))
-    flips = paired_flips(one.as_female, one.as_male)
     ledger = {
-        "flipped": flips.flipped,
-        "only_female_positive": flips.only_first,
-        "only_male_positive": flips.only_second,
+        "flipped": int(one.flipped.sum()),
+        "only_female_positive": int(np.sum(one.as_female & ~one.as_male)),
+        "only_male_positive": int(np.sum(one.as_male & ~one.as_female)),
         "unseen": sum(one.unseen.values()),
     }
     ids = tuple(compress(one.ids, one.flipped))
     interval = ratio_interval(one.flipped, np.ones(n), units)
-    out.append(measured("flip_rate", flips.rate.value, n, interval, where, ledger, ids))
+    out.append(measured("flip_rate", Rate(ledger["flipped"], n).value, n, interval, where, ledger, ids))
     gaps = {
         "equal_opportunity": chance,
         "demographic_parity": paired_difference(one.as_female, one.as_male, units),
@@ -184,12 +177,6 @@ def unseen_notes(rows: Sequence[Decided]) -> list[str]:
                 "so they cannot flip"
             )
     return out
-
-
-def _confusion(marks: BoolArray, positives: FloatArray) -> Confusion:
-    """Both wordings of all pairs, as the paper counts them."""
-    tp, fp = int(positives[marks].sum()), int(positives[~marks].sum())
-    return Confusion(tp, fp, 2 * int(marks.sum()) - tp, 2 * int((~marks).sum()) - fp)
 
 
 def _doubled(one: Decided) -> tuple[FloatArray, FloatArray]:

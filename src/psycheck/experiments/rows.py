@@ -16,14 +16,16 @@ from psycheck.audits.summary import holm_families
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.measures import classification as measures
-from psycheck.measures.classification import BoolArray, FloatArray, IntArray, gold, usable
-from psycheck.measures.clustered import (
-    Clusters,
-    change_interval,
+from psycheck.measures.classification import (
+    BoolArray,
+    FloatArray,
+    IntArray,
     classification_intervals,
     figure_influences,
-    paired_p,
+    gold,
+    usable,
 )
+from psycheck.measures.clustered import Clusters, change_interval, paired_p
 from psycheck.measures.fairness import paired_difference
 from psycheck.measures.significance import mcnemar
 from psycheck.model import Model

@@ -27,28 +27,17 @@ class Bin:
     share: float
 
 
-def squared_errors(targets: FloatArray, scores: FloatArray) -> FloatArray:
-    """The squared error of each text, (n,)."""
-    return (scores - targets) ** 2
-
-
-def log_losses(targets: FloatArray, scores: FloatArray) -> FloatArray:
-    """What each text adds to the log loss, (n,); natural logarithm, probabilities not below 1e-15."""
-    yes, no = np.log(np.maximum(scores, CLIP)), np.log(np.maximum(1 - scores, CLIP))
-    losses: FloatArray = -(targets * yes + (1 - targets) * no)
-    return losses
-
-
 def brier(targets: FloatArray, scores: FloatArray) -> float:
     """The mean squared error of the scores."""
     known = usable(targets, scores)
-    return float(np.mean(squared_errors(targets[known], scores[known]))) if known.any() else math.nan
+    return float(np.mean((scores[known] - targets[known]) ** 2)) if known.any() else math.nan
 
 
 def log_loss(targets: FloatArray, scores: FloatArray) -> float:
-    """The mean negative log-likelihood of the scores."""
-    known = usable(targets, scores)
-    return float(np.mean(log_losses(targets[known], scores[known]))) if known.any() else math.nan
+    """The mean negative log-likelihood of the scores; natural logarithm, probabilities not below 1e-15."""
+    yes, no = np.log(np.maximum(scores, CLIP)), np.log(np.maximum(1 - scores, CLIP))
+    losses = -(targets * yes + (1 - targets) * no)[usable(targets, scores)]
+    return float(np.mean(losses)) if len(losses) else math.nan
 
 
 def bin_of(scores: FloatArray, bins: int = BINS) -> IntArray:

@@ -18,15 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from psycheck.measures.calibration import squared_errors
-from psycheck.measures.classification import (
-    BoolArray,
-    FloatArray,
-    auc_influence,
-    average_precision_influence,
-    gold,
-    usable,
-)
 from psycheck.measures.intervals import UNKNOWN, Z95, Interval, wilson
 
 FEWEST = 15
@@ -34,6 +25,8 @@ CONTRIBUTING, SHARE = 22, 0.3  # clusters, and of the clusters: below, a figure 
 SHUFFLES, BLOCKS, ENOUGH = 2_000, 20, 20  # draws at once, how often, and how many as far as the data end it
 SHUFFLED = 2_000  # clusters; beyond, Student's t replaces shuffling
 Codes = NDArray[np.intp]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +117,6 @@ def proportion_interval(
     return wilson(value * effective, effective, _quantile(equal))
 
 
-def f1_interval(hits: ArrayLike, wrong: ArrayLike, clusters: Clusters) -> Interval:
-    """The interval of F1 = 2 tp / (2 tp + fp + fn); `hits` marks true positives, `wrong` both errors, (n,).
-
-    F1 rises with tp / (tp + fp + fn), a proportion, so the ends of that proportion's interval give its ends.
-    """
-    tp = np.asarray(hits, np.float64)
-    low, high = ratio_interval(tp, tp + np.asarray(wrong, np.float64), clusters)
-    return 2 * low / (1 + low), 2 * high / (1 + high)
-
-
 def effective_share(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> float:
     """How many independent texts one text counts for in a proportion, at most 1: 1 / design effect.
 
@@ -164,7 +147,7 @@ def mean_interval(values: ArrayLike, clusters: Clusters) -> Interval:
         sides = [np.maximum(numbers, 0), np.maximum(-numbers, 0)]
         means = [float(side.mean()) for side in sides]
         influences = [(side - own) / n for side, own in zip(sides, means, strict=True)]
-        ends = [_between(side, clusters) for side in sides]
+        ends = [bounded_mean_interval(side, clusters) for side in sides]
         return combined_interval(means, ends, (1.0, -1.0), influences, clusters)
     if not clusters.whole and clusters.equal(np.ones(n)) < FEWEST:
         return UNKNOWN
@@ -298,60 +281,6 @@ def _share_as_far(draw: Callable[[np.random.Generator], FloatArray], found: floa
     return (1 + count) / (1 + total)
 
 
-def classification_intervals(
-    targets: FloatArray,
-    scores: FloatArray,
-    clusters: Clusters,
-    threshold: float = 0.5,
-    decided: FloatArray | None = None,
-) -> dict[str, Interval]:
-    """Intervals of the figures of one label, targets and scores (n,), NaN where unknown.
-
-    `decided` are the predictions, 0 or 1, where the threshold alone does not make them.
-    The expected calibration error has none: chance alone makes it larger, by an amount that depends on the
-    unknown curve, and no method tried covers in 93 % of corpora.
-    """
-    known = usable(targets, scores)
-    y, given, clusters = gold(targets[known]), scores[known], clusters.at(known)
-    called = given >= threshold if decided is None else decided[known] == 1
-    n = len(y)
-    if not n:
-        return {}
-    tp, tn, wrong = (np.asarray(one, np.float64) for one in (y & called, ~y & ~called, y != called))
-    accuracy = ratio_interval(1 - wrong, np.ones(n), clusters)
-    intervals = {
-        "accuracy": accuracy,
-        "precision": ratio_interval(tp, called, clusters),
-        "recall": ratio_interval(tp, y, clusters),
-        "hard_brier": (1 - accuracy[1], 1 - accuracy[0]),
-        "brier": _between(squared_errors(targets[known], given), clusters),
-    }
-    if not y.any():
-        return intervals
-    one = _F1.of(tp, wrong)
-    intervals["f1"] = f1_interval(tp, wrong, clusters)
-    if y.all():
-        return intervals
-    zero = _F1.of(tn, wrong)
-    both, ends = (one.value, zero.value), (intervals["f1"], f1_interval(tn, wrong, clusters))
-    share = float(y.mean())
-    mixed = share * one.value + (1 - share) * zero.value
-    moved = share * one.influence + (1 - share) * zero.influence + (one.value - zero.value) * (y - share) / n
-    tpr, tnr = float(tp.sum() / y.sum()), float(tn.sum() / (~y).sum())
-    rates = (y * (called - tpr) / y.sum(), ~y * (~called - tnr) / (~y).sum())
-    area, placed = auc_influence(y, given)
-    precision, kept = average_precision_influence(y, given)
-    halves = np.where(y, 1 / y.sum(), 1 / (~y).sum())
-    rarer = clusters.at(y if y.sum() <= (~y).sum() else ~y)
-    return intervals | {
-        "macro_f1": combined_interval(both, ends, (0.5, 0.5), (one.influence, zero.influence), clusters),
-        "weighted_f1": figure_interval(mixed, moved, clusters, clusters),
-        "hard_auc": figure_interval((tpr + tnr) / 2, sum(rates) / 2, rarer, clusters, halves),
-        "auc": figure_interval(area, placed, rarer, clusters, halves),
-        "average_precision": figure_interval(precision, kept, clusters.at(y), clusters, y.astype(np.float64)),
-    }
-
-
 def change_interval(change: float, influence: FloatArray, clusters: Clusters) -> Interval:
     """Student's interval of the change of a figure between models on the same texts, by its influence (n,).
 
@@ -362,46 +291,6 @@ def change_interval(change: float, influence: FloatArray, clusters: Clusters) ->
         return UNKNOWN
     half = _quantile(contributing) * math.sqrt(variance(influence, clusters))
     return change - half, change + half
-
-
-def figure_influences(
-    targets: FloatArray, scores: FloatArray, threshold: float
-) -> dict[str, tuple[float, FloatArray]]:
-    """F1, macro-F1 and AUC of one label, NaN where undefined, and the influence of each text on it, (n,)."""
-    known = usable(targets, scores)
-    y, given = gold(targets[known]), scores[known]
-    called = given >= threshold
-    one, zero = (
-        _F1.of(right.astype(np.float64), (y != called) * 1.0) for right in (y & called, ~y & ~called)
-    )
-    found = {"f1": (one.value if y.any() else math.nan, one.influence)}
-    if y.any() and not y.all():
-        found["macro_f1"] = (one.value + zero.value) / 2, (one.influence + zero.influence) / 2
-        found["auc"] = auc_influence(y, given)
-    out = {}
-    for name in ("f1", "macro_f1", "auc"):
-        value, mine = found.get(name, (math.nan, np.zeros(len(y))))
-        every = np.zeros(len(targets))
-        every[known] = mine
-        out[name] = value, every
-    return out
-
-
-def label_intervals(
-    yes: BoolArray, called: BoolArray, known: BoolArray, clusters: Clusters
-) -> dict[str, Interval]:
-    """Intervals of the Hamming loss and of the mean F1 over labels, all arrays (n, k)."""
-    hits = (yes & called & known).astype(np.float64)
-    wrong = ((yes != called) & known).astype(np.float64)
-    used = [k for k in range(yes.shape[1]) if (yes & known)[:, k].any()]
-    of_label = [_F1.of(hits[:, k], wrong[:, k]) for k in used]
-    across = UNKNOWN
-    if used:
-        mean = float(np.mean([one.value for one in of_label]))
-        influence: FloatArray = np.mean([one.influence for one in of_label], axis=0)
-        across = figure_interval(mean, influence, clusters, clusters)
-    hamming = ratio_interval(wrong.sum(axis=1), known.sum(axis=1), clusters)
-    return {"hamming": hamming, "macro_f1_across_labels": across}
 
 
 def figure_interval(
@@ -429,20 +318,7 @@ def _contributing(influence: FloatArray, clusters: Clusters) -> float:
     return float(sums.sum()) ** 2 / max(float(np.sum(sums**2)), 1e-300)
 
 
-@dataclass(frozen=True, slots=True)
-class _F1:
-    value: float
-    influence: FloatArray
-
-    @classmethod
-    def of(cls, hits: FloatArray, wrong: FloatArray) -> "_F1":
-        weight = 2 * hits + wrong
-        total = float(weight.sum())
-        value = 2 * float(hits.sum()) / total if total else 0.0
-        return cls(value, (2 * hits - value * weight) / max(total, 1.0))
-
-
-def _between(values: FloatArray, clusters: Clusters) -> Interval:
+def bounded_mean_interval(values: FloatArray, clusters: Clusters) -> Interval:
     """The interval of a mean of values in 0..1."""
     mean = float(values.mean())
     return figure_interval(mean, (values - mean) / len(values), clusters, clusters)

@@ -1,4 +1,4 @@
-"""Rates by group, their ratio and differences, and flips in pairs. What cannot be computed is NaN.
+"""Rates, their ratio and differences, of groups and of pairs. What cannot be computed is NaN.
 
 *Groups* are different texts (a column of the corpus): their rates are independent. *Pairs* are one text in
 two wordings (gender bias, section 2.2): the two rates share their texts, so their covariance matters, and the
@@ -16,7 +16,7 @@ from scipy import stats
 from psycheck.measures.classification import BoolArray, FloatArray
 from psycheck.measures.clustered import Clusters, difference_interval, groups_p, mean_interval, paired_p
 from psycheck.measures.intervals import UNKNOWN, Z95, Interval, wilson
-from psycheck.measures.significance import mcnemar, mcnemar_test
+from psycheck.measures.significance import mcnemar
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +38,6 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupRates:
-    """What a model decides in one group: `fnr`, `tpr` of positives, `fpr` of negatives, `positive` of all.
-
-    `unanswered` counts the texts of the group without a decision, which are in none of the rates.
-    """
-
-    group: str
-    n: int
-    fnr: Rate
-    tpr: Rate
-    fpr: Rate
-    positive: Rate
-    unanswered: int
-
-
-@dataclass(frozen=True, slots=True)
 class Ratio:
     """The lower false negative rate by the higher one, in 0..1; `favoured` is the group that is missed less.
 
@@ -64,7 +48,6 @@ class Ratio:
     value: float
     favoured: str
     interval: Interval
-    p: float
     n: int
 
 
@@ -76,27 +59,6 @@ class Difference:
     interval: Interval
     p: float
     n: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Flips:
-    """How many pairs change their decision: `only_first` is positive in the first wording alone."""
-
-    n: int
-    only_first: int
-    only_second: int
-    unanswered: int
-    p: float
-
-    @property
-    def flipped(self) -> int:
-        """The pairs with two different decisions."""
-        return self.only_first + self.only_second
-
-    @property
-    def rate(self) -> Rate:
-        """The share of flipped pairs."""
-        return Rate(self.flipped, self.n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,35 +77,6 @@ class Shift:
     p: float
 
 
-def rates_by_group(truth: ArrayLike, decided: ArrayLike, group: ArrayLike) -> tuple[GroupRates, ...]:
-    """The rates of each group, all (n,), groups in alphabetical order.
-
-    `truth` is 1, 0 or NaN (not annotated: only the rate of positive decisions counts such a text); `decided`
-    is 1, 0 or NaN (no usable answer: counted apart); `group` is a name, and "" where it is not known.
-    """
-    marks, decisions = _decisions(truth), _decisions(decided)
-    names = np.asarray(group, dtype=np.str_)
-    _equal(marks, decisions, names)
-    return tuple(
-        _rates(name, marks[names == name], decisions[names == name]) for name in np.unique(names) if name
-    )
-
-
-def _rates(name: str, marks: FloatArray, decisions: FloatArray) -> GroupRates:
-    there, yes = ~np.isnan(decisions), decisions == 1
-    positives, negatives = int(np.sum(there & (marks == 1))), int(np.sum(there & (marks == 0)))
-    hits, alarms = int(np.sum(yes & (marks == 1))), int(np.sum(yes & (marks == 0)))
-    return GroupRates(
-        group=str(name),
-        n=len(decisions),
-        fnr=Rate(positives - hits, positives),
-        tpr=Rate(hits, positives),
-        fpr=Rate(alarms, negatives),
-        positive=Rate(int(yes.sum()), int(there.sum())),
-        unanswered=int(np.sum(~there)),
-    )
-
-
 def fnr_ratio(
     misses_a: int,
     positives_a: int,
@@ -159,8 +92,7 @@ def fnr_ratio(
     `both` is given for pairs only: how many texts are missed in both wordings; both have as many positives
     then. The interval is symmetric on the log scale (Katz; for pairs with the covariance of the two
     rates), because it is closed, hence the same in every run, and cannot go below 0. `share` says how many
-    independent texts one text counts for (`clustered.effective_share`). Groups are tested by Fisher's exact
-    test, pairs by McNemar's.
+    independent texts one text counts for (`clustered.effective_share`).
 
     Where more than 90 % are missed and fewer than 5 found, there is no interval: it would cover too rarely.
     Empty cells: without positives in a group all is NaN. No miss in either group is a ratio of 1 without
@@ -170,19 +102,15 @@ def fnr_ratio(
     _check(misses_a, positives_a, misses_b, positives_b, both)
     n = positives_a if both is not None else positives_a + positives_b
     if not positives_a or not positives_b:
-        return Ratio(math.nan, "", UNKNOWN, math.nan, n)
+        return Ratio(math.nan, "", UNKNOWN, n)
     first, second = misses_a / positives_a, misses_b / positives_b
-    if both is None:
-        p = _fisher(misses_a, positives_a, misses_b, positives_b)
-    else:
-        p = mcnemar_test(misses_a - both, misses_b - both)[1]
     a, b = (misses_a, positives_a), (misses_b, positives_b)
     if first > second:
         a, b = b, a
     value = 1.0 if first == second else min(first, second) / max(first, second)
     favoured = "" if first == second else names[int(first > second)]
     low, high = _log_interval(*a, *b, both, share)
-    return Ratio(value, favoured, (0.0 if value == 0 else low, high), p, n)
+    return Ratio(value, favoured, (0.0 if value == 0 else low, high), n)
 
 
 def _log_interval(x: int, n: int, y: int, m: int, both: int | None, share: float) -> Interval:
@@ -209,7 +137,8 @@ def rate_difference(count_a: int, n_a: int, count_b: int, n_b: int) -> Differenc
     """Rate a minus rate b of different texts: Newcombe's hybrid score interval, Fisher's exact test."""
     if not n_a or not n_b:
         return Difference(math.nan, UNKNOWN, math.nan, (n_a, n_b))
-    p = _fisher(count_a, n_a, count_b, n_b)
+    table = np.array([[count_a, n_a - count_a], [count_b, n_b - count_b]])
+    p = float(stats.fisher_exact(table).pvalue)
     interval = _newcombe(Rate(count_a, n_a), Rate(count_b, n_b), 0.0)
     return Difference(count_a / n_a - count_b / n_b, interval, p, (n_a, n_b))
 
@@ -219,16 +148,17 @@ def paired_difference(first: ArrayLike, second: ArrayLike, clusters: Clusters | 
 
     The interval is Newcombe's for paired rates (his method 10), the test McNemar's.
     """
-    one, two = _answered(first, second)
-    n = len(one)
+    one, two = _decisions(first), _decisions(second)
+    _equal(one, two)
+    there = ~np.isnan(one + two)
+    one, two, n = one[there], two[there], int(there.sum())
     if not n:
         return Difference(math.nan, UNKNOWN, math.nan, (0, 0))
     if clusters is not None and not clusters.whole:
-        units, ones = clusters.at(~np.isnan(_decisions(first) + _decisions(second))), np.ones(n)
-        moved = one.astype(np.float64) - two
+        units, ones, moved = clusters.at(there), np.ones(n), one - two
         interval = difference_interval((one, ones), (two, ones), units)
         return Difference(float(moved.mean()), interval, paired_p(moved, units), (n, n))
-    found = mcnemar(one, two)
+    found = mcnemar(one == 1, two == 1)
     a, b, c, d = found.both, found.only_first, found.only_second, found.neither
     margins = (a + b) * (c + d) * (a + c) * (b + d)
     cross = a * d - b * c
@@ -237,39 +167,22 @@ def paired_difference(first: ArrayLike, second: ArrayLike, clusters: Clusters | 
     return Difference((b - c) / n, interval, found.p, (n, n))
 
 
-def equal_opportunity_difference(
-    truth: ArrayLike,
+def group_difference(
     decided: ArrayLike,
     group: ArrayLike,
     first: str,
     second: str = "",
     clusters: Clusters | None = None,
+    *,
+    among: BoolArray | None = None,
 ) -> Difference:
-    """True positive rate of group `first` minus that of `second` (or of all other known groups), all (n,)."""
-    marks = _decisions(truth)
-    return _between(marks == 1, _decisions(decided), group, (first, second), clusters)
+    """Rate of positive decisions of group `first` minus that of `second` (or of all other known groups).
 
-
-def demographic_parity_difference(
-    decided: ArrayLike,
-    group: ArrayLike,
-    first: str,
-    second: str = "",
-    clusters: Clusters | None = None,
-) -> Difference:
-    """Rate of positive decisions of group `first` minus that of `second` (or of all other known groups)."""
-    decisions = _decisions(decided)
-    return _between(np.ones(len(decisions), bool), decisions, group, (first, second), clusters)
-
-
-def _between(
-    among: BoolArray,
-    decisions: FloatArray,
-    group: ArrayLike,
-    sides: tuple[str, str],
-    clusters: Clusters | None,
-) -> Difference:
-    names, (first, second) = np.asarray(group, dtype=np.str_), sides
+    All (n,). Of all texts it is the demographic parity difference, `among` those annotated 1 that of equal
+    opportunity.
+    """
+    decisions, names = _decisions(decided), np.asarray(group, dtype=np.str_)
+    among = np.ones(len(decisions), bool) if among is None else among
     _equal(among, decisions, names)
     there, yes = among & ~np.isnan(decisions), decisions == 1
     ours = there & (names == first)
@@ -280,13 +193,6 @@ def _between(
         return found
     interval = difference_interval((yes & ours, ours), (yes & theirs, theirs), clusters)
     return replace(found, interval=interval, p=groups_p(yes & either, either, ours, clusters))
-
-
-def paired_flips(decided_a: ArrayLike, decided_b: ArrayLike) -> Flips:
-    """Decisions on the same texts in two wordings, both (n,) of 1, 0 or NaN; p is McNemar's."""
-    one, two = _answered(decided_a, decided_b)
-    found = mcnemar(one, two)
-    return Flips(len(one), found.only_first, found.only_second, np.size(decided_a) - len(one), found.p)
 
 
 def score_shift(first: ArrayLike, second: ArrayLike, clusters: Clusters | None = None) -> Shift:
@@ -319,24 +225,12 @@ def _newcombe(one: Rate, two: Rate, phi: float) -> Interval:
     return max(value - low, -1.0), min(value + high, 1.0)
 
 
-def _fisher(count_a: int, n_a: int, count_b: int, n_b: int) -> float:
-    table = np.array([[count_a, n_a - count_a], [count_b, n_b - count_b]])
-    return float(stats.fisher_exact(table).pvalue)
-
-
 def _decisions(values: ArrayLike) -> FloatArray:
     """An array of 1, 0 and NaN; anything else is an error."""
     decisions = np.asarray(values, dtype=np.float64)
     if decisions.ndim != 1 or not np.all(np.isnan(decisions) | (decisions == 0) | (decisions == 1)):
         raise ValueError("decisions and annotations must be one-dimensional and 1, 0 or NaN")
     return decisions
-
-
-def _answered(first: ArrayLike, second: ArrayLike) -> tuple[BoolArray, BoolArray]:
-    one, two = _decisions(first), _decisions(second)
-    _equal(one, two)
-    there = ~(np.isnan(one) | np.isnan(two))
-    return one[there] == 1, two[there] == 1
 
 
 def _equal(*arrays: np.ndarray) -> None:

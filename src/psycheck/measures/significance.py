@@ -49,16 +49,6 @@ class Pearson:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
-class TTest:
-    """A difference of two means."""
-
-    t: float
-    p: float
-    difference: float
-    interval: Interval
-
-
 def mcnemar(first_right: BoolArray, second_right: BoolArray) -> McNemar:
     """McNemar's test, both (n,): exact below 25 discordant pairs, else χ² with continuity correction."""
     first, second = np.asarray(first_right, bool), np.asarray(second_right, bool)
@@ -67,18 +57,15 @@ def mcnemar(first_right: BoolArray, second_right: BoolArray) -> McNemar:
     both, one = int(np.sum(first & second)), int(np.sum(first & ~second))
     two = int(np.sum(second & ~first))
     neither = first.size - both - one - two
-    statistic, p = mcnemar_test(one, two) if first.size else (math.nan, math.nan)
+    if not first.size:
+        statistic, p = math.nan, math.nan
+    elif one + two < EXACT_BELOW:
+        statistic = float(min(one, two))
+        p = min(1.0, 2 * float(stats.binom.cdf(statistic, one + two, 0.5)))
+    else:
+        statistic = max(abs(one - two) - 1, 0) ** 2 / (one + two)
+        p = float(stats.chi2.sf(statistic, 1))
     return McNemar(statistic, p, both, one, two, neither)
-
-
-def mcnemar_test(only_first: int, only_second: int) -> tuple[float, float]:
-    """McNemar's statistic and p-value from the numbers of discordant pairs."""
-    discordant = only_first + only_second
-    if discordant < EXACT_BELOW:
-        least = float(min(only_first, only_second))
-        return least, min(1.0, 2 * float(stats.binom.cdf(least, discordant, 0.5)))
-    statistic = max(abs(only_first - only_second) - 1, 0) ** 2 / discordant
-    return statistic, float(stats.chi2.sf(statistic, 1))
 
 
 def holm(pvalues: Sequence[float] | FloatArray) -> FloatArray:
@@ -131,21 +118,19 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Pearson:
     return Pearson(r, float(found.pvalue), _fisher(r, 1 / math.sqrt(n - 3)), n)
 
 
-def t_test(x: ArrayLike, y: ArrayLike, *, paired: bool) -> TTest:
-    """The two-sided paired or Welch's unpaired t-test of mean(x) − mean(y); NaN below 2 or without spread."""
+def t_test(x: ArrayLike, y: ArrayLike, *, paired: bool) -> float:
+    """The p-value of the two-sided paired or Welch's unpaired t-test; NaN below 2 or without spread."""
     one, two = _pairs(x, y) if paired else (_numbers(x), _numbers(y))
     if min(len(one), len(two)) < 2:
-        return TTest(math.nan, math.nan, math.nan, UNKNOWN)
-    difference = float(np.mean(one) - np.mean(two))
+        return math.nan
     spread = np.ptp(one - two) if paired else max(np.ptp(one), np.ptp(two))
     if spread == 0:
-        return TTest(math.nan, math.nan, difference, UNKNOWN)
+        return math.nan
     with warnings.catch_warnings():
         # One group may have no spread if the other has some.
         warnings.simplefilter("ignore", RuntimeWarning)
         found = stats.ttest_rel(one, two) if paired else stats.ttest_ind(one, two, equal_var=False)
-        ends = found.confidence_interval(0.95)
-    return TTest(float(found.statistic), float(found.pvalue), difference, (float(ends.low), float(ends.high)))
+    return float(found.pvalue)
 
 
 def _normal_p(u: float, n: int, m: int, ties: FloatArray) -> float:
