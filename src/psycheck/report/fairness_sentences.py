@@ -29,10 +29,14 @@ def gender_headline(run: Run) -> Headline | None:
     pairs = judged_pairs(run)
     if not pairs:
         return None
-    most = most_flipped(pairs)
+    # A model whose decisions change with any edit does not hide one that changes them with the gender.
+    most = most_flipped([f for f in pairs if f.value and not _placebo_alike(_same_pairs(run, f))] or pairs)
     same_pairs = _same_pairs(run, most)
     flips = f"{rate(most, prose=True)} of {counted(most.n, 'text')}"
     where = {"swapped": swapped_words(most), "where": where_named(most, run.findings)}
+    if most.value and (placebo := _placebo_alike(same_pairs)):
+        alike = f"{rate(placebo, prose=True)} of {counted(placebo.n, 'text')}"
+        return headline("gender.any_edit", flips=flips, placebo=alike, **where)
     if most.value:
         missed = _significant(same_pairs, MISSED)
         least = max(min(known_interval(most), default=0.0), 0.0 if missed is None else _least(missed))
@@ -43,6 +47,14 @@ def gender_headline(run: Run) -> Headline | None:
     if reasons := _doubts(run, most):
         return headline("gender.not_shown", flips=flips, reasons="; ".join(reasons), **where)
     return headline("gender.none_found", flips=flips, **where)
+
+
+def _placebo_alike(pairs: dict[tuple[str, str], Finding]) -> Finding | None:
+    """The flip rate of the placebo, if the swap is not shown to flip more and no wording fares worse."""
+    test, placebo = (pairs.get((measure, "")) for measure in ("flip_excess_p_holm", "placebo_flip_rate"))
+    if test is None or placebo is None or not (test.tested and placebo.tested):
+        return None
+    return None if "significant" in test.flags or _unequal(pairs) else placebo
 
 
 def _doubts(run: Run, flips: Finding) -> list[str]:
