@@ -280,8 +280,8 @@ def test_a_jittery_model_gets_no_alarm_for_gender() -> None:
     (one,) = chosen_headlines(run_of([flips(9), *placebo(8)]))
     assert (one.alarm, one.least) == (False, 0.0)
     assert one.words == (
-        "The decision changes in 9 % (0–5) of 100 texts when he and she are swapped; this is not shown to come "
-        "from gender, as an edit that leaves gender alone changes 8 % of 100 texts."
+        "The decision changes in 9 % (0–5) of 100 texts when he and she are swapped; this is not shown to "
+        "come from gender, as an edit that leaves gender alone changes 8 % of 100 texts."
     )
 
 
