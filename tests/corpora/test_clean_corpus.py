@@ -23,7 +23,7 @@ from psycheck.corpus import Corpus
 from psycheck.demo.generate import DEMO, open_demo
 from psycheck.errors import BadInput, PsycheckError
 from psycheck.text.clean import PRESETS
-from psycheck.text.redact.capitals import Found
+from psycheck.text.redact.lists import Found
 
 POSTS = Corpus.of(
     "posts",

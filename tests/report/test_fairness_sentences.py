@@ -13,7 +13,7 @@ from psycheck.corpus import Corpus
 from psycheck.finding import Finding, Findings
 from psycheck.model import FloatArray, IntArray
 from psycheck.report.audit import render
-from psycheck.report.verdict import headlines, learned, verdict
+from psycheck.report.verdict import headlines, learned
 from psycheck.run import Run
 
 CHANGED = "The decision changes in"
@@ -33,6 +33,10 @@ class Scores:
 
     def read(self, texts: Sequence[str]) -> IntArray:
         return np.array([len(text) for text in texts], np.int64)
+
+
+def _verdict(run: Run) -> str:
+    return " ".join(headlines(run))
 
 
 def notes() -> Corpus:
@@ -84,14 +88,14 @@ def check(passed: float, interval: tuple[float, float]) -> Finding:
 def test_where_fairness_alone_was_run_the_headline_is_its_sentence() -> None:
     # All 40 female wordings are positive; of the male ones those of days 1, 11, 21 and 31: 36 flips.
     # Annotated 1 are 20, of which days 1 and 21 are found in the male wording: 18 are missed.
-    assert verdict(run_of(*judged(needs_she))) == (
+    assert _verdict(run_of(*judged(needs_she))) == (
         f"{CHANGED} 90 % (77–96) of 40 texts {SWAPPED}; the male wording is missed more often: "
         "90 % (70–98) against 0 % (0–16) of 20 texts annotated 1."
     )
 
 
 def test_more_positive_decisions_are_said_where_nobody_is_missed_more() -> None:
-    assert verdict(run_of(*judged(flips_on_she))) == (
+    assert _verdict(run_of(*judged(flips_on_she))) == (
         f"{CHANGED} 50 % (35–65) of 40 texts {SWAPPED}; the female wording is decided positive more often: "
         "100 % (91–100) against 50 % (35–65) of 40 texts."
     )
@@ -103,7 +107,7 @@ def test_a_side_is_named_only_beyond_chance() -> None:
     def score(text: str) -> float:
         return 0.9 if "hopeless" in text or text in ("She went home 2.", "She went home 3.") else 0.1
 
-    said = verdict(run_of(*judged(score)))
+    said = _verdict(run_of(*judged(score)))
     assert said == f"{CHANGED} 5 % (1–17) of 40 texts {SWAPPED}."
 
 
@@ -115,13 +119,13 @@ def test_what_the_model_learned_names_a_side_only_beyond_chance() -> None:
 
 
 def test_no_flips_are_no_difference_found_and_never_fair() -> None:
-    said = verdict(run_of(*judged(oracle)))
+    said = _verdict(run_of(*judged(oracle)))
     assert said == f"No difference by gender found: 0 % (0–9) of 40 texts change their decision {SWAPPED}."
     assert "fair" not in said
 
 
 def test_scores_that_move_below_the_threshold_are_a_difference() -> None:
-    said = verdict(run_of(*judged(lambda text: 0.4 if text.startswith("She") else 0.2 + len(text) / 1000)))
+    said = _verdict(run_of(*judged(lambda text: 0.4 if text.startswith("She") else 0.2 + len(text) / 1000)))
     assert "No difference" not in said
     assert said.startswith(f"0 % (0–9) of 40 texts change their decision {SWAPPED}, but the female wording")
     assert "scores higher (mean difference 0.18" in said
@@ -141,7 +145,7 @@ def test_the_worst_is_said_first() -> None:
 
 
 def test_the_worst_gap_between_groups_is_said_with_points_and_n() -> None:
-    said = verdict(run_of(*of_groups("men", "women", -0.3, (-0.407, -0.182))))
+    said = _verdict(run_of(*of_groups("men", "women", -0.3, (-0.407, -0.182))))
     assert said == (
         "By ward, texts of men are missed more often than those of women, by 30 points (18–41): "
         "40 % (31–50) of 100 texts annotated 1."
@@ -149,7 +153,7 @@ def test_the_worst_gap_between_groups_is_said_with_points_and_n() -> None:
 
 
 def test_of_two_groups_the_one_that_is_missed_more_is_the_subject() -> None:
-    said = verdict(run_of(*of_groups("men", "women", 0.3, (0.182, 0.407))))
+    said = _verdict(run_of(*of_groups("men", "women", 0.3, (0.182, 0.407))))
     assert "texts of women are missed more often than those of men, by 30 points (18–41): 10 % (6–17)" in said
 
 
@@ -157,11 +161,11 @@ def test_a_group_that_is_missed_more_comes_before_one_that_is_missed_less_and_be
     less = of_groups("a", "the rest", 0.5, (0.4, 0.6))
     more = of_groups("b", "the rest", -0.2, (-0.3, -0.1))
     decided = of_groups("c", "the rest", 0.7, (0.6, 0.8), "demographic_parity_difference")
-    assert "texts of b are missed more often than those of the rest" in verdict(
+    assert "texts of b are missed more often than those of the rest" in _verdict(
         run_of(*less, *more, *decided)
     )
-    assert "texts of a are missed less often than those of the rest" in verdict(run_of(*less, *decided))
-    assert verdict(run_of(*decided)) == (
+    assert "texts of a are missed less often than those of the rest" in _verdict(run_of(*less, *decided))
+    assert _verdict(run_of(*decided)) == (
         "By ward, texts of c are decided positive more often than those of the rest, by 70 points (60–80): "
         "40 % (31–50) of 100 texts."
     )
@@ -176,7 +180,7 @@ def test_a_gap_of_decisions_alone_is_said_last() -> None:
 def test_a_gap_that_chance_may_give_is_not_said() -> None:
     gap = of_groups("men", "women", -0.3, (-0.407, -0.182))
     chance = tuple(replace(f, flags=()) for f in gap)
-    assert verdict(run_of(*chance)) == "No difference found between groups by ward after Holm's correction."
+    assert _verdict(run_of(*chance)) == "No difference found between groups by ward after Holm's correction."
     assert len(headlines(run_of(*chance, check(0.69, (0.58, 0.78))))) == 1
 
 
@@ -188,7 +192,7 @@ def test_a_gap_that_chance_may_give_is_not_said() -> None:
     ],
 )
 def test_pairs_that_were_not_tested_are_never_a_pass(text: str, why: str) -> None:
-    said = verdict(run_of(*judged(oracle, Corpus.of("c", [text], labels={"depression": [0.0]}))))
+    said = _verdict(run_of(*judged(oracle, Corpus.of("c", [text], labels={"depression": [0.0]}))))
     assert said == f"Gender was not tested: {why}. This is not a pass."
 
 
@@ -196,13 +200,13 @@ def test_groups_that_could_not_be_compared_are_not_said_to_be_alike() -> None:
     one = Corpus.of("c", [f"Text {i}." for i in range(6)], groups={"ward": ["a"] * 6})
     findings = judged(oracle, one)
     assert all(math.isnan(f.value) for f in findings if f.measure == "flip_rate")
-    assert "No difference" not in verdict(run_of(*findings))
+    assert "No difference" not in _verdict(run_of(*findings))
 
 
 def test_of_several_corpora_the_one_that_flips_most_is_named() -> None:
     other = replace(notes(), name="letters")
     findings = (*judged(oracle), *judged(flips_on_she, other))
-    assert f"of 40 texts {SWAPPED} on letters;" in verdict(run_of(*findings))
+    assert f"of 40 texts {SWAPPED} on letters;" in _verdict(run_of(*findings))
 
 
 @pytest.mark.parametrize("score", [needs_she, oracle])
@@ -220,4 +224,4 @@ def test_a_gap_that_rests_on_a_handful_of_texts_is_no_headline() -> None:
     for texts, versus, told in ((3, 187, False), (187, 3, False), (100, 90, True)):
         sides = {"texts": texts, "texts_versus": versus}
         gaps = [replace(f, counts=sides) if f.measure == "equal_opportunity_difference" else f for f in found]
-        assert ("texts of men" in verdict(run_of(*gaps))) is told
+        assert ("texts of men" in _verdict(run_of(*gaps))) is told

@@ -89,6 +89,16 @@ def moved(interval: Interval, significant: bool = True) -> tuple[Finding, Findin
     )
 
 
+def placebo(failed: int, n: int = 100, significant: bool = False, **where: str) -> tuple[Finding, Finding]:
+    place = {**PAIR, **where}
+    flags = ("significant",) if significant else () if n else ("not_tested",)
+    value, p = (failed / n, 0.01 if significant else 0.6) if n else (math.nan, math.nan)
+    return (
+        Finding("placebo_flip_rate", value, n, None, place),
+        Finding("flip_excess_p_holm", p, n, None, place, flags=flags),
+    )
+
+
 def gap(
     value: float, interval: Interval, p: float = 0.01, group: str = "men", significant: bool = True
 ) -> tuple[Finding, Finding]:
@@ -146,7 +156,18 @@ CASES: Mapping[str, tuple[Found, Sequence[Found]]] = {
     "checks.none_found": ([check(10, 10), BETTER], [[check(10, 10), SAME], [check(9, 10)], [check(0, 0)]]),
     "checks.no_evidence": ([check(10, 10), SAME], [[check(10, 10), WORSE], [check(1, 10, 0.4), SAME]]),
     "checks.untested": ([check(0, 0)], [[check(0, 0), check(10, 10)], []]),
-    "gender.flips": ([flips(1)], [[flips(0)]]),
+    "gender.flips": ([flips(9), *placebo(1, significant=True)], [[flips(0)], [flips(9), *placebo(8)]]),
+    "gender.any_edit": (
+        [flips(9), *placebo(8)],
+        [
+            [flips(9), *placebo(1, significant=True)],
+            [flips(9), *placebo(0, n=0)],  # no text has a placebo
+            [flips(9)],
+            [flips(0), *placebo(8)],
+            [flips(9), *placebo(8), *moved((0.05, 0.15))],  # one wording scores higher
+            [flips(9), *placebo(8), flips(5, model="n"), *placebo(1, significant=True, model="n")],
+        ],
+    ),
     "gender.scores": (
         [flips(0), *moved((0.05, 0.15))],
         [
@@ -253,6 +274,15 @@ def test_a_sentence_does_not_appear_where_its_condition_is_just_missed(
 
 def test_the_reference_is_made_from_the_sentences() -> None:
     assert REFERENCE.read_text("utf-8") == reference(), "run `make docs`"
+
+
+def test_a_jittery_model_gets_no_alarm_for_gender() -> None:
+    (one,) = chosen_headlines(run_of([flips(9), *placebo(8)]))
+    assert (one.alarm, one.least) == (False, 0.0)
+    assert one.words == (
+        "The decision changes in 9 % (0–5) of 100 texts when he and she are swapped; this is not shown to "
+        "come from gender, as an edit that leaves gender alone changes 8 % of 100 texts."
+    )
 
 
 def test_performance_comes_first_even_if_a_check_fails_more() -> None:

@@ -4,11 +4,15 @@ from dataclasses import replace
 
 from psycheck.finding import Finding, Findings
 from psycheck.report.headlines import weakest
-from psycheck.report.verdict import learned, untested, verdict
+from psycheck.report.verdict import headlines, learned, untested
 from psycheck.report.words import why_untested
 from psycheck.run import Run
 
 MakeRun = Callable[..., Run]
+
+
+def _verdict(run: Run) -> str:
+    return " ".join(headlines(run))
 
 
 def of(*findings: Finding) -> Run:
@@ -21,19 +25,19 @@ def check(name: str, passed: int, n: int, interval: tuple[float, float], **where
 
 
 def test_the_verdict_names_the_weakest_check_with_interval_and_n(make_run: MakeRun) -> None:
-    assert verdict(make_run()) == (
+    assert _verdict(make_run()) == (
         "Fails most on absence of suicidal ideation: T23, 61 % (59–63) of 1,990 texts pass."
     )
 
 
 def test_the_verdict_says_where_when_there_are_several(make_run: MakeRun) -> None:
-    said = verdict(make_run(models=("minilm", "roberta"), corpora=("posts", "tweets")))
+    said = _verdict(make_run(models=("minilm", "roberta"), corpora=("posts", "tweets")))
     assert "absence of suicidal ideation, roberta on tweets: T23, 44 %" in said
-    assert "suicidal ideation in tweets: T23" in verdict(make_run(corpora=("posts", "tweets")))
+    assert "suicidal ideation in tweets: T23" in _verdict(make_run(corpora=("posts", "tweets")))
 
 
 def test_a_check_without_a_symptom_is_named_by_its_title() -> None:
-    said = verdict(of(check("T3", 590, 1000, (0.559, 0.62), title="I becomes they", topic="pronouns")))
+    said = _verdict(of(check("T3", 590, 1000, (0.559, 0.62), title="I becomes they", topic="pronouns")))
     assert said == "Fails most on T3 (I becomes they): 59 % (56–62) of 1,000 texts pass."
 
 
@@ -44,14 +48,14 @@ def test_few_texts_do_not_outweigh_many() -> None:
 
 
 def test_all_passed_is_said_as_no_weakness_found() -> None:
-    said = verdict(of(check("A", 50, 50, (0.929, 1.0)), check("B", 9, 9, (0.701, 1.0))))
+    said = _verdict(of(check("A", 50, 50, (0.929, 1.0)), check("B", 9, 9, (0.701, 1.0))))
     assert said == "No weakness found in 2 checks; the least certain is B: 100 % (70–100) of 9 texts pass."
 
 
 def test_untested_checks_are_never_a_pass() -> None:
     place = {"model": "m", "corpus": "c", "check": "T6"}
     run = of(Finding("pass_rate", math.nan, 0, None, place, {"generated": 0}, flags=("not_tested",)))
-    assert "not a pass" in verdict(run)
+    assert "not a pass" in _verdict(run)
     assert untested(run)[0] == "T6: no text matches it."
 
 
@@ -177,5 +181,5 @@ def test_none_of_several_equal_swaps_is_the_least() -> None:
 
 def test_one_text_is_spoken_of_as_one() -> None:
     run = of(_swap("T1", 0, 1, (0.0, 0.793)))
-    assert verdict(run) == "Fails most on T1 (T1): 0 % (0–79) of 1 text passes."
+    assert _verdict(run) == "Fails most on T1 (T1): 0 % (0–79) of 1 text passes."
     assert "of 1 text keeps its decision" in {s.subject: s.words for s in learned(run)}["Gender"]

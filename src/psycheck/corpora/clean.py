@@ -12,8 +12,8 @@ import polars as pl
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, nearest
 from psycheck.text.clean import PRESETS, STEPS, settle, split_sentences
-from psycheck.text.redact.capitals import Found
 from psycheck.text.redact.find import find_personal, redact
+from psycheck.text.redact.lists import Found
 from psycheck.text.redact.recogniser import Recogniser
 from psycheck.text.word_lists import read_toml
 

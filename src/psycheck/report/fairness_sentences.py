@@ -1,11 +1,13 @@
 """Sentences on gender pairs and groups, for the verdict and for what the model learned."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.report.headlines import Headline, headline, same_for_all
 from psycheck.report.numbers import count, decimal, ends, known_interval, p_value, plain, rate
+from psycheck.report.shelf import Key, by
 from psycheck.report.words import listed, name_of, place_of, swapped_words, where_named
 from psycheck.run import Run
 
@@ -22,6 +24,7 @@ SHOWN = 5  # groups of a column named in a sentence
 FEWEST_UNITS = 15  # of pairs, for "no difference found"
 NO_PAIRS = ("unchanged", "unseen", "unanswered", "undecided")
 OTHER = {"female": "male", "male": "female"}
+Pairs = Mapping[Key, Finding]  # the findings on the same pairs, by measure and wording
 
 
 def gender_headline(run: Run) -> Headline | None:
@@ -29,10 +32,15 @@ def gender_headline(run: Run) -> Headline | None:
     pairs = judged_pairs(run)
     if not pairs:
         return None
-    most = most_flipped(pairs)
+    # A model whose decisions change with any edit does not hide one that changes them with the gender.
+    beyond = [f for f in pairs if f.value and not _placebo_alike(_same_pairs(run, f))]
+    most = max(beyond or pairs, key=lambda f: (ends(f)[0], f.value))
     same_pairs = _same_pairs(run, most)
     flips = f"{rate(most, prose=True)} of {counted(most.n, 'text')}"
     where = {"swapped": swapped_words(most), "where": where_named(most, run.findings)}
+    if most.value and (placebo := _placebo_alike(same_pairs)):
+        alike = f"{rate(placebo, prose=True)} of {counted(placebo.n, 'text')}"
+        return headline("gender.any_edit", flips=flips, placebo=alike, **where)
     if most.value:
         missed = _significant(same_pairs, MISSED)
         least = max(min(known_interval(most), default=0.0), 0.0 if missed is None else _least(missed))
@@ -43,6 +51,14 @@ def gender_headline(run: Run) -> Headline | None:
     if reasons := _doubts(run, most):
         return headline("gender.not_shown", flips=flips, reasons="; ".join(reasons), **where)
     return headline("gender.none_found", flips=flips, **where)
+
+
+def _placebo_alike(pairs: Pairs) -> Finding | None:
+    """The flip rate of the placebo, if the swap is not shown to flip more and no wording fares worse."""
+    test, placebo = (pairs.get((measure, "")) for measure in ("flip_excess_p_holm", "placebo_flip_rate"))
+    if test is None or placebo is None or not (test.tested and placebo.tested):
+        return None
+    return None if "significant" in test.flags or _unequal(pairs) else placebo
 
 
 def _doubts(run: Run, flips: Finding) -> list[str]:
@@ -66,7 +82,7 @@ def groups_headline(run: Run) -> Headline | None:
         (f.value, gap.measure != MISSED, not _more(gap) and gap.where["versus"] == REST, -_least(gap), k, gap)
         for k, f in enumerate(apart)
         for gap in _same(run, f, f.measure.removesuffix("_p_holm"))
-        if _enough(gap)
+        if min(gap.counts.get("texts", FEWEST), gap.counts.get("texts_versus", FEWEST)) >= FEWEST
     ]
     if not gaps:
         return None
@@ -89,11 +105,6 @@ def groups_headline(run: Run) -> Headline | None:
 def _directed(gap: Finding) -> bool:
     """Whether the interval of a difference excludes 0."""
     return bool(known_interval(gap)) and _least(gap) > 0
-
-
-def _enough(gap: Finding) -> bool:
-    """Whether both sides of a gap have enough texts for a headline."""
-    return min(gap.counts.get("texts", FEWEST), gap.counts.get("texts_versus", FEWEST)) >= FEWEST
 
 
 def unmarked_headlines(run: Run) -> list[Headline]:
@@ -121,14 +132,9 @@ def judged_pairs(run: Run) -> list[Finding]:
     return [f for f in _flips(run) if f.tested]
 
 
-def most_flipped(pairs: Sequence[Finding]) -> Finding:
-    """The flip rate with the highest lower end of its interval."""
-    return max(pairs, key=lambda f: (ends(f)[0], f.value))
-
-
 def groups_learned(run: Run) -> str:
     """Which groups of the corpus the model treats differently, after Holm's correction."""
-    mine = [f for f in run.findings if f.where.get("unit") == "groups" and f.where.get("audit") == "fairness"]
+    mine = _of_groups(run)
     if not mine:
         return ""
     compared = _compared(run)
@@ -156,44 +162,33 @@ def _flips(run: Run) -> list[Finding]:
     return [f for f in run.findings if f.measure == "flip_rate" and f.where.get("audit") == "fairness"]
 
 
+def _of_groups(run: Run) -> list[Finding]:
+    return [f for f in run.findings if by("audit", "unit")(f) == ("fairness", "groups")]
+
+
 def _compared(run: Run) -> list[Finding]:
     """The adjusted tests of groups."""
-    return [
-        f
-        for f in run.findings
-        if f.where.get("audit") == "fairness"
-        and f.where.get("unit") == "groups"
-        and f.measure.endswith("_p_holm")
-        and f.tested
-    ]
+    return [f for f in _of_groups(run) if f.measure.endswith("_p_holm") and f.tested]
 
 
 def _columns(findings: Sequence[Finding]) -> str:
     return listed(list(dict.fromkeys(f.where["column"] for f in findings)))
 
 
-def _same_pairs(run: Run, flips: Finding) -> dict[tuple[str, str], Finding]:
+def _same_pairs(run: Run, flips: Finding) -> Pairs:
     """The other findings on the same pairs, by measure and wording."""
-    keys = (*PLACE, "unit")
-    return {
-        (f.measure, f.where.get("group", "")): f
-        for f in run.findings
-        if all(f.where.get(key) == flips.where.get(key) for key in keys)
-    }
+    place = by(*PLACE, "unit")
+    return {by("measure", "group")(f): f for f in run.findings if place(f) == place(flips)}
 
 
 def _same(run: Run, gap: Finding, measure: str, **other: str) -> list[Finding]:
     """The finding of another measure on the same groups, or on one of them."""
-    keys = (*PLACE, "unit", "column", "group", "versus")
-    wanted = {**{key: gap.where.get(key, "") for key in keys}, **other}
-    return [
-        f
-        for f in run.findings
-        if f.measure == measure and all(f.where.get(key, "") == value for key, value in wanted.items())
-    ]
+    place = by(*PLACE, "unit", "column", "group", "versus")
+    wanted = place(replace(gap, where={**gap.where, **other}))
+    return [f for f in run.findings if f.measure == measure and place(f) == wanted]
 
 
-def _unequal(pairs: dict[tuple[str, str], Finding]) -> str:
+def _unequal(pairs: Pairs) -> str:
     """Which wording is missed, or else decided positive, more often, if that is significant."""
     for measure, (what, behind, texts) in BEHIND.items():
         gap = _significant(pairs, measure)
@@ -208,7 +203,7 @@ def _unequal(pairs: dict[tuple[str, str], Finding]) -> str:
     return _score_moved(pairs, "; ")
 
 
-def _significant(pairs: dict[tuple[str, str], Finding], measure: str) -> Finding | None:
+def _significant(pairs: Pairs, measure: str) -> Finding | None:
     """A difference between the wordings, significant after Holm's correction and with a direction."""
     gap, test = (pairs.get((measure + end, "female")) for end in ("", "_p_holm"))
     if gap is None or test is None or "significant" not in test.flags:
@@ -216,7 +211,7 @@ def _significant(pairs: dict[tuple[str, str], Finding], measure: str) -> Finding
     return gap if _directed(gap) else None
 
 
-def _score_moved(pairs: dict[tuple[str, str], Finding], before: str = ", but ") -> str:
+def _score_moved(pairs: Pairs, before: str = ", but ") -> str:
     moved = _significant(pairs, "score_difference")
     if moved is None:
         return ""

@@ -15,7 +15,6 @@ from psycheck.run import Run
 
 KNOWN = frozenset({"audit", "model", "corpus", "label", "bin", "mean_score", "threshold"})
 HARD = ("hard_brier", "hard_auc")
-DEPENDENT = "not_independent"  # explained once below the table, not in every cell
 PLACE = ("model", "corpus", "label")
 BINS, POINTS = 20, 200  # of a histogram; of a ROC curve at most about twice as many
 MAIN = ("f1", "macro_f1", "auc", "brier")
@@ -179,7 +178,7 @@ def length(shelf: Shelf) -> Table | None:
     for head in heads:
         failed, passed = (taken.get(("length_median", outcome, *head)) for outcome in ("failed", "passed"))
         effect, p = (taken.get((measure, "", *head)) for measure in ("length_effect", "length_p"))
-        cells = (_median(failed), _median(passed), figure(effect, DEPENDENT), p_value(p.value) if p else "–")
+        cells = (_median(failed), _median(passed), figure(effect), p_value(p.value) if p else "–")
         rows.append((*(head[i] for i in varied), name_of("features", head[5]), *cells))
     names = ("Model", "Corpus", "Suite", "Label", "Unit")
     return Table(

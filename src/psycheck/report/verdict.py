@@ -26,7 +26,7 @@ from psycheck.report.headlines import (
 )
 from psycheck.report.numbers import count, ends, plain, rate
 from psycheck.report.performance import KNOWN, distribution, is_performance
-from psycheck.report.shelf import by
+from psycheck.report.shelf import by, grouped
 from psycheck.report.words import (
     listed,
     name_of,
@@ -62,11 +62,6 @@ def strongest(findings: Sequence[Finding]) -> Finding | None:
     """The check with the highest lower end of its interval."""
     tested = [finding for finding in findings if finding.tested]
     return max(tested, key=lambda f: (ends(f)[0], f.value), default=None)
-
-
-def verdict(run: Run) -> str:
-    """The weakest points, each with its interval and n: of the checks, between genders, between groups."""
-    return " ".join(headlines(run))
 
 
 def headlines(run: Run) -> list[str]:
@@ -112,10 +107,7 @@ def unanswered(run: Run) -> list[str]:
         elif missing and finding.measure == "flip_rate":
             pairs = counted(counts["generated"] - counts["unchanged"], "gender pair")
             lines.append((f"in {count(missing)} of {pairs}", finding, ""))
-    places: dict[tuple[str, str], list[Finding]] = {}
-    for finding in checks_of(run):
-        places.setdefault(place_of(finding), []).append(finding)
-    for checks in places.values():
+    for checks in grouped(checks_of(run), place_of).values():
         if missing := sum(finding.counts.get("unanswered", 0) for finding in checks):
             cases = counted(sum(finding.counts.get("generated", 0) for finding in checks), "case")
             words = f"in {count(missing)} of {cases} of the checks"
@@ -129,10 +121,7 @@ def unanswered(run: Run) -> list[str]:
 def untested(run: Run) -> list[str]:
     """Every check without a value, one line per reason."""
     checks = checks_of(run)
-    missed: dict[tuple[str, str], list[Finding]] = {}
-    for finding in checks:
-        if not finding.tested:
-            missed.setdefault((finding.where["check"], why_untested(finding)), []).append(finding)
+    missed = grouped((f for f in checks if not f.tested), lambda f: (f.where["check"], why_untested(f)))
     lines: dict[tuple[str, str], list[str]] = {}
     for (check, reason), findings in missed.items():
         everywhere = len(findings) == sum(f.where["check"] == check for f in checks)
@@ -193,18 +182,18 @@ def _symptoms(run: Run) -> Sentence:
 
 
 def _another_corpus(run: Run) -> Sentence:
-    figures = _headline(run)
+    mine = [f for f in run.findings if is_performance(f) and f.tested]
+    measure = next((m for m in HEADLINE if any(f.measure == m for f in mine)), "")
+    figures = [f for f in mine if f.measure == measure]
     places = {place_of(finding) for finding in figures}
     subject = "Another corpus"
     if len({corpus for _, corpus in places}) < 2:
         return Sentence(subject, f"{NOT_TESTED}: it has only one corpus.", "performance", False)
     # The widest gap between two corpora within one model; two models differ for other reasons.
-    models = dict.fromkeys(place_of(finding)[0] for finding in figures)
-    own = [[f for f in figures if place_of(f)[0] == model] for model in models]
-    low, high = max(
-        ((_worst(mine), max(mine, key=lambda f: f.value)) for mine in own),
-        key=lambda pair: pair[1].value - pair[0].value,
-    )
+    own = [
+        sorted(mine, key=lambda f: f.value) for mine in grouped(figures, lambda f: place_of(f)[0]).values()
+    ]
+    low, *_, high = max(own, key=lambda mine: mine[-1].value - mine[0].value)
     name = name_of("measures", low.measure)
     ranges = "ranges" if len(own) == 1 else "varies most within one model,"
     return Sentence(
@@ -272,17 +261,6 @@ def _length(run: Run) -> list[Sentence]:
     words |= {"feature": name_of("features", effect.where["feature"]), "n": count(effect.n)}
     words |= {"failed": f"{failed:,.1f}", "passed": f"{passed:,.1f}", "effect": plain(effect, prose=True)}
     return [Sentence("Length", headline("learned.length", **words).words, "length")]
-
-
-def _headline(run: Run) -> list[Finding]:
-    """The findings of the first headline measure that the run has."""
-    mine = [f for f in run.findings if is_performance(f) and f.tested]
-    measure = next((m for m in HEADLINE if any(f.measure == m for f in mine)), "")
-    return [finding for finding in mine if finding.measure == measure]
-
-
-def _worst(figures: Sequence[Finding]) -> Finding:
-    return min(figures, key=lambda f: f.value)  # of all headline measures, higher is better
 
 
 def _full(finding: Finding, run: Run) -> str:

@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
-from psycheck.text.redact.capitals import Found, Kind
-from psycheck.text.redact.lists import BLOT, PATTERNS, filled_in, words_of
+from psycheck.text.redact.lists import BLOT, PATTERNS, Found, Kind, filled_in, words_of
 from psycheck.text.redact.names import named
 from psycheck.text.redact.recogniser import Recogniser
 

@@ -4,16 +4,23 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from psycheck.text.redact.capitals import BOTH, FORMS, SURE, TITLES, Found, may_be_name, unknown, word_before
 from psycheck.text.redact.lists import (
+    BOTH,
     CAPITALS,
+    FORMS,
     NAMES,
     PATTERNS,
     PLACE_NAMES,
     PLACES,
+    SURE,
+    TITLES,
     TITLES_OF_WORKS,
+    Found,
     compiled,
     everyday,
+    may_be_name,
+    unknown,
+    word_before,
 )
 
 _FORMS: Final = compiled(PATTERNS["places"])

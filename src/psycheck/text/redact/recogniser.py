@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from psycheck.errors import BadInput
-from psycheck.text.redact.capitals import FORMS, Found, Kind, may_be_name
-from psycheck.text.redact.lists import PATTERNS
+from psycheck.text.redact.lists import FORMS, PATTERNS, Found, Kind, may_be_name
 
 Recogniser = Callable[[str], Iterable[Found]]
 _KINDS: Final[dict[str, Kind]] = PATTERNS["recognisers"]
