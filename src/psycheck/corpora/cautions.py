@@ -2,10 +2,11 @@
 
 import shlex
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +25,15 @@ from psycheck.finding import Finding, Interval
 from psycheck.measures import clustered
 from psycheck.measures.classification import BoolArray, auc, auc_influence, classification_intervals, gold
 from psycheck.measures.clustered import Clusters
+from psycheck.measures.distance import Figure
 from psycheck.measures.intervals import wilson
-from psycheck.model import FloatArray
 from psycheck.text.words import WORD
 
 MOST_IDS = 50
-_RATES = frozenset(
-    {"single_word", "length", "missing_labels", "encoding_debris", "label_of_author", "author_folds"}
-)  # figures that are not shares of texts
 _PERSONAL = "personal_data"
 _PERSONS = frozenset({"NAME", "EMAIL", "PHONE", "NUMBER"})
 _TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("cautions.toml").read_text("utf-8"))
 _LIMITS: Mapping[str, Any] = _TABLE["limits"]
-_HIDDEN = "(shown with --show-texts)"
 _NOT_FOR_TRAIN = ("--time", "--group", "--split")
 
 
@@ -68,54 +65,61 @@ class Caution:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A corpus, what the user types for it, whether all its words may be shown, and the words of a sample."""
+    """A corpus, what the user types for it, whether all its words may be shown, and the words of a sample.
+
+    `label` is the one that is looked at, "" for cautions about the whole corpus.
+    """
 
     corpus: Corpus
     typed: str
     show: bool
     words: Words
+    label: str = ""
 
     def cautions(
         self,
         name: str,
-        figure: float,
-        interval: Interval | None,
-        n: int,
-        label: str = "",
+        figure: Figure,
         *,
         places: Sequence[int] = (),
         what: str = "",
         word: str | None = None,
-        case: str = "",
     ) -> Iterator[Caution]:
-        """The caution of a figure that reaches its limit; `places` are its texts, `word` is "" if hidden."""
+        """The caution of a figure that reaches its limit; `places` are its texts, `word` is "" if hidden.
+
+        A case of its own stands after a point in `name`.
+        """
+        name, _, case = name.partition(".")
         entry = {**_TABLE[name], **(_TABLE[name][case] if case else {})}
-        if figure < entry["from"]:
+        if figure.value < entry["from"]:
             return
-        shown = f"{figure:.2f}" if name in _RATES else f"{100 * figure:.1f} %"
+        hidden = word == "" and "hidden_command" in entry
+        if word is not None and "shown" in entry:
+            what = entry["hidden"] if hidden else entry["shown"].format(word=word)
         # The option that `train` needs where a corpus has no dev split.
         cut = "" if "dev" in self.corpus.strings("split") else " --dev-share 0.1"
         typed = {
             "corpus": self.typed,
             "learned": without_options(self.typed, _NOT_FOR_TRAIN) + cut,
             "word": shlex.quote(word or ""),
-            "label": shlex.quote(label),
+            "label": shlex.quote(self.label),
         }
-        sentence = entry["sentence"].format(label=label, figure=shown, n=f"{n:,}", what=what)
-        hidden = word == "" and "hidden_command" in entry
+        figures = {"figure": figure.value, "percent": 100 * figure.value, "n": figure.n}
+        sentence = entry["sentence"].format(label=self.label, what=what, **figures)
         clean = () if hidden else tuple(option.format_map(typed) for option in entry.get("clean", ()))
         command = entry["hidden_command"] if hidden else entry.get("command", "")
         ids = self.corpus.ids if places else []
-        shown_ids = tuple(ids[i] for i in places[:MOST_IDS])
-        ends = None if interval is None or isnan(interval[0]) else interval
-        advice = sentence, command.format_map(typed), shown_ids, clean
-        yield Caution(name, self.corpus.name, label, figure, ends, n, *advice)
+        ends = None if figure.interval is None or isnan(figure.interval[0]) else figure.interval
+        advice = sentence, command.format_map(typed), tuple(ids[i] for i in places[:MOST_IDS]), clean
+        yield Caution(name, self.corpus.name, self.label, figure.value, ends, figure.n, *advice)
 
-    def share(self, name: str, places: Sequence[int], n: int, label: str = "") -> Iterator[Caution]:
+    def share(self, name: str, places: Sequence[int], n: int) -> Iterator[Caution]:
         """The caution of texts that are a large share of n."""
-        yield from self.cautions(
-            name, len(places) / max(n, 1), wilson(len(places), n), n, label, places=places
-        )
+        yield from self.cautions(name, _share(len(places), n), places=places)
+
+
+def _share(part: int, n: int) -> Figure:
+    return Figure(part / max(n, 1), wilson(part, n), n)
 
 
 def warnings_of(
@@ -138,12 +142,10 @@ def warnings_of(
         found += look.share("repeated_texts", repeated, len(corpus))
     found += _persons(look, seed)
     for label in corpus.labels:
-        found += _label(look, label)
-        found += _keyword(look, label)
-        found += _debris(look, label)
-        found += _conflicts(look, label, copies)
-        found += _of_authors(look, label) if _split_of(corpus) is None else ()
-        found += _learned(replace(look, corpus=some), label, seed)
+        own = replace(look, label=label)
+        found += [*_label(own), *_keyword(own), *_debris(own), *_conflicts(own, copies)]
+        found += _of_authors(own) if _split_of(corpus) is None else ()
+        found += _learned(replace(own, corpus=some), seed)
     found += _missing(look)
     return _combined(found, look.typed)
 
@@ -157,9 +159,8 @@ def cheap_cautions(
     """
     words = word_table(corpus.sample(_LIMITS["texts"], seed))
     look = _Look(corpus, called or corpus.called or corpus.name, show, words)
-    return _combined(
-        [*_splits(look), *(c for label in corpus.labels for c in _label(look, label))], look.typed
-    )
+    own = (caution for label in corpus.labels for caution in _label(replace(look, label=label)))
+    return _combined([*_splits(look), *own], look.typed)
 
 
 def _combined(cautions: Sequence[Caution], typed: str) -> tuple[Caution, ...]:
@@ -221,64 +222,57 @@ def _persons(look: _Look, seed: int) -> Iterator[Caution]:
     yield from replace(look, corpus=some).share(_PERSONAL, places, len(some))
 
 
-def _label(look: _Look, label: str) -> Iterator[Caution]:
+def _label(look: _Look) -> Iterator[Caution]:
     """The cheap cautions about one label: a word, the length, the share of the larger class."""
-    yes, no = _classes(look.words.corpus, label)
-    ones, zeros = int(yes.sum()), int(no.sum())
+    yes, no = _classes(look.words.corpus, look.label)
     word, shown = None, False
     if _enough(yes, no) and (best := _most_telling(look.words.table, yes, no, either_way=True)):
-        holds = np.zeros(len(yes), np.bool_)
-        holds[look.words.table.filter(pl.col("word") == best[0])["row"].to_numpy()] = True
-        figure, interval = _told_by(holds, yes, no, look.words.corpus)
-        if figure >= _TABLE["single_word"]["from"]:
+        rows = look.words.table.filter(pl.col("word") == best[0])["row"].to_numpy()
+        figure = _told_by(look, np.isin(np.arange(len(yes)), rows))
+        if figure.value >= _TABLE["single_word"]["from"]:
             word = best[0]
             shown = look.show or showable(word, look.words)
-            what = f"The word '{word}'" if shown else f"One word {_HIDDEN}"
-            figures = figure, interval, ones + zeros
-            yield from look.cautions("single_word", *figures, label, what=what, word=word * shown)
-    yield from _length(look, label, word, shown=shown)
-    sizes = [int(side.sum()) for side in _classes(look.corpus, label)]
-    most, n = max(sizes), sum(sizes)
-    yield from look.cautions("imbalance", most / max(n, 1), wilson(most, n), n, label)
+            yield from look.cautions("single_word", figure, word=word * shown)
+    yield from _length(look, word, shown=shown)
+    sizes = [int(side.sum()) for side in _classes(look.corpus, look.label)]
+    yield from look.cautions("imbalance", _share(max(sizes), sum(sizes)))
 
 
-def _told_by(holds: BoolArray, yes: BoolArray, no: BoolArray, corpus: Corpus) -> tuple[float, Interval]:
-    """The balanced accuracy of telling a label by what some texts hold, of either class, and its interval."""
+def _told_by(look: _Look, holds: BoolArray) -> Figure:
+    """The balanced accuracy of telling a label by what some texts hold, of either class."""
+    yes, no = _classes(look.words.corpus, look.label)
     gap = float(holds[yes].mean() - holds[no].mean())
-    ends = clustered.difference_interval((holds & yes, yes), (holds & no, no), Clusters.of(corpus.units()))
+    units = Clusters.of(look.words.corpus.units())
+    ends = clustered.difference_interval((holds & yes, yes), (holds & no, no), units)
     low, high = sorted(0.5 + (end if gap >= 0 else -end) / 2 for end in ends)
-    return 0.5 + abs(gap) / 2, (low, high)
+    return Figure(0.5 + abs(gap) / 2, (low, high), int((yes | no).sum()))
 
 
-def _debris(look: _Look, label: str) -> Iterator[Caution]:
+def _debris(look: _Look) -> Iterator[Caution]:
     """Remains of a wrong decoding or of HTML that one class has more often than the other."""
-    corpus = look.words.corpus
-    yes, no = _classes(corpus, label)
-    if not _enough(yes, no):
+    if not _enough(*_classes(look.words.corpus, look.label)):
         return
-    whole, bare = (
-        corpus.table["text"].str.contains(_LIMITS[kind]).to_numpy() for kind in ("debris", "bare_debris")
-    )
-    figure, interval = _told_by(whole | bare, yes, no, corpus)
-    if interval[0] > 0.5:
-        case = "" if whole.sum() >= bare.sum() else "bare"
-        n = int((yes | no).sum())
-        yield from look.cautions("encoding_debris", figure, interval, n, label, case=case)
+    texts = look.words.corpus.table["text"]
+    whole, bare = (texts.str.contains(_LIMITS[kind]).to_numpy() for kind in ("debris", "bare_debris"))
+    figure = _told_by(look, whole | bare)
+    if figure.interval and figure.interval[0] > 0.5:
+        kind = "encoding_debris" if whole.sum() >= bare.sum() else "encoding_debris.bare"
+        yield from look.cautions(kind, figure)
 
 
-def _conflicts(look: _Look, label: str, copies: Sequence[str]) -> Iterator[Caution]:
+def _conflicts(look: _Look, copies: Sequence[str]) -> Iterator[Caution]:
     """Copies of one text with different annotations."""
-    yes, no = _classes(look.corpus, label)
+    yes, no = _classes(look.corpus, look.label)
     ones, zeros = ({copy for copy, is_in in zip(copies, side, strict=True) if is_in} for side in (yes, no))
     both = (ones & zeros) - {""}
     places = [i for i in np.flatnonzero(yes | no).tolist() if copies[i] in both]
-    yield from look.share("conflicting_labels", places, int((yes | no).sum()), label)
+    yield from look.share("conflicting_labels", places, int((yes | no).sum()))
 
 
-def _of_authors(look: _Look, label: str) -> Iterator[Caution]:
+def _of_authors(look: _Look) -> Iterator[Caution]:
     """How often two texts of one author have the same annotation, beyond chance (kappa)."""
     authors = np.array([who or "" for who in look.corpus.strings("author")])
-    targets = look.corpus.targets([label])[:, 0]
+    targets = look.corpus.targets([look.label])[:, 0]
     known = (authors != "") & ~np.isnan(targets)
     y, clusters = gold(targets[known]).astype(np.float64), Clusters.of(authors[known])
     ones, sizes = clusters.sums(y)[clusters.codes], clusters.sums(np.ones(len(y)))[clusters.codes]
@@ -290,8 +284,8 @@ def _of_authors(look: _Look, label: str) -> Iterator[Caution]:
     chance = share**2 + (1 - share) ** 2
     low, high = clustered.ratio_interval(same, np.ones(len(same)), clusters.at(some))
     kappa, *ends = ((one - chance) / (1 - chance) for one in (float(same.mean()), low, high))
-    what = f"{100 * same.mean():.0f} %"
-    yield from look.cautions("label_of_author", kappa, (ends[0], ends[1]), len(same), label, what=what)
+    figure = Figure(kappa, (ends[0], ends[1]), len(same))
+    yield from look.cautions("label_of_author", figure, what=f"{100 * same.mean():.0f} %")
 
 
 def _most_telling(
@@ -310,46 +304,44 @@ def _most_telling(
     return ranked.row(0) if len(ranked) else None
 
 
-def _length(look: _Look, label: str, word: str | None, *, shown: bool) -> Iterator[Caution]:
+def _length(look: _Look, word: str | None, *, shown: bool) -> Iterator[Caution]:
     """The caution about the length, with what helps: first without a word that tells the label as well."""
-    if (found := _length_scores(look.words, label)) is None:
+    if (figure := _told_by_length(look.words, look.label)) is None:
         return
-    figure, scores = found
     bare = look.words.corpus if word is None else without_word(look.words.corpus, word)
-    case, what, typed = "", "", None if word is None else word * shown
-    if word is not None and _length_scores(word_table(bare), label) is None:
-        case, what = "word", f"the word '{word}'" if shown else f"one word {_HIDDEN}"
+    name, what, typed = "length", "", None if word is None else word * shown
+    if word is not None and _told_by_length(word_table(bare), look.label) is None:
+        name = "length.word"
     else:
         try:
-            left = _classes(even_lengths(bare, label), label)
+            left = _classes(even_lengths(bare, look.label), look.label)
         except BadInput:  # no text is left where the classes are made even in length
             left = np.zeros(0, np.bool_), np.zeros(0, np.bool_)
         if not _enough(*left):
-            case, what, typed = "apart", f"{sum(int(side.sum()) for side in left):,}", None
+            name, what, typed = "length.apart", f"{sum(int(side.sum()) for side in left):,}", None
         elif word is not None:
-            case = "both"
-    targets = look.words.corpus.targets([label])[:, 0]
-    clusters = Clusters.of(look.words.corpus.units())
-    interval = classification_intervals(targets, scores, clusters)["auc"]
-    n = int((~np.isnan(targets)).sum())
-    yield from look.cautions("length", figure, interval, n, label, what=what, word=typed, case=case)
+            name = "length.both"
+    yield from look.cautions(name, figure, what=what, word=typed)
 
 
-def _length_scores(words: Words, label: str) -> tuple[float, FloatArray] | None:
-    """How well the number of words tells the label, an AUC, and the scores behind it; None if hardly."""
+def _told_by_length(words: Words, label: str) -> Figure | None:
+    """How well the number of words tells the label, an AUC; None if hardly."""
     if not _enough(*_classes(words.corpus, label)):
         return None
-    scores = words.lengths / max(words.lengths.max(), 1.0)
-    value = auc(words.corpus.targets([label])[:, 0], scores).value
+    targets, scores = words.corpus.targets([label])[:, 0], words.lengths / max(words.lengths.max(), 1.0)
+    value = auc(targets, scores).value
     if value < 0.5:
         value, scores = 1 - value, 1 - scores
-    return None if value < _TABLE["length"]["from"] else (value, scores)
+    if value < _TABLE["length"]["from"]:
+        return None
+    ends = classification_intervals(targets, scores, Clusters.of(words.corpus.units()))["auc"]
+    return Figure(value, ends, int((~np.isnan(targets)).sum()))
 
 
-def _keyword(look: _Look, label: str) -> Iterator[Caution]:
+def _keyword(look: _Look) -> Iterator[Caution]:
     """The beginning of a word that nearly all texts annotated 1 hold, and few others."""
     letters = _LIMITS["keyword_letters"]
-    yes, no = _classes(look.words.corpus, label)
+    yes, no = _classes(look.words.corpus, look.label)
     ones = int(yes.sum())
     stems = (
         look.words.table.filter(pl.col("word").str.len_chars() >= letters)
@@ -362,12 +354,10 @@ def _keyword(look: _Look, label: str) -> Iterator[Caution]:
     elsewhere = others / max(int(no.sum()), 1)
     if held / ones >= _TABLE["keyword_label"]["from"] and elsewhere <= _LIMITS["keyword_elsewhere"]:
         shown = look.show or showable_beginning(stem, look.words)
-        what = f"a word that begins with '{stem}'" if shown else f"words of one beginning {_HIDDEN}"
-        figures = held / ones, wilson(held, ones), ones
-        yield from look.cautions("keyword_label", *figures, label, what=what, word=stem * shown)
+        yield from look.cautions("keyword_label", _share(held, ones), word=stem * shown)
 
 
-def _learned(look: _Look, label: str, seed: int) -> Iterator[Caution]:
+def _learned(look: _Look, seed: int) -> Iterator[Caution]:
     """What a cross-validated classifier learns from authors, and the annotations that it doubts.
 
     Doubts are those of confident learning (Northcutt et al. 2021).
@@ -376,7 +366,7 @@ def _learned(look: _Look, label: str, seed: int) -> Iterator[Caution]:
         from cleanlab.filter import find_label_issues
     except ImportError as error:
         raise MissingExtra("the search for doubtful labels", "compare") from error
-    ones, zeros = _classes(look.corpus, label)
+    ones, zeros = _classes(look.corpus, look.label)
     if not _enough(ones, zeros):
         return
     known = look.corpus.only(ones | zeros)
@@ -393,8 +383,8 @@ def _learned(look: _Look, label: str, seed: int) -> Iterator[Caution]:
         ends = [classification_intervals(targets, one, units)["auc"] for one in both]
         interval = clustered.combined_interval((high, low), ends, (1.0, -1.0), influences, units)
         if not interval[0] <= 0:
-            figures, what = (high - low, interval, len(yes)), f"{high:.2f}, and {low:.2f}"
-            yield from look.cautions("author_folds", *figures, label, what=what)
+            figure = Figure(high - low, interval, len(yes))
+            yield from look.cautions("author_folds", figure, what=f"{high:.2f}, and {low:.2f}")
     if auc(targets, scores).value < _LIMITS["noise_auc"]:
         return
     doubted = find_label_issues(
@@ -405,7 +395,7 @@ def _learned(look: _Look, label: str, seed: int) -> Iterator[Caution]:
     )
     own = np.where(yes, scores, 1 - scores)
     sure = [int(i) for i in doubted if own[i] < _LIMITS["noise_score"]]
-    yield from replace(look, corpus=known).share("label_noise", sure, len(known), label)
+    yield from replace(look, corpus=known).share("label_noise", sure, len(known))
 
 
 def _missing(look: _Look) -> Iterator[Caution]:
@@ -413,39 +403,35 @@ def _missing(look: _Look) -> Iterator[Caution]:
 
     Labels that are missing in the same texts are one fact.
     """
-    together: dict[bytes, list[str]] = {}
-    for label in look.corpus.labels:
-        absent = np.isnan(look.corpus.targets([label])[:, 0])
-        if absent.any() and not absent.all():
-            together.setdefault(absent.tobytes(), []).append(label)
-    for labels in together.values():
-        yield from _missing_together(look, labels)
-
-
-def _missing_together(look: _Look, labels: Sequence[str]) -> Iterator[Caution]:
     from scipy.stats.contingency import association, crosstab
 
-    absent = np.isnan(look.corpus.targets(labels[:1])[:, 0])
+    corpus, together = look.corpus, defaultdict[bytes, list[str]](list)
+    for label in corpus.labels:
+        together[np.isnan(corpus.targets([label])[:, 0]).tobytes()].append(label)
     # What it may follow: the split, each group, each other label where that is annotated.
-    columns = ["split"] * ("split" in look.corpus.table) + [GROUP + name for name in look.corpus.groups]
+    every = np.ones(len(corpus), np.bool_)
+    columns = ["split"] * ("split" in corpus.table) + [GROUP + name for name in corpus.groups]
     sorts: list[tuple[str, Sequence[str], BoolArray]] = [
-        (name.removeprefix(GROUP), look.corpus.table[name].fill_null("unknown").to_list(), absent)
+        (name.removeprefix(GROUP), corpus.table[name].fill_null("unknown").to_list(), every)
         for name in columns
     ]
-    for other in look.corpus.labels:
-        yes, no = _classes(look.corpus, other)
-        sorts.append((f"the value of {other}", np.where(yes, "1", "0")[yes | no].tolist(), absent[yes | no]))
-    strongest, what = 0.0, ""
-    for name, values, missing in sorts:
-        # A kind for nearly each text (a free-text group) goes along with anything.
-        if 2 <= len(set(values)) <= len(values) / 5 and 0 < missing.sum() < len(missing):
-            v = float(association(crosstab(missing, np.array(values)).count, method="cramer"))
-            if v > strongest:
-                strongest, what = v, name
-    places, label = np.flatnonzero(absent).tolist(), labels[0]
-    if len(labels) > 1:
-        what += f", as for {counted(len(labels) - 1, 'other label')} missing in the same texts"
-    yield from look.cautions("missing_labels", strongest, None, len(absent), label, what=what, places=places)
+    for other in corpus.labels:
+        yes, no = _classes(corpus, other)
+        sorts.append((f"the value of {other}", np.where(yes, "1", "0")[yes | no].tolist(), yes | no))
+    for marks, labels in together.items():
+        absent, strongest, what = np.frombuffer(marks, np.bool_), 0.0, ""
+        if not absent.any() or absent.all():
+            continue
+        for name, values, known in sorts:
+            missing = absent[known]
+            # A kind for nearly each text (a free-text group) goes along with anything.
+            if 2 <= len(set(values)) <= len(values) / 5 and 0 < missing.sum() < len(missing):
+                v = float(association(crosstab(missing, np.array(values)).count, method="cramer"))
+                strongest, what = max((strongest, what), (v, name), key=itemgetter(0))
+        if len(labels) > 1:
+            what += f", as for {counted(len(labels) - 1, 'other label')} missing in the same texts"
+        figure, places = Figure(strongest, None, len(absent)), np.flatnonzero(absent).tolist()
+        yield from replace(look, label=labels[0]).cautions("missing_labels", figure, what=what, places=places)
 
 
 def _classes(corpus: Corpus, label: str) -> tuple[BoolArray, BoolArray]:
