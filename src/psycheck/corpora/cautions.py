@@ -34,6 +34,7 @@ _PERSONAL = "personal_data"
 _PERSONS = frozenset({"NAME", "EMAIL", "PHONE", "NUMBER"})
 _TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("cautions.toml").read_text("utf-8"))
 _LIMITS: Mapping[str, Any] = _TABLE["limits"]
+_Word = str | None
 _NOT_FOR_TRAIN = ("--time", "--group", "--split")
 
 
@@ -77,13 +78,7 @@ class _Look:
     label: str = ""
 
     def cautions(
-        self,
-        name: str,
-        figure: Figure,
-        *,
-        places: Sequence[int] = (),
-        what: str = "",
-        word: str | None = None,
+        self, name: str, figure: Figure, *, places: Sequence[int] = (), what: str = "", word: _Word = None
     ) -> Iterator[Caution]:
         """The caution of a figure that reaches its limit; `places` are its texts, `word` is "" if hidden.
 
@@ -140,7 +135,10 @@ def warnings_of(
         first = {copy: i for i, copy in reversed([*enumerate(copies)])}
         repeated = [i for i, copy in enumerate(copies) if copy and first[copy] != i]
         found += look.share("repeated_texts", repeated, len(corpus))
-    found += _persons(look, seed)
+    few = corpus.sample(_LIMITS["texts"], seed)
+    kinds = personal_in(few).kinds
+    persons = [i for i, id_ in enumerate(few.ids) if _PERSONS & set(kinds.get(id_, ()))]
+    found += replace(look, corpus=few).share(_PERSONAL, persons, len(few))
     for label in corpus.labels:
         own = replace(look, label=label)
         found += [*_label(own), *_keyword(own), *_debris(own), *_conflicts(own, copies)]
@@ -212,14 +210,6 @@ def _split_of(corpus: Corpus) -> list[str] | None:
     """The split of each text; None where there is one split or none."""
     splits = ["none" if split is None else split for split in corpus.strings("split")]
     return splits if len(set(splits)) > 1 else None
-
-
-def _persons(look: _Look, seed: int) -> Iterator[Caution]:
-    """Texts that hold what looks like somebody's name, mail, phone or number."""
-    some = look.corpus.sample(_LIMITS["texts"], seed)
-    kinds = personal_in(some).kinds
-    places = [i for i, id_ in enumerate(some.ids) if _PERSONS & set(kinds.get(id_, ()))]
-    yield from replace(look, corpus=some).share(_PERSONAL, places, len(some))
 
 
 def _label(look: _Look) -> Iterator[Caution]:
@@ -304,7 +294,7 @@ def _most_telling(
     return ranked.row(0) if len(ranked) else None
 
 
-def _length(look: _Look, word: str | None, *, shown: bool) -> Iterator[Caution]:
+def _length(look: _Look, word: _Word, *, shown: bool) -> Iterator[Caution]:
     """The caution about the length, with what helps: first without a word that tells the label as well."""
     if (figure := _told_by_length(look.words, look.label)) is None:
         return
@@ -387,12 +377,8 @@ def _learned(look: _Look, seed: int) -> Iterator[Caution]:
             yield from look.cautions("author_folds", figure, what=f"{high:.2f}, and {low:.2f}")
     if auc(targets, scores).value < _LIMITS["noise_auc"]:
         return
-    doubted = find_label_issues(
-        labels=yes.astype(np.int64),
-        pred_probs=np.column_stack([1 - scores, scores]),
-        return_indices_ranked_by="self_confidence",
-        n_jobs=1,
-    )
+    both_scores, ranked = np.column_stack([1 - scores, scores]), "self_confidence"
+    doubted = find_label_issues(yes.astype(np.int64), both_scores, return_indices_ranked_by=ranked, n_jobs=1)
     own = np.where(yes, scores, 1 - scores)
     sure = [int(i) for i in doubted if own[i] < _LIMITS["noise_score"]]
     yield from replace(look, corpus=known).share("label_noise", sure, len(known))
@@ -448,6 +434,5 @@ def _enough(yes: BoolArray, no: BoolArray) -> bool:
 def caution_table(cautions: Sequence[Caution]) -> pl.DataFrame:
     """Every id behind a caution, one per row, for the run folder."""
     rows = [(c.corpus, c.name, c.label, id_) for c in cautions for id_ in c.ids]
-    return pl.DataFrame(
-        rows, schema=dict.fromkeys(("corpus", "caution", "label", "id"), pl.String), orient="row"
-    )
+    columns = dict.fromkeys(("corpus", "caution", "label", "id"), pl.String)
+    return pl.DataFrame(rows, schema=columns, orient="row")

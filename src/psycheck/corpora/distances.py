@@ -27,7 +27,7 @@ from psycheck.errors import BadInput, MissingExtra, nearest
 from psycheck.finding import Finding
 from psycheck.measures import distance
 from psycheck.measures.clustered import FEWEST as CLUSTERS
-from psycheck.measures.distance import Figure, Sides
+from psycheck.measures.distance import FEWEST, Figure, Sides
 from psycheck.model import FloatArray
 from psycheck.text.words import WORD
 
@@ -151,7 +151,7 @@ def compare(
     findings: list[Finding] = []
     for side in sides if "words" in how.parts else ():
         where = {"audit": AUDIT, "part": "profile", "corpus": side.whole.name}
-        findings += [_finding(name, figure, where) for name, figure in profile(side.counted).items()]
+        findings += [_finding(name, figure, where, {}) for name, figure in profile(side.counted).items()]
     called, encode = encoder or ("tfidf", partial(tfidf_vectors, seed=how.seed))
     if {"vectors", "map"} & set(how.parts):
         vectors = encode([text for side in sides for text in side.encoded.texts])
@@ -361,15 +361,10 @@ def _sizes(sides: Sides) -> dict[str, int]:
 
 
 def _finding(
-    measure: str,
-    figure: Figure,
-    where: Mapping[str, str],
-    counts: Mapping[str, int] | None = None,
-    *,
-    fewest: int = distance.FEWEST,
+    measure: str, figure: Figure, where: Mapping[str, str], counts: Mapping[str, int], fewest: int = FEWEST
 ) -> Finding:
     """A finding; without an interval where there are too few units for one, or nothing varies in them."""
-    counts, interval = counts or {}, figure.interval
+    interval = figure.interval
     if interval is None or not np.isnan(interval[0]):
         return Finding(measure, figure.value, figure.n, interval, where, counts)
     units = [counts[side] for side in ("units_first", "units_second") if side in counts] or [figure.n]

@@ -115,18 +115,13 @@ def lines_of(path: Path, tally: Tally) -> Iterator[bytes | None]:
                 rest, passing = [], True
             elif last:
                 rest.append(last)
-    except EOFError:
-        raise BadInput(
-            f"the dump is truncated after {done:,} whole lines",
-            where=f"{path}, line {done + 1}",
-            do="copy it again and compare its size or checksum with the source's; nothing was written",
-        ) from None
-    except DAMAGED as error:
-        raise BadInput(
-            f"the dump is damaged after {done:,} whole lines ({error})",
-            where=f"{path}, line {done + 1}",
-            do="copy it again; nothing was written",
-        ) from None
+    except (EOFError, *DAMAGED) as error:
+        what, do = f"damaged after {done:,} whole lines ({error})", "copy it again"
+        if isinstance(error, EOFError):
+            what = f"truncated after {done:,} whole lines"
+            do += " and compare its size or checksum with the source's"
+        where = f"{path}, line {done + 1}"
+        raise BadInput(f"the dump is {what}", where=where, do=f"{do}; nothing was written") from None
     except OSError as error:
         raise BadInput(f"the dump cannot be read ({error.strerror})", where=str(path)) from None
     if passing:

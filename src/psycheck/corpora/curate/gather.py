@@ -47,19 +47,10 @@ class Step:
 
     def finding(self) -> Finding:
         """The step as a finding: `value` is the number of posts left, `n` the number before it."""
-        return Finding(
-            "funnel",
-            float(self.posts),
-            self.before,
-            where={"step": self.name, "side": self.side},
-            counts={
-                "posts": self.posts,
-                "authors": self.authors,
-                "removed": self.before - self.posts,
-                **self.counts,
-            },
-            examples=self.examples,
-        )
+        where = {"step": self.name, "side": self.side}
+        counts = {"posts": self.posts, "authors": self.authors, "removed": self.before - self.posts}
+        counts |= self.counts
+        return Finding("funnel", float(self.posts), self.before, None, where, counts, self.examples)
 
 
 @dataclass(frozen=True, slots=True)
