@@ -64,11 +64,6 @@ class Confusion:
         """All texts."""
         return self.positive + self.negative
 
-    @property
-    def right(self) -> int:
-        """Texts predicted as annotated."""
-        return self.tp + self.tn
-
 
 def usable(targets: FloatArray, scores: FloatArray) -> BoolArray:
     """Where target and score are both known; any shape."""
@@ -112,7 +107,7 @@ def confusion(targets: FloatArray, scores: FloatArray, threshold: float = 0.5) -
 
 def accuracy(c: Confusion) -> Measured:
     """The share of texts that are predicted as annotated."""
-    return Measured(c.right / c.n) if c.n else Measured(np.nan, ("no_texts",))
+    return Measured((c.tp + c.tn) / c.n) if c.n else Measured(np.nan, ("no_texts",))
 
 
 def precision(c: Confusion) -> Measured:

@@ -46,7 +46,6 @@ class Pearson:
     r: float
     p: float
     interval: Interval
-    n: int
 
 
 def mcnemar(first_right: BoolArray, second_right: BoolArray) -> McNemar:
@@ -110,12 +109,11 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Pearson:
     one, two = _pairs(x, y)
     n = len(one)
     if n < 3 or np.ptp(one) == 0 or np.ptp(two) == 0:
-        return Pearson(math.nan, math.nan, UNKNOWN, n)
+        return Pearson(math.nan, math.nan, UNKNOWN)
     found = stats.pearsonr(one, two)
     r = float(found.statistic)
-    if n == 3:
-        return Pearson(r, float(found.pvalue), (-1.0, 1.0), n)
-    return Pearson(r, float(found.pvalue), _fisher(r, 1 / math.sqrt(n - 3)), n)
+    interval = _fisher(r, 1 / math.sqrt(n - 3)) if n > 3 else (-1.0, 1.0)
+    return Pearson(r, float(found.pvalue), interval)
 
 
 def t_test(x: ArrayLike, y: ArrayLike, *, paired: bool) -> float:
