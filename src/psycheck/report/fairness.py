@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from markupsafe import Markup
 
@@ -20,9 +19,7 @@ RATES = ("fnr", "fpr", "positive_rate")
 BETWEEN = ("fnr_ratio", "equal_opportunity_difference", "demographic_parity_difference")
 # The ratio and the equal opportunity difference share one test.
 TESTED_BY = {"fnr_ratio": "equal_opportunity_difference"}
-BESIDES = "named_besides"
 SHOWN = 50
-NO_CASES: Mapping[tuple[str, str, str], tuple[Case, ...]] = MappingProxyType({})
 FEW = 8
 
 
@@ -56,9 +53,7 @@ class Column:
     tables: tuple[Table, ...]
 
 
-def fairness(
-    shelf: Shelf, cases: Mapping[tuple[str, str, str], tuple[Case, ...]] = NO_CASES
-) -> tuple[Fair, ...]:
+def fairness(shelf: Shelf, cases: Mapping[tuple[str, str, str], tuple[Case, ...]]) -> tuple[Fair, ...]:
     """Take the findings on fairness and arrange them by label, model and corpus."""
     taken = shelf.take(
         lambda f: f.where.get("audit") == "fairness" and f.where.get("unit") in ("pairs", "groups"),
@@ -190,7 +185,7 @@ def _plot(mine: Mapping[Key, Finding], heads: Sequence[Key]) -> Plot | None:
 def _ledger(flips: Finding) -> Table:
     """Every text of the corpus, in exactly one column of the ledger."""
     names = [name for name in (*LEDGER, "both_genders") if name in flips.counts]
-    besides = flips.counts.get(BESIDES, 0)
+    besides = flips.counts.get("named_besides", 0)
     left = f" {count(besides)} of the pairs also have a gendered noun or title, which is not swapped"
     left += " (--swap nouns,titles)."
     return Table(

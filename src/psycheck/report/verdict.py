@@ -27,15 +27,7 @@ from psycheck.report.headlines import (
 from psycheck.report.numbers import count, ends, plain, rate
 from psycheck.report.performance import KNOWN, distribution, is_performance
 from psycheck.report.shelf import by, grouped
-from psycheck.report.words import (
-    listed,
-    name_of,
-    natural,
-    place_of,
-    topic_of,
-    where_named,
-    why_untested,
-)
+from psycheck.report.words import listed, name_of, natural, place_of, topic_of, where_named, why_untested
 from psycheck.run import Run
 
 NOT_TESTED = "not tested in this run"
@@ -113,7 +105,7 @@ def unanswered(run: Run) -> list[str]:
             words = f"in {count(missing)} of {cases} of the checks"
             lines.append((words, checks[0], "; these neither pass nor fail"))
     return [
-        f"The model gave no usable answer {words}{_where(finding, run)}{rest}."
+        f"The model gave no usable answer {words}{where_named(finding, run.findings)}{rest}."
         for words, finding, rest in lines
     ]
 
@@ -125,7 +117,7 @@ def untested(run: Run) -> list[str]:
     lines: dict[tuple[str, str], list[str]] = {}
     for (check, reason), findings in missed.items():
         everywhere = len(findings) == sum(f.where["check"] == check for f in checks)
-        places = "" if everywhere else ", ".join(_where(f, run).strip(" ,") for f in findings)
+        places = "" if everywhere else ", ".join(where_named(f, run.findings).strip(" ,") for f in findings)
         lines.setdefault((reason, places), []).append(check)
     sentences = [
         f"{listed(sorted(names, key=natural))}{f' ({places})' if places else ''}: {reason}."
@@ -167,13 +159,15 @@ def _symptoms(run: Run) -> Sentence:
     low, high = weakest(mine), strongest(mine)
     if low is None or high is None:
         return Sentence("Symptoms", NOT_TESTED + ".", "checks", False)
-    point = f"{topic_of(low)} ({low.where['check']}{_where(low, run)}, {passing(low)})"
+    point = f"{topic_of(low)} ({low.where['check']}{where_named(low, run.findings)}, {passing(low)})"
     if low.value == 1:
         return _all_passed(run, "Symptoms", mine, point=point)
     words = f"the most missed is {point}"
     if high is not low:
-        words += f"; the least missed is {topic_of(high)} ({high.where['check']}{_where(high, run)}, "
-        words += f"{rate(high, prose=True)} of {count(high.n)})"
+        check = high.where["check"] + where_named(high, run.findings)
+        words += (
+            f"; the least missed is {topic_of(high)} ({check}, {rate(high, prose=True)} of {count(high.n)})"
+        )
     if below := sum("below_dir_mean" in f.flags for f in mine):
         noun = "result" if len({place_of(f) for f in mine}) > 1 else "check"
         verb = "is" if below == 1 else "are"
@@ -190,10 +184,9 @@ def _another_corpus(run: Run) -> Sentence:
     if len({corpus for _, corpus in places}) < 2:
         return Sentence(subject, f"{NOT_TESTED}: it has only one corpus.", "performance", False)
     # The widest gap between two corpora within one model; two models differ for other reasons.
-    own = [
-        sorted(mine, key=lambda f: f.value) for mine in grouped(figures, lambda f: place_of(f)[0]).values()
-    ]
-    low, *_, high = max(own, key=lambda mine: mine[-1].value - mine[0].value)
+    own = list(grouped(figures, by("model")).values())
+    gaps = [(min(mine, key=lambda f: f.value), max(mine, key=lambda f: f.value)) for mine in own]
+    low, high = max(gaps, key=lambda gap: gap[1].value - gap[0].value)
     name = name_of("measures", low.measure)
     ranges = "ranges" if len(own) == 1 else "varies most within one model,"
     return Sentence(
@@ -237,7 +230,7 @@ def _calibration(run: Run) -> Sentence:
     return Sentence(
         "Calibration",
         f"scores and observed shares differ by {most}{plain(low, prose=True)} on average"
-        f"{_where(low, run)} (expected calibration error, n {count(low.n)}){noise}.",
+        f"{where_named(low, run.findings)} (expected calibration error, n {count(low.n)}){noise}.",
         "calibration" if any(f.measure == "reliability" for f in run.findings) else "performance",
     )
 
@@ -257,7 +250,7 @@ def _length(run: Run) -> list[Sentence]:
     _, place = max(strong)
     effect = found["length_effect", "", place]
     failed, passed = (found["length_median", side, place].value for side in ("failed", "passed"))
-    words = {"more": "more" if effect.value > 0 else "fewer", "where": _where(effect, run)}
+    words = {"more": "more" if effect.value > 0 else "fewer", "where": where_named(effect, run.findings)}
     words |= {"feature": name_of("features", effect.where["feature"]), "n": count(effect.n)}
     words |= {"failed": f"{failed:,.1f}", "passed": f"{passed:,.1f}", "effect": plain(effect, prose=True)}
     return [Sentence("Length", headline("learned.length", **words).words, "length")]
@@ -265,8 +258,6 @@ def _length(run: Run) -> list[Sentence]:
 
 def _full(finding: Finding, run: Run) -> str:
     trained = distribution(*place_of(finding), run.plan)
-    return _where(finding, run).strip(" ,").removeprefix("on ") + (f", {trained}" if trained else "")
-
-
-def _where(finding: Finding, run: Run, word: str = "on") -> str:
-    return where_named(finding, run.findings, word)
+    return where_named(finding, run.findings).strip(" ,").removeprefix("on ") + (
+        f", {trained}" if trained else ""
+    )

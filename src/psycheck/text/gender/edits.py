@@ -77,9 +77,7 @@ def gender_of(text: str, scope: Scope = PRONOUNS_ONLY) -> Literal["female", "mal
     named = {
         at.entry.gender for i, at in enumerate(found) if i not in aside and (main is None or main.takes[i])
     } & {"female", "male"}
-    if len(named) == 2:
-        return "both"
-    return "female" if "female" in named else "male" if named else "none"
+    return "both" if len(named) == 2 else "female" if "female" in named else "male" if named else "none"
 
 
 def names_besides(text: str, scope: Scope = PRONOUNS_ONLY) -> bool:
@@ -140,21 +138,16 @@ def _partners(text: str, found: list[Found]) -> list[str | None]:
             seen = _blind(at) if out[i] else seen
         elif at.entry.gender not in ("female", "male"):
             out[i] = ""
-        elif not plain_case(at.written):
+        elif not plain_case(at.written) or not (at.entry.partner or at.entry.kind == "decide"):
             out[i] = None
         elif at.entry.kind == "decide":
-            role = (
-                ""
-                if at.ending
-                else _role_both_ways(at.word, left[max(0, places[i] - _BEFORE) : places[i]], right)
-            )
+            before = left[max(0, places[i] - _BEFORE) : places[i]]
+            role = "" if at.ending else _role_both_ways(at.word, before, right)
             out[i] = carry_case(at.written, _PARTNERS[at.word, role]) if role else None
             seen = carry_case(at.written, _BY_ROLE[role]) if role else seen
-        elif at.entry.partner:
+        else:
             out[i] = carry_case(text[at.start : at.end], at.entry.partner)
             seen = _blind(at)
-        else:
-            out[i] = None
         right = seen + right
     return [out[i] for i in range(len(found))]
 

@@ -13,9 +13,8 @@ _DATA: Final = read_toml("gender/names.toml")
 
 
 def _pairs(table: str) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (female, male) for line in _DATA[table].strip().split("\n") for female, male in [line.split()]
-    )
+    names = _DATA[table].split()
+    return tuple(zip(names[::2], names[1::2], strict=True))
 
 
 def _phrases(table: str) -> list[str]:
@@ -28,9 +27,8 @@ PAIRS: Final = _pairs("pairs") + _pairs("words") + _pairs("subjects") + _pairs("
 NEUTRAL_NAMES: Final[tuple[str, ...]] = tuple(_DATA["neutral"].split())
 
 _KNOWN: Final = frozenset(name for pair in PAIRS for name in pair)
-_SUBJECTS: Final = frozenset(name for pair in _pairs("subjects") for name in pair)
-_MONTHS: Final = frozenset(name for pair in _pairs("months") for name in pair)
-_ALSO_WORDS: Final = frozenset(name for pair in _pairs("words") for name in pair) | _SUBJECTS | _MONTHS
+_SUBJECTS, _MONTHS = _LISTS["subjects"], _LISTS["months"]
+_ALSO_WORDS: Final = _LISTS["words"] | _SUBJECTS | _MONTHS
 _TITLES: Final = word_sets(_DATA["titles"])
 
 _PARTS: Final = {

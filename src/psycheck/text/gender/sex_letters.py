@@ -26,7 +26,10 @@ def sex_letters(text: str) -> Iterator[tuple[int, int]]:
     """The spans of letters for a person's sex, with a joined letter for the race: "WF"."""
     for found in _FORMS["leading"].finditer(text):
         start, end = found.span()
-        if (text[end] == "/" and found[0].isupper()) or _led(text, start, end):
+        # Somebody who is named or speaks: "I (F25)", "I'm F25".
+        before = _FORMS["aged_person"].search(text, max(0, start - _WINDOW), start)
+        led = before and (before[0].endswith(" ") or _FORMS["aged_ends"].match(text, end))
+        if led or (text[end] == "/" and found[0].isupper()):
             yield start, end
     for found in _FORMS["letter"].finditer(text):
         start, end = found.span()
@@ -59,12 +62,6 @@ def _glued(text: str, left: int, start: int, end: int) -> bool:
         return False
     posts = behind is not None and behind[1].lower() in _SEX["poster_behind"].split()
     return bracket or posts or text[start].isupper()
-
-
-def _led(text: str, start: int, end: int) -> bool:
-    """Whether a letter before an age describes somebody who is named or speaks: "I (F25)", "I'm F25"."""
-    before = _FORMS["aged_person"].search(text, max(0, start - _WINDOW), start)
-    return bool(before and (before[0].endswith(" ") or _FORMS["aged_ends"].match(text, end)))
 
 
 def _is_one(text: str, left: int, start: int, end: int) -> bool:

@@ -26,8 +26,6 @@ class Redacted(NamedTuple):
 def redact(text: str, recogniser: Recogniser | None = None) -> Redacted:
     """Replace personal data by [NAME], [PHONE] and so on; a redacted text stays as it is."""
     found = find_personal(text, recogniser)
-    if not found:
-        return Redacted(text, ())
     return Redacted(_filled(text, found, lambda one: f"[{one.kind}]"), found)
 
 
