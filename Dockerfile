@@ -1,6 +1,6 @@
 # psycheck with everything that audits and training need, on CPU: docker build -t psycheck .
 FROM python:3.11-slim
-WORKDIR /opt/psycheck
+WORKDIR /psycheck
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY src src
 RUN pip install --no-cache-dir "torch==2.13.0" && \
