@@ -16,7 +16,7 @@ import numpy as np
 
 from psycheck.audits.direct_bias.judge import Biasing
 from psycheck.measures import association
-from psycheck.model import FloatArray
+from psycheck.model import FloatArray, IntArray
 from psycheck.models.open import open_encoder
 from psycheck.verbs.bias import encoder_bias
 from timing import table
@@ -25,7 +25,7 @@ TOPICS = Path(__file__).parent / "topics.toml"
 TESTS = ("direct_bias_p", "signed_mean_p")
 
 
-def unrelated(pool: FloatArray, size: int, *, lists: int, seed: int = 0) -> association.IntArray:
+def unrelated(pool: FloatArray, size: int, *, lists: int, seed: int = 0) -> IntArray:
     """Lists of unrelated words, by index, (lists, size): what `psycheck bias` drew before."""
     return np.random.default_rng(seed).integers(0, max(len(pool), 1), (lists, size))
 

@@ -152,7 +152,7 @@ def real(folder: Path) -> list[str]:
         lines += [_words(run)]
     found = [f for f in between.findings if f.measure == "caution"]
     lines += ["## Cautions", *(f"- {f.where['corpus']}: {f.where['sentence']}" for f in found)]
-    return [*lines, "" if found else "None: no figure reaches its threshold (corpora/warn.toml).", READ]
+    return [*lines, "" if found else "None: no figure reaches its threshold (corpora/cautions.toml).", READ]
 
 
 def _sparse_seconds(texts: list[str]) -> float:

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from psycheck.audits import length
+from psycheck.audits.performance import Performance
 from psycheck.audits.summary import by_groups
 from psycheck.finding import Finding
 from psycheck.measures import calibration, classification, clustered
@@ -24,7 +26,15 @@ from psycheck.measures.classification import (
     gold,
     label_intervals,
 )
-from psycheck.measures.clustered import Clusters, change_interval, effective_share, ratio_interval
+from psycheck.measures.clustered import (
+    Clusters,
+    change_interval,
+    effective_share,
+    mean_interval,
+    median_interval,
+    ratio_interval,
+    skewed_interval,
+)
 from psycheck.measures.fairness import (
     fnr_ratio,
     group_difference,
@@ -107,7 +117,51 @@ def performance(one: Population, random: Random, times: int) -> Figures:
     values["average_precision"] = classification.average_precision(y, s).value
     values["brier"] = calibration.brier(y, s)
     intervals = classification_intervals(y, s, clusters) if times == 1 else {}
-    return {name: (value, intervals.get(name, NONE)) for name, value in values.items()}
+    out = {name: (value, intervals.get(name, NONE)) for name, value in values.items()}
+    decided, known = (s >= 0.5).astype(float), np.ones(len(y), bool)
+    against_trivial = vars(Performance)["_against_trivial"]
+    over = against_trivial(Performance(), y == 1, s, decided, known, clusters, {}, {})[0]
+    return {**out, "over_trivial": (over.value, over.interval or NONE)}
+
+
+def calibrated(one: Population, random: Random, times: int) -> Figures:
+    """The share annotated 1 in five of the fifteen reliability bins."""
+    targets, scores, clusters = one.draw(random, times)
+    yes, at, out = targets[0] == 1, calibration.bin_of(scores[0]), {}
+    for number in (0, 3, 7, 11, 14):
+        inside = at == number
+        share = float(yes[inside].mean()) if inside.any() else np.nan
+        out[f"bin {number + 1}"] = (share, ratio_interval(yes & inside, inside, clusters))
+    return out
+
+
+def lengths(one: Population, random: Random, times: int) -> Figures:
+    """Words per text of a corpus, lengths of the texts that fail a check, and shares of texts and of words.
+
+    Long texts fail more often. Lengths are lognormal, as whole numbers; `mean_word_length` is not whole.
+    """
+    author = one.authors_of(random, times)
+    clusters, n = Clusters.of(author), len(author)
+    size, fails, letters, rare = one.traits(random, author, 4)
+    words = np.round(np.exp(3 + 0.8 * size)) + 1
+    failed = (0.3 * size + fails) < norm.ppf(one.share) * np.sqrt(1.09)
+    unknown = random.binomial(words.astype(int), norm.cdf(-2 + 0.3 * rare))
+    repeated = one.traits(random, author, 1)[0] < norm.ppf(0.1)
+    share = float(unknown.sum() / words.sum())
+    of_words = skewed_interval(share, (unknown - share * words) / words.sum(), clusters)
+    out = {
+        "words_mean": (float(words.mean()), mean_interval(words, clusters, low=0.0)),
+        "words_median": (float(np.median(words)), median_interval(words, clusters)),
+        "share of texts": (float(repeated.mean()), ratio_interval(repeated, np.ones(n), clusters)),
+        "share of words": (share, of_words),
+    }
+    for name, values in (("words", words), ("mean_word_length", 4 + 0.5 * letters)):
+        mine = values[failed]
+        median = float(np.median(mine)) if len(mine) else np.nan
+        out[f"{name}, failed: median"] = (median, median_interval(mine, clusters.at(failed)))
+        effect, ends = vars(length)["_compared"](values, failed, clusters)[1:3]
+        out[f"{name}: effect"] = (effect, ends)
+    return out
 
 
 def several_labels(one: Population, random: Random, times: int) -> Figures:
@@ -183,7 +237,8 @@ def arms(one: Population, random: Random, times: int, noise: float) -> Figures:
     out = {}
     for name, (value, influence) in now.items():
         change, moved = value - before[name][0], influence - before[name][1]
-        ends = change_interval(change, moved, clusters) if times == 1 and not np.isnan(change) else NONE
+        known = times == 1 and not np.isnan(change)
+        ends = change_interval(before[name][0], value, moved, clusters) if known else NONE
         out[f"{name}_change"] = (change, ends)
     return out
 
@@ -210,6 +265,8 @@ def pass_rates(one: Population, random: Random, times: int, rates: tuple[float, 
 Kind = Callable[[Population, Random, int], Figures]
 KINDS: Mapping[str, Kind] = {
     "one label": performance,
+    "reliability bins": calibrated,
+    "lengths": lengths,
     "several labels": several_labels,
     "groups of authors": partial(groups, within=False),
     "groups within authors": partial(groups, within=True),

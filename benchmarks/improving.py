@@ -23,7 +23,7 @@ import polars as pl
 from psycheck.audits.suite import read_suite, shipped_suites
 from psycheck.corpora.open import open_corpus
 from psycheck.corpus import Corpus
-from psycheck.experiments.arms import additions_of, dir_checks, sample, scored, sentence_cases
+from psycheck.experiments.arms import additions_of, dir_checks, scored, sentence_cases
 from psycheck.experiments.rows import Scored, against, differences
 from psycheck.finding import Finding
 from psycheck.measures.classification import auc, confusion, f1, macro_f1
@@ -88,7 +88,7 @@ def bounded(corpus: Corpus, most: int | None = None) -> Corpus:
     """At most so many texts of each split."""
     parts = []
     for split in ("train", "dev", "test"):
-        parts.append(sample(corpus.part(split), most or MOST[split], seed=0).table)
+        parts.append(corpus.part(split).sample(most or MOST[split]).table)
     return replace(corpus, table=pl.concat(parts))
 
 
@@ -106,7 +106,7 @@ def one_seed(
     store = out / "scores.sqlite"
     kind = "further" if further else "arm"
     for corpus in home:
-        asked = sample(corpus.part("dev"), SAMPLE, seed=0)
+        asked = corpus.part("dev").sample(SAMPLE)
         home_key = {"seed": seed, "trained_on": corpus.name}
         if further and not results.has("arm", home_key | {"arm": "plain"}):
             continue
@@ -153,7 +153,7 @@ def sentences(seed: int, home: list[Corpus], out: Path, results: "Results", furt
     suites = [dir_checks(read_suite(name)) for name in ("deck", "deck-unseen") if name in shipped_suites()]
     kind = "further" if further else "arm"
     for corpus in home:
-        asked = sample(corpus.part("dev"), SAMPLE, seed=0)
+        asked = corpus.part("dev").sample(SAMPLE)
         for arm in ("all-half", "all-half-balanced") if further else ("plain", "augmented"):
             for suite in suites:
                 key = {"seed": seed, "trained_on": corpus.name, "arm": arm}

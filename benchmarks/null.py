@@ -1,8 +1,17 @@
 """How often an audit raises a false alarm, and how often it finds a planted effect of a given size.
 
 Null models score a text by its hash and by its author, never by annotation, group or gender. Half of the
-texts are annotated 1, so that such a model is as good as the best trivial answer. Aim: each kind of headline
-in at most 5 % of the audits, any headline in at most 10 %. Planted models differ by one known effect.
+texts are annotated 1, so that such a model is as good as the best trivial answer. Alarms are read from the
+sentences that the report prints (`Headline.alarm`, and the learned sentence on length). Such a model does
+fail checks, because any edit changes its score, so "Fails most on …" is true of INV and DIR checks; it is a
+false alarm if it says that the edit of an MFT check does harm, because none does on average. The column "MFT
+only" is the sentence of a suite that has only the MFT checks of DECK. "Rate missed" counts the audits in
+which the true pass rate of the named check is above the whole interval beside it, which must allow for the
+choice of that check among all; "any or missed" counts these as false alarms, too. "Some rate missed" counts
+the audits in which the adjusted interval of any of the checks misses its true pass rate on either side.
+
+Aim: each kind of headline in at most 5 % of the audits, any headline in at most 10 %. Planted models differ
+by one known effect. The second argument is the first seed.
 """
 
 import sys
@@ -16,15 +25,24 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from psycheck.audits import fairness
+from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.fairness import Fairness
 from psycheck.audits.performance import Performance
+from psycheck.audits.suite import read_suite
 from psycheck.corpus import Corpus
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
+from psycheck.model import Audit
+from psycheck.report.headlines import among_checks, checks_headline, harmed, weakest
+from psycheck.report.verdict import chosen_headlines, learned
+from psycheck.run import Run
 from timing import machine, table
 
 FloatArray = NDArray[np.float64]
 AUDITS = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+FIRST = int(sys.argv[2]) if len(sys.argv) > 2 else 0
 KINDS = ("performance", "groups", "gender")
+CHECKS = ("checks", "length")
+DECK = read_suite("deck")
 WORDS = ("slept", "worried", "cried", "ate", "walked", "called", "waited", "rested", "worked", "stayed in")
 
 # All audits have the same texts: each is edited once.
@@ -95,7 +113,7 @@ def drawn(one: Design, seed: int) -> tuple[Corpus, Planted]:
     verbs = np.random.default_rng(0).choice(WORDS, (one.texts, 2))  # the same texts in all audits
     random = np.random.default_rng(seed)
     rows = np.tile(np.arange(one.texts), one.copies)
-    texts = [f"Note {k}: and {'she' if k % 2 else 'he'} {a}, then {b}." for k, (a, b) in enumerate(verbs)]
+    texts = [f"Note {k}: and {'she' if k % 2 else 'he'} {a}, then I {b}." for k, (a, b) in enumerate(verbs)]
     author = random.integers(0, one.authors, one.texts) if one.authors else np.arange(one.texts)
     number = int(author.max()) + 1
     traits = random.normal(0, 1, (2, number))[:, author] * np.sqrt(one.alike if one.authors else 0.0)
@@ -122,26 +140,61 @@ def drawn(one: Design, seed: int) -> tuple[Corpus, Planted]:
     return corpus, Planted(seed, own, noise, one.plant if one.planted == "gender" else 0.0)
 
 
-def alarms(findings: Sequence[Finding]) -> set[str]:
-    """The kinds of headline that claim a weakness or a difference."""
-    found = set()
-    for f in findings:
-        if f.measure == "accuracy_over_trivial" and f.interval and f.interval[1] < 0:
-            found.add("performance")
-        if "significant" in f.flags and f.measure.endswith("_holm"):
-            found.add("gender" if f.where["unit"] == "pairs" else "groups")
-    return found
+@dataclass(frozen=True, slots=True)
+class Alarms:
+    """The kinds of alarm that one audit prints, and the checks behind its sentence on checks."""
+
+    printed: frozenset[str]
+    named: Finding | None
+    checks: list[Finding]
+    harm: bool
+
+    def false(self) -> set[str]:
+        """The kinds of alarm that are false."""
+        harm = self.named is not None and "passed_unedited" in self.named.counts
+        return {kind for kind in self.printed if kind != "checks" or harm}
+
+    def missed(self, rates: dict[str, float]) -> bool:
+        """Whether the interval of the named check lies below its true pass rate."""
+        if self.named is None or self.named.interval is None:
+            return False
+        return self.named.interval[1] < rates[self.named.where["check"]]
+
+    def missed_some(self, rates: dict[str, float]) -> bool:
+        """Whether the interval of any check misses its true pass rate."""
+        ends = [(f.interval, rates[f.where["check"]]) for f in self.checks if f.interval]
+        return any(not low <= rate <= high for (low, high), rate in ends)
 
 
-def shares(one: Design, audits: int) -> list[str]:
-    """The share of audits with each kind of headline and with any, in percent."""
-    raised = []
-    for seed in range(audits):
-        corpus, model = drawn(one, seed)
-        judged = [audit.judge(corpus, model) for audit in (Performance(), Fairness())]
-        raised.append(alarms([f for judgement in judged for f in judgement.findings]))
-    each = [100 * np.mean([kind in one for one in raised]) for kind in KINDS]
-    return [f"{share:.1f}" for share in (*each, 100 * np.mean([bool(one) for one in raised]))]
+def audited(corpus: Corpus, model: Planted, *, checks: bool) -> Alarms:
+    """What the report of one audit prints."""
+    audits: list[Audit] = [Performance(), Fairness(), *[Behaviour(DECK, length=True)] * checks]
+    findings = [f for audit in audits for f in audit.judge(corpus, model).findings]
+    run = Run({}, {}, Findings(findings))
+    printed = {one.kind for one in chosen_headlines(run) if one.alarm}
+    printed |= {"length" for one in learned(run) if one.subject == "Length"}
+    only = replace(run, findings=Findings(f for f in findings if f.where.get("kind") == "MFT"))
+    sentence = checks_headline(only)
+    tested = among_checks(run)
+    low = weakest(tested)
+    named = low if low and harmed(low) else None
+    return Alarms(frozenset(printed), named, tested, bool(sentence and sentence.alarm))
+
+
+def shares(one: Design, audits: int, *, checks: bool = True) -> list[str]:
+    """The share of audits with each kind of false alarm, with any, and of the other columns, in percent."""
+    raised = [audited(*drawn(one, FIRST + k), checks=checks) for k in range(audits)]
+    every: dict[str, list[float]] = {}
+    for f in (f for one in raised for f in one.checks):
+        every.setdefault(f.where["check"], []).append(f.value)
+    rates = {check: float(np.nanmean(values)) for check, values in every.items()}
+    false = [one.false() for one in raised]
+    columns = [[kind in found for found in false] for kind in (*KINDS, *CHECKS)]
+    columns += [[bool(found) for found in false], [one.harm for one in raised]]
+    missed = [one.missed(rates) for one in raised]
+    columns += [missed, [bool(found) or late for found, late in zip(false, missed, strict=True)]]
+    columns += [[one.missed_some(rates) for one in raised]]
+    return [f"{100 * np.mean(column):.1f}" for column in columns]
 
 
 def main() -> None:
@@ -151,14 +204,15 @@ def main() -> None:
     for design in DESIGNS:
         rows.append([design.name, *shares(design, AUDITS)])
         print(rows[-1], file=sys.stderr, flush=True)
-    print(table(["corpus", *KINDS, "any"], rows), "\n", flush=True)
+    others = ("any", "MFT only", "rate missed", "any or missed", "some rate missed")
+    print(table(["corpus", *KINDS, *CHECKS, *others], rows), "\n", flush=True)
     rows = []
     for design in (DESIGNS[0], DESIGNS[3]):
         for kind in KINDS:
             found = []
             for plant in (0.2, 0.4, 0.8):
                 planted = replace(design, plant=plant, planted=kind)
-                found.append(shares(planted, max(AUDITS // 4, 1))[KINDS.index(kind)])
+                found.append(shares(planted, max(AUDITS // 4, 1), checks=False)[KINDS.index(kind)])
             rows.append([design.name, kind, *found])
             print(rows[-1], file=sys.stderr, flush=True)
     print(table(["corpus", "planted", "0.2 sd", "0.4 sd", "0.8 sd"], rows))

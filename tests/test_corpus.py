@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from psycheck.corpus import Corpus
+from psycheck.corpus import Corpus, showable_id
 from psycheck.errors import BadInput
 
 CORPUS = Corpus.of(
@@ -61,3 +61,36 @@ def test_a_note_says_what_intervals_are_clustered_by() -> None:
     repeats = Corpus.of("posts", texts).clustering()
     assert repeats == ("posts: intervals and tests are clustered by text (3 distinct of 4)",)
     assert Corpus.of("posts", ["one", "two"]).clustering() == ()
+
+
+def test_a_note_counts_the_labels_of_exactly_one_half() -> None:
+    posts = Corpus.of("posts", ["one", "two"], labels={"low": [0.5, 0.49], "fear": [1, None]})
+    assert posts.clustering() == ("posts: 1 text annotated 0.5 for low: undecided, neither 0 nor 1",)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("17", "t3_abc", "P 12 a", "ward 3, bed 2", "2020-01-01 10:00 UTC", "Anna Müller", "a" * 64),
+        "https://example.org/r/topic/comments/abc123/a-long-title-of-a-post/",
+    ],
+)
+def test_an_ordinary_id_stays(name: str) -> None:
+    assert showable_id(name) == name
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "i want to leave",
+        "Nobody came. Again, nobody came!",
+        "昨日はとても疲れていて何もする気になれませんでした",
+        "ssssooooooooooooo tiredddddddddddddddddddddd",
+    ],
+)
+def test_an_id_that_looks_like_prose_is_a_digest(prose: str) -> None:
+    corpus = Corpus.of("posts", ["one", "two"], ids=[prose, "2"])
+    assert corpus.ids[1] == "2"
+    assert corpus.ids[0].startswith("id-")
+    assert len(corpus.ids[0]) == 19
+    assert showable_id(prose + "!") != showable_id(prose) == showable_id(showable_id(prose))

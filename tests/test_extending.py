@@ -13,15 +13,21 @@ import pytest
 from markupsafe import Markup
 
 import psycheck
+from psycheck.audits.performance import Performance
+from psycheck.audits.shipped import SHIPPED
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
+from psycheck.measure import catalogue
 from psycheck.model import Judgement
 from psycheck.models.open import KINDS
+from psycheck.report.shelf import Section, Shelf
+from psycheck.run import Run
 from psycheck.runs.folder import open_run
 from psycheck.runs.gates import Gate
 from psycheck.runs.pages import pages_of
 from psycheck.verbs.audit import run_audit
+from psycheck.verbs.jobs import prepare, split_audits
 from psycheck.verbs.plan import Settings
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "extend.md"
@@ -67,7 +73,7 @@ def test_an_audit_a_measure_and_a_model_kind_work_from_one_file_each(outside: An
     page = (tmp_path / "run" / "report.html").read_text("utf-8")
     assert '<h2 id="h-own-capitals">Does the decision depend on capitals?</h2>' in page
     assert "Decisions changed by capitals" in page
-    assert "50 % (9–91)" in page
+    assert "50 % (9–91)" in re.sub("<[^>]+>", "", page)
     case = Xml.parse(tmp_path / "run" / "junit.xml").find("testsuite[@name='capitals']/testcase")
     assert case is not None
     assert case.get("name") == "capitals_rate: model words, corpus posts, label depression"
@@ -120,6 +126,48 @@ class Own:
 
     def judge(self, corpus: Corpus, scores: object) -> Judgement:
         return Judgement((Finding("accuracy", 0.25, 4, None, {"audit": "performance"}),))
+
+
+def test_every_shipped_audit_declares_what_one_from_outside_does() -> None:
+    declared = prepare([], [], Settings(suites=("symptoms",))).audits
+    declared += prepare([], [], Settings(suites=("symptoms",), audits=("length",))).audits
+    assert {type(audit) for audit in declared} == set(SHIPPED.values())
+    assert {audit.name.split(":")[0] for audit in declared} == set(SHIPPED)
+    empty = Shelf(Run({}, {}, Findings()))
+    for audit in declared:
+        assert split_audits([audit]) == ([], [audit])  # name, measures, ask and judge
+        assert set(audit.measures) <= set(catalogue())
+        assert SHIPPED[audit.name.split(":")[0]].section(empty) == []
+
+
+class Weather(Performance):
+    @staticmethod
+    def section(shelf: Shelf) -> list[Section]:
+        return [Section("weather", "Weather", Markup("<p>wet</p>"))]
+
+
+def test_the_page_walks_the_sections_that_shipped_audits_declare(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run({}, {}, Findings([Finding("accuracy", 0.5, 4, None, {"audit": "performance"})]))
+    assert '<a href="#performance">Performance</a>' in pages_of(run)["report.html"]
+    monkeypatch.setitem(SHIPPED, "performance", Weather)
+    page = pages_of(run)["report.html"]
+    assert '<a href="#weather">Weather</a>' in page
+    assert "<p>wet</p>" in page
+    assert 'id="performance"' not in page
+    assert "Findings that have no section of their own" in page
+
+
+class Tabled(Own):
+    def judge(self, corpus: Corpus, scores: object) -> Judgement:
+        return Judgement(super().judge(corpus, scores).findings, {"rows": pl.DataFrame({"id": corpus.ids})})
+
+    def section(self, findings: Shelf) -> str:
+        return f"{len(findings)} finding, {len(findings.run.tables['own-rows'])} rows"
+
+
+def test_a_section_from_outside_sees_its_findings_and_the_tables_of_the_run(outside: Any) -> None:
+    run = psycheck.audit("keyword:tired", POSTS, audits=[Tabled(), "performance"])
+    assert run.own_audits[0].section == "1 finding, 4 rows"
 
 
 @pytest.mark.parametrize(

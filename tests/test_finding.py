@@ -1,6 +1,9 @@
+import csv
 import json
 import math
+import re
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -140,3 +143,28 @@ def test_a_run_in_a_notebook_names_gates_the_weakest_check_and_the_report() -> N
     assert "weakest check: T1, pass rate 75%" in page
     assert "report: runs/a/report.html" in page
     assert run.to_polars().equals(FOUND.to_polars())
+
+
+risky = st.text("=+-@\t\r\n'＝ab1. ", max_size=5) | words.filter(lambda word: "\0" not in word)
+
+
+@given(st.lists(st.tuples(risky, risky), min_size=1, max_size=4))
+def test_no_cell_of_findings_csv_is_a_formula_and_its_text_can_be_read_back(
+    cells: list[tuple[str, str]],
+) -> None:
+    findings = [Finding("f1", -0.5, 3, (-1.0, 0.25), {"label": one}, examples=(two,)) for one, two in cells]
+    with tempfile.TemporaryDirectory() as folder:
+        write_csv(findings, Path(folder) / "findings.csv")
+        with (Path(folder) / "findings.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    assert [row["value"] for row in rows] == ["-0.5"] * len(rows)  # numbers stay numbers
+    number = re.compile(r"[+-]?\d+(\.\d+)?").fullmatch
+    for row in rows:
+        assert not [
+            cell for cell in row.values() if cell[:1] in set("=+-@\t\r\n＝＋－＠") and not number(cell)
+        ]
+    # As docs/reference/run-folder.md says: one apostrophe in front of such a character was added.
+    back = [
+        [re.sub("^'(?='*[=+\\-@\t\r\n＝＋－＠])", "", row[k]) for k in ("label", "examples")] for row in rows
+    ]
+    assert back == [list(pair) for pair in cells]

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from io import BytesIO
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -10,10 +12,36 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from psycheck.errors import BadInput, nearest
+from psycheck.errors import BadInput, check_columns, check_size, counted, nearest
 
 LABEL, GROUP = "label:", "group:"
 PLAIN = ("author", "time", "split")
+
+
+def read_parquet(
+    source: Path | BytesIO, where: str, columns: list[str] | None, most: float = 8
+) -> pl.DataFrame:
+    """Read a Parquet file, or refuse it if its cells would take more than `most` GB of memory."""
+    names = pl.read_parquet_schema(source) if columns is None else columns
+    check_columns(len(names), where)
+    rows = pl.scan_parquet(source).select(pl.len()).collect().item()
+    check_size(8 * rows * len(names), where, most)
+    frame = pl.read_parquet(source, columns=columns)
+    texts = frame.select(pl.col(pl.String).str.len_bytes().sum())
+    check_size(sum(texts.row(0)) if texts.width else 0, where, most)
+    return frame
+
+
+def showable_id(name: str) -> str:
+    """The id, or a digest if it looks like prose: ids are shown on pages and in messages.
+
+    Prose has three words of letters, or more than 40 bytes and is not one word of ASCII (a hash, a URL).
+    """
+    words = [word for word in name.split() if len(word) > 1 and word.strip(".,;:!?'\"").isalpha()]
+    long = len(name.encode("utf-8", "replace")) > 40 and not (name.isascii() and len(name.split()) == 1)
+    if len(words) < 3 and not long:
+        return name
+    return "id-" + blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +73,9 @@ class Corpus:
         time: Sequence[str | None] | None = None,
         split: Sequence[str | None] | None = None,
     ) -> Self:
-        """Make a corpus from plain lists; ids default to the position, from 1."""
+        """Make a corpus from plain lists; ids default to the position, from 1 (see `showable_id`)."""
         columns: dict[str, Any] = {
-            "id": [str(i) for i in range(1, len(texts) + 1)] if ids is None else [str(i) for i in ids],
+            "id": [showable_id(str(i)) for i in (range(1, len(texts) + 1) if ids is None else ids)],
             "text": list(texts),
         }
         for plain, values in zip(PLAIN, (author, time, split), strict=True):
@@ -108,7 +136,7 @@ class Corpus:
 
     @property
     def fitted(self) -> list[str]:
-        """The texts, shortened where `--fit` had to make room for an added sentence."""
+        """The texts, shortened where `fit` had to make room for an added sentence."""
         return self.table["fitted"].to_list() if "fitted" in self.table else self.texts
 
     def strings(self, column: str) -> list[str | None]:
@@ -127,13 +155,19 @@ class Corpus:
         return self.table.select(known.rank("dense"))[:, 0].to_numpy().astype(np.int64)
 
     def clustering(self) -> tuple[str, ...]:
-        """A note on what intervals and tests are clustered by; none where every text is independent."""
+        """Notes on what figures are made of: labels of 0.5, and what intervals and tests are clustered by."""
+        soft = {label: int((self.targets([label]) == 0.5).sum()) for label in self.labels}
+        undecided = tuple(
+            f"{self.name}: {counted(n, 'text')} annotated 0.5 for {label}: undecided, neither 0 nor 1"
+            for label, n in soft.items()
+            if n
+        )
         units, by = len(np.unique(self.units())), self.unit
         if units == len(self):
-            return ()
+            return undecided
         authors = self.table["author"].drop_nulls().n_unique() if by == "author" else 0
         counts = f"{authors:,} authors" if authors else f"{units:,} distinct of {len(self):,}"
-        return (f"{self.name}: intervals and tests are clustered by {by} ({counts})",)
+        return (*undecided, f"{self.name}: intervals and tests are clustered by {by} ({counts})")
 
     def only(self, keep: NDArray[np.bool_] | Sequence[bool], why: str = "") -> Self:
         """The texts where `keep` is true, (n,); the others count in `left_out` under `why`, if given."""

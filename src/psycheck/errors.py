@@ -15,6 +15,15 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+# What reading a description that someone else wrote or damaged can raise, up to JSON nested too deeply.
+UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
+
+
+_MOST_COLUMNS = 4_000
+_EMPTY_LINES = 2**16  # in a row: no file of texts or scores has so many
 
 
 class PsycheckWarning(UserWarning):
@@ -53,6 +62,14 @@ class MissingExtra(PsycheckError):
         super().__init__(f"{what} needs the extra '{extra}'", do=f'pip install "psycheck[{extra}]"')
 
 
+def library(name: str, what: str, extra: str) -> Any:
+    """A module of an optional dependency, imported when it is needed; `what` needs it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(what, extra) from error
+
+
 class ModelFailure(PsycheckError):
     """A model cannot be opened, or fails on every text."""
 
@@ -79,8 +96,33 @@ def explained(
     """Turn errors of these types into one for the user, which says `what` is wrong and names the type."""
     try:
         yield
+    except PsycheckError:
+        raise
     except causes as error:
         raise kind(f"{what} ({type(error).__name__})", **parts) from error
+
+
+def check_size(size: float, where: str, most: float = 8) -> None:
+    """Refuse content of more bytes than `most` GB, or than PSYCHECK_MAX_GB: a small file can unpack to it."""
+    own = os.environ.get("PSYCHECK_MAX_GB", "")
+    most = float(own) if re.fullmatch(r"\d+(\.\d+)?", own) else most
+    if size > most * 1e9:
+        do = "if it is meant to be so large, set the environment variable PSYCHECK_MAX_GB to more"
+        raise BadInput(f"the content of this file takes more than {most:g} GB", where=where, do=do)
+
+
+def check_piece(piece: bytes, size: float, where: str, most: float = 8) -> bytes:
+    """The next piece of a file; it must not make the file's `size` too large, or be only empty lines."""
+    check_size(size, where, most)
+    if len(piece) >= _EMPTY_LINES and not piece.strip(b"\r\n"):
+        raise BadInput(f"there are more than {_EMPTY_LINES:,} empty lines in a row", where=where)
+    return piece
+
+
+def check_columns(count: int, where: str) -> None:
+    """Refuse a table that is too wide for one of texts or scores."""
+    if count > _MOST_COLUMNS:
+        raise BadInput(f"there are more than {_MOST_COLUMNS:,} columns", where=where)
 
 
 def refusal(error: Exception) -> str:

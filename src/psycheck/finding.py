@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -10,13 +11,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from psycheck.errors import BadInput
+from psycheck.errors import UNREADABLE, BadInput
 
 if TYPE_CHECKING:
     import polars as pl
 
 Interval = tuple[float, float]
 _SHOWN = 20  # findings in a notebook
+_FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")  # the wide forms count in Japanese locales
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?").fullmatch
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -88,7 +91,7 @@ def read_jsonl(path: Path) -> tuple[Finding, ...]:
     """Read what `write_jsonl` wrote."""
     try:
         return tuple(finding_of(line) for line in path.read_text("utf-8").splitlines() if line)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except UNREADABLE as error:
         raise BadInput(
             f"cannot read findings ({type(error).__name__})",
             where=str(path),
@@ -102,10 +105,19 @@ def write_csv(findings: Iterable[Finding], path: Path) -> None:
     names, rows = _flat(tuple(findings))
     with path.open("w", encoding="utf-8", newline="") as file:
         out = csv.writer(file)
-        out.writerow(names)
+        out.writerow(map(spreadsheet_safe, names))
         for measure, value, n, low, high, *keys, flags, examples in rows:
-            numbers = [measure, _cell(value), n, _cell(low), _cell(high)]
-            out.writerow([*numbers, *keys, " ".join(flags), " ".join(examples)])
+            words = [" ".join(flags), " ".join(examples)]
+            numbers = [_cell(value), n, _cell(low), _cell(high)]
+            out.writerow([spreadsheet_safe(measure), *numbers, *map(spreadsheet_safe, [*keys, *words])])
+
+
+def spreadsheet_safe(cell: Any) -> Any:
+    """A string that a spreadsheet would run as a formula, with an apostrophe in front; all else as it is.
+
+    Apostrophes in front of such a string get one more, so that removing one gives the string back.
+    """
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER(cell) else cell
 
 
 def _flat(findings: Sequence[Finding]) -> tuple[list[str], list[list[Any]]]:

@@ -190,8 +190,8 @@ class Audit(Protocol):
     """First says which texts it needs scored, then measures from the scores alone.
 
     An audit may also have `title: str` (the heading of its section), `skips(corpus) -> str | None` (why it
-    does not judge a corpus, None where it does) and `section(findings) -> str` (its section of the report:
-    plain text, or HTML as `markupsafe.Markup`; without it the report shows a table of the findings).
+    does not judge a corpus, None where it does) and `section(findings)` (its section of the report: text, or
+    HTML as `markupsafe.Markup`; shipped audits return `Section`s; without it a table of findings is shown).
     """
 
     @property

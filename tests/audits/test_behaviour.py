@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from planted import MODELS, NEGATIVE, POSITIVE, Planted, with_sentence
 from psycheck.audits.behaviour import OUTCOMES, Behaviour
@@ -43,13 +44,27 @@ def _rates(judgement: Judgement) -> dict[str, Finding]:
     return {f.where["check"]: f for f in judgement.findings if f.measure == "pass_rate"}
 
 
+@pytest.mark.parametrize("others", [0, 46])
+def test_every_tested_check_has_an_interval_that_allows_for_the_choice_among_all(others: int) -> None:
+    found = Behaviour(read_suite("deck"), others=others).judge(CORPUS, Direct(MODELS["counts_i"]))
+    rates = {name: f for name, f in _rates(found).items() if f.tested}
+    among = [f for f in found.findings if f.measure == "pass_rate_among_checks" and f.tested]
+    assert [f.where for f in among] == [f.where for f in rates.values()]
+    for f in among:
+        assert f.counts == {"checks": len(rates) + others}
+        passed = rates[f.where["check"]].counts["passed"]
+        level = 1 - 0.05 / (len(rates) + others)
+        assert f.interval == pytest.approx(binomtest(passed, f.n).proportion_ci(level, method="exact"))
+
+
 class Severity:
     """Three exclusive classes: capitals move "moderate" from first to second place, far below 0.5."""
 
     model, labels, exclusive = "severity", ("not", "depression", "severe"), True
 
     def of(self, texts: Sequence[str]) -> FloatArray:
-        return np.array([[0.45, 0.3, 0.25] if text.isupper() else [0.3, 0.4, 0.3] for text in texts])
+        rows = [[0.45, 0.3, 0.25] if text.isupper() else [0.3, 0.4, 0.3] for text in texts]
+        return np.array(rows, np.float64).reshape(len(texts), 3)
 
     def read(self, texts: Sequence[str]) -> IntArray:
         return np.array([len(text) for text in texts])
@@ -59,6 +74,13 @@ def test_a_decision_among_exclusive_classes_changes_with_the_largest_score() -> 
     corpus = Corpus.of("posts", ["I am fine", "all is well"])
     rates = _rates(Behaviour(read_suite("robustness")).judge(corpus, Severity()))
     assert (rates["R3"].counts["failed"], rates["R2"].counts["failed"]) == (2, 0)
+
+
+def test_the_unedited_texts_of_exclusive_classes_are_decided_by_the_largest_score() -> None:
+    corpus = Corpus.of("posts", ["he feels low", "she slept badly"], labels={"depression": [1.0, 1.0]})
+    counts = _rates(Behaviour(read_suite("deck")).judge(corpus, Severity()))["T6"].counts
+    # "depression" is the largest of three scores, 0.4, before and after.
+    assert (counts["passed"], counts["passed_unedited"]) == (2, 2)
 
 
 def test_a_perfect_oracle_passes_everything() -> None:
@@ -93,6 +115,20 @@ def test_a_constant_model_fails_where_a_label_is_demanded() -> None:
     assert rates["T3"].value == 0.0
     assert rates["T6"].value == 1.0
     assert all(rates[f"T{n}"].value == 1.0 for n in range(7, 24))
+
+
+@pytest.mark.parametrize(("moved", "flags"), [(20, ("harmed",)), (6, ()), (7, ("harmed",))])
+def test_harm_is_claimed_of_an_mft_edit_only_beyond_chance(moved: int, flags: tuple[str, ...]) -> None:
+    """Of 20 texts that pass unedited, `moved` fail where "I" is replaced, in T3, T4 and T5.
+
+    McNemar's p is 2 / 2^moved: 0.031 for six, 0.016 for seven; Holm's correction over three checks gives
+    0.094 and 0.047.
+    """
+    texts = Corpus.of("c", [f"I slept {k}." for k in range(20)], labels={"depression": [0.0] * 20})
+    number = Planted("n", lambda t: 0.1 if t.startswith("I ") or int(t.split()[-1][:-1]) >= moved else 0.9)
+    rates = _rates(Behaviour(read_suite("deck")).judge(texts, Direct(number)))
+    assert [rates[check].counts["passed_unedited"] for check in ("T3", "T4", "T5")] == [20] * 3
+    assert [rates[check].flags for check in ("T3", "T4", "T5")] == [flags] * 3
 
 
 def test_the_ledger_loses_nothing() -> None:

@@ -52,6 +52,35 @@ def one(judgement: Judgement, measure: str, **where: str) -> Finding:
     return found.one(judgement.findings, measure, **where)
 
 
+@dataclass(frozen=True)
+class Severity:
+    """Three classes of a severity; of women "moderate" is the largest score, of men "not"; all below 0.5."""
+
+    exclusive: bool
+    labels: tuple[str, ...] = ("not", "moderate", "severe")
+    model: str = "severity"
+
+    def of(self, texts: Sequence[str]) -> FloatArray:
+        rows = [[0.3, 0.4, 0.3] if "she" in text.lower() else [0.4, 0.3, 0.3] for text in texts]
+        return np.array(rows, np.float64).reshape(len(texts), 3)
+
+    def read(self, texts: Sequence[str]) -> IntArray:
+        return np.array([len(text) for text in texts], np.int64)
+
+
+def test_pairs_of_exclusive_classes_are_decided_by_the_largest_score() -> None:
+    texts = [f"{who} on day 1." for who in ("She slept", "He slept", "He ate")]
+    corpus = Corpus.of("notes", texts, labels={"moderate": [1, 1, 0]})
+    largest, at_half = (Fairness().judge(corpus, Severity(exclusive)) for exclusive in (True, False))
+    assert one(largest, "flip_rate").counts["failed"] == 3
+    assert one(at_half, "flip_rate").counts["failed"] == 0
+    # Of the 2 texts annotated 1, the female wording misses none and the male wording both.
+    assert [one(largest, "fnr", group=who).value for who in ("female", "male")] == [0.0, 1.0]
+    assert [one(largest, "positive_rate", group=who).value for who in ("female", "male")] == [1.0, 0.0]
+    placebo = one(largest, "placebo_flip_rate")
+    assert (placebo.value, placebo.n) == (0.0, 3)
+
+
 def test_asks_for_texts_with_gendered_words_and_their_counterparts_alone() -> None:
     audit: Audit = Fairness()
     asked = list(audit.ask(notes()))
@@ -263,10 +292,13 @@ def test_every_label_is_judged_and_holm_runs_over_all_of_them() -> None:
     assert adjusted[0].counts["tests"] == 8
 
 
-def test_all_columns_of_groups_are_one_family_and_pairs_another() -> None:
-    columns = [Finding("a_p", p, 10, where={"column": name}) for name, p in (("ward", 0.02), ("age", 0.04))]
-    given = [Finding("a_p", 0.03, 10), *columns]
-    assert [f.value for f in with_holm(given) if f.measure == "a_p_holm"] == [0.03, 0.04, 0.04]
+def test_pairs_and_all_columns_of_groups_are_one_family() -> None:
+    """The smallest of three is 3 × 0.01; the next is 2 × 0.03, the last not below it."""
+    columns = [Finding("a_p", p, 10, where={"column": name}) for name, p in (("ward", 0.01), ("age", 0.04))]
+    found = with_holm([Finding("a_p", 0.03, 10), *columns])
+    assert [f.measure for f in found] == ["a_p", "a_p_holm"] * 3
+    assert [f.value for f in found[1::2]] == pytest.approx([0.06, 0.03, 0.06])
+    assert [f.flags for f in found[1::2]] == [(), ("significant",), ()]
 
 
 def test_holm_by_hand() -> None:

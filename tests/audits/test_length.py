@@ -76,6 +76,18 @@ def test_texts_of_one_author_are_no_evidence_of_length() -> None:
     assert sum(by_text) >= 15
 
 
+@pytest.mark.parametrize("passing", [1, 4, 5])
+def test_length_is_not_tested_with_fewer_than_five_authors_on_a_side(passing: int) -> None:
+    # 20 authors of 10 texts; the longest text of some authors alone passes.
+    texts = [f"{k} " + "word " * (k % 10) for k in range(200)]
+    late = {10 * author + 9 for author in range(passing)}
+    rows = [("T7", "DIR", str(k + 1), "passed" if k in late else "failed") for k in range(200)]
+    corpus = Corpus.of("c", texts, author=[str(k // 10) for k in range(200)])
+    p = only(length_findings(corpus, cases(rows), WHERE), "length_p", unit="text", feature="words")
+    assert p.flags == (("significant",) if passing == 5 else ("too_few",))
+    assert p.tested == (passing == 5)
+
+
 def test_texts_count_once_in_the_second_comparison() -> None:
     found = length_findings(CORPUS, long_texts_fail(), WHERE)
     effect = only(found, "length_effect", unit="text", feature="characters")

@@ -65,12 +65,17 @@ def test_an_export_that_fails_leaves_the_earlier_one(place: Path) -> None:
     assert sorted(path.name for path in place.iterdir()) == ["mod.py", "need.jsonl", "posts.csv"]
 
 
-def test_an_export_replaces_an_earlier_one_and_follows_a_link(place: Path) -> None:
+def test_an_export_replaces_an_earlier_one_in_a_linked_folder_but_not_through_a_linked_file(
+    place: Path,
+) -> None:
     (place / "kept").mkdir()
     (place / "kept" / "need.jsonl").write_text("earlier\n")
     (place / "need.jsonl").symlink_to("kept/need.jsonl")
-    assert psycheck(place, *AUDIT, "--export-texts", "need.jsonl").returncode == 0
-    assert (place / "need.jsonl").is_symlink()
+    done = psycheck(place, *AUDIT, "--export-texts", "need.jsonl")
+    assert (done.returncode, "symbolic link\n  where: need.jsonl" in done.stderr) == (2, True), done.stderr
+    assert (place / "kept" / "need.jsonl").read_text() == "earlier\n"
+    (place / "linked").symlink_to("kept")
+    assert psycheck(place, *AUDIT, "--export-texts", "linked/need.jsonl").returncode == 0
     assert len((place / "kept" / "need.jsonl").read_text().splitlines()) == 20
     assert [path.name for path in (place / "kept").iterdir()] == ["need.jsonl"]
 
@@ -116,7 +121,7 @@ def test_a_label_that_the_user_or_the_model_named_is_not_judged_as_another(place
 
 def test_a_label_that_is_taken_as_another_is_said_before_scoring(place: Path) -> None:
     done = psycheck(place, *AUDIT)
-    assert "note: model 'score': its one score 'positive' is taken as 'depression'\n" in done.stderr
+    assert "note: model 'score': its only score 'positive' is used for 'depression'\n" in done.stderr
 
 
 def test_answers_that_are_missing_are_said_with_what_the_figures_rest_on(place: Path) -> None:

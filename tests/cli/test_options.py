@@ -1,6 +1,8 @@
 """Options that verbs share: columns, settings read by name, errors that name the option."""
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,8 +10,13 @@ import typer
 from typer.testing import CliRunner
 
 from psycheck.cli import options as opt
+from psycheck.cli.output import print_run
+from psycheck.cli.rewriting import Source
 from psycheck.corpora.columns import Columns
+from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
+from psycheck.finding import Findings
+from psycheck.run import Run
 
 SEEN: dict[str, Any] = {}
 
@@ -30,6 +37,8 @@ def verb(
     swap: list[str] | None = None,
 ) -> None:
     SEEN.update(columns=columns, corpus=corpus, values=opt.values_for(ctx, Sizes))
+    if "error" in SEEN:
+        raise SEEN.pop("error")
 
 
 app = typer.Typer()
@@ -75,5 +84,32 @@ def test_only_options_that_were_set_override_settings(words: list[str], values: 
     ],
 )
 def test_an_error_about_a_setting_names_its_option(error: BadInput, where: str) -> None:
-    opt.name_option(error, typer.main.get_command(app))
+    SEEN["error"] = error
+    assert CliRunner().invoke(app, ["a.csv"]).exception is error
     assert error.where == where
+
+
+@pytest.mark.parametrize(
+    ("setting", "typed"),
+    [
+        ("`seed`", "--seed"),
+        ("`swap=nouns,titles`", "--swap nouns,titles"),
+        ("`labels='mark=*'` or `id=none`", "--label 'mark=*' or --id none"),
+        ("`columns.split` or `split_column`", "--split-column or --split-column"),
+        ("`split`, `corpus` and `min_words=3`", "`split`, `corpus` and `min_words=3`"),  # no options of it
+    ],
+)
+def test_settings_in_all_parts_of_an_error_are_named_as_they_are_typed(setting: str, typed: str) -> None:
+    parts = [f"{part} {{}}" for part in ("what", "where", "allowed", "do")]
+    what, where, allowed, do = (part.format(setting) for part in parts)
+    SEEN["error"] = error = BadInput(what, where=where, allowed=allowed, do=do)
+    CliRunner().invoke(app, ["a.csv"])
+    assert [error.what, error.where, error.allowed, error.do] == [part.format(typed) for part in parts]
+
+
+def test_notes_in_json_name_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    CliRunner().invoke(app, ["a.csv"])
+    run = Run(plan={}, environment={}, findings=Findings([]), notes=("drawn with `seed=3`",))
+    print_run(run, tmp_path, (), as_json=True)
+    assert json.loads(capsys.readouterr().out)["notes"] == ["drawn with --seed 3"]
+    assert Source(Corpus.of("posts", ["a"]), ()).as_json(["`swap`"])["notes"] == ["--swap"]

@@ -40,3 +40,16 @@ def test_rows_left_out_are_said(place: Path) -> None:
     done = psycheck(place, "score", "python:mod:score", "posts.csv", "--out", "s.csv")
     assert (done.returncode, "2 texts scored" in done.stdout) == (0, True), done.stderr
     assert "note: posts: 1 row left out" in done.stderr
+
+
+def test_an_id_that_a_spreadsheet_would_run_is_escaped_in_csv_alone_and_the_scores_are_found(
+    place: Path,
+) -> None:
+    (place / "posts.csv").write_text("id,text\n=1+1,a walk\n-5,a garden\n")
+    for name in ("s.csv", "s.jsonl"):
+        assert psycheck(place, "score", "python:mod:score", "posts.csv", "--out", name).returncode == 0
+    ids = [line.split(",")[0] for line in (place / "s.csv").read_text().splitlines()]
+    assert ids == ["id", "'=1+1", "-5"]
+    assert '"id":"=1+1"' in (place / "s.jsonl").read_text()
+    done = psycheck(place, "score", "scores:s.csv", "posts.csv", "--out", "again.csv")
+    assert (done.returncode, "2 texts scored" in done.stdout) == (0, True), done.stderr

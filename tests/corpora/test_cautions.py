@@ -11,6 +11,7 @@ from psycheck.corpora.near import near_duplicates
 from psycheck.corpus import Corpus
 from psycheck.demo.generate import DEMO, generate, open_demo
 from psycheck.errors import MissingExtra
+from psycheck.measures.intervals import wilson
 from psycheck.text.words import plain_text, shingles
 from psycheck.verbs.compare import compare_corpora
 
@@ -79,7 +80,7 @@ def test_a_word_that_may_name_somebody_is_not_shown_unless_asked_for(hidden: str
     bare = hidden.lstrip("@#").lower()
     (word,) = cheap_cautions(corpus(made), called="posts.csv")
     assert bare not in word.sentence.lower()
-    assert word.sentence.startswith("One word (shown with --show-texts) alone tells low")
+    assert word.sentence.startswith("One word (not shown here) alone tells low")
     assert word.command == "psycheck compare posts.csv --warn --show-texts"
     (shown,) = cheap_cautions(corpus(made), called="posts.csv", show=True)
     assert f"'{bare}'" in shown.sentence
@@ -284,6 +285,25 @@ def test_a_classifier_that_knows_the_writers_is_a_caution() -> None:
     assert warnings_of(corpus(clean(600))) == ()
 
 
+def test_shares_of_texts_are_clustered_by_author() -> None:
+    """Two of 20 authors, with ten texts each, have all the texts annotated 0: 0.9 of 20 authors.
+
+    Each author moves the share by 0.1 × 10 / 200 or 0.9 × 10 / 200, by 1 / 0.95 of it when left out: the
+    variance is (18 × 0.005² + 2 × 0.045²) / 0.95² = 0.004986, that of 0.09 / 0.004986 = 18.05 texts.
+    """
+    made = clean(200)
+    made["author"] = [f"a{i // 10}" for i in range(200)]
+    made["label"] = [float(i >= 20) for i in range(200)]
+    (found,) = [one for one in cheap_cautions(without_split(made)) if one.name == "imbalance"]
+    assert found.figure == 0.9
+    assert found.interval is not None
+    # 2 (Σp²)² / Σp⁴ = 4.9 authors decide the variance: t(3.9) is 2.80.
+    assert found.interval == pytest.approx(wilson(0.9 * 18.05, 18.05, 2.80), abs=0.005)
+    made["author"] = [f"a{i // 20}" for i in range(200)]
+    (few,) = [one for one in cheap_cautions(without_split(made)) if one.name == "imbalance"]
+    assert few.interval is None  # 10 authors
+
+
 def test_repeated_texts_and_copies_with_two_labels_are_cautions_without_a_split() -> None:
     made = clean()
     for i in range(0, 30, 2):
@@ -294,6 +314,14 @@ def test_repeated_texts_and_copies_with_two_labels_are_cautions_without_a_split(
     assert got["repeated_texts"].ids == tuple(str(i + 102) for i in range(0, 30, 2))
     assert got["repeated_texts"].command == "psycheck clean posts.csv --drop-near-duplicates --out mended.csv"
     assert got["conflicting_labels"].figure == 30 / 300
+
+
+def test_a_copy_with_a_label_of_one_half_contradicts_nothing() -> None:
+    made = clean()
+    for i in range(0, 30, 2):
+        made["text"][i + 101] = f"{made['text'][i]}!"
+        made["label"][i + 101] = 0.5  # the originals are annotated 0
+    assert "conflicting_labels" not in names(warnings_of(without_split(made), called="posts.csv"))
 
 
 @pytest.mark.parametrize("debris", ["donâ€™t", "&amp;", "don â t", "this amp that"])

@@ -90,6 +90,17 @@ def test_far_corpora_are_above_chance_and_halves_of_one_are_not() -> None:
     assert found(halves, "jsd_unigram").value < 1.3 * found(halves, "jsd_unigram_chance").value
 
 
+def test_the_median_length_is_clustered_by_author() -> None:
+    """40 authors wrote ten texts each, all of an author equally long: they are known like 40 texts."""
+    texts = [f"{'word ' * (k + 1)}{i}" for k in range(40) for i in range(10)]
+    one = profile(Corpus.of("x", texts, author=[f"a{i // 10}" for i in range(400)]))["words_median"]
+    single = profile(Corpus.of("x", texts[::10]))["words_median"]
+    assert one.value == single.value == 21.5
+    assert one.interval == pytest.approx(single.interval, abs=1)
+    few = profile(Corpus.of("x", texts[:100], author=[f"a{i // 10}" for i in range(100)]))
+    assert all(np.isnan(few[name].interval or 0).all() for name in ("words_mean", "words_median"))
+
+
 def test_profile_by_hand() -> None:
     made = profile(Corpus.of("x", ["one two two", "Three", ""]))
     assert (made["words"].value, made["distinct_words"].value) == (4, 3)
@@ -143,6 +154,15 @@ def test_classes_of_one_and_of_several_labels() -> None:
     assert both == {"low + fear": ["1"], "fear": ["2"], "low": ["3"], "none": ["4"]}
 
 
+def test_a_label_of_one_half_puts_a_text_into_no_class() -> None:
+    corpus = Corpus.of("c", list("abcd"), labels={"low": [1, 0, 0.5, None], "fear": [1, 0.5, 0, 0.5]})
+    one, other = classes_of(corpus, ["low"])
+    assert (one.ids, other.ids) == (["1"], ["2"])
+    assert one.left_out == {"not annotated": 1, "undecided (0.5)": 1}
+    both = Corpus.of("c", list("abc"), labels={"low": [1, 0.5, 0], "fear": [1, 0, 0]})
+    assert [c.name for c in classes_of(both, ["low", "fear"])] == ["low + fear", "none"]
+
+
 def test_classes_of_a_group() -> None:
     corpus = Corpus.of("c", ["a", "b"], groups={"gender": ["woman", "man"]})
     assert [c.name for c in classes_of(corpus, ["gender"])] == ["gender woman", "gender man"]
@@ -183,6 +203,18 @@ def test_a_run_has_a_page_and_a_map_but_no_text(tmp_path: Path) -> None:
     assert "http" not in page.replace("http-equiv", "")
     written = page + (tmp_path / "findings.jsonl").read_text("utf-8")
     assert not [text for side in sides for text in side.texts if text[:40] in written]
+
+
+def test_the_page_and_the_console_say_once_what_intervals_are_clustered_by(tmp_path: Path) -> None:
+    rows = "".join(f"text number {i} of this author,{i % 2},a{i // 4}\n" for i in range(24))
+    (tmp_path / "posts.csv").write_text("text,label,author\n" + rows)
+    app = typer.Typer()
+    app.command()(compare_cli)
+    words = [str(tmp_path / "posts.csv"), "--by", "label", "--part", "words", "--out", str(tmp_path / "run")]
+    done = CliRunner().invoke(app, words)
+    note = "posts: intervals and tests are clustered by author (6 authors)"
+    assert done.stderr.count(note) == 1
+    assert (tmp_path / "run" / "report.html").read_text("utf-8").count(note) == 1
 
 
 def test_the_command_prints_a_matrix_or_json(tmp_path: Path) -> None:
@@ -243,8 +275,8 @@ def test_two_texts_a_side_give_figures_but_no_intervals() -> None:
 
 
 def test_what_does_not_vary_has_no_interval() -> None:
-    who = [f"w{i}" for i in range(18)]
-    sides = Corpus.of("x", ["a b"] * 9, author=who[:9]), Corpus.of("y", ["c d"] * 9, author=who[9:])
+    who = [f"w{i}" for i in range(40)]
+    sides = Corpus.of("x", ["a b"] * 20, author=who[:20]), Corpus.of("y", ["c d"] * 20, author=who[20:])
     same = compare(sides, None, QUICK)
     # Two unit vectors at a right angle lie √2 apart; their distance is the bandwidth: 2 − 2·exp(−1/2).
     values = {"words_mean": 2, "unknown_in_first": 1, "wasserstein": 2**0.5, "mmd2_pair_mean": 0.786938680}

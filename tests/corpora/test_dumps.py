@@ -132,8 +132,8 @@ def test_a_time_in_seconds_milliseconds_or_as_an_iso_date_is_read(
 def test_what_is_no_time_has_its_own_reason(tmp_path: Path, said: object) -> None:
     posts, tally = read(write_dump(tmp_path / "d.zst", [THREE[0], {**THREE[1], "created_utc": said}]))
     assert len(posts) == 1
-    assert tally.left_out == {"created_utc is no time": 1}
-    assert tally.places["created_utc is no time"] == ["d.zst:2"]
+    assert tally.left_out == {"created_utc is not a time": 1}
+    assert tally.places["created_utc is not a time"] == ["d.zst:2"]
 
 
 def test_no_time_at_all_is_a_missing_field(tmp_path: Path) -> None:

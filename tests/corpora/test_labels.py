@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from psycheck.corpora.labels import Labels, looks_like_label, read_label
+from psycheck.corpora.labels import Labels, looks_like_label, quoted, read_label
+from psycheck.corpora.read import Columns, read_corpus
 from psycheck.corpora.tables import Table
 from psycheck.errors import BadInput
 
@@ -115,7 +116,7 @@ def test_two_names_are_guessed_where_it_is_safe_and_said_aloud(one: str, zero: s
 def test_names_that_say_nothing_safe_are_refused_with_the_option(names: list[str]) -> None:
     said = refused(names)
     assert all(f"'{name}'" in said for name in names)
-    assert "--positive" in said
+    assert "`positive=NAME`" in said
 
 
 def test_three_names_are_refused_and_the_way_out_is_said() -> None:
@@ -204,7 +205,7 @@ def test_a_scale_is_1_from_the_named_level_on_and_never_a_share() -> None:
 
 
 def test_a_scale_without_a_level_is_refused_with_the_way_to_name_one() -> None:
-    assert "name the lowest level that means 1 (--label 'mark=sleep@2')" in refused([0, 1, 2, 3], "sleep")
+    assert "name the lowest level that means 1 (`labels='mark=sleep@2'`)" in refused([0, 1, 2, 3], "sleep")
     assert "lowest level" not in refused([0, 1.5], "sleep")
 
 
@@ -216,3 +217,27 @@ def test_a_column_whose_own_name_ends_like_a_level_is_no_scale() -> None:
 def test_a_positive_value_does_not_apply_to_a_scale() -> None:
     out = read([0, 1, 2, 3], "sleep@2", positive=["1"])
     assert (out.marks, out.positive) == ({"sleep": [0.0, 0.0, 1.0, 1.0]}, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("not depressed", "'not depressed'"),
+        ("none/minimal (0-4)", "'none/minimal (0-4)'"),
+        ("moderately depressed.", "a value of 21 characters"),
+        ("I cried. A lot", "a value of 14 characters"),
+        ("he does not call me", "a value of 19 characters"),
+        ("see @moonwalker", "a value of 15 characters"),
+    ],
+)
+def test_a_message_quotes_only_what_looks_like_a_label(value: str, shown: str) -> None:
+    assert quoted(value) == shown
+
+
+def test_a_group_that_is_a_sentence_is_refused_without_quoting_it(tmp_path: Path) -> None:
+    path = tmp_path / "posts.csv"
+    path.write_text("text,gender\nI ran home,f\nI ran,She never knew how I cried in the old quarry\n")
+    with pytest.raises(BadInput, match="the group is a value of 44 characters") as refused:
+        read_corpus(path, Columns(groups=("gender",)))
+    assert "quarry" not in str(refused.value)
+    assert "row 2" in str(refused.value)

@@ -76,6 +76,12 @@ def test_even_lengths_keep_the_proportion_of_classes_at_each_length() -> None:
     assert [(int((marks[lengths == n] == k).sum())) for n in (5, 9) for k in (0, 1)] == [10, 10, 10, 10]
 
 
+def test_texts_with_a_label_of_one_half_are_no_class_to_balance() -> None:
+    labels = ([1.0] * 10 + [0.0] * 10) * 2 + [0.5] * 15
+    corpus = Corpus.of("made", ["w w w"] * 20 + ["w w w w w"] * 35, labels={"low": labels})
+    assert even_lengths(corpus, "low").targets(["low"])[:, 0].tolist() == labels
+
+
 def test_lengths_that_do_not_overlap_cannot_be_made_even() -> None:
     corpus = Corpus.of(
         "made", ["w w w"] * 5 + ["w w w w"] * 5 + ["w"], labels={"low": [0] * 5 + [1] * 5 + [None]}

@@ -75,7 +75,7 @@ def test_a_star_makes_a_label_of_each_class(tmp_path: Path) -> None:
 
 
 def test_a_guessed_label_of_many_names_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    assert "--label 'label=*'" in refused(write(tmp_path, "text,label\na,mild\nb,severe\nc,none\n"))
+    assert "`labels='label=*'`" in refused(write(tmp_path, "text,label\na,mild\nb,severe\nc,none\n"))
 
 
 def test_empty_texts_are_counted_and_kept_out_and_rows_keep_their_numbers(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_repeated_id_is_refused_though_its_column_was_only_guessed(tmp_path: P
     path = write(tmp_path, "post_id,text\n7,x\n8,y\n7,z\n")
     said = refused(path)
     assert f"{path}, row 3 (line 4), column 'post_id'" in said
-    assert "--id none" in said
+    assert "`id=none`" in said
     assert read_corpus(path, Columns(id="none")).ids == ["1", "2", "3"]
 
 

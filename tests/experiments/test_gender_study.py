@@ -112,7 +112,8 @@ def test_the_folder_holds_a_whole_run(planted: Run) -> None:
     assert ratio.interval is not None
     low, high = ratio.interval
     # A line never breaks within an interval, nor before the letter of a side.
-    assert f"{ratio.value:.2f}\u00a0F ({low:.2f}\u00a0to\u00a0{high:.2f})" in page
+    kept = (f"{ratio.value:.2f} F", f"({low:.2f} to {high:.2f})")
+    assert " ".join(f'<span class="fig">{one}</span>' for one in kept) in page
     figures = [f for f in planted.findings if not f.measure.endswith(("_p", "_holm", "_share", "f1_change"))]
     assert all(f.interval is not None and f.n > 0 for f in figures)
 

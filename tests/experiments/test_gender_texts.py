@@ -56,6 +56,12 @@ def test_wordings_of_a_text() -> None:
     assert as_male == ["He ate.", "He slept badly."]
 
 
+def test_a_label_of_one_half_is_left_out_and_counted() -> None:
+    texts = read(Corpus.of("n", ["She slept badly.", "He ate.", "He sat."], labels={"low": [1, 0.5, None]}))
+    assert texts.ids == ["1"]
+    assert texts.left_out == {"undecided annotation": 1, "not annotated": 1}
+
+
 def test_texts_that_name_a_gender_besides_are_counted() -> None:
     corpus = Corpus.of("n", ["A woman. She slept badly.", "He ate."], labels={"low": [1, 0]})
     assert read(corpus).besides == 1
@@ -159,7 +165,7 @@ def test_wrong_input_is_one_clear_line() -> None:
     none = Corpus.of("posts", ["I am tired.", "I am fine."], labels={"low": [1, 0]})
     with pytest.raises(BadInput, match="no text names exactly one gender: 2 no gendered word"):
         cut(read(none))
-    with pytest.raises(BadInput, match="--swap nouns,titles,names"):
+    with pytest.raises(BadInput, match="`swap=nouns,titles,names`"):
         cut(read(none))
     with pytest.raises(BadInput, match="one class only: 20 of 20 gendered texts are positive"):
         cut(read(corpus_of({"female positive": 10, "male positive": 10})))
@@ -171,7 +177,7 @@ def test_wrong_input_is_one_clear_line() -> None:
     assert len(cut(few, balance="class").train) == 24
     with pytest.raises(BadInput, match="each = 1"):
         cut(few, each=1)
-    with pytest.raises(BadInput, match=r"or draw fewer \(--each 6\)$"):
+    with pytest.raises(BadInput, match=r"or draw fewer \(`each=6`\)$"):
         cut(few, balance="class", each=50)
 
 

@@ -74,9 +74,9 @@ def test_auc_counts_a_tie_as_half() -> None:
     assert measure.auc(targets, scores).value == 3.5 / 4
 
 
-def test_soft_targets_are_halved_and_one_half_is_yes() -> None:
+def test_soft_targets_are_halved_and_one_half_is_left_out() -> None:
     targets, scores = np.array([0.5, 0.49, 0.9, 0.0]), np.array([0.5, 0.5, 0.1, 0.1])
-    assert measure.confusion(targets, scores) == Confusion(tp=1, fp=1, fn=1, tn=1)
+    assert measure.confusion(targets, scores) == Confusion(tp=0, fp=1, fn=1, tn=1)
 
 
 def test_missing_targets_and_scores_are_left_out() -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import optimize, stats
 from sklearn import metrics
 
-from psycheck.measures import classification
+from psycheck.measures import classification, intervals
 from psycheck.measures.classification import (
     auc_influence,
     average_precision_influence,
@@ -17,10 +18,14 @@ from psycheck.measures.classification import (
 )
 from psycheck.measures.clustered import (
     Clusters,
+    change_interval,
     difference_interval,
     groups_p,
+    mean_interval,
+    median_interval,
     paired_p,
     ratio_interval,
+    skewed_interval,
     variance,
 )
 from psycheck.measures.intervals import percentiles, wilson
@@ -41,6 +46,16 @@ def test_texts_that_agree_within_authors_count_as_one_each() -> None:
     assert low < alone[0]
     assert high > alone[1]
     assert (low, high) == pytest.approx(alone, abs=0.03)
+
+
+def test_one_of_three_rates_of_authors_is_less_certain_by_student_and_by_the_choice() -> None:
+    right = np.repeat([1.0, 0.0], 100)
+    found = ratio_interval(right, np.ones(200), Clusters.of(TWENTY), among=3)
+    # 20 authors, each all right or all wrong, count as 20 * 0.95² texts: each is left out of its own mean.
+    tail = 0.05 / 2 / 3
+    n = 20 * 0.95**2 * (stats.norm.ppf(tail) / stats.t.ppf(tail, 19)) ** 2
+    low, high = stats.beta.ppf(tail, n / 2, n / 2 + 1), stats.beta.ppf(1 - tail, n / 2 + 1, n / 2)
+    assert found == pytest.approx((low, high))
 
 
 def test_texts_that_vary_within_authors_count_each() -> None:
@@ -153,6 +168,19 @@ def test_copies_in_both_groups_are_one_text() -> None:
     assert low == pytest.approx(-high)
 
 
+def test_groups_that_share_their_authors_may_differ_wholly_or_by_a_small_side() -> None:
+    authors = Clusters.of(np.repeat(np.arange(40), 10))
+    first = np.tile([True, False], 200)
+    assert groups_p(first, np.ones(400), first, authors) < 1e-6  # all of one group, none of the other
+    random, alarms = np.random.default_rng(5), 0
+    for _ in range(200):
+        few = np.zeros(400, bool)
+        few[random.choice(400, 20, replace=False)] = True
+        rates = random.beta(0.4, 3.6, 40)[authors.codes]
+        alarms += groups_p(random.random(400) < rates, np.ones(400), few, authors) < 0.05
+    assert alarms <= 16  # 10 expected, 3.1 the standard deviation; 27 around the rates of each group
+
+
 def test_intervals_hold_the_truth_often_enough() -> None:
     random = np.random.default_rng(11)
     names = np.repeat(np.arange(50), 8)
@@ -175,3 +203,73 @@ def test_a_figure_that_cannot_be_has_no_interval() -> None:
     assert classification_intervals(nothing, nothing, Clusters.single(20)) == {}
     negatives = classification_intervals(np.zeros(20), np.linspace(0, 1, 20), Clusters.single(20))
     assert not {"f1", "auc", "macro_f1"} & set(negatives)
+
+
+def test_marks_of_one_text_are_one_text() -> None:
+    """20 texts with four marks each, all right in ten of them and all wrong in the others.
+
+    Each text moves the rate by 0.025, by 0.025 / 0.95 when left out: as much as 0.25 / (20 × 0.0263²) = 18.05
+    single texts would; t(19) is 2.0930.
+    """
+    right = np.repeat([4.0, 0.0], 10)
+    found = ratio_interval(right, np.full(20, 4.0), Clusters.single(20))
+    assert found == pytest.approx(wilson(9.025, 18.05, 2.0930), abs=1e-4)
+
+
+def test_a_few_large_movers_widen_a_mean_on_their_side() -> None:
+    """Four of 40 texts move by 1, one by 0.5: Hall's transformation is solved by SciPy, Student's by hand."""
+    values = np.concatenate([np.ones(4), [0.5], np.zeros(35)])
+    parts = (values - values.mean()) / 39
+    error, skewness = np.sqrt(np.sum(parts**2)), np.sum(parts**3) / np.sum(parts**2) ** 1.5
+    freedom = 2 * np.sum(parts**2) ** 2 / np.sum(parts**4) - 1
+    student = stats.t.ppf(0.975, freedom)
+    d = optimize.brentq(
+        lambda d: d + skewness * d**2 / 3 + skewness**2 * d**3 / 27 + skewness / 6 + student, -50, 0
+    )
+    low, high = mean_interval(values, Clusters.single(40))
+    assert low == pytest.approx(values.mean() - student * error)
+    assert high == pytest.approx(values.mean() - d * error)
+    assert high - values.mean() > 1.5 * (values.mean() - low)
+
+
+def test_four_texts_that_move_have_no_interval() -> None:
+    values = np.zeros(60)
+    values[:4] = 0.1
+    assert np.isnan(mean_interval(values, Clusters.single(60))).all()
+    values[4] = 0.1
+    assert mean_interval(values, Clusters.single(60), low=0.0)[0] >= 0
+
+
+def test_authors_of_unequal_size_count_as_fewer() -> None:
+    """One author wrote half of the texts of 20: Kish's number is 380² / (190² + 19 × 100) = 3.8."""
+    names = np.concatenate([np.zeros(190, int), np.repeat(np.arange(1, 20), 10)])
+    values = np.random.default_rng(1).random(380)
+    assert np.isnan(mean_interval(values, Clusters.of(names))).all()
+    assert not np.isnan(mean_interval(values, Clusters.single(380))).any()
+
+
+def test_nearly_perfect_models_have_no_interval_of_their_change() -> None:
+    influence = np.linspace(-0.01, 0.01, 40)
+    assert np.isnan(change_interval(0.992, 0.998, influence, Clusters.single(40))).all()
+    found = change_interval(0.98, 0.998, influence, Clusters.single(40))
+    assert found == pytest.approx(skewed_interval(0.018, influence, Clusters.single(40)))
+
+
+def test_a_median_of_authors_is_less_certain_than_one_of_texts() -> None:
+    """Texts of an author are equally long: 40 lengths, each 10 times, are known like 40 texts."""
+    sizes = np.arange(1.0, 41.0)
+    single = intervals.median_interval(sizes)
+    both = median_interval(np.repeat(sizes, 10), Clusters.of(np.repeat(np.arange(40), 10)))
+    assert both == pytest.approx(single, abs=1)
+    assert both[1] - both[0] > 10 > np.ptp(median_interval(np.repeat(sizes, 10), Clusters.single(400)))
+
+
+def test_means_and_changes_hold_the_truth_often_enough() -> None:
+    """A third of 30 texts moves up by 0.2 on average: a mean of 1 / 15."""
+    random = np.random.default_rng(5)
+    held = []
+    for _ in range(300):
+        moved = np.where(random.random(30) < 1 / 3, 0.4 * random.random(30), 0.0)
+        low, high = mean_interval(moved, Clusters.single(30), low=0.0)
+        held.append(np.isnan(low) or low <= 1 / 15 <= high)
+    assert np.mean(held) >= 0.93

@@ -2,10 +2,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 from statsmodels.stats.proportion import proportion_confint
 
-from psycheck.measures.intervals import median_interval, wilson
+from psycheck.measures.intervals import exact, median_interval, wilson
 
 
 @pytest.mark.parametrize(("passed", "n"), [(186, 200), (0, 10), (57, 57), (5, 12), (33, 100), (3.6, 7.5)])
@@ -37,3 +37,21 @@ def test_median_interval_takes_the_tabulated_order_statistics() -> None:
 def test_median_interval_needs_six_values() -> None:
     assert all(map(math.isnan, median_interval([1.0, 2.0, 3.0, 4.0, 5.0])))
     assert all(map(math.isnan, median_interval([])))
+
+
+@pytest.mark.parametrize(("passed", "n"), [(0, 10), (7, 10), (10, 10), (296, 300)])
+def test_one_of_three_rates_has_the_exact_interval_at_a_third_of_the_level(passed: int, n: int) -> None:
+    reference = binomtest(passed, n).proportion_ci(1 - 0.05 / 3, method="exact")
+    assert exact(passed / n, n, 3) == pytest.approx(reference)
+
+
+def test_one_of_three_rates_worked_by_hand() -> None:
+    # None of 10 passes: (1 - high) ** 10 is the tail, 0.05 / 2 / 3.
+    assert exact(0.0, 10, 3) == pytest.approx((0.0, 1 - (0.05 / 6) ** 0.1))
+
+
+@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("rate", [0.5, 0.9, 0.98, 0.995])
+def test_the_lowest_of_23_rates_is_below_its_true_value_in_at_most_2_5_percent(n: int, rate: float) -> None:
+    below = [k for k in range(n + 1) if exact(k / n, n, 23)[1] < rate]
+    assert 23 * sum(float(binom.pmf(k, n, rate)) for k in below) <= 0.025

@@ -113,6 +113,18 @@ def test_labels_are_columns_or_the_name_of_the_only_one(tmp_path: Path) -> None:
     assert opened(tmp_path / "one.csv", label="depression", name="far").labels == ("depression",)
 
 
+def test_labels_can_be_exclusive_classes(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("text,not,moderate,severe\none,0.4,0.3,0.3\n")
+    assert not opened(path).exclusive
+    spec = open_model(f"scores:{path}?exclusive=yes")
+    assert (getattr(spec, "exclusive", None), opened(path, exclusive=True).exclusive) == (True, True)
+    # One class alone is decided by the threshold.
+    assert not opened(path, exclusive=True, label="severe").exclusive
+    with pytest.raises(BadInput, match="'python:' models do not have the option 'exclusive'"):
+        open_model("python:json:loads?exclusive=yes")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "what", "where"),
     [

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
+from scipy.stats import binomtest
 
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
 from psycheck.run import Run, Shown
 
 MakeRun = Callable[..., Run]
@@ -149,6 +150,12 @@ def build(
                 findings += performance(model, corpus, shift, label)
             findings += length(model, corpus)
             shown += cases(model, corpus, texts)
+    checks = [f for f in findings if f.measure == "pass_rate" and f.tested]
+    for f in checks:
+        ends = binomtest(f.counts["passed"], f.n).proportion_ci(1 - 0.05 / len(checks), method="exact")
+        wide = (float(ends.low), float(ends.high))
+        among = {"checks": len(checks)}
+        findings.append(Finding("pass_rate_among_checks", f.value, f.n, wide, f.where, among))
     if len(models) > 1:
         where = {"audit": "across", "suite": "deck", "kind": "DIR"}
         findings += [
@@ -186,7 +193,7 @@ def build(
         **{
             "plan": plan,
             "environment": environment,
-            "findings": tuple(findings),
+            "findings": Findings(findings),
             "shown": tuple(shown),
             "notes": notes,
             **fields,

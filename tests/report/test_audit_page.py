@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 from psycheck.finding import Finding, Findings
-from psycheck.report.audit import render
 from psycheck.report.numbers import unbroken
 from psycheck.report.performance import pictures
 from psycheck.run import Run, Shown
 from psycheck.runs.gates import judge_gates, parse_gate
+from psycheck.runs.pages import audit_page as render
 
 MakeRun = Callable[..., Run]
 VOID = {"meta", "br", "input", "link", "img", "hr"}
@@ -73,6 +73,19 @@ def words(page: str) -> str:
 )
 def page(request: pytest.FixtureRequest, make_run: MakeRun) -> str:
     return render(make_run(texts=True, **request.param))
+
+
+def test_a_command_that_mends_several_cautions_is_shown_once(make_run: MakeRun) -> None:
+    run, command = make_run(), "psycheck clean posts.csv --without-word zebra --out mended.csv"
+    where = {"audit": "compare", "part": "caution", "corpus": "posts", "command": command}
+    told = {name: f"The {name} tells the label." for name in ("word", "length")}
+    places = [{**where, "caution": name, "sentence": sentence} for name, sentence in told.items()]
+    cautions = [Finding("caution", 1.0, 40, None, place) for place in places]
+    page = render(replace(run, findings=Findings((*run.findings, *cautions))))
+    assert page.count(command) == 1
+    said = words(page)
+    assert "posts: The word tells the label. posts: The length tells the label. What to do:" in said
+    assert "What to do:" not in words(render(run))
 
 
 def test_the_page_is_well_formed_with_unique_ids_and_no_dead_anchor(page: str) -> None:
@@ -326,8 +339,8 @@ def test_decisions_and_scores_are_drawn_by_class() -> None:
     place = {"model": "m", "corpus": "c", "label": "low"}
     counts = {"tp": 2, "fp": 1, "fn": 0, "tn": 1}
     auc = Finding("auc", 0.875, 4, (0.4, 1.0), {**place, "audit": "performance"}, counts)
-    rows = {"id": ["a", "b", "c", "d", "e"], "target": [1.0, 0.0, 1.0, 0.0, None]}
-    table = pl.DataFrame({**rows, "score": [0.9, 0.9, 0.8, 0.3, 0.4]})
+    rows = {"id": ["a", "b", "c", "d", "e", "f"], "target": [1.0, 0.0, 1.0, 0.0, None, 0.5]}
+    table = pl.DataFrame({**rows, "score": [0.9, 0.9, 0.8, 0.3, 0.4, 0.1]})
     table = table.with_columns(**{key: pl.lit(value) for key, value in place.items()})
     run = Run(plan={}, environment={}, findings=Findings([auc]), tables={"predictions": table})
     (picture,) = pictures(run)
@@ -354,7 +367,9 @@ def test_a_word_is_never_split_by_a_figure() -> None:
 def test_cases_are_titled_by_what_they_test(make_run: MakeRun) -> None:
     run = make_run()
     found = tuple(
-        replace(f, counts={**f.counts, "passed_unedited": 400}) if f.where.get("check") == "T3" else f
+        replace(f, counts={**f.counts, "passed_unedited": 400}, flags=("helped",))
+        if f.where.get("check") == "T3"
+        else f
         for f in run.findings
     )
     said = words(render(replace(run, findings=Findings(found))))

@@ -12,9 +12,9 @@ from psycheck.audits.fairness import Fairness
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding, Findings
 from psycheck.model import FloatArray, IntArray
-from psycheck.report.audit import render
 from psycheck.report.verdict import headlines, learned
 from psycheck.run import Run
+from psycheck.runs.pages import audit_page as render
 
 CHANGED = "The decision changes in"
 SWAPPED = "when he and she, nouns (woman, father) and titles (Ms, Mr) are swapped"

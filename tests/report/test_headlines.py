@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,13 @@ import psycheck
 from planted import NEGATIVE, POSITIVE, Planted, constant, counts_i
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding, Findings
+from psycheck.report.comparison import comparison_verdict
+from psycheck.report.curation import curating_verdict
+from psycheck.report.direct_bias import bias_sentences, bias_verdict
 from psycheck.report.headlines import Headline, headline, reference, weakest
-from psycheck.report.verdict import chosen_headlines, headlines, learned
+from psycheck.report.studies.gender import answers
+from psycheck.report.studies.improve import improvement_verdict, summary_lines
+from psycheck.report.verdict import chosen_headlines, headlines, learned, unanswered, untested
 from psycheck.report.words import words_of
 from psycheck.run import Run
 
@@ -29,8 +35,8 @@ Interval = tuple[float, float] | None
 Found = Sequence[Finding]
 
 
-def run_of(found: Found, **fields: Any) -> Run:
-    return Run(plan={}, environment={}, findings=Findings(found), **fields)
+def run_of(found: Found, plan: Mapping[str, Any] | None = None, **fields: Any) -> Run:
+    return Run(plan=plan or {}, environment={}, findings=Findings(found), **fields)
 
 
 def over(
@@ -56,11 +62,12 @@ def over(
 def check(passed: int, n: int, high: float | None = 1.0, kind: str = "INV", **more: Any) -> Finding:
     where = {"audit": "behaviour", "model": "m", "corpus": "c", "check": "T1", "kind": kind, "label": "low"}
     where |= {"topic": "pronouns", **more.pop("where", {})}
+    flags = more.pop("flags", ())
     counts = {"generated": n, "passed": passed, "failed": n - passed, **more}
     if not n:
         return Finding("pass_rate", math.nan, 0, None, where, {"generated": 9, "unchanged": 9})
     interval = None if high is None else (max(0.0, passed / n - 0.1), high)
-    return Finding("pass_rate", passed / n, n, interval, where, counts)
+    return Finding("pass_rate", passed / n, n, interval, where, counts, (), flags)
 
 
 PAIR = {"audit": "fairness", "model": "m", "corpus": "c", "label": "low", "unit": "pairs"}
@@ -89,12 +96,15 @@ def moved(interval: Interval, significant: bool = True) -> tuple[Finding, Findin
     )
 
 
-def placebo(failed: int, n: int = 100, significant: bool = False, **where: str) -> tuple[Finding, Finding]:
+def placebo(
+    failed: int, n: int = 100, significant: bool = False, excess: float = 0.1, **where: str
+) -> tuple[Finding, ...]:
     place = {**PAIR, **where}
     flags = ("significant",) if significant else () if n else ("not_tested",)
     value, p = (failed / n, 0.01 if significant else 0.6) if n else (math.nan, math.nan)
     return (
         Finding("placebo_flip_rate", value, n, None, place),
+        Finding("flip_excess", excess, n, None, place),
         Finding("flip_excess_p_holm", p, n, None, place, flags=flags),
     )
 
@@ -122,13 +132,101 @@ def length(effect: float, interval: Interval, significant: bool = True, unit: st
     ]
 
 
+def calibration(*flags: str, value: float = 0.1) -> Finding:
+    return Finding("ece", value, 200, (0.05, 0.15), {**ANNOTATED, "corpus": "c"}, flags=flags)
+
+
+ANNOTATED = {"audit": "performance", "model": "m", "label": "low"}
+INV = check(66, 66)  # a swap of pronouns
+
+
+def macro_f1(value: float, corpus: str) -> Finding:
+    return Finding("macro_f1", value, 200, (value - 0.1, value + 0.1), {**ANNOTATED, "corpus": corpus})
+
+
+def silent(unanswered: int) -> Finding:
+    where = {**ANNOTATED, "corpus": "c"}
+    return Finding("accuracy", 0.8, 90, None, where, {"annotated": 100, "unanswered": unanswered})
+
+
+def apart(first: str, second: str, value: float, interval: Interval) -> Finding:
+    where = {"first": first, "second": second}
+    return Finding("adversarial_auc", value, 200, interval, where)
+
+
+CAUTION = Finding("caution", 0.3, 100, None, {"corpus": "c", "sentence": "Texts repeat.", "command": ""})
+
+
+def bias(
+    p: float = 0.5,
+    p_mean: float = 0.5,
+    *,
+    few: bool = False,
+    unclear: bool = False,
+    turned: bool = False,
+) -> Found:
+    """The words of one list against random lists: p of Direct Bias and p of the signed mean."""
+    where = {"list": "depression", "direction": "F"}
+    flags = ("too_few_lists",) if few else ()
+    counts = {"lists": 30, "tests": 2, "lists_needed": 40}
+    variants = ("F", "M") if turned else ("F", "F")
+    return [
+        Finding("direct_bias", 0.03, 80, (0.02, 0.04), where),
+        Finding("direct_bias_chance", 0.02, 80, None, where),
+        Finding("direct_bias_p_holm", p, 80, None, where, counts, (), flags),
+        Finding("signed_mean", 0.02, 80, (0.01, 0.03), where, flags=("uncertain",) if unclear else ()),
+        Finding("signed_mean_chance", -0.01, 80, None, where),
+        Finding("signed_mean_p_holm", p_mean, 80, None, where, counts, (), flags),
+        Finding("explained_variance", 0.5, 10, None, {"component": "1"}),
+        *(Finding("direct_bias_variant", 0.03, 80, None, {**where, "direction": d}) for d in variants),
+    ]
+
+
+RANDOM_PAIRS = Finding("explained_variance_chance", 0.15, 10, None, {"component": "1"})
+OTHERS, OWN = "out_of_distribution", "in_distribution"
+
+
+def change(
+    interval: Interval,
+    arm: str = "augmented",
+    decision: str = "0.5",
+    corpus: str = "forum",
+    flag: str = OTHERS,
+) -> Finding:
+    measure = "auc_change" if decision == "ranking" else "macro_f1_change"
+    where = {"arm": arm, "decision": decision, "corpus": corpus}
+    return Finding(
+        measure, 0.02 if interval is None else sum(interval) / 2, 80, interval, where, {}, (), (flag,)
+    )
+
+
+UP, DOWN, FLAT = (0.01, 0.09), (-0.09, -0.01), (-0.04, 0.08)
+RANKED = change(UP, decision="ranking")
+
+
+def learner(*experiments: str) -> Found:
+    where = {"model": "SVM", "encoder": "minilm", "seed": "0"}
+    return [
+        Finding("flip_rate", 0.1, 50, (0.05, 0.2), {**where, "experiment": one}, {"flipped": 5})
+        for one in experiments
+    ]
+
+
+def funnel(controls: bool) -> Found:
+    steps = [("both", "posts", 900), ("both", "split", 40)] + [("control", "sample", 15)] * controls
+    return [
+        Finding("funnel", float(n), 1000, None, {"side": side, "step": step}, {"authors": 9})
+        for side, step, n in steps
+    ]
+
+
 SAME = over(747, 747, (-0.1, 0.1), decided_1=1000, flags=("constant",))
 SYMPTOM = {"symptom": "sleep", "topic": ""}
 BETTER, WORSE = over(800, 747, (0.02, 0.08)), over(637, 747, (-0.15, -0.07))
 ONE_CLASS = over(990, 1000, (-0.02, 0.0), positive=1000, decided_1=990)
 
 # name: (findings with which it is due, findings that just miss its condition, one list each)
-CASES: Mapping[str, tuple[Found, Sequence[Found]]] = {
+CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     "performance.constant": (
         [SAME],
         [
@@ -142,10 +240,10 @@ CASES: Mapping[str, tuple[Found, Sequence[Found]]] = {
     "performance.not_better": ([over(780, 747, (0.0, 0.06))], [[BETTER], [WORSE], [ONE_CLASS], [SAME]]),
     "performance.better": ([BETTER], [[over(780, 747, (0.0, 0.06))], [over(780, 747, None)]]),
     "checks.fails": (
-        [check(55, 100, 0.65, "MFT", passed_unedited=90)],
+        [check(55, 100, 0.65, "MFT", passed_unedited=90, flags=("harmed",))],
         [
-            [check(55, 100, 0.65, "MFT", passed_unedited=47)],
-            [check(55, 100, 0.65, "MFT", passed_unedited=65)],
+            [check(55, 100, 0.65, "MFT", passed_unedited=47, flags=("helped",))],
+            [check(55, 100, 0.65, "MFT", passed_unedited=90)],  # not shown after Holm's correction
             [check(10, 10)],
         ],
     ),
@@ -158,9 +256,9 @@ CASES: Mapping[str, tuple[Found, Sequence[Found]]] = {
     "checks.untested": ([check(0, 0)], [[check(0, 0), check(10, 10)], []]),
     "gender.flips": ([flips(9), *placebo(1, significant=True)], [[flips(0)], [flips(9), *placebo(8)]]),
     "gender.any_edit": (
-        [flips(9), *placebo(8)],
+        [flips(9), *placebo(19, significant=True, excess=-0.1)],  # the placebo flips more
         [
-            [flips(9), *placebo(1, significant=True)],
+            [flips(9), *placebo(1, significant=True, excess=0.08)],
             [flips(9), *placebo(0, n=0)],  # no text has a placebo
             [flips(9)],
             [flips(0), *placebo(8)],
@@ -237,27 +335,205 @@ CASES: Mapping[str, tuple[Found, Sequence[Found]]] = {
             length(-0.3, (-0.4, -0.2), unit="case"),
         ],
     ),
+    "learned.pronouns_weakest": (
+        [check(55, 66, 0.9)],
+        [[INV], [check(55, 66, 0.9, "MFT", passed_unedited=50)]],
+    ),
+    "learned.pronouns_lowest": (
+        [check(55, 66, 0.9, "MFT", passed_unedited=50)],
+        [[check(55, 66, 0.9)], [check(55, 66, 0.87, "MFT", passed_unedited=66, flags=("harmed",))], [INV]],
+    ),
+    "learned.pronouns_untested": ([check(0, 0)], [[INV], [check(55, 66, 0.9)]]),
+    "learned.symptoms_missed": (
+        [check(8, 9, 0.9, "DIR", where=SYMPTOM)],
+        [[check(9, 9, kind="DIR", where=SYMPTOM)], [check(8, 9, 0.9)], []],
+    ),
+    "learned.symptoms_untested": ([INV], [[check(9, 9, kind="DIR", where=SYMPTOM)]]),
+    "learned.corpora": (
+        [macro_f1(0.8, "a"), macro_f1(0.7, "b")],
+        [[macro_f1(0.8, "a")], [macro_f1(0.8, "a"), macro_f1(math.nan, "b")]],
+    ),
+    "learned.corpora_untested": ([macro_f1(0.8, "a")], [[macro_f1(0.8, "a"), macro_f1(0.7, "b")]]),
+    "learned.gender_pairs": ([flips(0)], [[flips(0, n=0)], [INV]]),
+    "learned.gender_checks": ([INV], [[INV, flips(0)], [check(66, 66, kind="MFT")], [check(0, 0)]]),
+    "learned.gender_untested": ([flips(0, n=0)], [[flips(0)], [INV]]),
+    "learned.groups_differ": (
+        [flips(0), *gap(-0.3, (-0.4, -0.2))],
+        [[flips(0), *gap(-0.3, (-0.4, -0.2), significant=False)], [flips(0)]],
+    ),
+    "learned.groups_blind": (
+        [*gap(-0.3, (-0.6, 0.1), 0.2, significant=False), SAME],
+        [[*gap(-0.3, (-0.6, 0.1), 0.2, significant=False), BETTER], [*gap(-0.3, (-0.4, -0.2)), SAME], [SAME]],
+    ),
+    "learned.groups_alike": (
+        [*gap(-0.3, (-0.6, 0.1), 0.2, significant=False)],
+        [
+            [*gap(-0.3, (-0.4, -0.2))],
+            [*gap(-0.3, (-0.6, 0.1), 0.2, significant=False), SAME],
+            [*gap(-0.3, None, math.nan, significant=False)],  # could not be tested
+            [],
+        ],
+    ),
+    "learned.groups_untested": (
+        [*gap(-0.3, None, math.nan, significant=False)],
+        [[*gap(-0.3, (-0.6, 0.1), 0.2, significant=False)], []],
+    ),
+    "learned.groups_not_run": ([INV], [[INV, *gap(-0.3, None, math.nan, significant=False)], [flips(0)]]),
+    "learned.calibration": ([calibration()], [[calibration("within_noise")], [calibration(value=math.nan)]]),
+    "learned.calibration_chance": ([calibration("within_noise")], [[calibration()], []]),
+    "learned.calibration_untested": ([], [[calibration()], [calibration("within_noise")]]),
+    "tested.unanswered": ([silent(10)], [[silent(0)], []]),
+    "tested.no_value": ([check(0, 0)], [[INV], []]),
+    "tested.not_run": ([INV, flips(0)], [[INV, flips(0), BETTER]]),
+    "compare.furthest": (
+        [
+            apart("a", "b", 0.9, (0.85, 0.95)),
+            apart("a", "c", 0.7, (0.65, 0.75)),
+            apart("b", "c", 0.6, (0.58, 0.62)),
+        ],
+        [
+            [apart("a", "b", 0.7, (0.6, 0.8)), apart("a", "c", 0.6, (0.5, 0.65))],  # the intervals overlap
+            [apart("a", "b", 0.9, None), apart("a", "c", 0.6, (0.5, 0.65))],
+            [  # the third overlaps the largest
+                apart("a", "b", 0.9, (0.8, 0.95)),
+                apart("a", "c", 0.8, (0.75, 0.85)),
+                apart("b", "c", 0.6, (0.5, 0.7)),
+            ],
+            [  # … and here the smallest
+                apart("a", "b", 0.9, (0.88, 0.95)),
+                apart("a", "c", 0.7, (0.6, 0.8)),
+                apart("b", "c", 0.6, (0.5, 0.65)),
+            ],
+            [apart("a", "b", 0.9, (0.85, 0.95))],
+        ],
+    ),
+    "compare.unordered": (
+        [apart("a", "b", 0.7, (0.6, 0.8)), apart("a", "c", 0.6, (0.5, 0.65))],
+        [
+            [apart("a", "b", 0.9, (0.85, 0.95)), apart("a", "c", 0.6, (0.5, 0.65))],
+            [apart("a", "b", 0.7, (0.6, 0.8))],
+        ],
+    ),
+    "compare.pair": (
+        [apart("a", "b", 0.7, (0.6, 0.8)), apart("a", "c", math.nan, None)],
+        [[apart("a", "b", 0.7, (0.6, 0.8)), apart("a", "c", 0.6, (0.5, 0.65))], [CAUTION]],
+    ),
+    "compare.cautions": ([CAUTION], [run_of([], {"warn": True}), [apart("a", "b", 0.7, (0.6, 0.8))]]),
+    "compare.no_cautions": (
+        run_of([], {"warn": True}),
+        [[], run_of([CAUTION], {"warn": True}), run_of([apart("a", "b", 0.7, (0.6, 0.8))], {"warn": True})],
+    ),
+    "compare.nothing": ([], [run_of([], {"warn": True}), [CAUTION], [apart("a", "b", 0.7, (0.6, 0.8))]]),
+    "bias.not_compared": (bias(math.nan, math.nan), [bias(), bias(0.01)]),
+    "bias.too_few": (bias(few=True), [bias(), bias(0.01, few=True), bias(0.5, 0.01, few=True)]),
+    "bias.not_more": (bias(0.05), [bias(0.049), bias(few=True), bias(math.nan, math.nan)]),
+    "bias.more": (bias(0.049), [bias(0.05), bias(0.5, 0.01), bias(math.nan, math.nan)]),
+    "bias.further": (bias(0.5, 0.049), [bias(0.5, 0.05), bias(0.01), bias(0.01, math.nan)]),
+    "bias.undetermined": (bias(0.01, turned=True), [bias(0.01), bias(turned=True)]),
+    "bias.side_nearer": (bias(), [bias(unclear=True), bias(turned=True)]),
+    "bias.side_unclear": (bias(unclear=True), [bias(), bias(unclear=True, turned=True)]),
+    "bias.side_undetermined": (bias(turned=True), [bias(), bias(unclear=True)]),
+    "bias.lists_not_compared": (bias(math.nan, math.nan), [bias(), bias(few=True)]),
+    "bias.lists_alike": (bias(0.01, 0.05), [bias(0.5, 0.049), bias(few=True), bias(math.nan, math.nan)]),
+    "bias.lists_few": (bias(few=True), [bias(), bias(0.5, 0.049, few=True)]),
+    "bias.lists_further": (bias(0.5, 0.049), [bias(0.5, 0.05), bias(0.5, 0.049, turned=True)]),
+    "bias.lists_elsewhere": (bias(0.5, 0.049, turned=True), [bias(0.5, 0.05, turned=True), bias(0.5, 0.049)]),
+    "bias.direction": (bias(), [[*bias(), RANDOM_PAIRS]]),
+    "bias.direction_random": ([*bias(), RANDOM_PAIRS], [bias()]),
+    "improve.rises": (
+        [change(UP), change(FLAT, corpus="notes"), RANKED],
+        [
+            [change((0.0, 0.09)), RANKED],
+            [change(None), RANKED],
+            [change(UP, flag=OWN), change(FLAT), RANKED],  # on its own corpus alone
+            [change(UP, "control"), change(UP, "balanced"), change(FLAT), RANKED],
+            [change(UP, decision="dev"), change(FLAT), RANKED],
+            [change(UP), change(DOWN, corpus="notes"), RANKED],
+        ],
+    ),
+    "improve.falls": (
+        [change(DOWN), change(FLAT, corpus="notes")],
+        [[change(FLAT)], [change((-0.09, 0.0))], []],
+    ),
+    "improve.mixed": (
+        [change(UP), change(DOWN, corpus="notes")],
+        [[change(UP), change(FLAT, corpus="notes")], [change(UP), change(DOWN, flag=OWN)]],
+    ),
+    "improve.not_shown": ([change(FLAT)], [[change(UP)], [change(DOWN)], [change(FLAT, decision="dev")]]),
+    "improve.control_too": (
+        [change(UP), change(UP, "control"), RANKED],
+        [[change(UP), change(FLAT, "control"), RANKED], [change(FLAT), change(UP, "control"), RANKED]],
+    ),
+    "improve.threshold": (
+        [change(UP), change(FLAT, decision="ranking")],
+        [[change(UP), RANKED], [change(FLAT)]],
+    ),
+    "improve.nothing": ([], [[change(FLAT)], [change(None)]]),
+    "improve.means": ([change(FLAT)], [[], [replace(change(None), value=math.nan)]]),
+    "study.gender": (learner("original", "augmented"), [learner("original"), learner("augmented")]),
+    "curate.kept": (funnel(False), [funnel(True)]),
+    "curate.with_controls": (funnel(True), [funnel(False)]),
 }
 
 
-def printed(name: str, found: Found, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The words of one sentence, as often as a run prints it."""
-    run = run_of(found)
-    if not name.startswith("learned."):
-        return [one.words for one in chosen_headlines(run) if one.name == name]
+def top_of(kind: str, run: Run) -> list[str]:
+    """What a page prints at its top, sentence by sentence."""
+    found = run.findings
+    match kind:
+        case "learned":
+            return [one.words for one in learned(run)]
+        case "tested":
+            return [*unanswered(run), *untested(run)]
+        case "compare":
+            return [comparison_verdict(run)]
+        case "bias":
+            return [bias_verdict(found), *bias_sentences(found)]
+        case "improve":
+            return [improvement_verdict(found), *summary_lines(found)]
+        case "study":
+            return answers(found)
+        case "curate":
+            return [curating_verdict(found)]
+        case _:
+            return headlines(run)
+
+
+def made_for(
+    kind: str, case: Found | Run, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[Headline], list[str]]:
+    """The sentences of the file that a page asks for, and what it prints."""
+    run = case if isinstance(case, Run) else run_of(case)
     made: list[Headline] = []
 
-    def noted(which: str, least: float = 0.0, **values: str) -> Headline:
+    def noted(which: str, least: float = 0.0, /, **values: str) -> Headline:
         made.append(headline(which, least, **values))
         return made[-1]
 
-    monkeypatch.setattr("psycheck.report.verdict.headline", noted)
-    words = [sentence.words for sentence in learned(run)]
-    return [one.words for one in made if one.name == name and one.words in words]
+    for module in ("headlines", "verdict", "fairness_sentences"):
+        monkeypatch.setattr(f"psycheck.report.{module}.headline", noted)
+    return made, top_of(kind, run)
 
 
-def test_every_sentence_has_a_case() -> None:
+def printed(name: str, case: Found | Run, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The words of one sentence, as often as a page prints it."""
+    made, top = made_for(name.partition(".")[0], case, monkeypatch)
+    return [one.words for one in made if one.name == name and any(one.words in words for words in top)]
+
+
+def test_every_sentence_has_a_case_and_one_that_tries_to_provoke_it_wrongly() -> None:
     assert set(CASES) == CATALOGUE
+    assert all(missed for _, missed in CASES.values())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_stands_at_the_top_that_is_not_in_the_file(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, top = made_for(name.partition(".")[0], CASES[name][0], monkeypatch)
+    for words in top:
+        for one in sorted(made, key=lambda one: -len(one.words)):  # whole sentences before parts of them
+            words = words.replace(one.words, "")
+        assert words.strip() == ""
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -308,23 +584,82 @@ def test_the_worst_model_comes_first_and_each_sentence_names_its_own() -> None:
     assert [one.alarm for one in chosen] == [True, False]
 
 
+def test_with_two_models_every_sentence_on_pairs_and_groups_names_its_model() -> None:
+    other = [replace(f, where={**f.where, "model": "n"}) for f in (flips(0), *gap(-0.3, (-0.4, -0.2)))]
+    groups, pairs = chosen_headlines(run_of([flips(9), *other]))
+    assert " are swapped, m" in pairs.words
+    assert groups.words.startswith("By ward, n, texts of men are")
+    gendered = next(one.words for one in learned(run_of([flips(9), *other])) if one.subject == "Gender")
+    assert " are swapped, m; " in gendered
+    # Only one of the two models has groups that could be compared.
+    alike = gap(-0.3, (-0.6, 0.1), 0.2, significant=False)
+    unknown = [replace(f, value=math.nan, where={**f.where, "model": "n"}) for f in alike]
+    assert headlines(run_of([*alike, *unknown])) == [
+        "No difference found between groups by ward for m after Holm's correction."
+    ]
+    assert headlines(run_of(alike)) == ["No difference found between groups by ward after Holm's correction."]
+
+
 def test_labels_are_named_where_there_are_several() -> None:
     found = [BETTER, over(500, 600, (-0.15, -0.05), label="fear", positive=400)]
     assert headlines(run_of(found)) == [
         "The model, label fear, is worse than always answering 0: accuracy 0.500 against 0.600, "
-        "a difference of −0.10 (−0.15 to −0.05), n 1,000."
+        "a difference of −0.10, n 1,000."
     ]
 
 
+def test_the_worst_of_several_is_called_worse_only_after_holms_correction() -> None:
+    worse = over(500, 600, (-0.15, -0.05), corpus="b")
+    for p, claim in ((0.049, "m on b is worse than"), (0.05, "m on b is not shown to be better than")):
+        adjusted = replace(worse, measure="accuracy_over_trivial_p_holm", value=p, interval=None)
+        (said,) = headlines(run_of([BETTER, worse, adjusted]))
+        assert said.startswith(claim)
+        assert "a difference of −0.10, n" in said
+
+
+def test_the_largest_of_several_shares_of_flips_has_no_interval() -> None:
+    one = flips(20, interval=(0.13, 0.29))
+    (alone,) = headlines(run_of([one]))
+    assert alone.startswith("The decision changes in 20 % (13–29) of 100 texts")
+    (picked,) = headlines(run_of([one, flips(10, interval=(0.06, 0.17), corpus="b")]))
+    assert picked.startswith("The decision changes in 20 % of 100 texts")
+
+
+def test_the_furthest_of_several_pairs_has_no_interval() -> None:
+    one = apart("a", "b", 0.3, (0.28, 0.32))
+    assert "0.300 (0.280–0.320)" in comparison_verdict(run_of([one]))
+    several = comparison_verdict(run_of([one, apart("a", "c", 0.1, (0.08, 0.12))]))
+    assert "0.300, n" in several
+    assert "0.28" not in several
+
+
+def test_the_range_of_a_check_that_was_picked_is_the_adjusted_one() -> None:
+    two = [check(55, 66, 0.9, where={"check": name}) for name in ("T1", "T2")]
+    wide = [replace(f, measure="pass_rate_among_checks", interval=(0.68, 0.93)) for f in two]
+    (said,) = headlines(run_of([*two, *wide]))
+    adjusted = "83 % (68–93) of 66 texts pass; the range allows for the choice among 2 checks."
+    assert said == f"Fails most on T1: {adjusted}"
+    (older,) = headlines(run_of(two))
+    assert older.endswith(
+        "83 % (73–90) of 66 texts pass; the range does not allow for the choice among 2 checks."
+    )
+    (single,) = headlines(run_of([two[0], wide[0]]))
+    assert single.endswith("83 % (68–93) of 66 texts pass.")
+
+
 def test_an_mft_headline_shows_the_rate_without_the_edit() -> None:
-    helped = check(55, 100, 0.65, "MFT", passed_unedited=47)
+    helped = check(55, 100, 0.65, "MFT", passed_unedited=47, flags=("helped",))
     harmed = check(80, 100, 0.87, where={"check": "T2"})
     assert weakest([helped, harmed]) is harmed
     assert headlines(run_of([helped])) == [
         "No edit is shown to do harm in 1 check; the lowest pass rate is that of T1: "
         "55 % (45–65) of 100 texts pass after the edit, 47 % before: the edit helped."
     ]
-    worse = check(55, 100, 0.65, "MFT", passed_unedited=90)
+    unclear = check(45, 100, 0.55, "MFT", passed_unedited=56)
+    assert headlines(run_of([unclear]))[0].endswith(
+        "45 % (35–55) of 100 texts pass after the edit, 56 % before: the edit made no clear difference."
+    )
+    worse = check(55, 100, 0.65, "MFT", passed_unedited=90, flags=("harmed",))
     assert headlines(run_of([worse])) == [
         "Fails most on T1: 55 % (45–65) of 100 texts pass after the edit, 90 % before: the edit did harm."
     ]

@@ -1,9 +1,10 @@
 import math
 
 import pytest
+from markupsafe import Markup
 
 from psycheck.finding import Finding
-from psycheck.report.numbers import figure, p_value, percent, plain, rate, unbroken
+from psycheck.report.numbers import figure, p_value, percent, plain, rate, unbroken, whole
 
 
 @pytest.mark.parametrize(
@@ -53,3 +54,19 @@ def test_a_small_p_is_not_zero() -> None:
 def test_figures_in_a_sentence_stay_on_one_line_and_are_escaped() -> None:
     assert unbroken("61 % (59–63) of <b>") == '<span class="fig">61 % (59–63)</span> of &lt;b&gt;'
     assert unbroken(">99 % pass") == '<span class="fig">&gt;99 %</span> pass'
+
+
+def test_a_cell_breaks_before_its_interval_and_not_within() -> None:
+    assert whole("0.16 (0.15–0.17)") == '0.16 <span class="fig">(0.15–0.17)</span>'
+    assert whole("0.85 F (0.7 to 1.1)") == (
+        '<span class="fig">0.85 F</span> <span class="fig">(0.7 to 1.1)</span>'
+    )
+    assert whole("-0.04 to +0.05") == '<span class="fig">−0.04 to +0.05</span>'
+    assert whole("<b>") == "&lt;b&gt;"
+    assert whole(Markup("<i>1 to 2</i>")) == "<i>1 to 2</i>"
+
+
+def test_a_signed_figure_in_a_sentence_is_not_broken() -> None:
+    assert unbroken("by −0.03 (−0.16 to 0.13) on c") == (
+        'by <span class="fig">−0.03 (−0.16 to 0.13)</span> on c'
+    )

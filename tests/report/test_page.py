@@ -13,7 +13,7 @@ from psycheck.report.tables import Table
 from psycheck.run import Run
 
 FOLDER = Path(psycheck.report.page.__file__).parent
-SHARED = ("page.html.j2", "table.html.j2", "charts.html.j2")
+SHARED = ("page.html.j2", "table.html.j2", "charts.html.j2", "sections.html.j2")
 PAGES = sorted(path.name for path in FOLDER.glob("*.j2") if path.name not in SHARED)
 RUN = Run({"corpora": ["a"]}, {"date": "2026-01-01"}, Findings(), notes=("<b>said</b>",))
 

@@ -1,18 +1,26 @@
 """A run's folder opens as it was written, and a full disk is one clear error."""
 
+import os
 import resource
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from psycheck.errors import StoreFailure
+from psycheck.errors import BadInput, StoreFailure
+from psycheck.files.write import sole_writer
 from psycheck.finding import Finding, Findings
-from psycheck.run import Run
+from psycheck.run import Run, Shown
 from psycheck.runs.folder import open_run, save_run
-from psycheck.runs.pages import pages_of
+from psycheck.runs.pages import pages_of, redraw
 
 RUN = Run({"verb": "audit"}, {}, Findings([Finding("f1", 0.5, 10, (0.4, 0.6), {"model": "m"})]))
 
@@ -34,17 +42,103 @@ def test_a_run_that_replaces_another_leaves_none_of_its_tables_and_all_files_of_
     assert {path.name for path in tmp_path.glob("*.parquet")} == {"mine.parquet", "predictions.parquet"}
 
 
-def test_a_disk_that_is_full_when_tables_are_written_is_one_clear_error(tmp_path: Path) -> None:
-    large = {"cases": pl.DataFrame({"x": np.random.default_rng(0).random(200_000)})}
+@contextmanager
+def full_disk(most: int) -> Iterator[None]:
+    """The largest size that a file may have plays the part of the disk: writing past it fails for real."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
     try:
-        # The largest size that a file may have plays the part of the disk: writing past it fails for real.
-        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
-        with pytest.raises(StoreFailure, match="cannot write results: File too large"):
-            save_run(replace(RUN, tables=large), tmp_path, {})
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert not (tmp_path / "findings.jsonl").exists()
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("full", ["tables", "pages"])
+def test_on_a_full_disk_the_error_is_clear_and_the_earlier_run_stays_whole(tmp_path: Path, full: str) -> None:
+    save_run(replace(RUN, tables={"cases": pl.DataFrame({"id": ["1"]})}), tmp_path, {"report.html": "old"})
+    before = content(tmp_path)
+    large = {"predictions": pl.DataFrame({"x": np.random.default_rng(0).random(200_000)})}
+    run = replace(RUN, tables=large if full == "tables" else {})
+    with full_disk(50_000), pytest.raises(StoreFailure, match="cannot write results: File too large"):
+        save_run(run, tmp_path, {"report.html": "x" * 60_000 if full == "pages" else "new"})
+    assert content(tmp_path) == before
+
+
+def test_drawing_pages_again_changes_nothing_else_and_a_full_disk_changes_nothing(tmp_path: Path) -> None:
+    save_run(replace(RUN, tables={"cases": pl.DataFrame({"id": ["1"]})}), tmp_path, {"report.html": "old"})
+    before = content(tmp_path)
+    with full_disk(1_000), pytest.raises(StoreFailure, match="File too large"):
+        redraw(tmp_path)
+    assert content(tmp_path) == before
+    redraw(tmp_path)
+    after = content(tmp_path)
+    assert {name for name in after if after[name] != before.get(name)} == {"report.html", "junit.xml"}
+
+
+def marked(mark: str) -> Run:
+    """A run all of whose files say which run they are of."""
+    shown = Shown(mark, "c", "s", "k", "1", "failed", 0.1, 0.9, 1)
+    finding = Finding("f1", 0.5, 10, (0.4, 0.6), {"model": mark})
+    return Run({"verb": "audit", "mark": mark}, {}, Findings([finding]), shown=(shown,))
+
+
+def marks(folder: Path) -> set[str]:
+    """The marks of all files of a finished run; none if it is not finished."""
+    if not (folder / "findings.jsonl").exists():
+        with pytest.raises(BadInput, match="no finished run"):
+            open_run(folder)
+        return set()
+    run = open_run(folder)
+    flat = (folder / "findings.csv").read_text("utf-8")
+    page = (folder / "report.html").read_text("utf-8")
+    found = {run.plan["mark"], run.findings[0].where["model"], run.shown[0].model, page}
+    return found | {mark for mark in ("old", "new") if mark in flat}
+
+
+def die_at(step: int, folder: str) -> None:
+    """Kill this process at its step-th opening, removing or renaming of a file in the folder."""
+    seen = count(1)
+
+    def watch(event: str, args: tuple[object, ...]) -> None:
+        touches = event in ("open", "os.remove", "os.rename") and folder in str(args[0])
+        if touches and next(seen) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(watch)
+
+
+def test_a_run_killed_at_any_step_of_saving_is_the_old_one_the_new_one_or_not_finished(
+    tmp_path: Path,
+) -> None:
+    earlier = replace(marked("old"), tables={"cases": pl.DataFrame({"id": ["1"]})})
+    save_run(earlier, tmp_path / "old", {"report.html": "old"})
+    states = []
+    for step in count(1):
+        folder = tmp_path / f"killed-{step}"
+        shutil.copytree(tmp_path / "old", folder)
+        child = os.fork()
+        if child == 0:
+            die_at(step, str(folder))
+            save_run(marked("new"), folder, {"report.html": "new"})
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        found = marks(folder)
+        assert len(found) <= 1, (step, found)
+        states.append("".join(found) or "not finished")
+        if os.WIFEXITED(status):
+            break
+        with sole_writer(folder):  # the next run cleans up after it
+            save_run(marked("last"), folder, {"report.html": "last"})
+        assert marks(folder) == {"last"}
+        assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+    assert states[-1] == "new"
+    assert len(states) > 15
+    assert sorted(set(states[:-1]), key=states.index)[:2] == ["old", "not finished"]
+    assert states == sorted(states, key=["old", "not finished", "new"].index)
 
 
 def test_a_folder_written_before_audits_had_names_in_it_still_opens() -> None:

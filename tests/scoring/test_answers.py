@@ -271,5 +271,6 @@ def test_only_the_owner_may_read_the_store(own_store: Path) -> None:
             "scores.sqlite",
             "scores.sqlite-shm",
             "scores.sqlite-wal",
+            "scores.sqlite.key",
         ]
         assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}

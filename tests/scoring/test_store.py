@@ -27,6 +27,7 @@ def test_a_file_that_is_no_store_is_one_clear_error(tmp_path: Path) -> None:
 
 
 def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    Store(tmp_path / "s.sqlite").close()
     with sqlite3.connect(tmp_path / "s.sqlite") as db:
         db.execute("PRAGMA user_version = 99")
     with pytest.raises(StoreFailure, match="newer version of psycheck"):
@@ -96,7 +97,7 @@ def test_why_something_is_scored_again(own_store: Path, monkeypatch: pytest.Monk
     old, new = _parted(weights="w1", max_length="512"), _parted(weights="w1", max_length="128")
     assert "is new to" in why_again(store, old)
     RememberedScores(store, old, old.labels).add(["a"], np.zeros((1, 1)))
-    assert "1 texts are remembered" in why_again(store, old)
+    assert "1 texts are cached" in why_again(store, old)
     assert "changed in max_length (512 → 128)" in why_again(store, new)
 
 

@@ -58,7 +58,7 @@ def test_texts_whose_hashes_share_their_first_half_are_told_apart(
     def halved(texts: list[str]) -> np.ndarray:
         return np.array([[7, len(text)] for text in texts], np.uint64).reshape(-1, 2)
 
-    monkeypatch.setattr("psycheck.scoring.view.digests_of", halved)
+    monkeypatch.setattr(Store, "digests", lambda store, texts: halved(texts))
     view = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
     view.add(["a", "bb", "ccc"], np.array([[0.1], [0.2], [0.3]]))
     assert view.of(["ccc", "a", "bb"])[:, 0].tolist() == [0.3, 0.1, 0.2]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -5,6 +7,7 @@ from hypothesis import strategies as st
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
+from psycheck.train.card import described
 from psycheck.train.parts import dev_rows, held_out, parts_of
 from psycheck.train.recipe import Recipe
 
@@ -24,7 +27,7 @@ def test_the_split_column_decides() -> None:
 
 
 def test_without_dev_it_says_how() -> None:
-    with pytest.raises(BadInput, match=r"--dev-share 0\.1"):
+    with pytest.raises(BadInput, match=r"\(`columns\.split`\), or take dev from train: `dev_share=0\.1`$"):
         parts_of(ten(), Recipe())
     parts = parts_of(ten(), Recipe(dev_share=0.2))
     assert (len(parts.train), len(parts.dev)) == (8, 2)
@@ -34,6 +37,15 @@ def test_without_dev_it_says_how() -> None:
 def test_texts_without_any_annotation_are_left_out_and_counted() -> None:
     parts = parts_of(ten([*["train"] * 6, *["dev"] * 4], [0, 1, None, 0, 1, None, 1, 0, None, 1]), Recipe())
     assert (len(parts.train), len(parts.dev), parts.left_out) == (4, 3, 3)
+
+
+def test_a_label_of_one_half_is_of_no_class() -> None:
+    split: list[str | None] = [*["train"] * 6, *["dev"] * 4]
+    with pytest.raises(BadInput, match="one class for 'low': 0 of 5"):
+        parts_of(ten(split, [0, 0, 0, 0, 0, 0.5, 1, 0, 1, 0]), Recipe())
+    parts = parts_of(ten(split, [0, 1, 0.5, 1, 0, 0.5, 1, 0, 1, 0]), Recipe())
+    train = described(parts, 0.0)["train"]
+    assert (train["annotated"], train["positive"], train["undecided"]) == ({"low": 6}, {"low": 2}, {"low": 2})
 
 
 def test_one_class_and_unknown_labels_are_refused() -> None:
@@ -84,15 +96,27 @@ def test_no_author_is_cut_in_two(rows: list[tuple[int, int]], seed: int) -> None
         author=[f"a{author}" for author, _ in rows],
     )
     try:
-        picked = dev_rows(corpus, ("low",), 0.3, seed)
+        picked = dev_rows(corpus, Recipe(dev_share=0.3, seed=seed))
     except BadInput:
         return  # so few authors that none is nearer to the share than none at all
     authors = np.array([author for author, _ in rows])
     assert not set(authors[picked]) & set(authors[~picked])
-    assert (picked == dev_rows(corpus, ("low",), 0.3, seed)).all()
+    assert (picked == dev_rows(corpus, Recipe(dev_share=0.3, seed=seed))).all()
+
+
+def test_dev_holds_the_same_texts_whatever_their_order() -> None:
+    corpus = Corpus.of(
+        "c", [f"t{i}" for i in range(50)], labels={"low": [float(i % 5 == 0) for i in range(50)]}
+    )
+    recipe = Recipe(dev_share=0.2, seed=4)
+    turned = replace(corpus, table=corpus.table.reverse())
+    one, other = (set(each.only(dev_rows(each, recipe)).ids) for each in (corpus, turned))
+    assert len(one) == 10
+    assert one == other
+    assert one != set(corpus.only(dev_rows(corpus, replace(recipe, seed=5))).ids)
 
 
 def test_dev_keeps_the_mix_of_labels() -> None:
     corpus = Corpus.of("c", ["t"] * 100, labels={"low": [float(i < 20) for i in range(100)]})
-    picked = dev_rows(corpus, ("low",), 0.1, 3)
+    picked = dev_rows(corpus, Recipe(dev_share=0.1, seed=3))
     assert (picked[:20].sum(), picked[20:].sum()) == (2, 8)

@@ -28,6 +28,12 @@ def test_what_is_not_annotated_or_not_answered_has_no_say() -> None:
     assert best_threshold(targets, scores) == pytest.approx(0.65)
 
 
+def test_a_label_of_one_half_has_no_say() -> None:
+    targets = np.array([0.0, 0.0, 1.0, 1.0, 0.5, 0.5, 0.5])
+    scores = np.array([0.1, 0.6, 0.7, 0.9, 0.2, 0.2, 0.2])
+    assert best_threshold(targets, scores) == pytest.approx(0.65)
+
+
 def test_one_class_leaves_a_half() -> None:
     assert best_threshold(np.ones(3), np.array([0.1, 0.2, 0.3])) == 0.5
     assert best_threshold(np.zeros(0), np.zeros(0)) == 0.5

@@ -77,4 +77,4 @@ def test_a_label_without_a_name_takes_the_one_that_is_meant(name: str) -> None:
     said: list[str] = []
     run = run_audit([Planted("m", MODELS["oracle"].of, (name,))], [CORPUS], Settings(), say=said.append)
     assert next(f for f in run.findings if f.measure == "accuracy").where["label"] == "depression"
-    assert said == [f"model 'm': its one score '{name}' is taken as 'depression'"]
+    assert said == [f"model 'm': its only score '{name}' is used for 'depression'"]

@@ -49,6 +49,25 @@ def test_the_corpus_is_written_by_its_ending_and_read_back(tmp_path: Path, dump:
     assert sorted(path.name for path in target.parent.iterdir()) == [name]
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_a_corpus_that_exists_is_overwritten_only_with_force(
+    tmp_path: Path, dump: Path, *, named: bool
+) -> None:
+    out = tmp_path / "run"
+    corpus = tmp_path / "posts.jsonl" if named else out / "corpus.jsonl.zst"
+    corpus.parent.mkdir(exist_ok=True)
+    corpus.write_text("mine")
+    options = ["curate", str(dump), "--out", str(out), "--min-words", "5", "--min-posts", "2", "--controls"]
+    options += ["--corpus", str(corpus)] if named else []
+    refused = CliRunner().invoke(app, options)
+    assert isinstance(refused.exception, BadInput)
+    assert refused.exception.where == ("--corpus" if named else "--out")
+    assert refused.exception.do == "choose another file, or add --force to overwrite it"
+    assert corpus.read_text() == "mine"
+    assert CliRunner().invoke(app, [*options, "--force"]).exit_code == 0
+    assert len(read_corpus(corpus)) == 10
+
+
 @pytest.mark.parametrize("by", ["itself", "another path", "a link", "a hard link"])
 def test_a_dump_is_never_written_over(tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -58,7 +77,7 @@ def test_a_dump_is_never_written_over(tmp_path: Path, by: str, monkeypatch: pyte
         target = tmp_path / "linked.jsonl"
         (target.symlink_to if by == "a link" else target.hardlink_to)(dump)
     before = dump.read_bytes()
-    with pytest.raises(BadInput, match="overwrite one of its inputs"):
+    with pytest.raises(BadInput, match="the output is the input"):
         curate_dumps(["RS.jsonl"], out="run", corpus=target, salt="key", how=Curating(**SMALL))
     assert dump.read_bytes() == before
     assert not (tmp_path / "run").exists()
@@ -70,14 +89,14 @@ def test_a_dump_in_the_folder_of_the_run_is_never_written_over(tmp_path: Path, n
     (tmp_path / "run").mkdir()
     dump = write_dump(tmp_path / "run" / name, village())
     before = dump.read_bytes()
-    with pytest.raises(BadInput, match="overwrite one of its inputs"):
+    with pytest.raises(BadInput, match="the output is the input"):
         curate_dumps([dump], out=tmp_path / "run", how=Curating(**SMALL))
     assert dump.read_bytes() == before
 
 
 def test_the_secret_and_the_runs_own_files_are_no_place_for_the_corpus(tmp_path: Path, dump: Path) -> None:
     same = tmp_path / "a.csv"
-    with pytest.raises(BadInput, match="overwrite one of its inputs"):
+    with pytest.raises(BadInput, match="the output is the input"):
         curate_dumps([dump], out=tmp_path / "run", corpus=same, salt=same, how=Curating(**SMALL))
     with pytest.raises(BadInput, match="own files would overwrite the corpus"):
         curate_dumps([dump], out=tmp_path / "run", corpus=tmp_path / "run" / "findings.jsonl")
@@ -178,7 +197,7 @@ def test_a_cut_off_dump_leaves_no_corpus(tmp_path: Path) -> None:
     dump.write_bytes(dump.read_bytes()[:-500])
     with pytest.raises(BadInput, match="truncated"):
         curate_dumps([dump], out=tmp_path / "run", how=Curating(**SMALL))
-    assert list((tmp_path / "run").iterdir()) == []
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_killed_process_leaves_nothing_that_looks_whole(tmp_path: Path) -> None:
@@ -194,14 +213,14 @@ def test_a_killed_process_leaves_nothing_that_looks_whole(tmp_path: Path) -> Non
         sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    left = [path.name for path in out.iterdir()]
-    assert len(left) == 1
-    assert left[0].startswith(".curating-")
+    work, lock = sorted(path.name for path in out.iterdir())
+    assert work.startswith(".curating-")
+    assert lock == ".psycheck.lock"
     with pytest.raises(BadInput, match="no finished run"):
         open_run(out)
     small = write_dump(tmp_path / "small.zst", village())
     curate_dumps([small], out=out, how=Curating(**SMALL))
-    assert not [path for path in out.iterdir() if path.name.startswith(".curating-")]
+    assert not [path for path in out.iterdir() if path.name.startswith(".")]
     assert open_run(out).findings
 
 
@@ -231,8 +250,8 @@ def test_a_full_disk_leaves_no_corpus(tmp_path: Path, crowd: Path, most: int, sa
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
-    assert "the dumps are read again" in done.stderr
-    assert list((tmp_path / "run").iterdir()) == []
+    assert "free space or name another folder" in done.stderr
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_verb_prints_the_funnel_and_says_what_was_left_out(tmp_path: Path, dump: Path) -> None:
@@ -243,7 +262,7 @@ def test_the_verb_prints_the_funnel_and_says_what_was_left_out(tmp_path: Path, d
     assert "10 posts by 4 authors are kept of 24 lines, 4 of them by control authors." in done.stdout
     assert "left out: 1 (not JSON) (RC_2019-01.zst:23)" in done.stderr
     assert "a secret that was thrown away" in done.stderr
-    again = psycheck(tmp_path, *said, "--json")
+    again = psycheck(tmp_path, *said, "--json", "--force")
     assert json.loads(again.stdout)["corpus"] == "run/corpus.jsonl.zst"
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from psycheck.audits.length import LENGTH_MEASURES, length_findings
-from psycheck.audits.measured import measured_rate
+from psycheck.audits.measured import measured, measured_rate
 from psycheck.audits.suite import Check, Suite
 from psycheck.audits.summary import by_groups, mark_below_mean
 from psycheck.corpus import Corpus
@@ -19,11 +19,16 @@ from psycheck.finding import Finding
 from psycheck.measure import Measure
 from psycheck.measures.classification import decide, firm, gold
 from psycheck.measures.clustered import Clusters, ratio_interval
-from psycheck.measures.fairness import Rate
+from psycheck.measures.fairness import Rate, paired_difference
+from psycheck.measures.significance import holm
 from psycheck.model import FloatArray, IntArray, Judgement, Scores
+from psycheck.report.behaviour import checks_section
+from psycheck.report.performance import length_section
 from psycheck.text.edits import Span, append_to_all
 
+ALPHA = 0.05
 EXAMPLES = 50
+AMONG = "pass_rate_among_checks"
 OUTCOMES = ("passed", "failed", "unchanged", "unseen", "unanswered")
 PASSED, FAILED, UNCHANGED, UNSEEN, UNANSWERED = range(5)
 CASE_OF = ("model", "corpus", "suite", "check", "kind")
@@ -33,6 +38,7 @@ class Cases(NamedTuple):
     """The cases of one check: m texts, v variants.
 
     rows (m,) in the corpus; outcome (m,); variant (m,) that decided it; before, after (m,); states (m, v).
+    `was` (m,) is the decision on the unedited text.
     """
 
     rows: IntArray
@@ -42,6 +48,7 @@ class Cases(NamedTuple):
     after: FloatArray
     states: NDArray[np.int8]
     undecided: NDArray[np.bool_]
+    was: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +57,17 @@ class Behaviour:
 
     With several sentences a case passes if every variant passes ("each") or takes one variant by a seeded
     rotation ("one"); "suite" leaves it to the suite. With `length` the lengths of the texts that failed and
-    passed DIR checks are compared, too.
+    passed DIR checks are compared, too. `others` is the number of checks of the run besides those judged
+    here (other models, corpora and suites), among which a report picks the lowest.
     """
 
+    section = staticmethod(checks_section)
     suite: Suite
     threshold: float = 0.5
     seed: int = 0
     variants: Literal["suite", "each", "one"] = "suite"
     length: bool = False
+    others: int = 0
 
     @property
     def name(self) -> str:
@@ -67,7 +77,7 @@ class Behaviour:
     @property
     def measures(self) -> tuple[str | Measure, ...]:
         """Pass rates and their summaries."""
-        rates = ("pass_rate", "sentence_pass_rate", "pass_rate_mean", "pass_rate_sd")
+        rates = ("pass_rate", AMONG, "sentence_pass_rate", "pass_rate_mean", "pass_rate_sd")
         return (*rates, *LENGTH_MEASURES) if self.length else rates
 
     def ask(self, corpus: Corpus) -> Iterator[str]:
@@ -100,8 +110,13 @@ class Behaviour:
         rates = mark_below_mean([_pass_rate(cases, corpus, clusters, where) for cases, where in pairs])
         findings: list[Finding] = []
         outcomes = np.full((len(every), len(corpus)), -1, np.int8)  # -1: the check does not apply
-        for check, cases, rate, line in zip(self.suite.checks, every, rates, outcomes, strict=True):
-            findings.append(self._with_unedited(check, cases, rate))
+        beside = self._with_unedited(every, rates, clusters)
+        among = sum(rate.tested for rate in rates) + self.others
+        for check, cases, rate, line in zip(self.suite.checks, every, beside, outcomes, strict=True):
+            findings.append(rate)
+            passed, tested = cases.outcome == PASSED, cases.outcome <= FAILED
+            interval = ratio_interval(passed, tested, clusters.at(cases.rows), among=max(among, 1))
+            findings.append(measured(AMONG, rate.value, rate.n, interval, rate.where, {"checks": among}))
             findings += _sentence_rates(check, cases, clusters, rate.where)
             line[cases.rows] = cases.outcome
         findings += by_groups(rates, outcomes, clusters)
@@ -110,14 +125,23 @@ class Behaviour:
             findings += length_findings(corpus, table, {"audit": "length", **place})
         return Judgement(tuple(findings), {"cases": table})
 
-    def _with_unedited(self, check: Check, cases: Cases, rate: Finding) -> Finding:
-        """The pass rate of an MFT check with the number of judged texts that pass without the edit."""
-        if check.kind != "MFT":
-            return rate
-        before = cases.before[cases.outcome <= FAILED]
-        # Of exclusive classes one column alone is kept here: the threshold stands in for the largest.
-        right = (before >= self.threshold) == bool(check.expect.label)
-        return replace(rate, counts={**rate.counts, "passed_unedited": int(right.sum())})
+    def _with_unedited(self, every: list[Cases], rates: list[Finding], units: Clusters) -> list[Finding]:
+        """MFT pass rates with the number of judged texts that pass without the edit.
+
+        The flag "harmed" or "helped" says that the edit changes it: p below 0.05 after Holm's correction.
+        """
+        out, changes = list(rates), {}
+        for k, (check, cases) in enumerate(zip(self.suite.checks, every, strict=True)):
+            if check.kind == "MFT":
+                judged = cases.outcome <= FAILED
+                right = cases.was[judged] == bool(check.expect.label)
+                out[k] = replace(out[k], counts={**out[k].counts, "passed_unedited": int(right.sum())})
+                passed = cases.outcome[judged] == PASSED
+                changes[k] = paired_difference(passed, right, units.at(cases.rows[judged]))
+        for (k, change), p in zip(changes.items(), holm([one.p for one in changes.values()]), strict=True):
+            if p < ALPHA:
+                out[k] = replace(out[k], flags=(*out[k].flags, "harmed" if change.value < 0 else "helped"))
+        return out
 
     def _cases(self, corpus: Corpus, scores: Scores) -> list[Cases]:
         """The cases of every check, slice by slice, so that originals are looked up once."""
@@ -186,7 +210,7 @@ class Behaviour:
         moved = np.nan_to_num(np.where(states == FAILED, np.abs(after - before[:, None]), -1.0), nan=0.0)
         worst = np.where((states == FAILED).any(axis=1), moved.argmax(axis=1), rank.argmax(axis=1))
         line = np.arange(n)
-        return Cases(rows, states[line, worst], worst, before, after[line, worst], states, undecided)
+        return Cases(rows, states[line, worst], worst, before, after[line, worst], states, undecided, was)
 
     def _drawn(self, check: Check, ids: Sequence[str]) -> list[Sequence[int]]:
         """For each variant of a check the rows of the texts that it is tried on."""
@@ -202,6 +226,7 @@ class Length(Behaviour):
     """Length alone: asks for the cases of a suite's DIR checks, and reports nothing else of them."""
 
     __slots__ = ()
+    section = staticmethod(length_section)
 
     @classmethod
     def of(cls, suite: Suite, *settings: Any) -> "Length":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -14,10 +15,11 @@ from psycheck.audits.summary import holm_family
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.measure import Measure
-from psycheck.measures.classification import decide, firm, gold
+from psycheck.measures.classification import classes, decide, firm
 from psycheck.measures.clustered import Clusters, effective_share, ratio_interval
 from psycheck.measures.fairness import Rate, paired_difference, score_shift
 from psycheck.model import FloatArray, Judgement, Scores
+from psycheck.report.fairness import fairness_section
 from psycheck.text.edits import Edited
 from psycheck.text.gender.edits import Scope, gender_of, names_besides, swap
 from psycheck.text.gender.placebo import placebo
@@ -29,32 +31,28 @@ FEMALE, MALE = "female", "male"
 EXAMPLES = 50
 ALPHA = 0.05
 SWAPPED = Scope(nouns=True, titles=True)
+_TESTED = ("flip_excess", "score_difference", "equal_opportunity_difference", "demographic_parity_difference")
 
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
     """Every text with gendered words beside its swapped counterpart, and every group column.
 
-    A score of at least `threshold` is a positive decision; `scope` says which words are swapped. A pair
-    passes where both wordings are decided alike. Texts with a word whose swap cannot be decided are left out;
-    the table of pairs lists them all, without scores. Each text is also asked for with a placebo, an edit of
-    as many words that leaves gender alone: a model that changes its mind on any edit has no excess of flips.
+    A score of at least `threshold` is a positive decision, of exclusive classes the largest score is. `scope`
+    says which words are swapped. A pair passes where both wordings are decided alike. Texts with a word whose
+    swap cannot be decided are left out; the table of pairs lists them all, without scores. Each text is also
+    asked for with a placebo, an edit of as many words that leaves gender alone: a model that changes its mind
+    on any edit has no excess of flips.
     """
 
     name: ClassVar = "fairness"
     measures: ClassVar[tuple[str | Measure, ...]] = (
         *("flip_rate", "placebo_flip_rate", "undecided_rate", "score_shift"),
         *("fnr", "fpr", "positive_rate", "fnr_ratio"),
-        *(
-            f"{name}{test}"
-            for name in (
-                *("flip_excess", "score_difference"),
-                *("equal_opportunity_difference", "demographic_parity_difference"),
-            )
-            for test in ("", "_p", "_p_holm")
-        ),
+        *(f"{name}{test}" for name in _TESTED for test in ("", "_p", "_p_holm")),
     )
 
+    section = staticmethod(fairness_section)
     threshold: float = 0.5
     scope: Scope = SWAPPED
 
@@ -78,7 +76,10 @@ class Fairness:
         swapped = {"unit": "pairs", "swap": "+".join(self.scope.words)}
         if self.scope.person != "all":
             swapped["swap_person"] = self.scope.person
+        decided = partial(decide, threshold=self.threshold, exclusive=getattr(scores, "exclusive", False))
         pairs = self._paired(corpus, scores)
+        scored = (pairs.before, pairs.after, pairs.placebo)
+        chosen = [decided(one) for one in scored]
         unknown = np.full((len(corpus), len(labels)), np.nan)
         truth = firm(corpus.targets(labels)) if shared else unknown
         undecided = Rate(len(pairs.undecided), len(corpus))
@@ -88,17 +89,16 @@ class Fairness:
         tables = []
         for k, label in enumerate(labels):
             column = scores.labels.index(label)
-            before, after, neutral = (one[:, column] for one in (pairs.before, pairs.after, pairs.placebo))
-            mine = _Label(pairs, before, after, neutral, truth[:, k], self.threshold, clusters)
+            own = (one[:, column] for one in (*scored, *chosen))
+            mine = _Label(pairs, clusters, truth[:, k], *own)
             here = {**where, "label": label, **swapped}
             findings += mine.findings(corpus, here)
             tables.append(mine.table(corpus, here))
         if corpus.groups:
-            exclusive = getattr(scores, "exclusive", False)
-            decided = decide(scores.of(corpus.texts), self.threshold, exclusive=exclusive)
+            every = decided(scores.of(corpus.texts))
             for k, label in enumerate(labels):
-                chosen = decided[:, scores.labels.index(label)]
-                findings += group_findings(corpus, truth[:, k], chosen, {**where, "label": label})
+                positive = every[:, scores.labels.index(label)]
+                findings += group_findings(corpus, truth[:, k], positive, {**where, "label": label})
         return Judgement(tuple(with_holm(findings)), {"pairs": pl.concat(tables)})
 
     def _paired(self, corpus: Corpus, scores: Scores) -> "_Pairs":
@@ -154,20 +154,24 @@ class _Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """The pairs, judged for one label; before, after, placebo are (m,), truth is (n,) of the corpus."""
+    """The pairs, judged for one label: scores and decisions (`was`, `now`, `beside`) are (m,).
+
+    `truth` is (n,) of the corpus.
+    """
 
     pairs: _Pairs
+    clusters: Clusters
+    truth: FloatArray
     before: FloatArray
     after: FloatArray
     placebo: FloatArray
-    truth: FloatArray
-    threshold: float
-    clusters: Clusters
+    was: FloatArray
+    now: FloatArray
+    beside: FloatArray
 
     @property
     def outcome(self) -> NDArray[np.int8]:
-        flipped = (self.before >= self.threshold) != (self.after >= self.threshold)
-        state = np.where(flipped, FAILED, PASSED).astype(np.int8)
+        state = np.where(self.was != self.now, FAILED, PASSED).astype(np.int8)
         state[np.isnan(self.before) | np.isnan(self.after)] = UNANSWERED
         state[~self.pairs.seen] = UNSEEN
         return state
@@ -201,7 +205,7 @@ class _Label:
     ) -> Iterator[Finding]:
         """Flips by the placebo, and how many more the swap of the same texts makes."""
         both = judged & ~np.isnan(self.placebo)
-        moved = ((self.before >= self.threshold) != (self.placebo >= self.threshold))[both]
+        moved = (self.was != self.beside)[both]
         units, counts = self.clusters.at(both), {"without_placebo": int(np.sum(judged & ~both))}
         flips, interval = (
             Rate(int(moved.sum()), len(moved)),
@@ -216,11 +220,12 @@ class _Label:
         """The female and the male wording of the same texts, whichever of them the corpus has."""
         rows = self.pairs.rows[among]
         as_written = self.pairs.gender[among] == FEMALE
-        before, after = self.before[among], self.after[among]
-        female, male = np.where(as_written, before, after), np.where(as_written, after, before)
-        decided = {FEMALE: female >= self.threshold, MALE: male >= self.threshold}
-        truth = self.truth[rows]
-        yes, no = gold(truth) & ~np.isnan(truth), ~gold(truth) & ~np.isnan(truth)
+        (female, male), (as_female, as_male) = (
+            (np.where(as_written, one[among], two[among]), np.where(as_written, two[among], one[among]))
+            for one, two in ((self.before, self.after), (self.was, self.now))
+        )
+        decided = {FEMALE: as_female == 1, MALE: as_male == 1}
+        yes, no = classes(self.truth[rows])
         clusters, everyone = self.clusters.at(among), np.ones(len(rows), bool)
         for wording, positive in decided.items():
             here = {**where, "group": wording}
@@ -274,22 +279,15 @@ class _Label:
 def with_holm(findings: Sequence[Finding]) -> list[Finding]:
     """Add the adjusted p-values; below 0.05 they are flagged.
 
-    All tests of the pairs are one family, and those of all columns: with a family for each of three columns,
-    10 % of null models raise an alarm.
+    All tests of pairs and columns are one family: with one for pairs and one for columns, up to 11.5 % of the
+    audits of null models raise some alarm.
     """
-    families: dict[bool, list[Finding]] = {}
-    for finding in findings:
-        if finding.measure.endswith("_p"):
-            families.setdefault("column" in finding.where, []).append(finding)
+    tests = [finding for finding in findings if finding.measure.endswith("_p")]
     adjusted = {
         id(test): replace(new, flags=("significant",)) if new.value < ALPHA else new
-        for tests in families.values()
         for test, new in zip(tests, holm_family(tests), strict=True)
     }
-    out = []
-    for finding in findings:
-        out += [finding, adjusted[id(finding)]] if id(finding) in adjusted else [finding]
-    return out
+    return [one for f in findings for one in ((f, adjusted[id(f)]) if id(f) in adjusted else (f,))]
 
 
 def _pairs(edited: Edited) -> bool:
@@ -307,7 +305,7 @@ def _seen(edited: Sequence[Edited], scores: Scores) -> NDArray[np.bool_]:
 def _with_spread(
     measure: str, value: float, n: int, interval: tuple[float, float], where: Mapping[str, str]
 ) -> Finding:
-    """A mean; a value without an interval is flagged, since all differences are the same."""
+    """A mean; without an interval it is flagged: no score moves, or too few texts or authors do."""
     finding = measured(measure, value, n, interval, where)
-    flat = finding.tested and finding.interval is None
-    return replace(finding, flags=("no_spread",)) if flat else finding
+    why = "too_few" if value else "no_spread"
+    return replace(finding, flags=(why,)) if finding.tested and finding.interval is None else finding

@@ -11,8 +11,8 @@ from psycheck.audits.measured import measured
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.measures.classification import BoolArray, FloatArray, classification_intervals
-from psycheck.measures.clustered import Clusters, groups_p, ratio_interval
-from psycheck.measures.intervals import Interval, median_interval
+from psycheck.measures.clustered import FEWEST_MOVED, Clusters, groups_p, median_interval
+from psycheck.measures.intervals import Interval
 from psycheck.measures.significance import holm, mann_whitney
 
 LENGTH_MEASURES = ("length_effect", "length_median", "length_p")
@@ -27,9 +27,9 @@ def length_findings(corpus: Corpus, cases: pl.DataFrame, where: Mapping[str, str
     `cases` has the columns check, kind, id and outcome; only passed and failed DIR cases count. Cases are
     pooled, as in the paper (`unit` "case"), and texts that failed any DIR check are compared with those that
     passed all (`unit` "text"). Cases of one text and texts of one author are not independent: there the test
-    compares mean ranks by cluster. `length_p` is flagged "significant" after Holm's correction over the four
-    features; `length_effect` is the rank-biserial correlation, above 0 where failed texts are longer;
-    `length_median` is given for both sides. Without any DIR case there is no finding.
+    compares mean ranks by cluster, and needs five clusters on each side. `length_p` is flagged "significant"
+    after Holm's correction over the four features; `length_effect` is the rank-biserial correlation, above 0
+    where failed texts are longer; `length_median` is given for both sides. Without DIR cases there is none.
     """
     directed = cases.filter(pl.col("kind") == "DIR")
     if directed.is_empty():
@@ -70,14 +70,14 @@ def _unit(rows: pl.DataFrame, where: Mapping[str, str]) -> Iterator[Finding]:
     for feature, values, (p, effect, ends, n), p_holm in zip(FEATURES, columns, tests, adjusted, strict=True):
         here = {**where, "feature": feature}
         marks = ("too_few",) if np.isnan(effect) else ()
-        significant = ("significant",) if p_holm < _ALPHA else ()
-        yield Finding("length_p", p, n, None, here, counts, flags=(*marks, *significant))
+        verdict = ("too_few",) if np.isnan(p) else ("significant",) if p_holm < _ALPHA else ()
+        yield Finding("length_p", p, n, None, here, counts, flags=verdict)
         known = None if np.isnan(ends[0]) else ends
         yield Finding("length_effect", effect, n, known, here, counts, flags=marks)
         for outcome, side in (("failed", failed), ("passed", ~failed)):
             among = side & ~np.isnan(values)
             median = float(np.median(values[among])) if among.any() else np.nan
-            interval = _median_interval(values[among], clusters.at(among))
+            interval = median_interval(values[among], clusters.at(among))
             place = {**here, "outcome": outcome}
             yield measured("length_median", median, int(among.sum()), interval, place, counts)
 
@@ -92,15 +92,7 @@ def _compared(
     if clusters.whole or np.isnan(found.effect):
         return found.p, found.effect, found.interval, len(values)
     ranks = rankdata(values) / len(values)
-    p = groups_p(ranks, np.ones(len(values)), failed, clusters)
+    few = min(clusters.at(side).count for side in (failed, ~failed)) < FEWEST_MOVED
+    p = np.nan if few else groups_p(ranks, np.ones(len(values)), failed, clusters)
     low, high = classification_intervals(failed.astype(np.float64), ranks, clusters)["auc"]
     return p, found.effect, (2 * low - 1, 2 * high - 1), len(values)
-
-
-def _median_interval(values: FloatArray, clusters: Clusters) -> Interval | None:
-    """From order statistics; of clusters by the interval of the share below the median (Woodruff 1952)."""
-    if clusters.whole or not len(values):
-        return median_interval(values) if len(values) else None
-    share = ratio_interval(values <= np.median(values), np.ones(len(values)), clusters)
-    low, high = np.quantile(values, share) if share[0] >= 0 else share
-    return float(low), float(high)

@@ -25,6 +25,7 @@ from psycheck.measures.clustered import Clusters, difference_interval, paired_p,
 from psycheck.measures.fairness import Rate
 from psycheck.measures.intervals import UNKNOWN
 from psycheck.model import FloatArray, Judgement, Scores
+from psycheck.report.performance import performance_section
 
 MOST_EXAMPLES = 50
 Mistake = tuple[float, str]
@@ -43,10 +44,11 @@ class Performance:
     measures: ClassVar[tuple[str | Measure, ...]] = (
         *("accuracy", "precision", "recall", "f1", "macro_f1", "weighted_f1", "auc", "average_precision"),
         *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "f1_worst", "f1_best"),
-        *("accuracy_over_trivial", "accuracy_over_trivial_p"),
+        *("accuracy_over_trivial", "accuracy_over_trivial_p", "accuracy_over_trivial_p_holm"),
         *("hamming", "macro_f1_across_labels", "reliability"),
     )
 
+    section = staticmethod(performance_section)
     threshold: float = 0.5
     seed: int = 0
 
@@ -272,7 +274,7 @@ def shared_labels(corpus: Corpus, model: str, scored: Sequence[str]) -> tuple[st
             f"model '{model}' and corpus '{corpus.name}' share no label",
             where=f"the model scores {some_labels(scored)}; the corpus has {some_labels(corpus.labels)}",
             allowed="at least one label of the same name",
-            do="rename the label of the corpus (--label COLUMN=NAME) or of the model (?label=NAME)",
+            do="rename the label of the corpus (`labels=COLUMN=NAME`) or of the model (?label=NAME)",
         )
     return labels
 

@@ -16,7 +16,8 @@ import tomli_w
 from numpy.typing import NDArray
 
 from psycheck.audits.suite import Suite, read_suite
-from psycheck.errors import BadInput, StoreFailure, nearest
+from psycheck.errors import BadInput, nearest
+from psycheck.files.write import writing, written
 
 _NEEDED: Final = ("sentence", "expected")
 _POLARITY: Final = {1: "presence", 0: "absence"}
@@ -115,10 +116,8 @@ def write_suite(
     name = name or path.stem
     head = {"name": name, "title": title or name, "source": source or "selected by psycheck", "label": label}
     document = head | {"check": [_check(id_, group, by) for id_, group in groups.items()]}
-    try:
-        path.write_text(tomli_w.dumps(document, multiline_strings=False), encoding="utf-8")
-    except OSError as error:
-        raise StoreFailure(f"the suite cannot be written ({error.strerror})", where=str(path)) from error
+    with writing(path), written(path) as part:
+        part.write_text(tomli_w.dumps(document, multiline_strings=False), encoding="utf-8")
     return read_suite(path)
 
 

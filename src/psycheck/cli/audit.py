@@ -1,9 +1,9 @@
 """`psycheck audit`: what a model has learned, as a report and a gate."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +11,7 @@ import typer
 
 from psycheck.cli import options as opt
 from psycheck.cli.output import ProgressLine, print_notes, span
+from psycheck.errors import BadInput, counted
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
@@ -31,15 +32,7 @@ def audit_cli(
     corpora: list[str] | None = None,
     more_models: list[str] | None = None,
     plan: Path | None = None,
-    suites: list[str] | None = None,
-    audits: list[str] | None = None,
     out: Path | None = None,
-    gates: list[str] | None = None,
-    threshold: float | None = None,
-    variants: str | None = None,
-    fit: bool | None = None,
-    show_texts: bool | None = None,
-    trained_on: list[str] | None = None,
     swap: list[str] | None = None,
     swap_person: Literal["all", "main"] | None = None,
     seed: int | None = None,
@@ -65,7 +58,7 @@ def audit_cli(
     if dry_run:
         _forecast(whole, json_)
         return
-    run = _run(whole, explain_cache, quiet)
+    run = _run(whole, plan or PLAN, explain_cache, quiet)
     _print(run, whole.out or Path(), json_, quiet)
     raise typer.Exit(run.exit_code)
 
@@ -74,12 +67,13 @@ def _plan(
     ctx: typer.Context, file: Path | None, models: Sequence[str], corpora: "Sequence[CorpusPlan]"
 ) -> "Plan":
     """The plan file, overridden by the options."""
-    from psycheck.errors import BadInput
     from psycheck.models.open import KINDS
     from psycheck.runs.gates import parse_gate
     from psycheck.verbs.plan import Plan, Settings, read_plan, settings_of
 
     plan = read_plan(file) if file else Plan((), ())
+    for spec in () if models else [one for one in plan.models if one.startswith("python:")]:
+        typer.echo(f"note: the plan {file} runs Python code: {spec}", err=True)
     options = opt.values_for(ctx, Settings)
     gates = options.pop("gates", ())
     checked = settings_of(options)
@@ -108,8 +102,6 @@ def _plan(
 
 
 def _forecast(plan: "Plan", as_json: bool) -> None:
-    from dataclasses import asdict
-
     from psycheck.verbs.audit import dry_run, open_plan
 
     tallies = {name: asdict(tally) for name, tally in dry_run(*open_plan(plan), plan).items()}
@@ -120,12 +112,10 @@ def _forecast(plan: "Plan", as_json: bool) -> None:
         typer.echo(f"{_counts(name, tally)} to score, about {span(tally['seconds'])}")
 
 
-def _run(plan: "Plan", explain: bool, quiet: bool) -> "Run":
-    from contextlib import closing
-
-    from psycheck.scoring.engine import silent
+def _run(plan: "Plan", file: Path, explain: bool, quiet: bool) -> "Run":
     from psycheck.scoring.store import Store, default_store, why_again
     from psycheck.verbs.audit import open_plan, run_audit
+    from psycheck.verbs.plan import inputs_of
 
     models, corpora = open_plan(plan)
     named: list[Any] = [*corpora, *models]
@@ -136,8 +126,9 @@ def _run(plan: "Plan", explain: bool, quiet: bool) -> "Run":
             for model in models:
                 typer.echo(f"cache: {why_again(store, model)}", err=True)
     with ProgressLine() as line:
-        shown: Any = (silent, lambda note: None) if quiet else (line, lambda note: print_notes([note]))
-        run = run_audit(models, corpora, plan.settings, plan.out, plan.store, *shown)
+        more: dict[str, Any] = {} if quiet else {"progress": line, "say": lambda note: print_notes([note])}
+        more["inputs"] = [*inputs_of(plan), file]
+        run = run_audit(models, corpora, plan.settings, plan.out, plan.store, **more)
     for name, tally in run.environment["texts"].items() if explain else ():
         if tally["checked"]:
             state = f"{tally['dropped']:,} dropped" if tally["dropped"] else "unchanged"
@@ -146,31 +137,21 @@ def _run(plan: "Plan", explain: bool, quiet: bool) -> "Run":
 
 
 def _export(plan: "Plan", path: Path, file: Path) -> None:
-    from psycheck.errors import counted
+    from psycheck.files.write import refuse_overwriting, writing, written
     from psycheck.model import digest_of
-    from psycheck.runs.folder import writing
     from psycheck.scoring.store import default_store
     from psycheck.verbs.audit import texts_to_score
-    from psycheck.verbs.plan import inputs_of, refuse_input
+    from psycheck.verbs.plan import inputs_of
 
-    refuse_input(path, [*inputs_of(plan), file, default_store()], "--export-texts")
+    refuse_overwriting([path], [*inputs_of(plan), file, default_store()])
     count = 0
     with writing(path):
-        target = path.resolve()  # a link stays one
-        piped = path.exists() and not path.is_file()  # also /dev/stdout: nothing can be lost
-        part = path if piped else target.with_name(f"{target.name}.{os.getpid()}.part")
         texts = texts_to_score(plan)
-        try:
-            with part.open("w", encoding="utf-8") as lines:
-                for text in texts:
-                    line = {"text_hash": digest_of(text).hex(), "text": text}
-                    lines.write(json.dumps(line, ensure_ascii=False) + "\n")
-                    count += 1
-            if not piped:
-                part.replace(target)
-        finally:
-            if not piped:
-                part.unlink(missing_ok=True)
+        with written(path) as part, part.open("w", encoding="utf-8") as lines:
+            for text in texts:
+                line = {"text_hash": digest_of(text).hex(), "text": text}
+                lines.write(json.dumps(line, ensure_ascii=False) + "\n")
+                count += 1
     typer.echo(f"{path}: {counted(count, 'text')} without a score")
     typer.echo(
         "add a score for each label to each line, then audit with scores:FILE"
@@ -180,8 +161,6 @@ def _export(plan: "Plan", path: Path, file: Path) -> None:
 
 
 def _counts(name: str, tally: Mapping[str, Any]) -> str:
-    from psycheck.errors import counted
-
     requested = counted(tally["asked"], "text")
     cached = f"{tally['remembered']:,} cached, {tally['scored']:,}"
     return f"{name}: {requested} requested, {tally['distinct']:,} distinct, {cached}"

@@ -20,10 +20,6 @@ def bias_cli(
     lists: list[str] | None = None,
     words: list[Path] | None = None,
     sentence: str | None = None,
-    centring: str | None = None,
-    lengths: str | None = None,
-    random_lists: int | None = None,
-    seed: int | None = None,
     out: Path = Path("runs/bias"),
     json_: bool = False,
 ) -> None:

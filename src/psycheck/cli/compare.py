@@ -32,11 +32,6 @@ def compare_cli(
     warn: bool = False,
     show_texts: bool = False,
     encoder: str | None = None,
-    parts: list[str] | None = None,
-    sample: int | None = None,
-    texts: int | None = None,
-    permutations: int | None = None,
-    seed: int | None = None,
     out: Path = Path("runs/compare"),
     split: str | None = None,
     json_: bool = False,
@@ -85,4 +80,4 @@ def _lines(run: "Run") -> Iterator[str]:
         yield f"caution: {finding.where['corpus']}: {finding.where['sentence']}"
     for command in commands(cautions):
         yield f"  do: {command}"
-    yield comparison_verdict(run.findings)
+    yield comparison_verdict(run)

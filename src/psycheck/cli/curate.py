@@ -20,36 +20,27 @@ def curate_cli(
     out: Path = Path("runs/curated"),
     corpus: Path | None = None,
     conditions: str | None = None,
-    subreddits: list[str] | None = None,
-    since: str | None = None,
-    until: str | None = None,
     controls: bool = False,
-    control_authors: int | None = None,
-    control_posts: int | None = None,
-    min_words: int | None = None,
-    min_posts: int | None = None,
-    most_posts: int | None = None,
     rank: list[str] | None = None,
-    nrc: Path | None = None,
-    top_k: int | None = None,
-    sample: int | None = None,
-    near: float | None = None,
     split: str | None = None,
-    split_by: list[str] | None = None,
     salt: Path | None = None,
     hash_ids: bool = False,
-    seed: int | None = None,
+    force: bool = False,
     json_: bool = False,
 ) -> None:
     """Make a corpus from dumps: authors who report a diagnosis, controls, no near-duplicates, splits."""
     from psycheck.corpora.curate.settings import Curating, split_of
+    from psycheck.corpora.write import refuse_kind
     from psycheck.settings.reader import read_settings
-    from psycheck.verbs.curate import curate_dumps
+    from psycheck.verbs.curate import CORPUS, curate_dumps
 
     if not controls:
         opt.refuse(ctx, ("control_authors", "control_posts"), "a corpus without controls", "with --controls")
     if "nrc" not in (rank or ()):
         opt.refuse(ctx, ("nrc",), "a ranking without nrc", "with --rank nrc")
+    target = corpus or out / CORPUS
+    refuse_kind(target)
+    opt.refuse_existing(target, "--corpus" if corpus else "--out", force=force)
     values = opt.values_for(ctx, Curating)
     if conditions:
         values["conditions"] = [name.strip() for name in conditions.split(",")]
@@ -58,8 +49,7 @@ def curate_cli(
     how = read_settings(Curating, values)
     with ProgressLine() as line:
         run = curate_dumps(dumps, out=out, corpus=corpus, salt=salt, how=how, progress=line)
-    written = corpus or out / str(run.plan["corpus"])
-    print_run(run, out, _lines(run, written), as_json=json_, corpus=str(written))
+    print_run(run, out, _lines(run, target), as_json=json_, corpus=str(target))
 
 
 def _lines(run: "Run", corpus: Path) -> Iterator[str]:

@@ -23,17 +23,10 @@ def improve_cli(
     corpora: list[str],
     out: Path = Path("runs/improve"),
     suite: str = "deck",
-    unseen: str = "deck-unseen",
-    which: str = "all",
-    share: float = 0.5,
-    agreeing: bool = True,
-    balance: bool = True,
-    control: bool = True,
     augment: str = "deck",
     swap: list[str] | None = None,
     swap_person: Literal["all", "main"] | None = None,
     seeds: int = 1,
-    texts: int = 40,
     store: str | None = None,
 ) -> None:
     """Retrain on the checks that failed, and test all models on corpora they never saw."""

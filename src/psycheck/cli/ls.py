@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from psycheck.cli import options as opt
-from psycheck.errors import counted
+from psycheck.errors import BadInput, counted, nearest
 
 if TYPE_CHECKING:
     from psycheck.train.recipe import Recipe
@@ -27,7 +28,6 @@ KINDS = ("suites", "corpora", "models", "recipes", "scores")
 def ls_cli(kind: str | None = None, json_: bool = False) -> None:
     """List suites, corpora, kinds of models, recipes, and models with cached scores."""
     from psycheck.corpora.known.open import known_corpora
-    from psycheck.errors import BadInput, nearest
 
     if kind is not None and kind not in KINDS:
         raise BadInput(f"cannot list '{kind}'", allowed=nearest(kind, KINDS))
@@ -85,8 +85,6 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
             for name in presets():
                 yield name, _recipe(preset(name))
         case _:
-            from contextlib import closing
-
             from psycheck.scoring.store import Store, default_store
 
             with closing(Store(default_store())) as store:

@@ -2,7 +2,10 @@
 
 import os
 import sys
+import traceback
 import warnings
+from errno import ENAMETOOLONG
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -28,11 +31,13 @@ from psycheck.cli import (
 )
 from psycheck.errors import PsycheckError
 
+_PACKAGE = Path(__file__).parents[1]
+_FAULT, _STOPPED, _CLOSED = 4, 130, 141  # 128 + SIGINT and 128 + SIGPIPE, as shells count
 STOPPED = "stopped; finished scores are kept, run the same command again to resume"
 
 
 class _Verbs(TyperGroup):
-    """The verbs, with one answer to Ctrl-C and to errors for all of them."""
+    """The verbs, with one answer to Ctrl-C for all of them."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb."""
@@ -40,17 +45,44 @@ class _Verbs(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             typer.echo(STOPPED, err=True)
-            raise typer.Exit(130) from None
-        except PsycheckError as error:
-            options.name_option(error, self.commands[ctx.invoked_subcommand])
-            raise
+            raise typer.Exit(_STOPPED) from None
+        except BrokenPipeError:
+            # The reader of our output has gone (`psycheck ls | head`): neither an error nor a verdict.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(_CLOSED) from None
+        except BaseException as error:  # a panic of Polars is not an Exception
+            if hasattr(error, "exit_code") or isinstance(error, SystemExit):  # ended on purpose, or misused
+                raise
+            if isinstance(error, OSError) and error.errno == ENAMETOOLONG:
+                raise PsycheckError(
+                    "a path is too long for this system", do="name a file or a folder"
+                ) from error
+            if ctx.params["debug"]:
+                traceback.print_exc()
+            typer.echo(_fault(error), err=True)
+            raise typer.Exit(_FAULT) from None
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Accept --debug after the verb as well."""
+        rest = [word for word in args if word != "--debug"]
+        return super().parse_args(ctx, ["--debug"] * (len(rest) < len(args)) + rest)
+
+
+def _fault(error: BaseException) -> str:
+    """One line on an unexpected error: its type and place, not its message, which may hold a text."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [one for one in frames if Path(one.filename).is_relative_to(_PACKAGE)]
+    place = f"{Path(own[-1].filename).relative_to(_PACKAGE)}, line {own[-1].lineno}"
+    kind = "out of memory" if isinstance(error, MemoryError) else f"unexpected {type(error).__name__}"
+    return f"error: {kind} at {place}; run again with --debug for the traceback, which may quote texts"
 
 
 app = typer.Typer(
     name="psycheck",
     cls=_Verbs,
     help="Find out what a model that reads mental health from text has really learned, and help to fix it.",
-    epilog="Exit codes: 0 done and all gates pass, 1 a gate fails, 2 bad input or usage, 3 incomplete.",
+    epilog="Exit codes: 0 done and all gates pass, 1 a gate fails, 2 bad input or usage, 3 incomplete, "
+    "4 unexpected error, 130 stopped with Ctrl-C.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -68,6 +100,10 @@ def _version(requested: bool) -> None:
 def root(
     version: Annotated[
         bool, Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[
+        bool,
+        Option("--debug", envvar="PSYCHECK_DEBUG", help="Print the traceback of an unexpected error."),
     ] = False,
 ) -> None:
     """Hold the options that come before any verb."""
@@ -92,12 +128,9 @@ app.command("view")(view.view_cli)
 
 def run() -> None:
     """Run the command line; a user's mistake ends in a few lines on standard error and an exit code."""
-    warnings.showwarning = lambda message, *_, **__: typer.echo(f"warning: {message}", err=True)
+    warnings.showwarning = lambda what, *_, **__: typer.echo(options.with_flags(f"warning: {what}"), err=True)
     try:
         app()
     except PsycheckError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # The reader of our output has gone (`psycheck ls | head`), which is not an error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

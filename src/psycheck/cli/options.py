@@ -1,8 +1,9 @@
 """The options of the verbs, from options.toml, and how a verb reads them."""
 
+import re
 import tomllib
 from collections import ChainMap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -12,24 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from psycheck.errors import BadInput, PsycheckError
+
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
-    from psycheck.errors import PsycheckError
 
 Verb = Callable[..., None]
 _TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("options.toml").read_text("utf-8"))
-
-# The options that name columns, their types, and the role that each has in `Columns`.
-_COLUMNS: dict[str, tuple[Any, str]] = {
-    "text": (str | None, "text"),
-    "id_": (str | None, "id"),
-    "labels": (list[str] | None, "labels"),
-    "positive": (list[str] | None, "positive"),
-    "author": (str | None, "author"),
-    "time": (str | None, "time"),
-    "split_column": (str | None, "split"),
-    "groups": (list[str] | None, "groups"),
-}
+_COLUMNS = _TABLE["columns"]
+_TYPES: dict[str, Any] = {kind.__name__: kind for kind in (str, int, float, bool, Path)} | {"list": list[str]}
+_FLAGS: ChainMap[str, str] = ChainMap()  # the options of the verb that runs, by the name of the setting
 TRAINING = ("text", "id_", "labels", "positive", "author", "split_column")
 
 
@@ -38,23 +31,30 @@ def verb(name: str, columns: Iterable[str] = _COLUMNS) -> Callable[[Verb], Verb]
 
     A parameter `columns` stands for the options that name columns, all of them or those listed here.
     """
-    entries = ChainMap(_TABLE.get(name, {}), _TABLE.get(name.split()[0], {}), _TABLE["shared"])
+    tables = [_TABLE.get(name, {}), _TABLE.get(name.split()[0], {}), _TABLE["shared"], _COLUMNS]
+    entries = ChainMap(*tables)
 
     def decorated(function: Verb) -> Verb:
-        own = dict(signature(function).parameters)
+        taken = signature(function).parameters
+        own = _with_settings(taken, tables[0])
         named = columns if own.pop("columns", None) else ()
-        for one in named:
-            own[one] = Parameter(one, Parameter.KEYWORD_ONLY, default=None, annotation=_COLUMNS[one][0])
+        own |= {one: _setting(one, _COLUMNS[one]) for one in named}
         parameters = [
             one.replace(kind=Parameter.KEYWORD_ONLY, annotation=_declared(one, entries.get(name, "")))
             for name, one in own.items()
         ]
+        flags = _flags({one: entries.get(one, "") for one in own})
 
         @wraps(function)
         def with_options(**values: Any) -> None:
-            if named:
-                values["columns"] = _columns({one: values.pop(one) for one in named})
-            function(**values)
+            _FLAGS.maps = [flags]
+            try:
+                if named:
+                    values["columns"] = _columns({one: values.pop(one) for one in named})
+                function(**{one: value for one, value in values.items() if one in taken})
+            except PsycheckError as error:
+                name_options(error)
+                raise
 
         # Typer reads these two.
         with_options.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # a function may have it
@@ -64,11 +64,28 @@ def verb(name: str, columns: Iterable[str] = _COLUMNS) -> Callable[[Verb], Verb]
     return decorated
 
 
+def _with_settings(own: Mapping[str, Parameter], table: Mapping[str, Any]) -> dict[str, Parameter]:
+    """The parameters of a function, with the settings that a table of options.toml gives a type."""
+    names, known, before = list(own), dict(own), ""
+    for name, entry in table.items():
+        if isinstance(entry, dict) and "type" in entry:
+            known[name] = _setting(name, entry)
+            names.insert(names.index(before) + 1, name)
+        before = name
+    return {name: known[name] for name in names}
+
+
+def _setting(name: str, entry: Mapping[str, Any]) -> Parameter:
+    kind = _TYPES[entry["type"]] | None
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=entry.get("default"), annotation=kind)
+
+
 def _declared(parameter: Parameter, entry: str | dict[str, Any]) -> Any:
     """The annotation that Typer reads, from an entry of options.toml."""
     if parameter.annotation is typer.Context:
         return typer.Context
     settings = {"help": entry} if isinstance(entry, str) else dict(entry)
+    settings = {key: value for key, value in settings.items() if key not in ("type", "role", "default")}
     if settings.pop("argument", False):
         return Annotated[parameter.annotation, Argument(**{"metavar": parameter.name.upper(), **settings})]
     # Only a switch that is off by default has no "--no-…".
@@ -78,12 +95,23 @@ def _declared(parameter: Parameter, entry: str | dict[str, Any]) -> Any:
     return Annotated[parameter.annotation, Option(*flags, **settings)]
 
 
+def _flags(entries: Mapping[str, Any]) -> dict[str, str]:
+    """The option of each setting by its name, and of each column by its role."""
+    own: dict[str, str] = {}
+    for name, entry in entries.items():
+        settings = entry if isinstance(entry, dict) else {}
+        flags = settings.get("flags", [f"--{name.strip('_').replace('_', '-')}"])
+        own |= {} if "argument" in settings else {name: flags[0].partition("/")[0]}
+    roles = {f"columns.{one['role']}": own[name] for name, one in _COLUMNS.items() if name in own}
+    return roles | {name.strip("_"): flag for name, flag in own.items()}
+
+
 def _columns(options: dict[str, Any]) -> "Columns":
     """The columns that the options name."""
     from psycheck.corpora.columns import Columns
     from psycheck.settings.reader import read_settings
 
-    return read_settings(Columns, {_COLUMNS[name][1]: value for name, value in options.items() if value})
+    return read_settings(Columns, {_COLUMNS[name]["role"]: value for name, value in options.items() if value})
 
 
 def values_for(ctx: typer.Context, kind: type) -> dict[str, Any]:
@@ -102,8 +130,6 @@ def given(ctx: typer.Context, name: str) -> bool:
 
 def refuse(ctx: typer.Context, names: Iterable[str], what: str, belongs: str) -> None:
     """Refuse the first of these options that was set: `what` would ignore it, it `belongs` elsewhere."""
-    from psycheck.errors import BadInput
-
     for name in names:
         if given(ctx, name):
             option: Any = next(one for one in ctx.command.params if one.name == name)
@@ -112,11 +138,27 @@ def refuse(ctx: typer.Context, names: Iterable[str], what: str, belongs: str) ->
             raise BadInput(f"{what} takes no {flag}", allowed=f"{flag} {belongs}")
 
 
-def name_option(error: "PsycheckError", command: Any) -> None:
-    """Add the option to an error that names a setting or a column role and no place of its own."""
-    roles = {role: name for name, (_, role) in _COLUMNS.items()}
+def refuse_existing(file: Path, option: str, *, force: bool) -> None:
+    """Refuse to overwrite a file without --force."""
+    if file.is_file() and not force:
+        raise BadInput(
+            f"'{file}' already exists",
+            where=option,
+            allowed="a new file, or any file with --force",
+            do="choose another file, or add --force to overwrite it",
+        )
+
+
+def with_flags(message: str) -> str:
+    """A message with options for the settings in backquotes: --swap nouns for `swap=nouns`."""
+    for name, flag in _FLAGS.items():
+        message = re.sub(rf"`{name}=([^`]*)`", rf"{flag} \1", message.replace(f"`{name}`", flag))
+    return message
+
+
+def name_options(error: PsycheckError) -> None:
+    """Name settings by their options, and the setting at fault as the place of an error without one."""
     key = error.key.partition(".")[0]
-    commands = [command, *getattr(command, "commands", {}).values()]
-    params = {param.name: param.opts[0] for one in commands for param in one.params}
-    if key and not error.where:
-        error.where = params.get(key) or params.get(roles.get(key, ""), "")
+    error.where = error.where or _FLAGS.get(key) or _FLAGS.get(f"columns.{key}", "")
+    for part in ("what", "where", "allowed", "do"):
+        setattr(error, part, with_flags(getattr(error, part)))

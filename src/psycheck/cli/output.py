@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Self
 
 import typer
 
+from psycheck.cli.options import with_flags
+
 if TYPE_CHECKING:
     from psycheck.run import Run
 
@@ -17,7 +19,7 @@ _EVERY = {True: 0.2, False: 10.0}  # seconds between two updates, on a terminal 
 
 def print_notes(notes: Iterable[str], about: str = "") -> None:
     """Print notes on standard error, one per line, with the name of what they are about."""
-    for note in notes:
+    for note in map(with_flags, notes):
         typer.echo(f"note: {about}: {note}" if about else f"note: {note}", err=True)
 
 
@@ -25,8 +27,8 @@ def print_run(run: "Run", out: Path, lines: Iterable[str], *, as_json: bool, **m
     """Print a run: its notes, the verb's lines and the report's path; or `more` and its findings as JSON."""
     report = out / "report.html"
     if as_json:
-        findings = [json.loads(finding.as_json()) for finding in run.findings]
-        content = {**more, "report": str(report), "findings": findings, "notes": list(run.notes)}
+        found = [json.loads(finding.as_json()) for finding in run.findings]
+        content = {**more, "report": str(report), "findings": found, "notes": [*map(with_flags, run.notes)]}
         typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
         return
     print_notes(run.notes)

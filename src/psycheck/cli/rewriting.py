@@ -10,6 +10,7 @@ import typer
 
 from psycheck.cli import options as opt
 from psycheck.cli.output import print_notes
+from psycheck.errors import BadInput, counted
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
@@ -39,7 +40,6 @@ def clean_cli(
     """Clean the texts of a corpus in named steps, and count what each step changes and drops."""
     from psycheck.corpora.clean import cleaned, into_sentences, steps_of
     from psycheck.corpora.mend import mended
-    from psycheck.errors import BadInput
 
     mends: dict[str, Any] = {
         "without-word": without_word,
@@ -90,7 +90,6 @@ def redact_cli(
     are shared.
     """
     from psycheck.corpora.clean import REDACTION_IS_AN_AID, personal_in, redacted
-    from psycheck.errors import BadInput, counted
     from psycheck.text.redact.recogniser import load_recogniser
 
     if check == (out is not None):
@@ -139,7 +138,6 @@ def regender_cli(
 ) -> None:
     """Swap the gender in the texts of a corpus, make it neutral, or add the swapped texts."""
     from psycheck.corpora.regender import regendered
-    from psycheck.errors import counted
     from psycheck.text.gender.edits import scope_of
 
     scope = scope_of(swap or (), swap_person or "all", where="--swap")
@@ -180,7 +178,7 @@ class Source:
         from psycheck.corpora.columns import showable_names
 
         return {
-            "notes": list(dict.fromkeys((*self.corpus.notes, *notes))),
+            "notes": list(dict.fromkeys(map(opt.with_flags, (*self.corpus.notes, *notes)))),
             "left_out": dict(self.corpus.left_out),
             "columns_left": showable_names(self.unread),
         }
@@ -188,7 +186,6 @@ class Source:
     def print(self, notes: Iterable[str] = ()) -> None:
         """Print the same on standard error."""
         from psycheck.corpora.read import unread_note
-        from psycheck.errors import counted
 
         lines = list(dict.fromkeys((*self.corpus.notes, *notes)))
         lines += [f"{counted(n, 'row')} left out ({why})" for why, n in self.corpus.left_out.items()]
@@ -204,21 +201,14 @@ def open_source(
     from psycheck.corpora.open import corpus_path, corpus_plan, open_corpus
     from psycheck.corpora.read import unread_columns
     from psycheck.corpora.write import refuse_kind
-    from psycheck.errors import BadInput
-    from psycheck.verbs.plan import refuse_input
+    from psycheck.files.write import refuse_overwriting
 
     plan = corpus_plan(corpus, columns, split)
     path = corpus_path(plan)
     if out is not None:
         refuse_kind(out)
-        refuse_input(out, [path] if path is not None else [], "--out")
-        if out.is_file() and not force:
-            raise BadInput(
-                f"'{out}' already exists",
-                where="--out",
-                allowed="a new file, or any file with --force",
-                do="choose another file, or add --force to overwrite it",
-            )
+        refuse_overwriting([out], [path] if path is not None else [])
+        opt.refuse_existing(out, "--out", force=force)
     known = path is None or known_name(plan.path) is not None
     return Source(open_corpus(plan), () if known else unread_columns(plan.path, columns))
 
@@ -229,7 +219,6 @@ def saved(corpus: "Corpus", out: Path | None) -> str:
         return "nothing written: name a file with --out"
     from psycheck.corpora.columns import options_of
     from psycheck.corpora.write import guessed_alike, write_corpus
-    from psycheck.errors import counted
 
     columns = write_corpus(corpus, out)
     line = f"{counted(len(corpus), 'text')}: {out}"

@@ -1,10 +1,12 @@
 """`psycheck suite`: check a suite of your own, select sentences for one."""
 
+from collections import Counter
 from pathlib import Path
 
 import typer
 
 from psycheck.cli import options as opt
+from psycheck.errors import counted
 
 app = typer.Typer(help="Check a suite, or select its sentences.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -13,10 +15,7 @@ app = typer.Typer(help="Check a suite, or select its sentences.", no_args_is_hel
 @opt.verb("suite check")
 def check_cli(file: str) -> None:
     """Validate a suite and summarise it."""
-    from collections import Counter
-
     from psycheck.audits.suite import read_suite
-    from psycheck.errors import counted
 
     suite = read_suite(file)
     counts = Counter(check.kind for check in suite.checks)
@@ -35,11 +34,14 @@ def select_cli(
     import numpy as np
 
     from psycheck.audits.select import read_candidates, select_sentences, write_suite
+    from psycheck.files.write import refuse_overwriting
     from psycheck.models.open import open_model
-    from psycheck.runs.folder import writing
     from psycheck.scoring.answers import answers
     from psycheck.verbs.jobs import align_model
+    from psycheck.verbs.plan import model_paths
 
+    if out is not None:
+        refuse_overwriting([out], [candidates, *(path for spec in models for path in model_paths(spec))])
     found = read_candidates(candidates)
     sentences = [candidate.sentence for candidate in found]
     scores = []
@@ -54,6 +56,5 @@ def select_cli(
         typer.echo(f"{mark}  {one.votes} of {one.models}  median {one.median:.2f}  {one.candidate.sentence}")
     typer.echo(f"{sum(one.kept for one in selected)} of {len(selected)} kept")
     if out is not None:
-        with writing(out):
-            write_suite(selected, out, name=out.stem, label=label)
+        write_suite(selected, out, name=out.stem, label=label)
         typer.echo(f"suite: {out}")

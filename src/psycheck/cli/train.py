@@ -1,5 +1,6 @@
 """`psycheck train`: fine-tune a model, or fit a cheap baseline, into a folder that `audit` opens."""
 
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -7,6 +8,7 @@ import typer
 
 from psycheck.cli import options as opt
 from psycheck.cli.output import ProgressLine
+from psycheck.errors import counted
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
@@ -21,28 +23,16 @@ def train_cli(
     columns: "Columns",
     corpus: str,
     out: Path,
-    start: str | None = None,
     preset: str | None = None,
     dev: Path | None = None,
-    dev_share: float | None = None,
-    epochs: float | None = None,
-    batch: int | None = None,
-    accumulate: int | None = None,
-    learning_rate: float | None = None,
-    weight_decay: float | None = None,
-    warmup: float | None = None,
-    max_length: int | None = None,
-    class_weights: bool | None = None,
-    patience: int | None = None,
-    criterion: str | None = None,
-    seed: int | None = None,
     search: int = 0,
     seeds: int = 0,
     format_: str | None = None,
 ) -> None:
     """Train a model; run the same command again to resume, finished work is not repeated."""
     from psycheck.corpora.labels import name_and_level
-    from psycheck.corpora.open import corpus_plan, open_corpus
+    from psycheck.corpora.open import corpus_path, corpus_plan, open_corpus
+    from psycheck.files.write import refuse_overwriting
     from psycheck.train import search as searching
     from psycheck.train.fit import train, with_dev
     from psycheck.train.recipe import Recipe, unused
@@ -55,7 +45,11 @@ def train_cli(
     for name in sorted(unused(recipe)):
         more = ", or with encoder+lr" if name == "max_length" else ""
         opt.refuse(ctx, [name], f"train --start {recipe.start}", f"with {TUNED}{more}")
-    opened: Any = open_corpus(corpus_plan(corpus, columns, None, format_))
+    plan = corpus_plan(corpus, columns, None, format_)
+    inputs = [path for path in (corpus_path(plan), dev, Path(recipe.start)) if path is not None]
+    # Folders that a training replaces or removes as a whole.
+    refuse_overwriting([out / "best", out / "trials", out / "seeds", Path(f"{out}.training")], inputs)
+    opened: Any = open_corpus(plan)
     test = None
     if dev is not None:
         opened, test = with_dev(opened, open_corpus(corpus_plan(str(dev), columns)))
@@ -86,9 +80,6 @@ def _print(trained: "Trained") -> None:
 
 
 def _print_seeds(several: "list[Trained]") -> None:
-    from math import isnan
-
-    from psycheck.errors import counted
     from psycheck.train.figures import why_undefined
     from psycheck.train.search import spread
 

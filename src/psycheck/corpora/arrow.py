@@ -15,13 +15,14 @@ import polars as pl
 
 from psycheck.corpora.streams import LONGEST, bad_file
 from psycheck.corpora.tables import Table
+from psycheck.corpus import read_parquet as read_bounded
 from psycheck.errors import BadInput, nearest
 
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 _SAVE_AGAIN = "save the dataset again"
 _COPY_AGAIN = "copy the folder again, or save the dataset again"
 # A damaged file can make Polars panic, which is not an Exception.
-_UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
+_UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, RecursionError)
 _IN_MEMORY = (
     "a path, a pandas or polars DataFrame, a Hugging Face Dataset or DatasetDict, a sequence of strings,"
     " or a psycheck.Corpus"
@@ -33,7 +34,8 @@ def read_parquet(path: Path) -> Table:
     """Read the columns of a Parquet file that hold single values."""
     try:
         schema = pl.read_parquet_schema(path)
-        frame = pl.read_parquet(path, columns=[name for name in schema if name not in _unread(schema)])
+        kept = [name for name in schema if name not in _unread(schema)]
+        frame = read_bounded(path, str(path), kept)
         info = json.loads(pl.read_parquet_metadata(path).get("huggingface", "{}")).get("info")
     except _UNREADABLE as error:
         with path.open("rb") as file:
@@ -220,7 +222,7 @@ def _read_stream(path: Path) -> pl.DataFrame:
 def _json(path: Path) -> dict[str, object]:
     try:
         content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise bad_file(
             path, f"the dataset's description cannot be read ({type(error).__name__})", do=_COPY_AGAIN
         ) from None

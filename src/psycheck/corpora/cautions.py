@@ -20,13 +20,12 @@ from psycheck.corpora.mend import even_lengths, without_word
 from psycheck.corpora.near import near_duplicates
 from psycheck.corpora.vocabulary import FEWEST, Words, showable, showable_beginning, word_table
 from psycheck.corpus import GROUP, Corpus
-from psycheck.errors import BadInput, MissingExtra, counted
+from psycheck.errors import BadInput, counted, library
 from psycheck.finding import Finding, Interval
 from psycheck.measures import clustered
-from psycheck.measures.classification import BoolArray, auc, auc_influence, classification_intervals, gold
+from psycheck.measures.classification import BoolArray, auc, auc_influence, classes, classification_intervals
 from psycheck.measures.clustered import Clusters
 from psycheck.measures.distance import Figure
-from psycheck.measures.intervals import wilson
 from psycheck.text.words import WORD
 
 MOST_IDS = 50
@@ -108,13 +107,18 @@ class _Look:
         advice = sentence, command.format_map(typed), tuple(ids[i] for i in places[:MOST_IDS]), clean
         yield Caution(name, self.corpus.name, self.label, figure.value, ends, figure.n, *advice)
 
-    def share(self, name: str, places: Sequence[int], n: int) -> Iterator[Caution]:
-        """The caution of texts that are a large share of n."""
-        yield from self.cautions(name, _share(len(places), n), places=places)
+    def share(self, name: str, places: Sequence[int], among: BoolArray | None = None) -> Iterator[Caution]:
+        """The caution of texts that are a large share of the texts, or of those `among` them, (n,)."""
+        part = np.isin(np.arange(len(self.corpus)), places)
+        figure = _share(self.corpus, part, np.ones(len(part), np.bool_) if among is None else among)
+        yield from self.cautions(name, figure, places=places)
 
 
-def _share(part: int, n: int) -> Figure:
-    return Figure(part / max(n, 1), wilson(part, n), n)
+def _share(corpus: Corpus, part: BoolArray, among: BoolArray) -> Figure:
+    """The share of some texts that are part of them, both (n,), with an interval clustered by author."""
+    n = int(among.sum())
+    interval = clustered.ratio_interval(part & among, among, Clusters.of(corpus.units()))
+    return Figure(int((part & among).sum()) / max(n, 1), interval, n)
 
 
 def warnings_of(
@@ -134,11 +138,11 @@ def warnings_of(
     else:
         first = {copy: i for i, copy in reversed([*enumerate(copies)])}
         repeated = [i for i, copy in enumerate(copies) if copy and first[copy] != i]
-        found += look.share("repeated_texts", repeated, len(corpus))
+        found += look.share("repeated_texts", repeated)
     few = corpus.sample(_LIMITS["texts"], seed)
     kinds = personal_in(few).kinds
     persons = [i for i, id_ in enumerate(few.ids) if _PERSONS & set(kinds.get(id_, ()))]
-    found += replace(look, corpus=few).share(_PERSONAL, persons, len(few))
+    found += replace(look, corpus=few).share(_PERSONAL, persons)
     for label in corpus.labels:
         own = replace(look, label=label)
         found += [*_label(own), *_keyword(own), *_debris(own), *_conflicts(own, copies)]
@@ -201,9 +205,9 @@ def _shared(
         reached[keys[b]] |= where[keys[a]]
     # Models learn from "train", or else from the largest split.
     home = "train" if "train" in splits else Counter(splits).most_common(1)[0][0]
-    outside = [i for i, split in enumerate(splits) if split != home]
-    leaked = [i for i in outside if (key := keys[i]) and len(reached[key]) > 1]
-    yield from look.share(name, leaked, len(outside))
+    outside = np.array(splits) != home
+    leaked = [i for i in np.flatnonzero(outside).tolist() if (key := keys[i]) and len(reached[key]) > 1]
+    yield from look.share(name, leaked, outside)
 
 
 def _split_of(corpus: Corpus) -> list[str] | None:
@@ -224,8 +228,9 @@ def _label(look: _Look) -> Iterator[Caution]:
             shown = look.show or showable(word, look.words)
             yield from look.cautions("single_word", figure, word=word * shown)
     yield from _length(look, word, shown=shown)
-    sizes = [int(side.sum()) for side in _classes(look.corpus, look.label)]
-    yield from look.cautions("imbalance", _share(max(sizes), sum(sizes)))
+    ones, zeros = _classes(look.corpus, look.label)
+    larger = ones if ones.sum() >= zeros.sum() else zeros
+    yield from look.cautions("imbalance", _share(look.corpus, larger, ones | zeros))
 
 
 def _told_by(look: _Look, holds: BoolArray) -> Figure:
@@ -256,15 +261,15 @@ def _conflicts(look: _Look, copies: Sequence[str]) -> Iterator[Caution]:
     ones, zeros = ({copy for copy, is_in in zip(copies, side, strict=True) if is_in} for side in (yes, no))
     both = (ones & zeros) - {""}
     places = [i for i in np.flatnonzero(yes | no).tolist() if copies[i] in both]
-    yield from look.share("conflicting_labels", places, int((yes | no).sum()))
+    yield from look.share("conflicting_labels", places, yes | no)
 
 
 def _of_authors(look: _Look) -> Iterator[Caution]:
     """How often two texts of one author have the same annotation, beyond chance (kappa)."""
     authors = np.array([who or "" for who in look.corpus.strings("author")])
-    targets = look.corpus.targets([look.label])[:, 0]
-    known = (authors != "") & ~np.isnan(targets)
-    y, clusters = gold(targets[known]).astype(np.float64), Clusters.of(authors[known])
+    yes, no = _classes(look.corpus, look.label)
+    known = (authors != "") & (yes | no)
+    y, clusters = yes[known].astype(np.float64), Clusters.of(authors[known])
     ones, sizes = clusters.sums(y)[clusters.codes], clusters.sums(np.ones(len(y)))[clusters.codes]
     some = sizes > 1
     if not _enough(y[some] == 1, y[some] == 0):
@@ -344,7 +349,8 @@ def _keyword(look: _Look) -> Iterator[Caution]:
     elsewhere = others / max(int(no.sum()), 1)
     if held / ones >= _TABLE["keyword_label"]["from"] and elsewhere <= _LIMITS["keyword_elsewhere"]:
         shown = look.show or showable_beginning(stem, look.words)
-        yield from look.cautions("keyword_label", _share(held, ones), word=stem * shown)
+        holds = np.isin(np.arange(len(yes)), stems.filter(pl.col("word") == stem)["row"].to_numpy())
+        yield from look.cautions("keyword_label", _share(look.words.corpus, holds, yes), word=stem * shown)
 
 
 def _learned(look: _Look, seed: int) -> Iterator[Caution]:
@@ -352,10 +358,7 @@ def _learned(look: _Look, seed: int) -> Iterator[Caution]:
 
     Doubts are those of confident learning (Northcutt et al. 2021).
     """
-    try:
-        from cleanlab.filter import find_label_issues
-    except ImportError as error:
-        raise MissingExtra("the search for doubtful labels", "compare") from error
+    cleanlab = library("cleanlab.filter", "the search for doubtful labels", "compare")
     ones, zeros = _classes(look.corpus, look.label)
     if not _enough(ones, zeros):
         return
@@ -378,10 +381,11 @@ def _learned(look: _Look, seed: int) -> Iterator[Caution]:
     if auc(targets, scores).value < _LIMITS["noise_auc"]:
         return
     both_scores, ranked = np.column_stack([1 - scores, scores]), "self_confidence"
-    doubted = find_label_issues(yes.astype(np.int64), both_scores, return_indices_ranked_by=ranked, n_jobs=1)
+    given = yes.astype(np.int64)
+    doubted = cleanlab.find_label_issues(given, both_scores, return_indices_ranked_by=ranked, n_jobs=1)
     own = np.where(yes, scores, 1 - scores)
     sure = [int(i) for i in doubted if own[i] < _LIMITS["noise_score"]]
-    yield from replace(look, corpus=known).share("label_noise", sure, len(known))
+    yield from replace(look, corpus=known).share("label_noise", sure)
 
 
 def _missing(look: _Look) -> Iterator[Caution]:
@@ -422,8 +426,7 @@ def _missing(look: _Look) -> Iterator[Caution]:
 
 def _classes(corpus: Corpus, label: str) -> tuple[BoolArray, BoolArray]:
     """Which texts are annotated 1 and which 0, (n,) each."""
-    targets = corpus.targets([label])[:, 0]
-    return gold(targets), ~gold(targets) & ~np.isnan(targets)
+    return classes(corpus.targets([label])[:, 0])
 
 
 def _enough(yes: BoolArray, no: BoolArray) -> bool:

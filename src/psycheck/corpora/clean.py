@@ -1,6 +1,5 @@
 """Clean, split into sentences or redact a whole corpus, and count what each step did."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,18 +14,15 @@ from psycheck.text.clean import PRESETS, STEPS, settle, split_sentences
 from psycheck.text.redact.find import find_personal, redact
 from psycheck.text.redact.lists import Found
 from psycheck.text.redact.recogniser import Recogniser
-from psycheck.text.word_lists import read_toml
+from psycheck.text.word_lists import patterns, read_toml
 
 REDACTION_IS_AN_AID = (
     "Redaction is an aid, not a guarantee: it misses names and places. "
     "A person must look at the texts before they are shared."
 )
 _FEWEST_TEXTS = 5
-_OWN = re.compile(r"(?<![\w'’])(?:i|i['’](?:m|ve|d|ll)|im|ive|me|my|mine|myself)(?!\w)", re.I)
-_LINK = re.compile(r"(?:https?://|www\.)\S+", re.I)
-_VARYING = re.compile(r"(?:https?://|www\.)\S+|[@#]\w+|\d+|\W+", re.I)
 _PROMOTION = read_toml("clean.toml")["promotion"]
-_NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_FORMS = patterns(_PROMOTION["patterns"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +129,13 @@ def personal_accounts(corpus: Corpus) -> list[bool]:
         if author is not None:
             rows[author].append(row)
     keep = [
-        not _phrases_in(text, "bot") and (_phrases_in(text, "phrases") < 2 or _OWN.search(text) is not None)
+        not _phrases_in(text, "bot")
+        and (_phrases_in(text, "phrases") < 2 or _FORMS["own"].search(text) is not None)
         for text in texts
     ]
     for author, mine in rows.items():
         own = [texts[row] for row in mine]
-        words = {part.lower() for part in _NAME_PARTS.findall(author)}
+        words = {part.lower() for part in _FORMS["name_parts"].findall(author)}
         personal = words.isdisjoint(_PROMOTION["accounts"]) and not any(
             _phrases_in(one, "bot") for one in own
         )
@@ -148,9 +145,7 @@ def personal_accounts(corpus: Corpus) -> list[bool]:
     return keep
 
 
-ACCOUNT_STEPS: Mapping[str, Callable[[Corpus], list[bool]]] = MappingProxyType(
-    {"personal": personal_accounts}
-)
+ACCOUNT_STEPS: Mapping[str, Callable[[Corpus], list[bool]]] = {"personal": personal_accounts}
 
 
 def _text_steps(corpus: Corpus, names: Sequence[str], counts: list[StepCount]) -> Corpus:
@@ -186,9 +181,9 @@ def _redactions(corpus: Corpus, found: Iterable[Sequence[Found]]) -> Redactions:
 def _impersonal(texts: Sequence[str]) -> bool:
     """Whether the texts of one account read like a shop's, a news desk's or a bot's."""
     promoting = sum(_phrases_in(text, "phrases") > 0 for text in texts)
-    linked = sum(_LINK.search(text) is not None for text in texts)
-    own = sum(_OWN.search(text) is not None for text in texts)
-    same = Counter(_VARYING.sub(" ", text.lower()).strip() for text in texts).most_common(1)[0][1]
+    linked = sum(_FORMS["link"].search(text) is not None for text in texts)
+    own = sum(_FORMS["own"].search(text) is not None for text in texts)
+    same = Counter(_FORMS["varying"].sub(" ", text.lower()).strip() for text in texts).most_common(1)[0][1]
     n = len(texts)
     return promoting >= n / 2 or (linked >= 0.8 * n and own <= 0.2 * n) or same > n / 2
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from psycheck.corpora.labels import looks_like_label, number_in, shown, words
+from psycheck.corpora.labels import first_prose, is_name, looks_like_label, number_in, words
 from psycheck.corpora.streams import bad_file
 from psycheck.corpora.tables import Table
 from psycheck.corpus import GROUP, LABEL
@@ -58,7 +58,8 @@ def assign(table: Table, columns: Columns) -> Roles:
     groups = [_find(table, column) for column in columns.groups]
     # A corpus that psycheck wrote marks its labels and groups in the column names.
     labels = labels or [_label(table, column) for column in table.columns if column.startswith(LABEL)]
-    groups = groups or [column for column in table.columns if _marked_group(table, column)]
+    marked = {column: cells for column, cells in table.columns.items() if column.startswith(GROUP)}
+    groups = groups or [c for c in marked if first_prose(map(str, marked[c]), LONGEST_GROUP) is None]
     taken = {*roles.values(), *groups, *(column for column, _ in labels)}
     notes: list[str] = []
     for role, (guess, holds) in _GUESSES.items():
@@ -84,7 +85,7 @@ def assign(table: Table, columns: Columns) -> Roles:
         held = [column for column, cells in table.columns.items() if _nested(cells)]
         several = [column for column in (*held, *table.unread) if column.casefold() in words()["label"]]
         notes += [f"Column '{c}' holds several values per row, so it is not a label." for c in several]
-        guessed = [column for column in table.columns if column not in taken and _is_label(table, column)]
+        guessed = [c for c in showable_names(table.columns) if c not in taken and _is_label(table, c)]
         labels = [(column, column) for column in guessed]
         listed = ", ".join(map(repr, guessed))
         notes.append(f"Guessed that the labels are {listed}." if labels else "No column looks like a label.")
@@ -95,11 +96,9 @@ def assign(table: Table, columns: Columns) -> Roles:
 def options_of(columns: Columns) -> str:
     """The options that name these columns, as they are typed."""
     named = {"--text": columns.text, "--id": columns.id, "--author": columns.author, "--time": columns.time}
-    named["--split-column"] = columns.split
-    pairs = [(option, name) for option, name in named.items() if name]
-    pairs += [("--label", label) for label in columns.labels]
-    pairs += [("--positive", value) for value in columns.positive]
-    pairs += [("--group", group) for group in columns.groups]
+    several = {"--label": columns.labels, "--positive": columns.positive, "--group": columns.groups}
+    pairs = [(option, name) for option, name in {**named, "--split-column": columns.split}.items() if name]
+    pairs += [(option, name) for option, names in several.items() for name in names]
     return " ".join(f"{option} {shlex.quote(name)}" for option, name in pairs)
 
 
@@ -138,7 +137,7 @@ def _find(table: Table, column: str) -> str:
 
 def showable_names(names: Iterable[str]) -> list[str]:
     """The names short enough to show: in a file without a header, the first text may be taken for a name."""
-    return [name for name in names if shown(name)]
+    return [name for name in names if is_name(name, 40, 4)]
 
 
 def _label(table: Table, label: str) -> tuple[str, str]:
@@ -149,11 +148,6 @@ def _label(table: Table, label: str) -> tuple[str, str]:
             raise BadInput(f"label '{label}' has no name", allowed=allowed)
         return _find(table, column), name
     return _find(table, label), label.removeprefix(LABEL) or label
-
-
-def _marked_group(table: Table, column: str) -> bool:
-    """Whether a column is marked as a group, with names short enough to be read."""
-    return column.startswith(GROUP) and all(len(str(cell)) <= LONGEST_GROUP for cell in table.columns[column])
 
 
 def _nested(cells: Sequence[object]) -> bool:
@@ -176,11 +170,11 @@ def _guess_text(table: Table, taken: set[str]) -> str:
     lengths = {name: _mean_length(cells) for name, cells in table.columns.items() if name in left}
     if not any(lengths.values()):
         what = "no column holds texts" + " other than those named for another role" * bool(taken)
-        raise bad_file(table.path, what, do="name the text column (--text)")
+        raise bad_file(table.path, what, do="name the text column (`text`)")
     longest = max(lengths, key=lambda column: lengths[column])
-    if not shown(longest):
+    if not showable_names([longest]):
         what = "no column is known to hold texts, and the first row may be data, not a header"
-        raise bad_file(table.path, what, do="add a header row, or name the text column (--text)")
+        raise bad_file(table.path, what, do="add a header row, or name the text column (`text`)")
     return longest
 
 
@@ -230,7 +224,7 @@ def _few(cells: Sequence[object]) -> bool:
     """Whether a column holds at most a few dozen different short values."""
     values = set(map(str, cells))
     some = len(values - {"", "None"}) > 0 and len(values) <= _MOST_GROUPS
-    return some and not _nested(cells) and all(map(shown, values))
+    return some and not _nested(cells) and first_prose(values) is None
 
 
 def _is_label(table: Table, column: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
 import polars as pl
@@ -23,9 +23,10 @@ from psycheck.corpora.vocabulary import (
     unknown_share,
 )
 from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, MissingExtra, nearest
+from psycheck.errors import BadInput, MissingExtra, library, nearest
 from psycheck.finding import Finding
 from psycheck.measures import distance
+from psycheck.measures.classification import firm, gold
 from psycheck.measures.clustered import FEWEST as CLUSTERS
 from psycheck.measures.distance import FEWEST, Figure, Sides
 from psycheck.model import FloatArray
@@ -65,9 +66,8 @@ class Comparing:
                 raise BadInput(f"there is no part '{part}' of a comparison", allowed=nearest(part, PARTS))
         for name, least in (("texts", 10), ("sample", 10), ("permutations", 0), ("repeats", 1), ("words", 0)):
             if getattr(self, name) < least:
-                raise BadInput(
-                    f"{name} {getattr(self, name)} is too few", allowed=f"{least} or more", where="compare"
-                )
+                what = f"{name} {getattr(self, name)} is too few"
+                raise BadInput(what, allowed=f"{least} or more", where="compare")
         if not 0 <= self.seed < 2**32:
             raise BadInput(f"seed {self.seed} cannot be used", allowed="0 to 4294967295", where="compare")
 
@@ -124,11 +124,9 @@ def compare(
     """
     how = how or Comparing()
     if len(corpora) < 2:
-        raise BadInput(
-            "cannot compare a single corpus",
-            allowed="two corpora or more, or the classes of one",
-            do="name a second corpus, or a label (--by)",
-        )
+        allowed = "two corpora or more, or the classes of one"
+        do = "name a second corpus, or a label (`by`)"
+        raise BadInput("cannot compare a single corpus", allowed=allowed, do=do)
     names = [corpus.name for corpus in corpora]
     for corpus in corpora:
         if names.count(corpus.name) > 1:
@@ -151,7 +149,9 @@ def compare(
     findings: list[Finding] = []
     for side in sides if "words" in how.parts else ():
         where = {"audit": AUDIT, "part": "profile", "corpus": side.whole.name}
-        findings += [_finding(name, figure, where, {}) for name, figure in profile(side.counted).items()]
+        units = {"units": len(np.unique(side.counted.units()))}
+        mine = profile(side.counted).items()
+        findings += [_finding(name, figure, where, units, CLUSTERS) for name, figure in mine]
     called, encode = encoder or ("tfidf", partial(tfidf_vectors, seed=how.seed))
     if {"vectors", "map"} & set(how.parts):
         vectors = encode([text for side in sides for text in side.encoded.texts])
@@ -189,7 +189,7 @@ def compare(
             notes.append(
                 f"{finding.where['first']} and {finding.where['second']}: of the words {by} them apart "
                 f"best, {finding.value:.0f} may not be shown: in fewer than {TEXTS} texts, or perhaps a name "
-                "or a handle (compare --show-texts shows them)"
+                "or a handle (compare can be set to show them)"
             )
     return Comparison(tuple(findings), tables, tuple(dict.fromkeys(notes)))
 
@@ -205,33 +205,33 @@ def classes_of(corpus: Corpus, by: Sequence[str]) -> list[Corpus]:
     """Cut a corpus into its classes by labels, or by one group column or "split".
 
     One label gives "NAME 1" and "NAME 0"; several give each combination that occurs ("depression", "anxiety",
-    "depression + anxiety", "none"). A text that is not annotated for each of them is left out and counted.
+    "depression + anxiety", "none"). A text that is not annotated for each of them, or with 0.5, is left out
+    and counted.
     """
     known = [*corpus.labels, *corpus.groups, *(["split"] if "split" in corpus.table.columns else [])]
     for name in by:
         if name not in known:
-            raise BadInput(
-                f"corpus '{corpus.name}' has no label or group '{name}'", allowed=nearest(name, known)
-            )
+            what = f"corpus '{corpus.name}' has no label or group '{name}'"
+            raise BadInput(what, allowed=nearest(name, known))
     if not by or (len(by) > 1 and not set(by) <= set(corpus.labels)):
         raise BadInput("cannot combine these classes", allowed="one or more labels, or one group column")
     if by[0] not in corpus.labels:
         column = "split" if by[0] not in corpus.groups else f"group:{by[0]}"
         marks = [None if value is None else f"{by[0]} {value}" for value in corpus.table[column].to_list()]
     else:
-        marks = [_class_name(row, by) for row in corpus.targets(by)]
+        marks = [_class_name(row, by) for row in firm(corpus.targets(by))]
     classes = sorted({mark for mark in marks if mark is not None}, reverse=len(by) == 1)
     if len(classes) < 2:
-        raise BadInput(
-            f"corpus '{corpus.name}' has one class of {', '.join(by)}",
-            allowed="two classes or more",
-            do="name another label (--by)",
-        )
-    missing = sum(mark is None for mark in marks)
+        what = f"corpus '{corpus.name}' has one class of {', '.join(by)}"
+        raise BadInput(what, allowed="two classes or more", do="name another label (`by`)")
+    left_out = {"not annotated": marks.count(None)}
+    if by[0] in corpus.labels:
+        missing = int(np.sum(np.isnan(corpus.targets(by)).any(axis=1)))
+        left_out = {"not annotated": missing, "undecided (0.5)": marks.count(None) - missing}
     out = []
     for name in classes:
         part = corpus.only(np.array([mark == name for mark in marks]))
-        out.append(replace(part, name=name, left_out={"not annotated": missing} if missing else {}))
+        out.append(replace(part, name=name, left_out={why: n for why, n in left_out.items() if n}))
     return out
 
 
@@ -239,8 +239,8 @@ def _class_name(row: FloatArray, by: Sequence[str]) -> str | None:
     if np.isnan(row).any():
         return None
     if len(by) == 1:
-        return f"{by[0]} {int(row[0] >= 0.5)}"
-    return " + ".join(name for name, value in zip(by, row, strict=True) if value >= 0.5) or "none"
+        return f"{by[0]} {int(gold(row)[0])}"
+    return " + ".join(compress(by, gold(row))) or "none"
 
 
 def tfidf_vectors(texts: Sequence[str], *, seed: int = 0) -> FloatArray:
@@ -269,16 +269,12 @@ def map_of(vectors: FloatArray, *, seed: int = 0) -> FloatArray:
     """
     if vectors.shape[1] < 2 or not np.ptp(vectors, axis=0).any():
         why = "the vectors have one dimension" if vectors.shape[1] < 2 else "all vectors are the same"
-        raise BadInput(
-            why, allowed="texts of several words", do="leave out --part map, or name another encoder"
-        )
-    try:
-        from openTSNE import TSNE
-    except ImportError as error:
-        raise MissingExtra("the t-SNE map", "compare") from error
+        do = "leave out the part 'map', or name another encoder"
+        raise BadInput(why, allowed="texts of several words", do=do)
+    tsne = library("openTSNE", "the t-SNE map", "compare").TSNE
     # Perplexity counts neighbours: more than a third of the texts would leave no neighbourhoods.
     near = max(2.0, min(PERPLEXITY, (len(vectors) - 1) / 3))
-    places = TSNE(perplexity=near, metric="euclidean", initialization="pca", random_state=seed).fit(vectors)
+    places = tsne(perplexity=near, metric="euclidean", initialization="pca", random_state=seed).fit(vectors)
     return np.asarray(places, dtype=np.float64)
 
 
@@ -293,8 +289,8 @@ def _words(pair: _Pair) -> Iterator[Finding]:
         yield _finding(f"jsd_{name}", figure, where, sizes)
         yield Finding(f"jsd_{name}_chance", chance, figure.n, where=where, counts=sizes)
         if size == 1:
-            yield _finding("unknown_in_second", unknown_share(ours, theirs, units[1]), where, sizes)
-            yield _finding("unknown_in_first", unknown_share(theirs, ours, units[0]), where, sizes)
+            yield _finding("unknown_in_second", unknown_share(ours, theirs, units[1]), where, sizes, CLUSTERS)
+            yield _finding("unknown_in_first", unknown_share(theirs, ours, units[0]), where, sizes, CLUSTERS)
             words, hidden = telling_words(ours, theirs, most=how.words, may_show=pair.may_show)
             yield from _word_findings("log_odds_z", words, hidden, where)
 
@@ -367,7 +363,7 @@ def _finding(
     interval = figure.interval
     if interval is None or not np.isnan(interval[0]):
         return Finding(measure, figure.value, figure.n, interval, where, counts)
-    units = [counts[side] for side in ("units_first", "units_second") if side in counts] or [figure.n]
+    units = [number for name, number in counts.items() if name.startswith("units")] or [figure.n]
     few = np.isnan(figure.value) or min(units) < fewest
     return Finding(
         measure, figure.value, figure.n, None, where, counts, flags=("too_few" if few else "no_spread",)

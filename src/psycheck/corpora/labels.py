@@ -18,6 +18,10 @@ _MOST_CLASSES = 100
 _MOST_LISTED = 10
 _LEVEL = re.compile(r"(?P<name>[^*]+)@(?P<level>\d+(?:\.\d+)?)")
 
+# The end of a sentence, a handle, an address, a quotation, or a line break.
+_PROSE = re.compile(r"[.!?…]['\"’”)]*(?:\s|$)|[@#\"“”\n\r]|://")
+_SHORT = 8
+
 Marks = list[float | None]
 
 
@@ -75,12 +79,12 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
     matched = frozenset(one for one, key in named.items() if key in keys)
     cells = table.columns[column]
     if name == EVERY:
-        if len(values) > _MOST_CLASSES or not all(shown(value.shown) for value in values):
+        # A text without a class is not annotated.
+        rows = [annotated[cell].key if cell in annotated else None for cell in cells]
+        if len(values) > _MOST_CLASSES or first_prose(value.shown for value in values) is not None:
             what = f"the column holds {len(values)} different values, or long ones, so they are not classes"
             allowed = f"at most {_MOST_CLASSES} short names"
             raise BadInput(what, where=f"{table.path}, column '{column}'", allowed=allowed)
-        # A text without a class is not annotated.
-        rows = [annotated[cell].key if cell in annotated else None for cell in cells]
         marks: dict[str, Marks] = {
             value.shown: [None if row is None else float(row == value.key) for row in rows]
             for value in values
@@ -90,7 +94,7 @@ def read_label(table: Table, column: str, name: str, positive: Sequence[str] = (
     ones = None if soft else {named[one] for one in matched} or None
     if level is not None:
         if odd := next((value for value in values if value.number is None), None):
-            what = f"the level is {shown(odd.shown) or 'a long text'}, not a number"
+            what = f"the level is {quoted(odd.shown)}, not a number"
             raise BadInput(what, where=table.where(odd.index, column), allowed="numbers, or nothing")
         ones = {value.key for value in values if (value.number or 0) >= level}
     if ones is not None and values:
@@ -127,9 +131,20 @@ def looks_like_label(cells: Sequence[object]) -> bool:
     return len(numbers - {None}) > 1
 
 
-def shown(text: str) -> str | None:
-    """A cell in quotes if it is short enough to be a name; None if it may be what a person wrote."""
-    return f"'{text}'" if len(text) <= 40 and len(text.split()) <= 4 else None
+def is_name(text: str, most: int = 20, most_words: int = 3) -> bool:
+    """Whether a value or a column name looks like a label; False if it may be what a person wrote."""
+    few = len(text) <= most and len(text.split()) <= most_words
+    return few and (len(text) <= _SHORT or not _PROSE.search(text))
+
+
+def quoted(value: str) -> str:
+    """A value of a table for a message: in quotes if it looks like a label, else only its length."""
+    return f"'{value}'" if is_name(value) else f"a value of {len(value):,} characters"
+
+
+def first_prose(values: Iterable[str | None], most: int = 40) -> int | None:
+    """The row of the first value that cannot be the name of a class, group or split; None if all can."""
+    return next((row for row, one in enumerate(values) if one and not is_name(one, most, 6)), None)
 
 
 def number_in(text: str) -> float | None:
@@ -194,7 +209,7 @@ def _by_key(values: Iterable[_Value]) -> list[_Value]:
 
 def _listed(values: Sequence[_Value]) -> str:
     """List some values, but none that is so long that it may be a person's text."""
-    names = [name for value in values if (name := shown(value.shown))]
+    names = [quoted(value.shown) for value in values if is_name(value.shown)]
     if not values:
         return "nothing"
     if not names or len(values) > _MOST_CLASSES:
@@ -213,14 +228,14 @@ def _by_meaning(
         return BadInput(what, where=where, allowed=allowed, do=do)
 
     in_range = "0 to 1, or nothing where a text is not annotated"
-    each = f"make each {{}}a label (--label '{column}={EVERY}')"
+    each = f"make each {{}}a label (`labels='{column}={EVERY}'`)"
     names = [value for value in values if value.number is None]
     if not names:
         for value in values:
             if value.number is not None and not 0 <= value.number <= 1:
-                do = f"name the value that means 1 (--positive {value.shown}), or {each.format('value ')}"
+                do = f"name the value that means 1 (`positive={value.shown}`), or {each.format('value ')}"
                 if all(one.key.isdecimal() for one in values):
-                    scale = f"(--label '{column}={name}@{value.shown}')"
+                    scale = f"(`labels='{column}={name}@{value.shown}'`)"
                     do = f"for an ordinal scale, name the lowest level that means 1 {scale}; otherwise {do}"
                 raise refused(f"label {value.shown} is out of range", do, in_range, value)
         # A note about "yes" and "no" as numbers; true and false need none.
@@ -229,20 +244,20 @@ def _by_meaning(
         return None, [f"Label '{name}': guessed that {' and '.join(meanings)}."] if meanings else []
     if any(value.number is not None and not value.is_word for value in values):
         odd = min(names, key=lambda value: value.index)
-        what = f"the label is {shown(odd.shown) or 'a long text'}, where other rows hold numbers"
-        do = "correct the cell, or name the values that mean 1 (--positive NAME)"
+        what = f"the label is {quoted(odd.shown)}, where other rows hold numbers"
+        do = "correct the cell, or name the values that mean 1 (`positive=NAME`)"
         raise refused(what, do, in_range, odd)
     if positive:
         few = values if len(values) <= _MOST_CLASSES else []
-        known = [value.shown for value in few if shown(value.shown)][:_MOST_LISTED]
+        known = [value.shown for value in few if is_name(value.shown)][:_MOST_LISTED]
         what = f"none of the positive values ({', '.join(positive)}) occurs in this column"
         raise refused(what, allowed=nearest(positive[0], known))
     if len(values) > 2:
         what = f"the column holds {len(values)} different names, so it is not one label: {_listed(values)}"
-        raise refused(what, f"{each.format('')}, or name those that mean 1 (--positive NAME)")
+        raise refused(what, f"{each.format('')}, or name those that mean 1 (`positive=NAME`)")
     one = _guess(values, name)
     if one is None:
-        raise refused(f"cannot tell which name means 1: {_listed(values)}", "name it (--positive NAME)")
+        raise refused(f"cannot tell which name means 1: {_listed(values)}", "name it (`positive=NAME`)")
     zero = values[1 - values.index(one)]
     note = f"Label '{name}': guessed that {_listed([one])} means 1 and {_listed([zero])} means 0."
     return {one.key}, [note]

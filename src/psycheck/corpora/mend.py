@@ -13,7 +13,7 @@ from psycheck.corpora.near import near_duplicates
 from psycheck.corpora.split import linked, split_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.measures.classification import gold
+from psycheck.measures.classification import classes
 
 SPLITS = ("train", "dev", "test")
 _BINS = 20
@@ -75,9 +75,8 @@ def split_anew(corpus: Corpus, shares: str, *, seed: int = 0) -> Corpus:
     parts = shares.split(":")
     if len(parts) != len(SPLITS) or not all(re.fullmatch(r"\d+(\.\d+)?", part) for part in parts):
         raise BadInput(f"'{shares}' is not a list of shares", allowed="train:dev:test, such as 6:2:2")
-    by = ("author",) if "author" in corpus.table else ()
     wanted = dict(zip(SPLITS, map(float, parts), strict=True))
-    return split_corpus(corpus, {name: share for name, share in wanted.items() if share}, by=by, seed=seed)
+    return split_corpus(corpus, {name: share for name, share in wanted.items() if share}, seed=seed)
 
 
 def annotated(corpus: Corpus, label: str) -> Corpus:
@@ -90,16 +89,13 @@ def even_lengths(corpus: Corpus, label: str, *, seed: int = 0) -> Corpus:
     """Drop texts until the classes of a label have the same proportions at each length.
 
     Texts are grouped into 20 bins of length; in each, surplus texts of one class are dropped at random. Texts
-    that are not annotated stay. Classes without a common length are an error.
+    that are not annotated, or with 0.5, stay. Classes without a common length are an error.
     """
-    target = corpus.targets([label])[:, 0]
-    known = ~np.isnan(target)
-    ones = known & gold(target)
-    zeros = known & ~ones
+    ones, zeros = classes(corpus.targets([label])[:, 0])
     if not ones.any() or not zeros.any():
         raise BadInput(f"corpus '{corpus.name}' has one class of {label}", allowed="two classes")
     words = corpus.table["text"].str.count_matches(r"\w+").to_numpy()
-    edges = np.unique(np.quantile(words[known], np.linspace(0, 1, _BINS + 1)[1:-1]))
+    edges = np.unique(np.quantile(words[ones | zeros], np.linspace(0, 1, _BINS + 1)[1:-1]))
     place = np.searchsorted(edges, words, side="right")
     ratio = ones.sum() / zeros.sum()
     random = np.random.default_rng(seed)
@@ -110,12 +106,9 @@ def even_lengths(corpus: Corpus, label: str, *, seed: int = 0) -> Corpus:
         for rows, wanted in ((first, round(pairs * ratio)), (second, round(pairs))):
             keep[random.permutation(rows)[wanted:]] = False
     if not (keep & ones).any() or not (keep & zeros).any():
-        raise BadInput(
-            f"the classes of {label} cannot be balanced by length: their lengths do not overlap",
-            where=corpus.name,
-            allowed="classes with texts of similar length",
-            do="remove a word that only one class has (--without-word), or add texts of similar length",
-        )
+        what = f"the classes of {label} cannot be balanced by length: their lengths do not overlap"
+        do = "remove a word that only one class has (`without_word`), or add texts of similar length"
+        raise BadInput(what, where=corpus.name, allowed="classes with texts of similar length", do=do)
     return corpus.only(keep, f"too many of one class of {label} for their length")
 
 

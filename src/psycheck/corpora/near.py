@@ -10,7 +10,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.errors import MissingExtra
+from psycheck.errors import library
 from psycheck.model import IntArray
 from psycheck.text.words import shingles, shingles_of, words_of
 
@@ -84,14 +84,11 @@ def _holder(text: Callable[[int], str]) -> Callable[[int], set[str]]:
 
 def _band_keys(sets: Iterator[set[str]], seed: int) -> Keys:
     """The MinHash of each set, the rows of each band mixed into one number, (n, bands)."""
-    try:
-        from rensa import RMinHash
-    except ImportError as error:
-        raise MissingExtra("the search for near-duplicates", "compare") from error
+    min_hash = library("rensa", "the search for near-duplicates", "compare").RMinHash
     parts = [np.zeros((0, BANDS), dtype=np.uint64)]
     left = map(list, sets)
     while piece := _piece(left):
-        digests = np.array(RMinHash.digests_from_token_sets(piece, BANDS * ROWS, seed), dtype=np.uint64)
+        digests = np.array(min_hash.digests_from_token_sets(piece, BANDS * ROWS, seed), dtype=np.uint64)
         keys = np.zeros((len(piece), BANDS), dtype=np.uint64)
         for row in range(ROWS):
             # An odd multiplier mixes the rows; a rare collision costs one exact comparison.

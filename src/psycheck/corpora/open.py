@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
 
-from psycheck.corpora.columns import Columns, as_typed, options_of
+from psycheck.corpora.columns import Columns, as_typed
 from psycheck.corpora.known.open import known_corpora, known_name, open_known
 from psycheck.corpora.labels import name_and_level
 from psycheck.corpora.read import read_corpus
@@ -97,14 +97,11 @@ def open_corpus(
     if not demo and known is None:
         corpus = read_corpus(plan.path, plan.columns, name=plan.name, split=plan.split, format=plan.format)
         return replace(corpus, called=as_typed(plan.path, plan.columns, plan.split))
-    if options := options_of(replace(plan.columns, labels=())):
+    if roles := [role for role, name in asdict(replace(plan.columns, labels=())).items() if name]:
         title = "a demo corpus" if known is None else known_corpora()[known[0]].title
-        raise BadInput(
-            f"{title} takes no {options}: its columns are known",
-            where=plan.path,
-            allowed="--split NAME, --label NAME to take one of its labels",
-            do="leave them out",
-        )
+        what = f"{title} takes no {', '.join(f'`columns.{role}`' for role in roles)}: its columns are known"
+        allowed = "one of its splits; `labels=NAME` to take one of its labels"
+        raise BadInput(what, where=plan.path, allowed=allowed, do="leave them out")
     if known is None:
         corpus = open_demo(plan.path.removeprefix("demo:"), plan.split)
     else:

@@ -11,7 +11,7 @@ from typing import Any
 
 from psycheck.corpora.arrow import table_of
 from psycheck.corpora.columns import LONGEST_GROUP, Columns, Roles, assign, showable_names, split_name
-from psycheck.corpora.labels import EVERY, read_label, shown
+from psycheck.corpora.labels import EVERY, first_prose, quoted, read_label
 from psycheck.corpora.streams import bad_file
 from psycheck.corpora.tables import Table, read_table, stem
 from psycheck.corpus import GROUP, Corpus
@@ -23,7 +23,7 @@ EMPTY = "empty text"
 _GUESS_ALL = Columns()
 _MOST_SPLITS = 50
 _MOST_NAMED = 20
-_OTHER_IDS = "correct it, name another id column (--id COLUMN), or number the rows (--id none)"
+_OTHER_IDS = "correct it, name another id column (`id=COLUMN`), or number the rows (`id=none`)"
 
 
 def read_corpus(
@@ -44,24 +44,28 @@ def read_corpus(
     roles = assign(table, columns)
     labels, label_notes = _labels(table, roles, columns.positive)
     splits, split_notes = _splits(table, roles.plain.get("split"))
+    ids = _ids(table, roles.id)
     corpus = Corpus.of(
         name or stem(table.path),
         _texts(table, roles.text),
-        ids=_ids(table, roles.id),
+        ids=ids,
         labels=labels,
         author=_cells(table, roles.plain.get("author")),
         time=_cells(table, roles.plain.get("time")),
         split=splits,
         groups={group.removeprefix(GROUP) or group: _groups(table, group) for group in roles.groups},
     )
+    hidden = sum(map(str.__ne__, corpus.ids, ids or corpus.ids))
+    shown_as = "may be what people wrote: shown as digests ('id-…')."
+    id_notes = [f"{counted(hidden, 'id')} in column '{roles.id}' {shown_as}"] if hidden else []
     if split is not None:
         corpus = corpus.part(split_name(split))
     corpus = without_blank(corpus)
     if not len(corpus):
         what = "every text is empty"
-        do = "name another text column (--text)"
+        do = "name another text column (`text`)"
         raise BadInput(what, where=f"{table.path}, column '{roles.text}'", do=do)
-    return replace(corpus, notes=(*table.notes, *roles.notes, *label_notes, *split_notes))
+    return replace(corpus, notes=(*table.notes, *roles.notes, *id_notes, *label_notes, *split_notes))
 
 
 def without_blank(corpus: Corpus) -> Corpus:
@@ -85,7 +89,7 @@ def unread_note(columns: Sequence[str]) -> str:
     verb = "is" if len(columns) == 1 else "are"
     return (
         f"{counted(len(columns), 'column')} of the file {verb} not read, and not written: {', '.join(names)}"
-        " (keep a column with --label or --group)"
+        " (keep a column with `labels` or `groups`)"
     )
 
 
@@ -99,7 +103,7 @@ def _texts(table: Table, column: str) -> list[str]:
     for index, cell in enumerate(table.columns[column]):
         if cell is not None and not isinstance(cell, str):
             what = f"the text column holds a value of type {type(cell).__name__}, not a string"
-            raise _refused(what, table, index, column, "name the text column (--text)")
+            raise _refused(what, table, index, column, "name the text column (`text`)")
         out.append(cell or "")
     return out
 
@@ -115,8 +119,7 @@ def _ids(table: Table, column: str | None) -> list[str] | None:
             rows = [
                 table.where(row).removeprefix(str(table.path)).lstrip(", /") for row in (first[cell], index)
             ]
-            name = shown(cell) or f"of {len(cell)} characters"
-            what = f"id {name} occurs twice: in {' and in '.join(rows)}"
+            what = f"id {quoted(cell).removeprefix('a value ')} occurs twice: in {' and in '.join(rows)}"
         raise _refused(what, table, index, column or "", _OTHER_IDS, "one id per text")
     return None if column is None else list(first)
 
@@ -131,7 +134,7 @@ def _labels(
     for column, name in roles.labels:
         read = read_label(table, column, name, positive)
         if twice := [label for label in read.marks if label in out]:
-            do = "rename the other label" if name == EVERY else "rename one of them (--label COLUMN=NAME)"
+            do = "rename the other label" if name == EVERY else "rename one of them (`labels=COLUMN=NAME`)"
             raise bad_file(table.path, f"two labels are called '{twice[0]}'", do=do)
         out |= read.marks
         notes.extend(read.notes)
@@ -139,7 +142,7 @@ def _labels(
         held.append(f"column '{column}' holds {read.holds}")
     if unused:
         what = f"positive value not found in any label column: {', '.join(map(repr, sorted(unused)))}"
-        do = "write values as in the file (--positive); a plan file can set them for each corpus"
+        do = "write values as in the file (`positive`); a plan file can set them for each corpus"
         raise bad_file(table.path, what, do=do, allowed="; ".join(held) or "a corpus with a label column")
     return out, notes
 
@@ -150,7 +153,7 @@ def _splits(table: Table, column: str | None) -> tuple[list[str | None] | None, 
     if cells is None:
         return None, []
     found = sorted({cell for cell in cells if cell is not None})
-    if len(found) > _MOST_SPLITS or not all(map(shown, found)):
+    if len(found) > _MOST_SPLITS or first_prose(cells) is not None:
         what = f"the split column holds {len(found)} different values, or long ones"
         allowed = f"at most {_MOST_SPLITS} short names, such as train, dev and test"
         raise BadInput(what, where=f"{table.path}, column '{column}'", allowed=allowed)
@@ -161,10 +164,9 @@ def _splits(table: Table, column: str | None) -> tuple[list[str | None] | None, 
 
 def _groups(table: Table, column: str) -> list[str | None]:
     cells = _cells(table, column) or []
-    for index, cell in enumerate(cells):
-        if cell is not None and len(cell) > LONGEST_GROUP:
-            what = f"the group name is longer than {LONGEST_GROUP} characters"
-            raise _refused(what, table, index, column, "name a group column with short names")
+    if (index := first_prose(cells, LONGEST_GROUP)) is not None:
+        what = f"the group is {quoted(cells[index] or '')}, which does not look like a name"
+        raise _refused(what, table, index, column, "name a group column with short names")
     return cells
 
 

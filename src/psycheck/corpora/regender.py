@@ -48,11 +48,8 @@ def regendered(corpus: Corpus, to: str = "swapped", scope: Scope = PRONOUNS_ONLY
     texts, ids = corpus.texts, corpus.ids
     # The ids of counterparts would repeat those of a corpus that has them already.
     if to == "augmented" and (held := len({one + SWAPPED for one in ids}.intersection(ids))):
-        raise BadInput(
-            f"corpus '{corpus.name}' already has swapped counterparts: {counted(held, 'id')} + '{SWAPPED}'",
-            allowed="a corpus that is not augmented",
-            do="augment the original corpus",
-        )
+        what = f"corpus '{corpus.name}' already has swapped counterparts: {counted(held, 'id')} + '{SWAPPED}'"
+        raise BadInput(what, allowed="a corpus that is not augmented", do="augment the original corpus")
     edits: dict[int, str] = {}
     undecided: list[int] = []
     emptied: list[int] = []
@@ -65,10 +62,8 @@ def regendered(corpus: Corpus, to: str = "swapped", scope: Scope = PRONOUNS_ONLY
         elif edited.text != text:
             edits[row] = edited.text
     if emptied and len(emptied) == len(texts):
-        raise BadInput(
-            f"no text of corpus '{corpus.name}' is left without its gendered words",
-            allowed="texts with other words",
-        )
+        what = f"no text of corpus '{corpus.name}' is left without its gendered words"
+        raise BadInput(what, allowed="texts with other words")
     if to == "augmented":
         done = replace(corpus, table=pl.concat([corpus.table, counterparts(corpus.table, edits)]))
         if emptied:

@@ -22,22 +22,22 @@ def split_corpus(
     corpus: Corpus,
     shares: Mapping[str, float],
     *,
-    by: Sequence[str] = (AUTHOR,),
+    by: Sequence[str] | None = None,
     stratify: Sequence[str] | None = None,
     seed: int = 0,
 ) -> Corpus:
     """Give every text a split; `shares` are the relative sizes ({"train": 5, "dev": 1, "test": 4}).
 
-    `by` names what no two splits may share: "author", or the name of a group. Texts linked by any of them
-    form a unit; a text without a known author or group is a unit of its own. Units are assigned so that the
-    labels of `stratify` (None: all) keep their shares, whatever the order of the texts. With "time" in `by`
-    the splits follow each other in time, in the order of `shares`: a unit goes where most of its texts are,
-    and its other texts have no split.
+    `by` names what no two splits may share: "author", or the name of a group; None is "author" where there is
+    one. Texts linked by any of them form a unit; a text without a known author or group is a unit of its own.
+    Units are assigned so that the labels of `stratify` (None: all) keep their shares, whatever the order of
+    the texts. With "time" in `by` the splits follow each other in time, in the order of `shares`: a unit goes
+    where most of its texts are, and its other texts have no split.
     """
     if len(shares) < 2 or not all(0 < share < math.inf for share in shares.values()):
-        raise BadInput(
-            "the shares of the splits are not usable", allowed="two splits or more, each with a share above 0"
-        )
+        allowed = "two splits or more, each with a share above 0"
+        raise BadInput("the shares of the splits are not usable", allowed=allowed)
+    by = [AUTHOR] * (AUTHOR in corpus.table) if by is None else by
     names, total = list(shares), sum(shares.values())
     part = np.array([share / total for share in shares.values()])
     units = _units(corpus, [name for name in by if name != TIME])
@@ -67,11 +67,8 @@ def _units(corpus: Corpus, by: Sequence[str]) -> IntArray:
         column = AUTHOR if name == AUTHOR else GROUP + name
         if column not in corpus.table.columns:
             known = [*corpus.groups, *(one for one in (AUTHOR, TIME) if one in corpus.table.columns)]
-            raise BadInput(
-                f"corpus '{corpus.name}' cannot be split by '{name}'",
-                allowed=nearest(name, known),
-                do="name the column (--author or --group)",
-            )
+            what = f"corpus '{corpus.name}' cannot be split by '{name}'"
+            raise BadInput(what, allowed=nearest(name, known), do="name the column (`author` or `groups`)")
         first: dict[str, int] = {}
         for i, member in enumerate(corpus.strings(column)):
             if member is not None:
@@ -109,11 +106,8 @@ def _assigned(units: IntArray, marks: FloatArray, part: FloatArray, order: Seque
 def _in_time(corpus: Corpus, units: IntArray, part: FloatArray) -> IntArray:
     """The split of each text by time, (n,); -1 where a text lies outside the time of its unit's split."""
     if TIME not in corpus.table.columns or corpus.table[TIME].null_count():
-        raise BadInput(
-            f"corpus '{corpus.name}' cannot be split by time",
-            allowed="a time for every text",
-            do="name the column (--time)",
-        )
+        what = f"corpus '{corpus.name}' cannot be split by time"
+        raise BadInput(what, allowed="a time for every text", do="name the column (`time`)")
     times = corpus.table[TIME].to_list()
     order = sorted(range(len(times)), key=lambda i: (times[i], corpus.ids[i]))
     window = np.zeros(len(times), dtype=np.int64)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from zstandard import ZstdDecompressor, ZstdError
 
-from psycheck.errors import BadInput
+from psycheck.errors import BadInput, check_piece
 
 LONGEST = 64 * 2**20
 """The longest row that is read, in bytes."""
@@ -22,6 +22,7 @@ _OBJECT_PER_LINE = 'one JSON object per line, such as {"text": "…", "label": 1
 DAMAGED = (gzip.BadGzipFile, zlib.error, ZstdError)
 
 _CHUNK = 256 * 1024
+_ROW = 200  # bytes of memory that a row takes beside its cells
 # A zstd block of 4 bytes can expand to 128 KiB: this much input gives 16 MiB at most.
 _ZSTD_INPUT = 512
 MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
@@ -179,8 +180,10 @@ def _chunks(path: Path) -> Iterator[bytes]:
             if first.lstrip()[:9].lower().startswith(_MARKUP):
                 do = "download the data file itself"
                 raise bad_file(path, "this is a web page or an XML file", do=do)
-            yield first
-            yield from chunks
+            size = 0
+            for chunk in chain([first], chunks):
+                size += len(chunk) + _ROW * chunk.count(b"\n")
+                yield check_piece(chunk, size, str(path))
     except EOFError:
         raise bad_file(path, "the compressed file is truncated", do="copy it again") from None
     except DAMAGED as error:

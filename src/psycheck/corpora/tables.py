@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from psycheck.corpora.streams import COMPRESSIONS, LONGEST, Lines, bad_file, json_values, place
-from psycheck.errors import BadInput, counted, nearest, neighbours
+from psycheck.errors import BadInput, check_columns, counted, nearest, neighbours
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 NAMES = ("csv", "dataset", "jsonl", "parquet", "tsv")
-_MOST_COLUMNS = 4_000
 _HOLDS_TEXTS = "name a file that holds texts"
 
 
@@ -93,7 +92,7 @@ def _format_of(path: Path, format: str | None) -> str:
     suffix = _uncompressed(path).suffix.lower()
     kind = format or FORMATS.get(suffix)
     if kind is None:
-        what, do = f"files that end in '{suffix or path.name}' are", "name its format (--format)"
+        what, do = f"files that end in '{suffix or path.name}' are", "name its format (`format`)"
         if suffix == ".json":
             what, do = "JSON files are", "write one JSON object per line and name it .jsonl"
         allowed = "CSV, TSV, JSON lines (.jsonl, .ndjson; each also .gz or .zst), Parquet, a saved dataset"
@@ -173,11 +172,13 @@ def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
 
 def _header(row: list[str], lines: Lines) -> list[str]:
     """The column names; a column without one is named after its position."""
+    check_columns(len(row), str(lines.path))
     names = [name.strip() or f"column_{i}" for i, name in enumerate(row, start=1)]
     if row[0].lstrip().startswith(("{", "[")):
         what = "this looks like JSON, not like CSV or TSV"
         raise bad_file(lines.path, what, do="name it .jsonl")
-    if any(map(_like_text, names)) and any(map(_like_number, names)):
+    numbers = [name for name in names if name.replace(".", "", 1).removeprefix("-").isdigit()]
+    if numbers and any(map(_like_text, names)):
         what = "the first row looks like data, not like a header"
         raise BadInput(what, where=lines.where(), do="add a header row")
     if len(names) == 1 and not _like_text(names[0]):
@@ -190,7 +191,6 @@ def _header(row: list[str], lines: Lines) -> list[str]:
         if name in names[:i]:
             what = f"column name '{name}'" if not _like_text(name) else "a column name"
             raise BadInput(f"{what} occurs twice in the header", where=lines.where(), do="rename one of them")
-    _bound_columns(len(names), lines)
     return names
 
 
@@ -202,20 +202,11 @@ def _read_json_lines(lines: Lines) -> Table:
         rows.append(row)
         starts.append(lines.line)
         names.update(dict.fromkeys(row))
-        _bound_columns(len(names), lines)
+        check_columns(len(names), lines.where())
     if not rows:
         raise bad_file(lines.path, "the file is empty", do=_HOLDS_TEXTS)
     return Table(lines.path, {name: [row.get(name) for row in rows] for name in names}, starts)
 
 
-def _bound_columns(count: int, lines: Lines) -> None:
-    if count > _MOST_COLUMNS:
-        raise BadInput(f"there are more than {_MOST_COLUMNS:,} columns", where=lines.where())
-
-
 def _like_text(name: str) -> bool:
     return len(name) > 40 or len(name.split()) > 5
-
-
-def _like_number(name: str) -> bool:
-    return name.replace(".", "", 1).removeprefix("-").isdigit()

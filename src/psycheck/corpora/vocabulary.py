@@ -18,8 +18,9 @@ from scipy.sparse import csc_array, csr_array, vstack
 from psycheck.corpus import Corpus
 from psycheck.measures import distance
 from psycheck.measures.classification import BoolArray
+from psycheck.measures.clustered import Clusters, mean_interval, median_interval, skewed_interval
 from psycheck.measures.distance import Figure, Sides
-from psycheck.measures.intervals import UNKNOWN, Interval, median_interval
+from psycheck.measures.intervals import UNKNOWN
 from psycheck.model import FloatArray, IntArray
 from psycheck.text.clean import expand_contractions
 from psycheck.text.redact.lists import FIRST_NAMES, PLACE_NAMES, everyday
@@ -147,13 +148,15 @@ def profile(corpus: Corpus) -> dict[str, Figure]:
     shares = np.array(
         [len(set(every[at : at + CHUNK])) / CHUNK for at in range(0, len(every) - CHUNK + 1, CHUNK)]
     )
-    mean = float(lengths.mean())
+    mean, units = float(lengths.mean()), Clusters.of(corpus.units())
+    # Stretches of one author are alike, and which of them are is not known.
+    spread = mean_interval(shares, Clusters.single(len(shares))) if units.whole else UNKNOWN
     return {
-        "words_mean": Figure(mean, _around(lengths, corpus.units()), n),
-        "words_median": Figure(float(np.median(lengths)), median_interval(lengths), n),
+        "words_mean": Figure(mean, mean_interval(lengths, units, low=0.0), n),
+        "words_median": Figure(float(np.median(lengths)), median_interval(lengths, units), n),
         "words": Figure(float(lengths.sum()), None, n),
         "distinct_words": Figure(float(len(set(every))), None, n),
-        "variety": Figure(float(shares.mean()) if len(shares) else math.nan, _around(shares), len(shares)),
+        "variety": Figure(float(shares.mean()) if len(shares) else math.nan, spread, len(shares)),
     }
 
 
@@ -165,12 +168,9 @@ def unknown_share(known: Counted, read: Counted, units: IntArray | None = None) 
     alien = np.asarray(read.table @ strange.astype(np.float64)).ravel()
     if not words.sum():
         return Figure(math.nan, None, n)
-    value = float(alien.sum() / words.sum())
-
-    def kept(keep: BoolArray) -> float:
-        return float(alien[keep].sum() / max(words[keep].sum(), 1.0))
-
-    return Figure(value, distance.jackknife(value, kept, Sides.of(n, 0, units), high=1.0), n)
+    value, clusters = float(alien.sum() / words.sum()), Clusters.of(np.arange(n) if units is None else units)
+    low, high = skewed_interval(value, (alien - value * words) / words.sum(), clusters)
+    return Figure(value, (low if math.isnan(low) else max(low, 0.0), min(high, 1.0)), n)
 
 
 def telling_words(
@@ -218,14 +218,6 @@ def shown(
             else:
                 hidden += seen < most
     return out, hidden
-
-
-def _around(values: FloatArray, units: IntArray | None = None) -> Interval:
-    """The interval of a mean; NaN below 5 units, and where all values are the same."""
-    if not len(values):
-        return UNKNOWN
-    side = Sides.of(len(values), 0, units)
-    return distance.jackknife(float(values.mean()), lambda keep: float(values[keep].mean()), side)
 
 
 @dataclass(frozen=True, slots=True)

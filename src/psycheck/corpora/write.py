@@ -8,10 +8,12 @@ import polars as pl
 from zstandard import ZstdCompressor
 
 from psycheck.corpora.columns import LONGEST_GROUP, Columns, assign
+from psycheck.corpora.labels import first_prose
 from psycheck.corpora.streams import bad_file
 from psycheck.corpora.tables import Table
 from psycheck.corpus import GROUP, LABEL, PLAIN, Corpus
-from psycheck.errors import BadInput, StoreFailure, refusal
+from psycheck.errors import BadInput
+from psycheck.files.write import writing, written
 
 WRITTEN = (".csv", ".jsonl", ".jsonl.zst", ".parquet")
 
@@ -24,23 +26,16 @@ def write_corpus(corpus: Corpus, path: str | Path) -> Columns:
     columns name them. Only a group with names of more than 80 characters is not read back.
     """
     path = Path(path)
+    with writing(path), written(path) as part:
+        return write_into(part, corpus, path)
+
+
+def write_into(part: Path, corpus: Corpus, path: Path) -> Columns:
+    """Write a corpus in the format of `path` into the file that will become it."""
     kind = refuse_kind(path)
     table, columns = _named(corpus)
     _refuse_unreadable(table, path)
-    part = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            _write(table, part, kind)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-    except (OSError, pl.exceptions.ComputeError) as error:
-        raise StoreFailure(
-            f"the corpus cannot be written ({refusal(error)})",
-            where=str(path),
-            allowed="a folder with free space that you may write to",
-        ) from error
+    _write(table, part, kind)
     return columns
 
 
@@ -81,7 +76,7 @@ def _named(corpus: Corpus) -> tuple[pl.DataFrame, Columns]:
     """
     table = corpus.table.select("id", "text", pl.exclude("id", "text"))
     # A group with longer names is written, but not read back.
-    short = [n for n in corpus.groups if not (table[GROUP + n].str.len_chars() > LONGEST_GROUP).any()]
+    short = [name for name in corpus.groups if first_prose(table[GROUP + name], LONGEST_GROUP) is None]
     author, time, split = (role if role in table.columns else None for role in PLAIN)
 
     def columns(label: str, group: str) -> Columns:

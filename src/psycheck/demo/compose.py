@@ -95,7 +95,10 @@ def _tweet(draft: Draft, author: Author, kind: str) -> str:
         text += ". " + draft.say(["{worry_tweet}", "{worry}"])
     if len(text.split()) < WORDS["tweets"][0] or rng.random() < 0.25:
         text += pick(rng, (". ", ", ", " ... ")) + draft.say(parts["close"])
-    text = _abbreviate(re.sub(r"([!?])[.,]", r"\1", text), rng, style["short"])
+    text = re.sub(r"([!?])[.,]", r"\1", text)
+    for long, short in bank("grammar")["abbreviate"].items():
+        if re.search(rf"\b{long}\b", text) and rng.random() < style["short"]:
+            text = re.sub(rf"\b{long}\b", pick(rng, short), text)
     if rng.random() < style["stretch"]:
         text = _stretch(text, rng)
     if rng.random() < style["lower"]:
@@ -113,13 +116,6 @@ def _tweet(draft: Draft, author: Author, kind: str) -> str:
         text += " " + draft.fill(pick(rng, tags))
     if rng.random() < 0.1 and "@user" not in text:
         text = "@user " + text
-    return text
-
-
-def _abbreviate(text: str, rng: Random, share: float) -> str:
-    for long, short in bank("grammar")["abbreviate"].items():
-        if re.search(rf"\b{long}\b", text) and rng.random() < share:
-            text = re.sub(rf"\b{long}\b", pick(rng, short), text)
     return text
 
 

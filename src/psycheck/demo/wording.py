@@ -9,6 +9,8 @@ from importlib.resources import files
 from random import Random
 from typing import Any
 
+from psycheck.text.agreement import third_person
+
 # Predicates that cannot stand after "no longer" or "does anyone else" without turning their sense around.
 _TURNED = re.compile(r"n't\*|\bno\b|\bnothing\b|\blost\b|\bwithout me\b")
 _UNSHARED = re.compile(r"\bbe\*|\b(I|me|my|myself)\b")
@@ -17,13 +19,6 @@ _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = re.compile(r"\{(\w+)\}")
 _ARTICLE = re.compile(r"\b([Aa]) ([aeiou](?!ne\b))")
 _STAR = re.compile(r"([A-Za-z']+)\*")
-
-# The slots that tell of a symptom, besides the clauses of its predicates.
-_FORMS = frozenset(
-    ("name", "noun", "noun_third", "noun_bare", "tweet", "forum", "spoken", "clinical", "absent", "denied")
-)
-# The slots of an everyday topic, by the lists that they are taken from.
-_EVERYDAY = {"goods": ["good"], "bads": ["bad"], "goods_or_bads": ["bad", "good"], "says": ["spoken"]}
 
 
 @cache
@@ -61,14 +56,11 @@ def _form(verb: str, form: str) -> str:
         return verb
     if verb in grammar[form]:
         return str(grammar[form][verb])
-    ends_in_y = verb.endswith("y") and verb[-2] not in "aeiou"
     if form == "third":
-        if ends_in_y:
-            return verb[:-1] + "ies"
-        return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "o")) else "s")
-    if form == "past":
-        return verb[:-1] + "ied" if ends_in_y else verb + ("d" if verb.endswith("e") else "ed")
-    return verb
+        return third_person(verb)
+    if form == "past" and verb.endswith("y") and verb[-2] not in "aeiou":
+        return verb[:-1] + "ied"
+    return verb + ("d" if verb.endswith("e") else "ed") if form == "past" else verb
 
 
 def retell(phrase: str, gender: str) -> str:
@@ -130,16 +122,16 @@ class Draft:
         return value
 
     def _raw(self, name: str) -> str:
-        everyday, clauses = bank("everyday"), bank("grammar")["clauses"]
+        everyday, clauses, slots = bank("everyday"), bank("grammar")["clauses"], bank("grammar")["slots"]
         if name.startswith("worry"):
             worries = bank("anxiety")
             if name in clauses:
                 return self._clause(name, worries["verb"])
             return self.one_of(worries[name.removeprefix("worry_")])
-        if name in _FORMS or name in clauses:
+        if name in slots["symptom"] or name in clauses:
             return self._symptom(name)
-        if name in _EVERYDAY:
-            return self.one_of([one for part in _EVERYDAY[name] for one in everyday[self.topic][part]])
+        if lists := slots["everyday"].get(name):
+            return self.one_of([one for part in lists for one in everyday[self.topic][part]])
         if name == "hypers":
             return self.one_of(everyday["hyperbole"][self.fixed.get("register", "bad")])
         return self.one_of(self.parts[name] if name in self.parts else bank("slots")[name])

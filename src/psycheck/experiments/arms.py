@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import numpy as np
 import polars as pl
 
 from psycheck.audits.behaviour import Behaviour
@@ -23,6 +22,7 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.experiments.rows import PLAIN, RATE, ArmResult, Scored
 from psycheck.finding import Finding
+from psycheck.measures.classification import firm
 from psycheck.model import FloatArray, Judgement, Model, Windowed
 from psycheck.models.open import open_model
 from psycheck.report.studies.improve import TRAINED_ON
@@ -121,7 +121,7 @@ def setting_of(
     if label not in parts.labels:
         raise BadInput(
             f"suite '{suites[0].name}' tests '{label}'; the model learns {', '.join(parts.labels)}",
-            do=f"rename the column: --label COLUMN={label}",
+            do=f"rename the column: `labels=COLUMN={label}`",
         )
     names = [corpus.name, *(one.name for one in others)]
     if len(set(names)) < len(names):
@@ -134,7 +134,7 @@ def setting_of(
     author = [authors[text] for text in parts.dev.texts]
     dev = Corpus.of(f"{corpus.name} dev", parts.dev.texts, labels=marks, author=author)
     kept = (out, store or out / "scores.sqlite", progress, say)
-    return Setting(audit, corpus, label, parts, tests, dev, sample(dev, texts, seed=0), tuple(suites), *kept)
+    return Setting(audit, corpus, label, parts, tests, dev, dev.sample(texts), tuple(suites), *kept)
 
 
 def sentence_arms(
@@ -164,8 +164,8 @@ def sentence_arms(
         side, mark = ("presence", 1) if sides.pop() else ("absence", 0)
         notes = [
             f"seed {recipe.seed}: all checks to learn from are about {side}, so only texts annotated {mark} "
-            "get a sentence: the model may learn that any sentence at the end means that class (improve "
-            "--which all gives both classes sentences)"
+            "get a sentence: the model may learn that any sentence at the end means that class (learning "
+            "from all checks gives both classes sentences)"
         ]
         setting.say(notes[0])
     results = [replace(plain, checks=ids, notes=tuple(notes))]
@@ -234,7 +234,7 @@ def run_arm(
             label=label,
             seed=seed,
             threshold=threshold,
-            targets=test.targets([label])[:, 0],
+            targets=firm(test.targets([label])[:, 0]),
             scores=scores,
             units=test.units(),
         )
@@ -260,17 +260,6 @@ def seeded(recipe: Recipe, seeds: int) -> list[Recipe]:
     if seeds < 1:
         raise BadInput(f"seeds = {seeds}", allowed="1 or more")
     return [replace(recipe, seed=recipe.seed + number) for number in range(seeds)]
-
-
-def described(corpora: Sequence[Corpus], suites: Sequence[Suite]) -> dict[str, Any]:
-    """The corpora and suites of a plan."""
-    return {
-        "corpora": [
-            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
-            for c in corpora
-        ],
-        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in suites],
-    }
 
 
 def scored(
@@ -322,15 +311,6 @@ def sentence_cases(
             if outcome in ("passed", "failed"):
                 passed.setdefault((suite, check), {})[id_] = outcome == "passed"
     return rates, passed
-
-
-def sample(corpus: Corpus, size: int, seed: int) -> Corpus:
-    """At most `size` texts of a corpus, drawn by seed, in their order."""
-    if len(corpus) <= size:
-        return corpus
-    keep = np.zeros(len(corpus), bool)
-    keep[np.random.default_rng(seed).permutation(len(corpus))[:size]] = True
-    return corpus.only(keep)
 
 
 def dir_checks(suite: Suite) -> Suite:

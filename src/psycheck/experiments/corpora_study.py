@@ -14,6 +14,7 @@ from psycheck.finding import Finding, Findings
 from psycheck.model import Encoder
 from psycheck.report.studies.corpora import paper_notes
 from psycheck.run import Run
+from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
 from psycheck.verbs.compare import compared_with, counting, encode_with, encoder_of, notes_of
@@ -25,6 +26,7 @@ _MOST_TOGETHER = 2  # labels whose combinations are classes, as in ANGST; more l
 _FEWEST = 10
 
 
+@writes_run("corpora", "encoder")
 def study_corpora(
     corpora: Sequence[CorpusLike],
     *,
@@ -63,7 +65,7 @@ def study_corpora(
             where=", ".join(names),
             allowed=f"two corpora or more ({', '.join(BETWEEN)}), or a label with two classes of {_FEWEST}"
             f" texts ({', '.join(WITHIN)})",
-            do="name a second corpus, or a label with --label",
+            do="name a second corpus, or a label with `labels`",
         )
     used: Encoder | None = None
     if any({"vectors", "map"} & set(wanted.parts) for _, _, wanted in compared):
@@ -94,9 +96,7 @@ def study_corpora(
         notes=(*dict.fromkeys(notes), *paper_notes()),
         folder=Path(out) if out is not None else None,
     )
-    if run.folder is not None:
-        save(run, run.folder)
-    return run
+    return run if run.folder is None else save(run, run.folder)
 
 
 def _classes(corpus: Corpus) -> tuple[list[list[Corpus]], list[str]]:

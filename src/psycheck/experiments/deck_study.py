@@ -9,23 +9,13 @@ from psycheck.audits.suite import read_suite
 from psycheck.audits.summary import across_corpora
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.errors import BadInput
-from psycheck.experiments.arms import (
-    SAMPLE,
-    Say,
-    Ways,
-    described,
-    judged,
-    named,
-    quiet,
-    sample,
-    seeded,
-    sentence_arms,
-    setting_of,
-)
+from psycheck.experiments import arms as design
+from psycheck.experiments.arms import SAMPLE, Say, Ways, named, quiet
 from psycheck.experiments.rows import ArmResult, between_models, checks_by_seed, findings_of
 from psycheck.finding import Finding, Findings
 from psycheck.run import Run
-from psycheck.runs.environment import environment_of
+from psycheck.runs.environment import described, environment_of
+from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
 from psycheck.train.recipe import Recipe
@@ -33,6 +23,7 @@ from psycheck.train.recipe import Recipe
 AUDIT = "study"
 
 
+@writes_run("corpora", "suite")
 def study_deck(
     corpora: Sequence[CorpusLike],
     recipes: Sequence[Recipe],
@@ -62,10 +53,10 @@ def study_deck(
             do="name another corpus to test out of distribution",
         )
     if not recipes:
-        raise BadInput("the study has no model to train", do="name a start: --start minilm")
+        raise BadInput("the study has no model to train", do="name one to start from, such as minilm")
     if len({named(recipe) for recipe in recipes}) < len(recipes):
         raise BadInput("two of the models have the same name", allowed="one start each")
-    with_seeds = {named(recipe): seeded(recipe, seeds) for recipe in recipes}
+    with_seeds = {named(recipe): design.seeded(recipe, seeds) for recipe in recipes}
     all_checks = read_suite(suite)
     folder = Path(out)
     ways = Ways(suite=suite, unseen="", which="below_mean", share=1.0, balance=False, control=False)
@@ -74,7 +65,7 @@ def study_deck(
     done: dict[str, list[ArmResult]] = {}
     for name, several in with_seeds.items():
         for corpus in opened:
-            setting = setting_of(
+            setting = design.setting_of(
                 corpus,
                 [one for one in opened if one.name != corpus.name],
                 several[0],
@@ -86,11 +77,12 @@ def study_deck(
                 progress=progress,
                 say=say,
             )
-            arms = [arm for one in several for arm in sentence_arms(setting, one, ways if retrain else None)]
+            learned = ways if retrain else None
+            arms = [arm for one in several for arm in design.sentence_arms(setting, one, learned)]
             # All checks of the suite on texts of the own test split, with the first plain model (Table 2).
-            probe = sample(setting.tests[0], texts, seed=0)
+            probe = setting.tests[0].sample(texts)
             every_check = [Behaviour(all_checks, variants="one")]
-            (found,) = judged(arms[0].model, probe, every_check, setting.store, progress)
+            (found,) = design.judged(arms[0].model, probe, every_check, setting.store, progress)
             rates += [
                 replace(f, where={**f.where, "model": name}, examples=())
                 for f in found.findings
@@ -121,5 +113,4 @@ def study_deck(
         ),
         folder=folder,
     )
-    save(run, folder)
-    return run
+    return save(run, folder)

@@ -82,9 +82,8 @@ def _with_dev(corpus: Corpus, recipe: Recipe) -> Corpus:
     if dev_name(corpus):
         return corpus
     train = corpus.part("train")
-    labels = recipe.labels or train.labels
-    picked = train.table.filter(pl.Series(dev_rows(train, labels, recipe.dev_share, recipe.seed)))["id"]
-    moved = pl.when(pl.col("id").is_in(picked.implode())).then(pl.lit("dev")).otherwise(pl.col(SPLIT))
+    picked = train.only(dev_rows(train, recipe)).ids
+    moved = pl.when(pl.col("id").is_in(picked)).then(pl.lit("dev")).otherwise(pl.col(SPLIT))
     return replace(corpus, table=corpus.table.with_columns(moved.alias(SPLIT)))
 
 

@@ -15,14 +15,8 @@ import polars as pl
 from psycheck.audits.measured import measured
 from psycheck.experiments.gender_texts import FEMALE, MALE
 from psycheck.finding import Finding
-from psycheck.measures.classification import (
-    BoolArray,
-    FloatArray,
-    classification_intervals,
-    confusion,
-    figure_influences,
-    macro_f1,
-)
+from psycheck.measures import classification as measures
+from psycheck.measures.classification import BoolArray, FloatArray
 from psycheck.measures.clustered import Clusters, change_interval, effective_share, ratio_interval
 from psycheck.measures.fairness import Rate, fnr_ratio, paired_difference
 from psycheck.report.studies.gender import EXPERIMENTS
@@ -68,25 +62,18 @@ class Decided:
 
     def where(self, **more: str) -> dict[str, str]:
         """The `where` of a finding about it."""
-        return {
-            "audit": AUDIT,
-            "model": self.learner,
-            "encoder": self.encoder,
-            "experiment": self.experiment,
-            "corpus": self.corpus,
-            "label": self.label,
-            "seed": str(self.seed),
-            **more,
-        }
+        names = ("encoder", "experiment", "corpus", "label", "seed")
+        own = {name: str(getattr(self, name)) for name in names}
+        return {"audit": AUDIT, "model": self.learner, **own, **more}
 
 
 def figures(one: Decided) -> list[Finding]:
     """Macro-F1, FNR by gender, FNRR with its direction, flips, McNemar's p, and both differences."""
     n, where, yes, units = len(one.marks), one.where(), one.marks, Clusters.of(one.units)
     positives = int(yes.sum())
-    table = confusion(*_doubled(one))  # both wordings of all pairs, as the paper counts them
-    found = macro_f1(table)
-    interval = classification_intervals(*_doubled(one), _twice(units)).get("macro_f1")
+    table = measures.confusion(*_doubled(one))  # both wordings of all pairs, as the paper counts them
+    found = measures.macro_f1(table)
+    interval = measures.classification_intervals(*_doubled(one), _twice(units)).get("macro_f1")
     counts = {**asdict(table), "units": units.count}
     out = [measured("macro_f1", found.value, n, interval, where, counts, (), found.flags)]
     lost = {FEMALE: yes & ~one.as_female, MALE: yes & ~one.as_male}
@@ -128,9 +115,9 @@ def changes(one: Decided, original: Decided) -> list[Finding]:
     flips = paired_difference(one.flipped, original.flipped, units)
     counts = {"flipped_before": int(original.flipped.sum()), "flipped": int(one.flipped.sum())}
     (now, ours), (before, theirs) = (
-        figure_influences(*_doubled(row), 0.5)["macro_f1"] for row in (one, original)
+        measures.figure_influences(*_doubled(row), 0.5)["macro_f1"] for row in (one, original)
     )
-    interval = change_interval(now - before, ours - theirs, _twice(units))
+    interval = change_interval(before, now, ours - theirs, _twice(units))
     return [
         measured("flip_rate_change", flips.value, n, flips.interval, where, counts),
         Finding("flip_rate_change_p", flips.p, n, None, where, counts),

@@ -8,34 +8,19 @@ from psycheck.audits.summary import holm_families
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, PsycheckError
+from psycheck.experiments import gender_classifiers as classifiers
+from psycheck.experiments import gender_texts as wording
 from psycheck.experiments.arms import Say, quiet
-from psycheck.experiments.gender_classifiers import (
-    TFIDF,
-    Setting,
-    encoded,
-    finetune,
-    search_learners,
-    title_of,
-)
+from psycheck.experiments.gender_classifiers import TFIDF, Setting, title_of
 from psycheck.experiments.gender_rows import AUDIT, Decided, changes, figures, pair_rows, unseen_notes
-from psycheck.experiments.gender_texts import (
-    Balance,
-    Cut,
-    Gendered,
-    How,
-    cut,
-    fewer,
-    gendered_texts,
-    label_of,
-    training_of,
-)
+from psycheck.experiments.gender_texts import Balance, Cut, Gendered, How
 from psycheck.finding import Finding, Findings
 from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
 from psycheck.report.studies.gender import ORIGINAL, paper_notes
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
-from psycheck.runs.folder import open_run
+from psycheck.runs.folder import open_run, writes_run
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
 from psycheck.text.gender.edits import Scope
@@ -45,6 +30,7 @@ from psycheck.train.recipe import Recipe
 PRONOUNS = Scope()
 
 
+@writes_run("corpus", "encoder")
 def study_gender(
     corpus: CorpusLike,
     *,
@@ -83,21 +69,22 @@ def study_gender(
         raise BadInput(f"seeds = {seeds}", allowed="1 or more")
     if pairs is not None and pairs < 2:
         raise BadInput(f"pairs = {pairs}", allowed="2 or more")
-    texts = gendered_texts(opened, label_of(opened, label), scope, how)
-    cuts = [fewer(texts, cut(texts, balance=balance, each=each, seed=k), pairs, k) for k in range(seeds)]
+    texts = wording.gendered_texts(opened, wording.label_of(opened, label), scope, how)
+    cuts = [wording.cut(texts, balance=balance, each=each, seed=k) for k in range(seeds)]
+    cuts = [wording.fewer(texts, one, pairs, k) for k, one in enumerate(cuts)]
     folder = Path(out)
     reader = None if encoder == TFIDF or not grids else open_encoder(encoder)
-    trainings = [training_of(texts, one, k) for k, one in enumerate(cuts)]
+    trainings = [wording.training_of(texts, one, k) for k, one in enumerate(cuts)]
     setting = Setting(folder, reader, progress, say)
     every_text = [text for training in trainings for text in training.every_text()]
-    vectors, unknown = encoded(reader, every_text, setting.store, progress)
+    vectors, unknown = classifiers.encoded(reader, every_text, setting.store, progress)
     setting = replace(setting, vectors=vectors)
     rows: list[Decided] = []
     for training in trainings:
-        rows += search_learners(setting, grids, training)
+        rows += classifiers.search_learners(setting, grids, training)
         for recipe in recipes:
             seeded = recipe.with_(labels=[texts.label], seed=recipe.seed + training.seed)
-            rows += finetune(setting, seeded, training)
+            rows += classifiers.finetune(setting, seeded, training)
     run = Run(
         plan={
             "verb": "study gender",
@@ -138,8 +125,7 @@ def study_gender(
     )
     if direct_bias and reader is not None:
         run = _with_direct_bias(run, reader, folder)
-    save(run, folder)
-    return run
+    return save(run, folder)
 
 
 def _findings(rows: Sequence[Decided], texts: Gendered) -> list[Finding]:
@@ -192,14 +178,14 @@ def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
     if texts.besides:
         out.append(
             f"{texts.corpus}: {texts.besides} of the {len(texts)} also name a gender by noun or title, which "
-            "stays in every wording, so a model can still use it (--swap nouns,titles)"
+            "stays in every wording, so a model can still use it unless they are swapped too"
         )
     first = cuts[0]
     out.append(f"trained on {len(first.train)} texts, tested on {len(first.test)} pairs, with each seed")
     if any(one.shared for one in cuts):
         out.append(f"{first.shared} texts are not tested on because their author is trained on")
     if any(one.beyond for one in cuts):
-        out.append(f"{first.beyond} further texts are not tested on (--pairs)")
+        out.append(f"{first.beyond} further texts are not tested on: the number of pairs is limited")
     if any(part not in ("", "train", "test") for part in texts.parts):
         out.append("splits other than test are trained on: the search cuts its own folds")
     return out

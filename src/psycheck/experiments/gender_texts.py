@@ -68,7 +68,7 @@ class Gendered:
 class Cut:
     """Rows to train on and rows to test on.
 
-    `shared` test rows were dropped because their author is in train, `beyond` because of --pairs.
+    `shared` test rows were dropped because their author is in train, `beyond` because of `pairs`.
     """
 
     train: IntArray
@@ -127,9 +127,9 @@ def label_of(corpus: Corpus, wanted: str | None = None) -> str:
     if len(labels) == 1 or "depression" in labels:
         return labels[0] if len(labels) == 1 else "depression"
     if labels:
-        what, do = f"has {len(labels)} labels", "name one: --label COLUMN"
+        what, do = f"has {len(labels)} labels", "name one: `labels=COLUMN`"
     else:
-        what, do = "has no label", "name the column of the annotation: --label COLUMN"
+        what, do = "has no label", "name the column of the annotation: `labels=COLUMN`"
     raise BadInput(f"corpus '{corpus.name}' {what}", allowed=", ".join(labels), do=do)
 
 
@@ -148,8 +148,8 @@ def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") 
     rows: list[tuple[int, str, str, bool]] = []
     for i, text in enumerate(texts):
         gender = gender_of(text, scope)
-        if np.isnan(targets[i]):
-            left_out["not annotated"] += 1
+        if np.isnan(targets[i]) or targets[i] == 0.5:
+            left_out["not annotated" if np.isnan(targets[i]) else "undecided annotation"] += 1
         elif gender not in (FEMALE, MALE):
             left_out["no gendered word" if gender == "none" else "both genders"] += 1
         else:
@@ -198,7 +198,7 @@ def cut(texts: Gendered, *, balance: Balance = "both", each: int | None = None, 
         raise texts.error(
             f"no text names exactly one gender: {reasons}",
             "texts in the third person with he or she",
-            "swap more than pronouns (--swap nouns,titles,names) or use another corpus",
+            "swap more than pronouns (`swap=nouns,titles,names`) or use another corpus",
         )
     if (positive := int(texts.marks.sum())) in (0, len(texts)):
         what = f"one class only: {positive} of {len(texts)} gendered texts are positive"
@@ -212,7 +212,7 @@ def cut(texts: Gendered, *, balance: Balance = "both", each: int | None = None, 
         raise texts.error(
             f"{len(test)} texts remain for the test, {positive} of them positive",
             "texts of both classes",
-            "train on fewer (--each), or use a corpus with a test split",
+            "train on fewer (`each`), or use a corpus with a test split",
         )
     return Cut(train, test, len(rest) - len(test))
 
@@ -231,11 +231,11 @@ def _drawn(texts: Gendered, is_test: BoolArray, balance: Balance, each: int | No
         if wanted > most or most < FOLDS:
             least = int(np.argmin(usable))
             kept = " (half of them are kept for the test)" if half else ""
-            ways = [f"draw fewer (--each {most // times})"] * (each is not None and most // times >= FOLDS)
-            ways += ["balance less (--balance class)"] * (balance == "both")
+            ways = [f"draw fewer (`each={most // times}`)"] * (each is not None and most // times >= FOLDS)
+            ways += ["balance less (`balance=class`)"] * (balance == "both")
             raise texts.error(
                 f"too few texts to train on: {len(members[least])} are {names[least]}{kept}",
-                f"{FOLDS} or more, and at least --each",
+                f"{FOLDS} or more, and at least `each`",
                 ", or ".join(["add such texts", *ways]),
             )
         usable = [wanted] * len(members)

@@ -8,23 +8,14 @@ from typing import Any
 from psycheck.audits.suite import read_suite
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.errors import BadInput, counted, nearest
-from psycheck.experiments.arms import (
-    BETTER,
-    CONTROL,
-    SAMPLE,
-    Say,
-    Ways,
-    described,
-    quiet,
-    seeded,
-    sentence_arms,
-    setting_of,
-)
+from psycheck.experiments import arms as design
+from psycheck.experiments.arms import BETTER, CONTROL, SAMPLE, Say, Ways, quiet
 from psycheck.experiments.gender_arms import gender_arms
 from psycheck.experiments.rows import PLAIN, ArmResult, checks_by_seed, findings_of
 from psycheck.finding import Findings
 from psycheck.run import Run
-from psycheck.runs.environment import environment_of
+from psycheck.runs.environment import described, environment_of
+from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
 from psycheck.settings.reader import read_settings
@@ -37,6 +28,7 @@ AUDIT = "improve"
 DECK, GENDER = "deck", "gender"
 
 
+@writes_run("start", "corpus", "others", "changes")
 def improve(
     start: str | Path | Recipe,
     corpus: CorpusLike,
@@ -72,20 +64,18 @@ def improve(
     if augment not in (DECK, GENDER):
         raise BadInput(f"cannot augment with '{augment}'", allowed=nearest(augment, (DECK, GENDER)))
     if augment != GENDER and (swap is not None or swap_person is not None):
-        raise BadInput(
-            "augment = 'deck' swaps nothing", do="use --swap and --swap-person with --augment gender"
-        )
+        raise BadInput("augment = 'deck' swaps nothing", do="swap words with `augment=gender`")
     of_sentences = [*changes, *(["texts"] if texts is not None else [])]
     if augment == GENDER and (idle := [name for name in of_sentences if name != "control"]):
         raise BadInput(
             f"augment = 'gender' appends no sentences; settings without effect: {', '.join(idle)}",
             allowed="control, swap, swap_person and seeds",
-            do="remove them, or use --augment deck",
+            do="remove them, or use `augment=deck`",
         )
     scope = scope_of(swap or (), swap_person or "all")
     folder, recipe = _start(start)
-    several = seeded(recipe, seeds)
-    setting = setting_of(
+    several = design.seeded(recipe, seeds)
+    setting = design.setting_of(
         open_corpus(corpus),
         [open_corpus(one) for one in others],
         recipe,
@@ -120,12 +110,12 @@ def improve(
         if augment == GENDER:
             arms += gender_arms(setting, one, ways.control, folder if first else None, scope, first=first)
         else:
-            arms += sentence_arms(setting, one, ways, folder if first else None)
+            arms += design.sentence_arms(setting, one, ways, folder if first else None)
     checks = checks_by_seed(arms)
     if augment == DECK and not any(checks.values()):
         raise BadInput(
             f"no DIR check of '{setting.suites[0].name}' is below the mean: all have the same pass rate",
-            do="learn from all of them: --which all",
+            do="learn from all of them: `which=all`",
         )
     counts = {f"{arm.arm}-{arm.seed}": dict(arm.augmented) for arm in arms if arm.augmented}
     models = [arm.model for arm in arms]
@@ -157,8 +147,7 @@ def improve(
         notes=(*notes, *clustering, *(note for arm in arms for note in arm.notes)),
         folder=setting.out,
     )
-    save(run, setting.out)
-    return run
+    return save(run, setting.out)
 
 
 def _start(start: str | Path | Recipe) -> tuple[Path | None, Recipe]:
@@ -183,8 +172,7 @@ def _gender_notes(arms: Sequence[ArmResult], counts: Mapping[str, Mapping[str, i
         note += f"{c['undecided']} undecided texts were not swapped"
         note += " (by id: undecided_rate in findings.jsonl)" if c["undecided"] else ""
         if c["named_besides"]:
-            note += f"; {c['named_besides']} of them also name a gender by a noun or title, which is not "
-            note += "swapped (--swap nouns,titles)"
+            note += f"; {c['named_besides']} of them also name a gender by a noun or title, which stays"
         out.append(note)
     thresholds = [f"{arm.arm}-{arm.seed} {arm.rows[0].threshold:.3f}" for arm in arms]
     return [*out, f"thresholds chosen on dev: {', '.join(thresholds)}"]

@@ -16,19 +16,12 @@ from psycheck.audits.summary import holm_families
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
 from psycheck.measures import classification as measures
-from psycheck.measures.classification import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    classification_intervals,
-    figure_influences,
-    gold,
-    usable,
-)
+from psycheck.measures.classification import BoolArray, FloatArray, IntArray, gold, usable
 from psycheck.measures.clustered import Clusters, change_interval, paired_p
 from psycheck.measures.fairness import paired_difference
 from psycheck.measures.significance import mcnemar
 from psycheck.model import Model
+from psycheck.report.shelf import by, grouped
 from psycheck.report.studies.deck import DEV, HALF
 from psycheck.report.studies.improve import TRAINED_ON
 
@@ -139,10 +132,8 @@ def findings_of(arms: Sequence[ArmResult], probe: Corpus) -> list[Finding]:
 
 def between_models(arms: Sequence[ArmResult]) -> list[Finding]:
     """McNemar's p between plain models of different kinds on the same test, adjusted by Holm."""
-    groups: dict[tuple[str, str, int], list[Scored]] = {}
-    for arm in arms:
-        for row in arm.rows if arm.arm == PLAIN else ():
-            groups.setdefault((row.trained_on, row.corpus, row.seed), []).append(row)
+    rows = [row for arm in arms for row in arm.rows if arm.arm == PLAIN]
+    groups = grouped(rows, lambda row: (row.trained_on, row.corpus, row.seed))
     out = [
         against(one, other, decision)
         for group in groups.values()
@@ -164,7 +155,7 @@ def figures(one: Scored) -> list[Finding]:
     out = []
     for decision in DECISIONS:
         table = measures.confusion(one.targets, one.scores, one.at(decision))
-        intervals = classification_intervals(one.targets, one.scores, clusters, one.at(decision))
+        intervals = measures.classification_intervals(one.targets, one.scores, clusters, one.at(decision))
         where, counts = one.where(decision), {**asdict(table), "units": clusters.count}
         for name, measure in MEASURES.items():
             found = measure(table)
@@ -225,17 +216,17 @@ def differences(pairs: Sequence[tuple[Scored, Scored]]) -> list[Finding]:
     out = []
     for name, decision in CHANGES:
         both = [
-            [figure_influences(one.targets, one.scores, one.at(decision))[name] for one in pair]
+            [measures.figure_influences(one.targets, one.scores, one.at(decision))[name] for one in pair]
             for pair in pairs
         ]
-        values = np.array([new[0] - old[0] for old, new in both])
+        before, now = (np.array([pair[k][0] for pair in both]) for k in (0, 1))
         influence: FloatArray = np.mean([new[1] - old[1] for old, new in both], axis=0)
         where = {**second.where(decision), "versus": first.arm}
         if len(pairs) > 1:
             where["seed"] = "mean"
-        counts = {"seeds": len(pairs), "up": int((values > 0).sum()), "units": clusters.count}
-        change = float(values.mean())
-        interval = change_interval(change, influence, clusters)
+        counts = {"seeds": len(pairs), "up": int((now > before).sum()), "units": clusters.count}
+        change = float((now - before).mean())
+        interval = change_interval(float(before.mean()), float(now.mean()), influence, clusters)
         out.append(measured(f"{name}_change", change, n, interval, where, counts, (), (second.flag,)))
     return out
 
@@ -251,12 +242,8 @@ def rate_changes(rates: Sequence[Finding], passed: Passed, units: Mapping[str, i
     out: list[Finding] = []
     for suite in dict.fromkeys(f.where["suite"] for f in tried):
         mine = [f for f in tried if f.where["suite"] == suite]
-        checks: dict[str, list[Finding]] = {}
-        symptoms: dict[tuple[str, str], list[Finding]] = {}
-        for f in mine:
-            checks.setdefault(f.where["check"], []).append(f)
-            if symptom := f.where.get("symptom"):
-                symptoms.setdefault((symptom, f.where.get("polarity", "")), []).append(f)
+        checks = grouped(mine, by("check"))
+        symptoms = grouped((f for f in mine if f.where.get("symptom")), by("symptom", "polarity"))
         for arm in dict.fromkeys(f.where["arm"] for f in mine if f.where["arm"] != PLAIN):
             for group in checks.values():
                 out += _change(group, passed, units, arm, "check")
@@ -268,7 +255,7 @@ def rate_changes(rates: Sequence[Finding], passed: Passed, units: Mapping[str, i
 
 
 def _change(
-    rates: Sequence[Finding], passed: Passed, units: Mapping[str, int], arm: str, by: str
+    rates: Sequence[Finding], passed: Passed, units: Mapping[str, int], arm: str, level: str
 ) -> list[Finding]:
     """The change over the cases that both arms judged; `units` says which texts belong together.
 
@@ -284,8 +271,8 @@ def _change(
     if not n:
         return []
     keys = ("audit", "corpus", "suite", "label", "symptom", "category", "polarity")
-    where = {key: rates[0].where[key] for key in keys if key in rates[0].where} | {"arm": arm, "by": by}
-    if by == "check":
+    where = {key: rates[0].where[key] for key in keys if key in rates[0].where} | {"arm": arm, "by": level}
+    if level == "check":
         where |= {"check": rates[0].where["check"], "title": rates[0].where.get("title", "")}
     old, new = [old for _, old, _ in cases], [new for *_, new in cases]
     counts = {"passed_before": sum(old), "n_before": n, "passed_after": sum(new), "n_after": n}

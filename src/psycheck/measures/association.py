@@ -10,12 +10,10 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from psycheck.measures.classification import FloatArray
+from psycheck.measures.classification import FloatArray, IntArray
 from psycheck.measures.intervals import RESAMPLES, UNKNOWN, Z95, Interval, percentiles
 
-IntArray = NDArray[np.intp]
 Centring = Literal["pairs", "differences"]
 LISTS = 10_000
 BLOCK = 5_000_000  # similarities at once

@@ -18,13 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from psycheck.measures.clustered import (
-    Clusters,
-    bounded_mean_interval,
-    combined_interval,
-    figure_interval,
-    ratio_interval,
-)
+from psycheck.measures.clustered import Clusters, combined_interval, figure_interval, ratio_interval
 from psycheck.measures.intervals import UNKNOWN, Interval
 
 FloatArray = NDArray[np.float64]
@@ -66,20 +60,25 @@ class Confusion:
 
 
 def usable(targets: FloatArray, scores: FloatArray) -> BoolArray:
-    """Where target and score are both known; any shape."""
-    known: BoolArray = ~(np.isnan(targets) | np.isnan(scores))
+    """Where the target says yes or no and the score is known; any shape."""
+    known: BoolArray = ~(np.isnan(firm(targets)) | np.isnan(scores))
     return known
 
 
 def gold(targets: FloatArray) -> BoolArray:
-    """Targets as yes or no: at least 0.5 is yes; NaN is no, so leave it out first."""
-    yes: BoolArray = targets >= 0.5
+    """Targets as yes or no: above 0.5 is yes; leave out NaN and 0.5 first (`firm`), which are neither."""
+    yes: BoolArray = targets > 0.5
     return yes
 
 
 def firm(targets: FloatArray) -> FloatArray:
     """Targets without those of exactly 0.5, which say neither yes nor no; any shape."""
     return np.where(targets == 0.5, np.nan, targets)
+
+
+def classes(targets: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Which targets say yes and which say no, any shape; NaN and exactly 0.5 say neither."""
+    return gold(targets), ~gold(targets) & ~np.isnan(firm(targets))
 
 
 def decide(scores: FloatArray, threshold: float = 0.5, *, exclusive: bool = False) -> FloatArray:
@@ -251,12 +250,14 @@ def classification_intervals(
         return {}
     tp, tn, wrong = (np.asarray(one, np.float64) for one in (y & called, ~y & ~called, y != called))
     accuracy = ratio_interval(1 - wrong, np.ones(n), clusters)
+    errors = (given - targets[known]) ** 2
+    brier = float(errors.mean())
     intervals = {
         "accuracy": accuracy,
         "precision": ratio_interval(tp, called, clusters),
         "recall": ratio_interval(tp, y, clusters),
         "hard_brier": (1 - accuracy[1], 1 - accuracy[0]),
-        "brier": bounded_mean_interval((given - targets[known]) ** 2, clusters),
+        "brier": figure_interval(brier, (errors - brier) / n, clusters, clusters),
     }
     if not y.any():
         return intervals

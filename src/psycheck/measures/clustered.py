@@ -4,8 +4,8 @@ The unit of independence is the cluster. Every figure is a function of sums over
 sum over clusters of their squared influence (Taylor linearisation; Liang and Zeger 1986). Intervals are
 Wilson's for as many independent texts as would vary as much, so they stay inside 0..1 and have a width at 0
 and at 1. With clusters of several texts Student's quantile replaces the normal one, with as many degrees of
-freedom as there are clusters of equal size (Kish), less one. docs/benchmarks/validity.md shows how often
-they cover.
+freedom as clusters of equal size (Kish) make up the variance (Satterthwaite), less one.
+docs/benchmarks/validity.md shows how often they cover.
 
 Below `FEWEST` clusters only rates of single texts have an interval; all others are NaN ("no interval").
 """
@@ -16,12 +16,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special, stats
 
-from psycheck.measures.intervals import UNKNOWN, Z95, Interval, wilson
+from psycheck.measures import intervals
+from psycheck.measures.intervals import UNKNOWN, Interval, exact, wilson
 
 FEWEST = 15
+FEWEST_MOVED = 5  # texts
+NEARLY_PERFECT = 0.99  # above, a few texts decide how far two models are apart
 CONTRIBUTING, SHARE = 22, 0.3  # clusters, and of the clusters: below, a figure rests on a few of them
+FEW = 5  # cases in a group: below, its own variance says little
 SHUFFLES, BLOCKS, ENOUGH = 2_000, 20, 20  # draws at once, how often, and how many as far as the data end it
 SHUFFLED = 2_000  # clusters; beyond, Student's t replaces shuffling
 Codes = NDArray[np.intp]
@@ -74,17 +78,22 @@ def variance(influence: FloatArray, clusters: Clusters, weights: FloatArray | No
     A large cluster pulls the figure towards itself, which hides a part of its own deviation: dividing by the
     share that the other clusters weigh gives it back (CR3; MacKinnon and White 1985).
     """
+    return float(np.sum(_by_cluster(influence, clusters, weights) ** 2))
+
+
+def _by_cluster(influence: FloatArray, clusters: Clusters, weights: FloatArray | None = None) -> FloatArray:
+    """The influence of each cluster as if it were left out, (clusters,); NaN where one cluster is all."""
     sizes = clusters.sums(np.ones(len(influence)) if weights is None else weights)
     others = 1 - sizes / sizes.sum()
-    if clusters.count < 2 or others.min() <= 0:
-        return math.nan
-    return float(np.sum((clusters.sums(influence) / others) ** 2))
+    sums = clusters.sums(influence)
+    return sums / others if clusters.count > 1 and others.min() > 0 else np.full(clusters.count, math.nan)
 
 
-def ratio_interval(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> Interval:
-    """The interval of a proportion sum(above) / sum(below), both (n,), above ≤ below for every text.
+def ratio_interval(above: ArrayLike, below: ArrayLike, clusters: Clusters, *, among: int = 1) -> Interval:
+    """Wilson's interval of a proportion sum(above) / sum(below), both (n,), above ≤ below for every text.
 
     Accuracy has below 1 throughout; precision, recall and a pass rate count only some texts (below 0 or 1).
+    With `among` several proportions, all their intervals hold together in 95 %: see `exact`.
     """
     top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
     used = bottom > 0
@@ -94,27 +103,19 @@ def ratio_interval(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> In
         top, bottom, clusters = top[used], bottom[used], clusters.at(used)
     total = float(bottom.sum())
     value = float(top.sum()) / total
-    influence = (top - value * bottom) / total
-    return proportion_interval(value, influence, clusters, weights=bottom, most=total)
-
-
-def proportion_interval(
-    value: float, influence: FloatArray, clusters: Clusters, *, weights: FloatArray, most: float
-) -> Interval:
-    """Wilson's interval of a figure in 0..1 from its influence values; `most` bounds the effective number."""
-    if math.isnan(value):
-        return UNKNOWN
-    if clusters.whole and np.all(weights == weights[0]):
-        return wilson(value * most, most, Z95)
+    if clusters.whole and np.all(bottom == 1):  # several marks of one text are not independent
+        return wilson(value * total, total) if among == 1 else exact(value, total, among)
     if clusters.count < FEWEST:
         return UNKNOWN
-    equal = clusters.equal(weights)
-    spread = variance(influence, clusters, weights)
-    room = value * (1 - value)
+    equal, parts = clusters.equal(bottom), _by_cluster((top - value * bottom) / total, clusters, bottom)
+    spread, room = float(np.sum(parts**2)), value * (1 - value)
     # Without any spread (all right, all wrong) a cluster counts as one text: nothing is known about how alike
     # its texts are.
-    effective = min(room / spread, most) if spread > 0 and room > 0 else equal
-    return wilson(value * effective, effective, _quantile(equal))
+    effective = min(room / spread, total) if spread > 0 and room > 0 else equal
+    freedom = _decisive(parts, equal)
+    if among == 1:
+        return wilson(value * effective, effective, _quantile(freedom))
+    return exact(value, effective * (_quantile(math.inf, among) / _quantile(freedom, among)) ** 2, among)
 
 
 def effective_share(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> float:
@@ -134,28 +135,59 @@ def effective_share(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> f
     return min(room / spread / total, 1.0) if spread > 0 and room > 0 else mine.equal(bottom[used]) / total
 
 
-def mean_interval(values: ArrayLike, clusters: Clusters) -> Interval:
-    """Student's interval of a mean of values in -1..1, (n,), by the variance between clusters.
-
-    NaN without spread. Where a few clusters decide, the means of the values above and below 0 have Wilson's.
-    """
+def mean_interval(values: ArrayLike, clusters: Clusters, *, low: float = -math.inf) -> Interval:
+    """The interval of a mean of values from `low` up, (n,); NaN if fewer than `FEWEST_MOVED` are not 0."""
     numbers = np.asarray(values, np.float64)
-    if clusters.count < 2 or np.ptp(numbers) == 0:
+    if not len(numbers) or np.ptp(numbers) == 0 or np.count_nonzero(numbers) < FEWEST_MOVED:
         return UNKNOWN
-    mean, n = float(numbers.mean()), len(numbers)
-    if _contributing((numbers - mean) / n, clusters) < SHARE * clusters.equal(np.ones(n)):
-        sides = [np.maximum(numbers, 0), np.maximum(-numbers, 0)]
-        means = [float(side.mean()) for side in sides]
-        influences = [(side - own) / n for side, own in zip(sides, means, strict=True)]
-        ends = [bounded_mean_interval(side, clusters) for side in sides]
-        return combined_interval(means, ends, (1.0, -1.0), influences, clusters)
-    if not clusters.whole and clusters.equal(np.ones(n)) < FEWEST:
+    mean = float(numbers.mean())
+    down, up = skewed_interval(mean, (numbers - mean) / len(numbers), clusters)
+    return (down if math.isnan(down) else max(down, low)), up
+
+
+def skewed_interval(value: float, influence: FloatArray, clusters: Clusters) -> Interval:
+    """Student's interval of any figure by its influence values, (n,), as wide as Hall's where that is wider.
+
+    Hall's (1992) allows for skewness: where a few clusters move a figure far, others may move it further. The
+    fewer clusters make up the variance, the fewer degrees of freedom it has. NaN below `FEWEST` clusters of
+    equal size.
+    """
+    equal = clusters.equal(np.ones(len(influence)))
+    parts = _by_cluster(influence, clusters)
+    error = math.sqrt(float(np.sum(parts**2)))
+    if not error > 0 or equal < FEWEST:
         return UNKNOWN
-    if clusters.whole:
-        half = _quantile(n) * float(numbers.std(ddof=1)) / math.sqrt(n)
-        return mean - half, mean + half
-    half = _quantile(clusters.equal(np.ones(n))) * math.sqrt(variance((numbers - mean) / n, clusters))
-    return mean - half, mean + half
+    skewness, student = float(np.sum((parts / error) ** 3)), _quantile(_decisive(parts, equal))
+    ends = [*(student, -student), *(_hall(t, skewness) for t in (student, -student))]
+    return value - error * max(ends), value - error * min(ends)
+
+
+def _decisive(parts: FloatArray, equal: float) -> float:
+    """How many clusters of equal size make up a variance, from the influence of each (Satterthwaite 1946).
+
+    Of normal influence values Σp⁴ / (Σp²)² is 3 / clusters: 2 in place of 3 errs towards width.
+    """
+    fourth = float(np.sum(parts**4))
+    return min(equal, 2 * float(np.sum(parts**2)) ** 2 / fourth) if fourth > 0 else equal
+
+
+def _hall(t: float, skewness: float) -> float:
+    """The deviation d that Hall's transformation takes to `t`: d + s d²/3 + s² d³/27 + s/6 = t."""
+    if abs(skewness) < 1e-6:
+        return t
+    return 3 / skewness * (float(np.cbrt(1 + skewness * (t - skewness / 6))) - 1)
+
+
+def median_interval(values: FloatArray, clusters: Clusters) -> Interval:
+    """The interval of a median, (n,): by order statistics, of clusters by that of a half (Woodruff 1952)."""
+    if clusters.whole or not len(values):
+        return intervals.median_interval(values)
+    below = values <= np.median(values)
+    share = np.array(ratio_interval(below, np.ones(len(values)), clusters)) - below.mean()
+    if np.isnan(share).any():
+        return UNKNOWN
+    low, high = np.quantile(values, np.clip(0.5 + share, 0, 1))
+    return float(low), float(high)
 
 
 def combined_interval(
@@ -263,8 +295,13 @@ def groups_p(
         return _share_as_far(shuffled, float(apart(mine[None])[0]), seed)
     weights = np.where(first, 1 / bottom[first].sum(), -1 / bottom[~first].sum())
     rate = np.where(first, top[first].sum() / bottom[first].sum(), top[~first].sum() / bottom[~first].sum())
-    difference = float(rate[first][0] - rate[~first][0])
+    difference = float(weights @ top)
     spread = variance(weights * (top - rate * bottom), clusters, np.abs(weights) * bottom)
+    cases = ((top == 0) | (top == bottom)).all()
+    if cases and min(part[side].sum() for part in (top, bottom - top) for side in (first, ~first)) < FEW:
+        # Around its own rate a group with few cases hardly varies: at least as much as independent texts do.
+        common = top - top.sum() / bottom.sum() * bottom
+        spread = max(spread, float(np.mean(common**2) * np.sum(weights**2)))
     if difference == 0 or not spread > 0:
         return 1.0
     equal = min(clusters.at(side).equal(np.ones(int(side.sum()))) for side in (first, ~first))
@@ -281,16 +318,11 @@ def _share_as_far(draw: Callable[[np.random.Generator], FloatArray], found: floa
     return (1 + count) / (1 + total)
 
 
-def change_interval(change: float, influence: FloatArray, clusters: Clusters) -> Interval:
-    """Student's interval of the change of a figure between models on the same texts, by its influence (n,).
-
-    Its degrees of freedom count the clusters that the models differ on; below `FEWEST` there is no interval.
-    """
-    contributing = _contributing(influence, clusters)
-    if contributing < FEWEST:
+def change_interval(before: float, now: float, influence: FloatArray, clusters: Clusters) -> Interval:
+    """The interval of a change between models on the same texts; NaN if both are `NEARLY_PERFECT`."""
+    if min(before, now) > NEARLY_PERFECT:
         return UNKNOWN
-    half = _quantile(contributing) * math.sqrt(variance(influence, clusters))
-    return change - half, change + half
+    return skewed_interval(now - before, influence, clusters)
 
 
 def figure_interval(
@@ -303,26 +335,17 @@ def figure_interval(
     """Wilson's interval of any figure in 0..1; `counted` are the clusters that it rests on at the ends."""
     if min(counted.count, clusters.count) < FEWEST:
         return UNKNOWN
-    spread, room = variance(influence, clusters, weights), value * (1 - value)
+    parts = _by_cluster(influence, clusters, weights)
+    spread, room = float(np.sum(parts**2)), value * (1 - value)
     equal = counted.equal(np.ones(len(counted.codes)))
-    contributing = _contributing(influence, clusters)
+    sums = np.abs(clusters.sums(influence))  # as many clusters of equal influence would vary as much:
+    contributing = float(sums.sum()) ** 2 / max(float(np.sum(sums**2)), 1e-300)
     effective = room / spread if spread > 0 and room > 0 else equal
     if contributing < max(CONTRIBUTING, SHARE * clusters.equal(np.ones(len(influence)))):
         effective = min(effective, equal)  # a few clusters decide: their number is all that is known
-    return wilson(value * effective, effective, _quantile(min(equal, contributing) if spread > 0 else equal))
+    freedom = _decisive(parts, min(equal, contributing)) if spread > 0 else equal
+    return wilson(value * effective, effective, _quantile(freedom))
 
 
-def _contributing(influence: FloatArray, clusters: Clusters) -> float:
-    """How many clusters of equal influence would vary as much as these."""
-    sums = np.abs(clusters.sums(influence))
-    return float(sums.sum()) ** 2 / max(float(np.sum(sums**2)), 1e-300)
-
-
-def bounded_mean_interval(values: FloatArray, clusters: Clusters) -> Interval:
-    """The interval of a mean of values in 0..1."""
-    mean = float(values.mean())
-    return figure_interval(mean, (values - mean) / len(values), clusters, clusters)
-
-
-def _quantile(equal: float) -> float:
-    return float(stats.t.ppf(0.975, max(equal - 1, 1.0)))
+def _quantile(equal: float, among: int = 1) -> float:
+    return float(special.stdtrit(max(equal - 1, 1.0), 1 - 0.025 / among))  # t.ppf without its overhead

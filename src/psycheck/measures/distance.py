@@ -106,14 +106,9 @@ def jensen_shannon(first: FloatArray, second: FloatArray, *, smoothing: float = 
 
     `smoothing` is added to each count (1 is Laplace's), so that a word that one side lacks has a probability.
     """
-    p, q = (counts + smoothing for counts in (first, second))
-    p, q = p / p.sum(), q / q.sum()
-    middle = (p + q) / 2
-    gained = 0.0
-    for side in (p, q):
-        there = side > 0
-        gained += float((side[there] * np.log2(side[there] / middle[there])).sum())
-    return min(1.0, max(0.0, gained / 2))
+    from scipy.spatial.distance import jensenshannon
+
+    return min(1.0, float(jensenshannon(first + smoothing, second + smoothing, base=2)) ** 2)
 
 
 def median_bandwidth(first: FloatArray, second: FloatArray, *, most: int = 2_000, seed: int = 0) -> float:

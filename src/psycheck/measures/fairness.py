@@ -65,8 +65,8 @@ class Difference:
 class Shift:
     """How far scores move in pairs: `size` is the mean |first − second|, `difference` its signed mean.
 
-    Intervals are Student's, NaN below two pairs or without spread; `p` is Wilcoxon's signed-rank test of the
-    difference, 1 where no score moves at all.
+    Intervals are those of `clustered.mean_interval`; `p` is Wilcoxon's signed-rank test of the difference, 1
+    where no score moves at all.
     """
 
     n: int
@@ -209,8 +209,7 @@ def score_shift(first: ArrayLike, second: ArrayLike, clusters: Clusters | None =
     else:
         p = float(stats.wilcoxon(moved).pvalue) if np.any(moved != 0) else 1.0
     size = np.abs(moved)
-    low, high = mean_interval(size, units)
-    size_interval = (low if math.isnan(low) else max(low, 0.0), high)
+    size_interval = mean_interval(size, units, low=0.0)
     difference = mean_interval(moved, units)
     return Shift(len(moved), float(size.mean()), size_interval, float(moved.mean()), difference, p)
 

@@ -32,6 +32,16 @@ def wilson(passed: float, n: float, z: float = Z95) -> Interval:
     return low, high
 
 
+def exact(rate: float, n: float, among: int) -> Interval:
+    """Clopper and Pearson's interval of one of several rates, so that all hold together in 95 % (Bonferroni).
+
+    So far out, Wilson's is too short where nearly all pass. `n` need not be whole (Korn and Graubard 1998).
+    """
+    passed, tail = rate * n, 0.025 / among
+    low = 0.0 if passed == 0 else float(stats.beta.ppf(tail, passed, n - passed + 1))
+    return low, 1.0 if passed == n else float(stats.beta.ppf(1 - tail, passed + 1, n - passed))
+
+
 def median_interval(values: ArrayLike) -> Interval:
     """An interval of the median from order statistics, whatever the distribution; NaN below 6 values."""
     ordered = np.sort(np.asarray(values, dtype=np.float64))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from psycheck.errors import ModelFailure, explained
+from psycheck.errors import UNREADABLE, ModelFailure, explained
 from psycheck.model import FloatArray, IntArray
 from psycheck.models.fingerprint import hashed
 from psycheck.models.hf import HfEncoder, minilm_folder, open_hf_encoder
@@ -52,28 +52,19 @@ def open_frozen(target: str, options: ModelOptions) -> FrozenModel:
     from safetensors.numpy import load_file
 
     folder = Path(target).expanduser()
-    with explained(
-        "the folder does not hold a frozen model",
-        *(OSError, ValueError, KeyError, TypeError, SafetensorError),
-        kind=ModelFailure,
-        where=str(folder),
-        allowed="a folder that training 'encoder+lr' wrote",
-    ):
+    what, allowed = "the folder does not hold a frozen model", "a folder that training 'encoder+lr' wrote"
+    with explained(what, *UNREADABLE, SafetensorError, kind=ModelFailure, where=str(folder), allowed=allowed):
         settings = json.loads((folder / FROZEN_FILE).read_text("utf-8"))
         head = load_file(folder / HEAD_FILE)
         weights, intercepts, labels = head["weights"], head["intercepts"], tuple(settings["labels"])
-        name, fingerprint, window = map(
-            settings.__getitem__, ("encoder", "encoder_fingerprint", "max_length")
-        )
+        name, window = settings["encoder"], settings["max_length"]
+        fingerprint = settings["encoder_fingerprint"]
         if not len(weights) == len(intercepts) == len(labels):
             raise ValueError("labels and coefficients differ in number")
     encoder = open_frozen_encoder(name, window, options)
     if encoder.fingerprint != fingerprint:
-        raise ModelFailure(
-            f"the encoder '{name}' is not the one that this model was trained on",
-            where=target,
-            do="restore the original encoder, or train again",
-        )
+        what = f"the encoder '{name}' is not the one that this model was trained on"
+        raise ModelFailure(what, where=target, do="restore the original encoder, or train again")
     mark = hashed(encoder.fingerprint, weights.tobytes(), intercepts.tobytes())
     labels = tuple(options.label.split(",")) if options.label else labels
     return FrozenModel(options.name or folder.resolve().name, labels, mark, weights, intercepts, encoder)

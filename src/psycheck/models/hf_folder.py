@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import re
+import tomllib
 import warnings
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, explained
+from psycheck.errors import BadInput, ModelFailure, PsycheckWarning, explained, library
 from psycheck.model import IntArray
 from psycheck.models.fingerprint import file_hash, hashed, hashed_files, hashed_parts
 from psycheck.models.options import ModelOptions
@@ -22,31 +23,18 @@ from psycheck.models.options import ModelOptions
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 _NO_VOCABULARY = frozenset({"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
 _TOKENIZER = ("tokenizer*.json", "vocab*", "merges.txt", "*.model", *_NO_VOCABULARY)
-# Keys of config.json that do not affect the computation.
-_NO_COMPUTATION = frozenset(
-    {"_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version"}
-    | {"id2label", "label2id", "problem_type"}
-)
-# Positions of these begin after the padding index, so the start of the table is never used.
-_OFFSET_POSITIONS = frozenset(
-    {"roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer"}
-    | {"data2vec-text", "ibert", "luke", "mpnet", "xmod"}
-)
+_KNOWN = tomllib.loads(Path(__file__).with_name("formats.toml").read_text("utf-8"))["transformers"]
 BATCH = 32
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_LIMIT = 1_000_000  # tokenizers write 1e30 for "no limit"
 _USUAL_WINDOW = 512
-_BUILT_IN = frozenset({None, "eager", "sdpa"})  # ways to compute attention that need no other code
 
 
 def libraries(what: str) -> tuple[Any, Any]:
     """torch and transformers, without log output, telemetry and kernels from the hub."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("USE_HUB_KERNELS", "NO")
-    try:
-        torch, transformers = import_module("torch"), import_module("transformers")
-    except ImportError as error:
-        raise MissingExtra(what, "train") from error
+    torch, transformers = (library(name, what, "train") for name in ("torch", "transformers"))
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return torch, transformers
@@ -57,9 +45,8 @@ def find_folder(target: str, options: ModelOptions) -> Path:
     folder = Path(target).expanduser()
     if not folder.is_dir():
         if folder.exists() or not _HUB_NAME.fullmatch(target):
-            raise BadInput(
-                f"there is no model folder '{target}'", allowed="a folder with config.json, or a hub name"
-            )
+            allowed = "a folder with config.json, or a hub name"
+            raise BadInput(f"there is no model folder '{target}'", allowed=allowed)
         folder = _from_hub(target, options)
     if not (folder / "config.json").is_file():
         what, do = "the folder holds no model", ""
@@ -81,14 +68,11 @@ def _from_hub(name: str, options: ModelOptions) -> Path:
     wanted = ["*.json", "*.txt", "*.model", "*.safetensors"]
     wanted += ["*.py"] if options.trust_remote_code else []
     wanted += ["*.bin"] if options.trust_pickle else []
-    with explained(
-        f"there is no folder '{name}', and no model of that name could be downloaded from the hub",
-        Exception,
-        kind=ModelFailure,
-        allowed="a local folder, or the name of a public model if the hub can be reached",
-        do="check the name and the connection, or download the model elsewhere and name its folder",
-    ):
-        left_out = ["onnx/*", "openvino/*"]
+    left_out = ["onnx/*", "openvino/*"]
+    what = f"there is no folder '{name}', and no model of that name could be downloaded from the hub"
+    allowed = "a local folder, or the name of a public model if the hub can be reached"
+    do = "check the name and the connection, or download the model elsewhere and name its folder"
+    with explained(what, Exception, kind=ModelFailure, allowed=allowed, do=do):
         found = hub.snapshot_download(
             name, revision=options.revision, allow_patterns=wanted, ignore_patterns=left_out
         )
@@ -132,7 +116,7 @@ def load_config(folder: Path, options: ModelOptions) -> Any:
     with _as_model_failure(folder, "config.json cannot be understood"):
         config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=options.trust_remote_code)
         for name in ("_attn_implementation", "_experts_implementation"):
-            if not _values(config, name) <= _BUILT_IN:
+            if not _values(config, name) <= {None, *_KNOWN["built_in_attention"]}:
                 setattr(config, name, None)  # of the nested configurations, too
         return config
 
@@ -198,7 +182,7 @@ def window_of(tokenizer: Any, config: Any, wanted: int | None, *, where: str) ->
         limits.append(tokenizer.model_max_length)
     positions = getattr(config, "max_position_embeddings", None)
     if isinstance(positions, int) and positions > 0:
-        if config.model_type in _OFFSET_POSITIONS:
+        if config.model_type in _KNOWN["offset_positions"]:
             padding = getattr(config, "pad_token_id", None)
             positions -= 2 if padding is None else padding + 1
         limits.append(positions)
@@ -206,9 +190,8 @@ def window_of(tokenizer: Any, config: Any, wanted: int | None, *, where: str) ->
         limits.append(_USUAL_WINDOW)
     least = tokenizer.num_special_tokens_to_add() + 1
     if min(limits) < least:
-        raise BadInput(
-            f"max_length {min(limits)} leaves no room for text", where=where, allowed=f"{least} or more"
-        )
+        what = f"max_length {min(limits)} leaves no room for text"
+        raise BadInput(what, where=where, allowed=f"{least} or more")
     return min(limits)
 
 
@@ -262,7 +245,7 @@ def _by_prefixes(tokenizer: Any, texts: list[str], max_length: int) -> list[int]
 def folder_parts(folder: Path, options: ModelOptions) -> dict[str, str]:
     """Hashes of everything that decides the outputs of a model; its name and path do not count."""
     config = read_json(folder / "config.json")
-    config = {key: config[key] for key in config.keys() - _NO_COMPUTATION}
+    config = {key: config[key] for key in config.keys() - set(_KNOWN["no_computation"])}
     parts = {
         "weights": hashed(*(file_hash(path) for path in weight_files(folder, options))),
         "tokenizer": hashed_files(_tokenizer_files(folder)),
@@ -316,7 +299,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """The object in a JSON file."""
     try:
         content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path.name} is not readable JSON", where=str(path)) from error
     if not isinstance(content, dict):
         raise BadInput(f"{path.name} is not a JSON object", where=str(path))

@@ -73,21 +73,15 @@ def positive_class(classes: Sequence[str], wanted: str | None, *, ordered: bool,
             return list(classes).index(wanted)
         if wanted.isdecimal() and int(wanted) < len(classes):
             return int(wanted)
-        raise BadInput(
-            f"the model has no class '{wanted}'",
-            where=where,
-            allowed=f"{nearest(wanted, classes)}; or an index from 0 to {len(classes) - 1}",
-        )
+        allowed = f"{nearest(wanted, classes)}; or an index from 0 to {len(classes) - 1}"
+        raise BadInput(f"the model has no class '{wanted}'", where=where, allowed=allowed)
     absent = [reads_negative(name) for name in classes]
     if ordered and not (absent[1] and not absent[0]):
         return 1
     if not ordered and sum(absent) == 1:
         return absent.index(False)
-    raise BadInput(
-        f"cannot tell which of the classes '{classes[0]}' and '{classes[1]}' is the positive one",
-        where=where,
-        do=f"add positive={classes[0]} or positive={classes[1]}",
-    )
+    what = f"cannot tell which of the classes '{classes[0]}' and '{classes[1]}' is the positive one"
+    raise BadInput(what, where=where, do=f"add positive={classes[0]} or positive={classes[1]}")
 
 
 def column_names(classes: Sequence[str], option: str | None, *, where: str) -> tuple[str, ...]:

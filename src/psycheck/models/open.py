@@ -37,7 +37,7 @@ def open_model(spec: str | Path | Model | Callable[..., Any], **options: Any) ->
 
 
 def open_awaited(spec: str) -> Model:
-    """Open a model, or a placeholder if its score file does not exist yet (`--export-texts`)."""
+    """Open a model, or a placeholder if its score file does not exist yet."""
     kind, target, query = parse_spec(spec)
     if kind == "scores" and not Path(target).expanduser().exists():
         from psycheck.models.score_file import awaited_scores
@@ -81,7 +81,7 @@ def parse_spec(spec: str) -> tuple[str, str, dict[str, str]]:
             f"'{kind}:' models are not supported in this version",
             where=spec,
             allowed=", ".join(f"{known}:" for known in KINDS),
-            do="write the texts with --export-texts, score them yourself and open the scores as scores:FILE",
+            do="score the texts that psycheck audit … --export-texts TEXTS writes, and open scores:FILE",
         )
     elif kind not in KINDS:
         written = kind.endswith(".py") or Path(f"{kind}.py").is_file()

@@ -16,7 +16,8 @@ class ModelOptions:
     """Options of a model, after "?" in its spec or as keywords; those of the spec take precedence.
 
     `label` names the score column (or all of them, separated by commas), `positive` is the positive class by
-    name or index, `folder` is searched for a Python module before the current folder (plans set it).
+    name or index, `folder` is searched for a Python module before the current folder (plans set it), and
+    `exclusive` says that each text has exactly one of the labels.
     """
 
     name: Text | None = None
@@ -30,6 +31,7 @@ class ModelOptions:
     trust_remote_code: bool = False
     revision: Text | None = None
     folder: Text | None = None
+    exclusive: bool = False
 
 
 _ONLY_FOR = {
@@ -41,6 +43,7 @@ _ONLY_FOR = {
     "trust_pickle": ("hf", "sklearn"),
     "trust_remote_code": ("hf",),
     "folder": ("python",),
+    "exclusive": ("scores",),
 }
 _SWITCHES = {"": True, "1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
@@ -74,6 +77,6 @@ def _parsed(key: str, value: Any) -> Any:
     """Parse the text of a query by the type of its option; the reader refuses what cannot be parsed."""
     if key in ("max_length", "batch"):
         return int(value) if str(value).removeprefix("-").isdecimal() else value
-    if key.startswith("trust_"):
+    if key == "exclusive" or key.startswith("trust_"):
         return _SWITCHES.get(str(value).casefold(), value)
     return str(value)

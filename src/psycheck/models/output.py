@@ -52,8 +52,6 @@ def _numbers(raw: Any, model: str) -> FloatArray:
         allowed = "an array or nested list of numbers, one row per text"
         raise ModelFailure(what, allowed=allowed) from error
     if array.dtype.kind not in "fiub":
-        raise ModelFailure(
-            f"model '{model}' returned values of type {array.dtype}",
-            allowed="numbers from 0 to 1; NaN where the model gives no usable answer",
-        )
+        allowed = "numbers from 0 to 1; NaN where the model gives no usable answer"
+        raise ModelFailure(f"model '{model}' returned values of type {array.dtype}", allowed=allowed)
     return array.astype(np.float64)

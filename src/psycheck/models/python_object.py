@@ -23,7 +23,7 @@ from psycheck.models.options import ModelOptions
 from psycheck.models.output import checked_scores
 
 BATCH = 256
-_TAKEN = "an object with `labels` and `score(texts)`, or a function from a list of texts to an array"
+_TAKEN = "an object with .labels and .score(texts), or a function from a list of texts to an array"
 _LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), __file__, "<frozen")
 
 
@@ -53,10 +53,8 @@ class PythonModel:
             return np.array([len(text) for text in texts], np.int64)
         reads = np.asarray(self.reader(list(texts)))
         if reads.shape != (len(texts),):
-            raise ModelFailure(
-                f"`read` of model '{self.name}' returned an array of shape {reads.shape}",
-                allowed=f"({len(texts)},): the number of characters read of each text",
-            )
+            what = f"`read` of model '{self.name}' returned an array of shape {reads.shape}"
+            raise ModelFailure(what, allowed=f"({len(texts)},): the number of characters read of each text")
         return reads.astype(np.int64)
 
 
@@ -64,10 +62,8 @@ def open_python(target: str, options: ModelOptions) -> PythonModel:
     """Open MODULE:OBJECT or FILE.py:OBJECT; modules are searched in `folder`, then in the current folder."""
     where, colon, path = target.rpartition(":")
     if not colon or not where or not path:
-        raise BadInput(
-            f"'{target}' does not name a Python object",
-            allowed="python:MODULE:OBJECT or python:FILE.py:OBJECT",
-        )
+        allowed = "python:MODULE:OBJECT or python:FILE.py:OBJECT"
+        raise BadInput(f"'{target}' does not name a Python object", allowed=allowed)
     if where.endswith(".py"):
         module = _import_file(Path(where).expanduser())
     else:
@@ -101,11 +97,8 @@ def _wrapped(thing: Any, options: ModelOptions, *, name: str, source: str | None
         with _running(f"creating a {thing.__name__} without arguments", thing.__name__, do):
             thing = thing()
     if hasattr(thing, "predict_proba"):
-        raise BadInput(
-            f"'{name}' is a scikit-learn estimator",
-            allowed=_TAKEN,
-            do="save it with skops.io.dump and open it as sklearn:FILE.skops, or write a function around it",
-        )
+        do = "save it with skops.io.dump and open it as sklearn:FILE.skops, or write a function around it"
+        raise BadInput(f"'{name}' is a scikit-learn estimator", allowed=_TAKEN, do=do)
     function = getattr(thing, "score", None) or thing
     if not callable(function):
         raise BadInput(f"'{name}' is a {type(thing).__name__}, not a model", allowed=_TAKEN)
@@ -142,10 +135,8 @@ def _labels(thing: Any, options: ModelOptions, name: str) -> tuple[str, ...]:
     if options.label is not None:
         names = tuple(label.strip() for label in options.label.split(","))
         if several and len(names) != len(labels):
-            raise BadInput(
-                f"{counted(len(names), 'label')} for the {len(labels)} of model '{name}'",
-                allowed=f"one name for each of: {', '.join(map(str, labels))}",
-            )
+            what = f"{counted(len(names), 'label')} for the {len(labels)} of model '{name}'"
+            raise BadInput(what, allowed=f"one name for each of: {', '.join(map(str, labels))}")
         labels = names
     named = all(isinstance(one, str) and one for one in labels)
     if not labels or len(set(labels)) != len(labels) or not named:
@@ -164,11 +155,9 @@ def _import_module(name: str, first: list[Path]) -> ModuleType:
     except ModelFailure as failure:
         error = failure.__cause__
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
-            raise BadInput(
-                f"there is no Python module '{name}'",
-                where=" and ".join([*map(str, first), "the current folder and the installed packages"]),
-                allowed=neighbours(name, {path.stem for folder in folders for path in folder.glob("*.py")}),
-            ) from error
+            where = " and ".join([*map(str, first), "the current folder and the installed packages"])
+            allowed = neighbours(name, {path.stem for folder in folders for path in folder.glob("*.py")})
+            raise BadInput(f"there is no Python module '{name}'", where=where, allowed=allowed) from error
         raise
 
 

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import numpy as np
 import polars as pl
 import zstandard
 
-from psycheck.errors import BadInput, counted, explained, nearest, neighbours
+from psycheck.corpus import read_parquet
+from psycheck.errors import BadInput, check_columns, check_piece, counted, explained, nearest, neighbours
 from psycheck.model import FloatArray, IntArray, digest_of
 from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.labels import ONE_LABEL, column_names
@@ -22,11 +24,12 @@ from psycheck.models.options import ModelOptions
 from psycheck.models.output import TOLERANCE
 
 BATCH = 4096
+_MOST_GB = 1
 SILVER = "_silver"  # suffix of the 0/1 columns that `psycheck score` adds to the scores
 _FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 _PACKED = (".gz", ".zst")
 _PACKING = (EOFError, zlib.error, zstandard.ZstdError)
-_UNREADABLE = (OSError, *_PACKING, UnicodeDecodeError, pl.exceptions.PolarsError)
+_UNREADABLE = (OSError, *_PACKING, UnicodeError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 _NO_LABEL = frozenset({"text_hash", "text", "read", "id"})
 
 
@@ -39,6 +42,7 @@ class ScoreFile:
     fingerprint: str
     parts: Mapping[str, str]
     batch: int
+    exclusive: bool = False
     rows: Mapping[bytes, int] = field(default_factory=dict, repr=False)
     scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
     reads: IntArray = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
@@ -84,11 +88,9 @@ def open_scores(target: str, options: ModelOptions) -> ScoreFile:
     outside = np.argwhere((scores < -TOLERANCE) | (scores > 1 + TOLERANCE))
     if len(outside):
         row, column = outside[0]
-        raise BadInput(
-            f"{counted(len(outside), 'score')} outside [0, 1], the first is {scores[row, column]:.6g}",
-            where=f"{target}, row {row + 1}, column '{columns[column]}'",
-            allowed="probabilities from 0 to 1",
-        )
+        what = f"{counted(len(outside), 'score')} outside [0, 1], the first is {scores[row, column]:.6g}"
+        where = f"{target}, row {row + 1}, column '{columns[column]}'"
+        raise BadInput(what, where=where, allowed="probabilities from 0 to 1")
     reads = _numbers(table["read"], target) if "read" in table.columns else np.full(len(table), np.nan)
     empty = table.select(pl.all_horizontal(pl.col(columns).is_null())).to_series()
     rows = _rows(table[key], empty, scores, target)
@@ -104,7 +106,8 @@ def awaited_scores(
     labels = labels or (tuple(options.label.split(",")) if options.label else (ONE_LABEL,))
     parts = {"file": file, "labels": ",".join(labels)}
     name = options.name or Path(target).name.partition(".")[0]
-    return ScoreFile(name, labels, hashed_parts(parts), parts, options.batch or BATCH)
+    exclusive = options.exclusive and len(labels) > 1
+    return ScoreFile(name, labels, hashed_parts(parts), parts, options.batch or BATCH, exclusive)
 
 
 def _table(path: Path) -> pl.DataFrame:
@@ -115,45 +118,55 @@ def _table(path: Path) -> pl.DataFrame:
         known = f"{', '.join(_FORMATS)}, each also with .gz or .zst"
         raise BadInput("unknown format of a score file", where=str(path), allowed=known)
     if not path.exists():
-        raise BadInput(
-            f"there is no file '{path}'",
-            allowed=neighbours(path.name, [p.name for p in path.parent.glob("*")]),
-            do="name the file with the scores; --export-texts FILE writes the texts to score",
-        )
+        allowed = neighbours(path.name, [p.name for p in path.parent.glob("*")])
+        do = "name the file with the scores; psycheck audit … --export-texts TEXTS writes texts to score"
+        raise BadInput(f"there is no file '{path}'", allowed=allowed, do=do)
     with explained("the file cannot be read", *_UNREADABLE, where=str(path), allowed="whole rows in UTF-8"):
-        raw = path.read_bytes()
-        if packed == ".gz":
-            raw = gzip.decompress(raw)
-        elif packed == ".zst":
-            with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
-                raw = stream.read()
+        raw = _content(path, packed)
+        separator = "\t" if kind == ".tsv" else ","
         if kind == ".parquet":
-            table = pl.read_parquet(BytesIO(raw))
+            table = read_parquet(raw, str(path), None, _MOST_GB)
         elif kind in (".jsonl", ".ndjson"):
-            table = _json_lines(raw.decode("utf-8"), path)
+            table = _json_lines(raw, path)
         else:
-            table = pl.read_csv(BytesIO(raw), separator="\t" if kind == ".tsv" else ",", infer_schema=False)
+            check_columns(raw.readline().count(separator.encode()), str(path))
+            raw.seek(0)
+            table = pl.read_csv(raw, separator=separator, infer_schema=False)
     if table.is_empty():
         raise BadInput("the file holds no scores", where=str(path))
     return table
 
 
-def _json_lines(text: str, path: Path) -> pl.DataFrame:
+def _content(path: Path, packed: str) -> BytesIO:
+    """The unpacked bytes of a file, read in pieces so that one that unpacks to too much is refused early."""
+    content = BytesIO()
+    with path.open("rb") as file:
+        stream: Any = gzip.GzipFile(fileobj=file) if packed == ".gz" else file
+        if packed == ".zst":
+            stream = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+        while piece := stream.read(2**20):
+            content.write(check_piece(piece, content.tell() + len(piece), str(path), _MOST_GB))
+    content.seek(0)
+    return content
+
+
+def _json_lines(raw: BytesIO, path: Path) -> pl.DataFrame:
     """Read JSON lines with Python's parser, which accepts NaN and reports the broken line."""
-    lines: list[dict[str, Any]] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
+    frames, lines, names = list[pl.DataFrame](), list[dict[str, str | None]](), dict[str, None]()
+    for number, line in enumerate(chain(raw, [None]), start=1):
+        if line is None or len(lines) == BATCH:
+            frames.append(pl.DataFrame(lines, schema=dict.fromkeys(names, pl.String)))
+            lines.clear()
+        if line is None or not line.strip():
             continue
-        try:
+        with explained("a line is not JSON", ValueError, RecursionError, where=f"{path}, line {number}"):
             one = json.loads(line)
-        except ValueError as error:
-            raise BadInput("a line is not JSON", where=f"{path}, line {number}") from error
         if not isinstance(one, dict):
             raise BadInput("a line is not a JSON object", where=f"{path}, line {number}")
-        lines.append(one)
-    names = dict.fromkeys(name for line in lines for name in line)
-    rows = [{name: None if cell is None else str(cell) for name, cell in line.items()} for line in lines]
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String))
+        lines.append({name: None if cell is None else str(cell) for name, cell in one.items()})
+        names.update(dict.fromkeys(one))
+        check_columns(len(names), str(path))
+    return pl.concat(frames, how="diagonal")
 
 
 def _label_columns(
@@ -179,11 +192,9 @@ def _numbers(column: pl.Series, where: str) -> FloatArray:
     numbers = column.cast(pl.Float64, strict=False)
     broken = (numbers.is_null() & column.is_not_null()).arg_true()
     if len(broken):
-        raise BadInput(
-            "a score is not a number",
-            where=f"{where}, row {broken[0] + 1}, column '{column.name}'",
-            allowed="0 to 1; empty if not scored yet, nan if the model gave no usable answer",
-        )
+        what = "a score is not a number"
+        allowed = "0 to 1; empty if not scored yet, nan if the model gave no usable answer"
+        raise BadInput(what, where=f"{where}, row {broken[0] + 1}, column '{column.name}'", allowed=allowed)
     return numbers.fill_null(math.nan).to_numpy()
 
 

@@ -1,14 +1,16 @@
 """scikit-learn pipelines that take raw texts, from a file."""
 
+import tomllib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 
-from psycheck.errors import BadInput, ModelFailure, PsycheckWarning, explained
+from psycheck.errors import BadInput, ModelFailure, PsycheckWarning, check_size, explained
 from psycheck.model import FloatArray
 from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.labels import Kept, kept_columns
@@ -17,22 +19,8 @@ from psycheck.models.output import checked_scores
 
 BATCH = 2048
 _PROBE = "I went for a walk today."
-# Parts of fitted scikit-learn models that skops does not list as safe: they hold numbers, not code.
-_HARMLESS = frozenset(
-    {
-        "scipy.sparse._csr.csr_matrix",
-        "sklearn.calibration._CalibratedClassifier",
-        "sklearn.calibration._SigmoidCalibration",
-        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-        "sklearn.metrics._scorer._PassthroughScorer",
-        "sklearn.model_selection._split.KFold",
-        "sklearn.model_selection._split.StratifiedKFold",
-        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
-        "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
-        "sklearn.tree._tree.Tree",
-        "sklearn.utils._bunch.Bunch",
-    }
-)
+_FORMATS = tomllib.loads(Path(__file__).with_name("formats.toml").read_text("utf-8"))
+_HARMLESS = frozenset(_FORMATS["sklearn"]["harmless"])
 _TRAINED = "model.skops"  # written by `psycheck train` into its folder
 
 
@@ -63,25 +51,17 @@ def open_sklearn(target: str, options: ModelOptions) -> SklearnModel:
     path = Path(target).expanduser()
     path = path / _TRAINED if path.is_dir() else path
     if not path.is_file():
-        raise BadInput(
-            f"there is no file '{target}'", allowed="a .skops file of a fitted scikit-learn pipeline"
-        )
+        allowed = "a .skops file of a fitted scikit-learn pipeline"
+        raise BadInput(f"there is no file '{target}'", allowed=allowed)
     pipeline = _load(path, options)
     if not hasattr(pipeline, "predict_proba"):
-        raise ModelFailure(
-            f"the {type(_classifier(pipeline)).__name__} in the file has no probabilities",
-            where=target,
-            allowed="a pipeline with predict_proba",
-            do="wrap the classifier in sklearn.calibration.CalibratedClassifierCV and fit it again",
-        )
-    with explained(
-        "the pipeline cannot score a raw text",
-        Exception,
-        kind=ModelFailure,
-        where=target,
-        allowed="a fitted pipeline whose first step takes texts, such as TfidfVectorizer",
-        do="save the vectorizer and the classifier together: make_pipeline(vectorizer, classifier)",
-    ):
+        what = f"the {type(_classifier(pipeline)).__name__} in the file has no probabilities"
+        do = "wrap the classifier in sklearn.calibration.CalibratedClassifierCV and fit it again"
+        raise ModelFailure(what, where=target, allowed="a pipeline with predict_proba", do=do)
+    what = "the pipeline cannot score a raw text"
+    allowed = "a fitted pipeline whose first step takes texts, such as TfidfVectorizer"
+    do = "save the vectorizer and the classifier together: make_pipeline(vectorizer, classifier)"
+    with explained(what, Exception, kind=ModelFailure, where=target, allowed=allowed, do=do):
         width = _probabilities(pipeline, [_PROBE]).shape[1]
     kept = _kept(pipeline, width, options, where=target)
     parts = {"file": file_hash(path), "labels": str(kept)}
@@ -107,27 +87,20 @@ def _load(path: Path, options: ModelOptions) -> Any:
         import skops.io
 
         with explained("the file is not a readable skops file", Exception, where=where):
+            check_size(sum(part.file_size for part in ZipFile(path).infolist()), where)
             strange = [kind for kind in skops.io.get_untrusted_types(file=path) if kind not in _HARMLESS]
         if strange:
-            _check_trust(
-                path,
-                options,
-                f"holds types that could run code when it is opened: {', '.join(strange)}",
-                allowed="types of scikit-learn, NumPy and SciPy",
-                do="check these types; if you trust them, add ?trust_pickle=true to the model",
-            )
+            what = f"holds types that could run code when it is opened: {', '.join(strange)}"
+            trust = "check these types; if you trust them, add ?trust_pickle=true to the model"
+            _check_trust(path, options, what, allowed="types of scikit-learn, NumPy and SciPy", do=trust)
         with opening:
             return skops.io.load(path, trusted=[*_HARMLESS, *strange])
     if path.suffix not in (".joblib", ".pkl", ".pickle"):
         allowed = ".skops; .joblib or .pkl with trust_pickle=true"
         raise BadInput("the file has an unknown extension", where=where, allowed=allowed)
-    _check_trust(
-        path,
-        options,
-        "is a pickle, and opening a pickle can run any code",
-        allowed="a .skops file",
-        do="save it with skops.io.dump(pipeline, FILE), or add ?trust_pickle=true if you trust it",
-    )
+    what = "is a pickle, and opening a pickle can run any code"
+    trust = "save it with skops.io.dump(pipeline, FILE), or add ?trust_pickle=true if you trust it"
+    _check_trust(path, options, what, allowed="a .skops file", do=trust)
     import joblib
 
     with opening:

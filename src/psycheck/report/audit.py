@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
@@ -12,25 +12,30 @@ from markupsafe import Markup
 from psycheck.errors import counted
 from psycheck.finding import Findings
 from psycheck.report.behaviour import blocks
-from psycheck.report.cases import case_groups, outcomes, pair_cases
-from psycheck.report.fairness import fairness
+from psycheck.report.cases import case_groups, outcomes
+from psycheck.report.comparison import commands
 from psycheck.report.fairness_sentences import fairness_tested
-from psycheck.report.headlines import checks_of, weakest
+from psycheck.report.headlines import checks_of
 from psycheck.report.numbers import count
-from psycheck.report.own import others, own_table, without_own
+from psycheck.report.own import others, own_section, without_own
 from psycheck.report.page import draw
-from psycheck.report.performance import across, curves, length, performance, pictures
-from psycheck.report.shelf import Shelf, unique
-from psycheck.report.verdict import cautions, headlines, learned, unanswered, untested
+from psycheck.report.shelf import Section, Shelf, by, unique
+from psycheck.report.verdict import headlines, learned, unanswered, untested
 from psycheck.report.words import file_text, listed
 from psycheck.run import Run
 
 
-def render(run: Run) -> str:
-    """Draw the report of a run as one HTML page; it selects, sorts and formats findings and computes none."""
+def render(run: Run, declared: Iterable[Callable[[Shelf], list[Section]]]) -> str:
+    """Draw the report of a run as one HTML page; it selects, sorts and formats findings and computes none.
+
+    `declared` are the sections of the shipped audits; those of audits from outside come with the run.
+    """
     whole, run = run, without_own(run)
-    shelf = Shelf(run.findings)
-    drawn, bins = curves(shelf, run.findings, run.plan)
+    shelf = Shelf(run)
+    cautions = [*shelf.take(lambda f: f.measure == "caution", by("corpus", "sentence")).values()]
+    sections = [section for draw_section in declared for section in draw_section(shelf)]
+    sections.sort(key=lambda section: section.anchor != "checks")  # the checks come first
+    sections += [own_section(audit, whole) for audit in whole.own_audits]
     groups = case_groups(run)
     script = file_text("report.js")
     page = {
@@ -43,17 +48,12 @@ def render(run: Run) -> str:
         "learned": learned(run),
         "tested": _tested(run),
         "untested": untested(run),
-        "cautions": cautions(run),
+        "cautions": cautions,
+        "commands": commands(cautions),
         "left_out": _left_out(run),
-        "blocks": blocks(shelf, weakest(checks_of(run))),
-        "performance": performance(shelf, run.plan),
-        "pictures": pictures(run),
-        "curves": drawn,
-        "fairness": fairness(shelf, pair_cases(run)),
-        "bins": bins,
-        "tables": [table for table in (length(shelf), across(shelf)) if table is not None],
-        "own": [(audit, own_table(audit, whole)) for audit in whole.own_audits],
-        "others": others(shelf.left),
+        "sections": sections,
+        "blocks": blocks(Shelf(run)),
+        "others": others(shelf),
         "groups": groups,
         "outcomes": outcomes(run),
         "choices": {key: unique(getattr(one, key) for one in groups) for key in ("check", "model", "corpus")},

@@ -8,9 +8,10 @@ from markupsafe import Markup
 from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.report.charts import Lane, Means, Place, Plot, Row, rate_lane
+from psycheck.report.headlines import among_checks, weakest
 from psycheck.report.numbers import count, figure, percent, rate, span, spans
-from psycheck.report.shelf import Key, Shelf, by, unique
-from psycheck.report.tables import Table
+from psycheck.report.shelf import Key, Section, Shelf, by, drawn, unique
+from psycheck.report.tables import Table, table_of
 from psycheck.report.words import name_of, natural, order, place_names, place_of
 
 MEANS = ("pass_rate_mean", "pass_rate_sd")
@@ -18,7 +19,6 @@ DIR_MEAN = ("kind", "DIR", "pass_rate_mean")
 PANELS = 3
 BY = ("category", "polarity", "kind", "symptom")
 LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided")
-LEDGER_IS = "generated = passed + failed + unchanged + unseen + unanswered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ class Block:
             met = {name for f in mine for name in f.counts}
             names = [name for name in LEDGER if name in met or name != "undecided"]
             names += sorted(met - set(LEDGER))
-            rows = tuple((f.where["check"], *(count(f.counts.get(name, 0)) for name in names)) for f in mine)
-            caption = LEDGER_IS + (f", {called}" if len(self.called) > 1 else "")
-            yield place, Table(caption, ("Check", *(name.replace("_", " ") for name in names)), rows)
+            rows = [(f.where["check"], *(count(f.counts.get(name, 0)) for name in names)) for f in mine]
+            where = f", {called}" if len(self.called) > 1 else ""
+            yield place, table_of("ledger", rows, [name.replace("_", " ") for name in names], place=where)
 
 
 def _lane(finding: Finding, mean: float | None) -> Lane:
@@ -98,8 +98,16 @@ def _mean_lane(mean: Finding | None) -> Lane | None:
     return Lane(f"Mean of the DIR checks: {value}", spans(value, span(mean, 1), checks), mean.value)
 
 
-def blocks(shelf: Shelf, named: Finding | None = None) -> tuple[Block, ...]:
-    """Take the findings on behaviour, by suite and label; the plot of `named` starts unfolded."""
+def checks_section(shelf: Shelf) -> list[Section]:
+    """Every check, by symptom."""
+    return drawn("checks", blocks(shelf))
+
+
+def blocks(shelf: Shelf) -> tuple[Block, ...]:
+    """Take the findings on behaviour, by suite and label; the plot of the weakest check starts unfolded."""
+    named = weakest(among_checks(shelf.run))
+    # The verdict has shown these: the same rates with other intervals.
+    shelf.take(lambda f: f.measure == "pass_rate_among_checks", lambda f: tuple(f.where.values()))
     checks = shelf.take(
         lambda f: f.measure == "pass_rate" and bool(f.where.get("check")),
         by("suite", "label", "check", "model", "corpus"),
@@ -129,11 +137,11 @@ def blocks(shelf: Shelf, named: Finding | None = None) -> tuple[Block, ...]:
         )
         own_means = means.get((suite, label), {})
         places = unique(place_of(f) for f in (*mine, *by_sentence))
-        called = place_names(places)
+        called, wheres = place_names(places), [f.where for f in mine]
         out.append(
             Block(
                 ", ".join(name),
-                place_of(named) if named is not None and named in mine else next(iter(places), None),
+                place_of(named) if named and named.where in wheres else next(iter(places), None),
                 called,
                 tuple({f.where["check"]: f for f in sorted(mine, key=order)}.values()),
                 {(f.where["check"], place_of(f)): f for f in mine},
@@ -158,12 +166,7 @@ def _means(means: Mapping[Key, Finding]) -> Table:
         name = name_of("symptoms" if kind == "symptom" else "values", value)
         rows.append((name_of("by", kind) if kind != last else "", name, *cells))
         last = kind
-    return Table(
-        "Mean pass rate of the checks, its 95 % interval, and the standard deviation (sd) between the checks",
-        ("By", "Group", *(names[place] if len(places) > 1 else "Mean" for place in shown)),
-        tuple(rows),
-        words=2,
-    )
+    return table_of("check_means", rows, [names[one] for one in shown] if len(places) > 1 else ["Mean"])
 
 
 def _mean_sd(mean: Finding | None, sd: Finding | None) -> Markup:
@@ -186,9 +189,4 @@ def _sentence_table(sentences: list[Finding], called: Mapping[Place, str]) -> Ta
         for k in sorted(unique(map(key, sentences)), key=lambda k: (natural(k[0]), natural(k[1])))
         for check, variant, sentence in [k]
     ]
-    return Table(
-        "Pass rate of each sentence (value, 95 % interval, n)",
-        ("Check", "Sentence", *(name if len(called) > 1 else "Pass rate" for name in called.values())),
-        tuple(rows),
-        words=2,
-    )
+    return table_of("sentences", rows, called.values() if len(called) > 1 else ["Pass rate"])

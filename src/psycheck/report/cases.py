@@ -1,4 +1,4 @@
-"""The cases behind the figures, grouped by check; texts only with --show-texts."""
+"""The cases behind the figures, grouped by check; texts only on request."""
 
 from collections import Counter
 from collections.abc import Sequence

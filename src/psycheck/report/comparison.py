@@ -8,11 +8,12 @@ import polars as pl
 from psycheck.errors import counted
 from psycheck.finding import Finding
 from psycheck.measure import described
-from psycheck.report.numbers import count, decimal, plain
+from psycheck.report.headlines import sentence
+from psycheck.report.numbers import count, decimal, ends, known_interval, plain
 from psycheck.report.page import draw
 from psycheck.report.shelf import grouped, unique
 from psycheck.report.studies.corpora import tables_of
-from psycheck.report.tables import Table
+from psycheck.report.tables import Table, table_of
 from psycheck.report.words import name_of, words_of
 from psycheck.run import Run
 
@@ -23,7 +24,7 @@ Part = tuple[str, list[Table], Table | None]  # heading, a matrix per main dista
 def render_comparison(run: Run) -> str:
     """The page of a comparison as one HTML file without scripts."""
     title = f"compare: {', '.join(str(corpus['name']) for corpus in run.plan['corpora'])}"
-    return _drawn(run, title, comparison_verdict(run.findings), [_part("Distances", run.findings)])
+    return _drawn(run, title, comparison_verdict(run), [_part("Distances", run.findings)])
 
 
 def render_corpora_study(run: Run) -> str:
@@ -34,7 +35,8 @@ def render_corpora_study(run: Run) -> str:
     parts = [_part("Distances between the corpora", between)]
     parts += [_part(f"Classes of {name}", found) for name, found in own.items()]
     title = f"study corpora: {', '.join(run.plan['corpora'])}"
-    return _drawn(run, title, comparison_verdict(between or run.findings), parts, tables_of(run.findings))
+    verdict = comparison_verdict(replace(run, findings=between or run.findings))
+    return _drawn(run, title, verdict, parts, tables_of(run.findings))
 
 
 def _drawn(run: Run, title: str, verdict: str, parts: Sequence[Part], papers: Sequence[Table] = ()) -> str:
@@ -60,22 +62,25 @@ def commands(cautions: Sequence[Finding]) -> list[str]:
     return unique(f.where["command"] for f in cautions if f.where["command"])
 
 
-def comparison_verdict(findings: Sequence[Finding]) -> str:
-    """One sentence: which corpora are furthest apart and which are nearest, and the number of cautions."""
-    number = sum(f.measure == "caution" for f in findings)
-    cautions = f"{counted(number, 'caution')}." if number else ""
+def comparison_verdict(run: Run) -> str:
+    """Which corpora are furthest apart and which are nearest, and the number of cautions."""
+    number = len(run.findings.where(measure="caution"))
+    cautions = sentence("compare.cautions", cautions=counted(number, "caution")) if number else ""
     for measure in ("jsd_unigram", "mmd2", "adversarial_auc"):
-        tested = [f for f in above_chance(findings, measure) if f.tested]
+        tested = [f for f in above_chance(run.findings, measure) if f.tested]
         if not tested:
             continue
         tested.sort(key=lambda f: (f.value, f.n))
         near, far = tested[0], tested[-1]
-        words = f"{_title(measure)} {formatted(far)}, n {count(far.n)}"
-        if len(tested) == 1:
-            return f"{_both(far)}: {words}. {cautions}".strip()
-        nearest = f"{_both(near)} are nearest: {formatted(near)}, n {count(near.n)}"
-        return f"{_both(far)} are furthest apart: {words}; {nearest}. {cautions}".strip()
-    return cautions or "No cautions; this does not prove that a corpus is sound."
+        picked = [f if near is far else replace(f, interval=None) for f in (far, near)]
+        most, least = (f"{formatted(f)}, n {count(f.n)}" for f in picked)
+        words = {"far": _both(far), "near": _both(near), "most": most, "least": least}
+        ordered = all(map(known_interval, tested))
+        ordered &= all(ends(f)[1] < ends(far)[0] for f in tested[:-1])
+        ordered &= all(ends(near)[1] < ends(f)[0] for f in tested[1:])
+        name = "pair" if near is far else "furthest" if ordered else "unordered"
+        return f"{sentence(f'compare.{name}', measure=_title(measure), **words)} {cautions}".strip()
+    return cautions or sentence(f"compare.{'no_cautions' if run.plan.get('warn') else 'nothing'}")
 
 
 def above_chance(findings: Sequence[Finding], measure: str) -> list[Finding]:
@@ -142,17 +147,14 @@ def _part(heading: str, findings: Sequence[Finding]) -> Part:
         for f in findings
         if "first" in f.where and "word" not in f.where
     ]
-    head = ("Between", "Measure", "Value (95 % interval)", "n")
-    every = Table("All figures between two corpora", head, tuple(rows), words=2) if rows else None
-    return heading, matrices(findings), every
+    return heading, matrices(findings), table_of("distances", rows) if rows else None
 
 
 def _profile(findings: Sequence[Finding]) -> Table | None:
     own = {(f.where["corpus"], f.measure): f for f in findings if f.where.get("part") == "profile"}
     names, measures = (unique(key[at] for key in own) for at in (0, 1))
-    rows = tuple((name, *(formatted(own[name, measure]) for measure in measures)) for name in names)
-    head = ("Corpus", *(name_of("measures", measure) for measure in measures))
-    return Table("Length and vocabulary", head, rows) if rows else None
+    rows = [(name, *(formatted(own[name, measure]) for measure in measures)) for name in names]
+    return table_of("profile", rows, [name_of("measures", one) for one in measures]) if rows else None
 
 
 def _words(findings: Sequence[Finding]) -> list[Table]:
@@ -167,9 +169,8 @@ def _words(findings: Sequence[Finding]) -> list[Table]:
             if f.measure == measure
         ]
         if rows:
-            name = name_of("measures", measure)
-            head = ("Word", "Speaks for", "Between", name, "Texts, first", "Texts, second")
-            tables.append(Table(caption, head, tuple(rows), words=3))
+            names = {"caption": caption, "measure": name_of("measures", measure)}
+            tables.append(table_of("distinctive_words", rows, **names))
     return tables
 
 

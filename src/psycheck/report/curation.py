@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from psycheck.finding import Finding
+from psycheck.finding import Finding, Findings
+from psycheck.report.headlines import sentence
 from psycheck.report.numbers import count, decimal
 from psycheck.report.page import draw
-from psycheck.report.tables import Table
+from psycheck.report.tables import Table, table_of
 from psycheck.report.words import words_of
 from psycheck.run import Run
 
 _NOT_A_CAUSE = ("posts", "authors", "removed")
 _OF_ALL = ("posts", "subreddits")
 _CORPUS = "corpus"
-_HEAD = ("Step", "Posts left", "Authors left", "Posts removed", "ANGST 3.1", "PsySym 3.4–3.5")
 
 
 def render_curating(run: Run) -> str:
@@ -35,11 +35,10 @@ def curating_verdict(findings: Sequence[Finding]) -> str:
     steps = {(f.where["side"], f.where["step"]): f for f in findings if f.measure == "funnel"}
     whole, first = steps["both", "split"], steps["both", "posts"]
     controls = steps.get(("control", "sample"))
-    aside = f", {count(controls.value)} of them by control authors" if controls else ""
-    return (
-        f"{count(whole.value)} posts by {count(whole.counts['authors'])} authors are kept"
-        f" of {count(first.n)} lines{aside}."
-    )
+    words = {"posts": count(whole.value), "authors": count(whole.counts["authors"]), "lines": count(first.n)}
+    if controls:
+        return sentence("curate.with_controls", controls=count(controls.value), **words)
+    return sentence("curate.kept", **words)
 
 
 def funnels(findings: Sequence[Finding]) -> list[Table]:
@@ -47,11 +46,10 @@ def funnels(findings: Sequence[Finding]) -> list[Table]:
     words = words_of("curation")
     captions = {**words["sides"], _CORPUS: words[_CORPUS]}
     rows: dict[str, list[tuple[str, ...]]] = {part: [] for part in captions}
-    for f in findings:
-        if f.measure == "funnel":
-            part, row = _row(f)
-            rows[part].append(row)
-    return [Table(captions[part], _HEAD, tuple(own)) for part, own in rows.items() if own or part == _CORPUS]
+    for part, row in (_row(f) for f in findings if f.measure == "funnel"):
+        rows[part].append(row)
+    kept = [part for part, own in rows.items() if own or part == _CORPUS]
+    return [table_of("funnel", rows[part], part=captions[part]) for part in kept]
 
 
 def _row(step: Finding) -> tuple[str, tuple[str, ...]]:
@@ -66,29 +64,24 @@ def _row(step: Finding) -> tuple[str, tuple[str, ...]]:
     return part, (title, *figures, words.get("angst", "–"), words.get("psysym", "–"))
 
 
-def _reported(findings: Sequence[Finding]) -> Table:
+def _reported(findings: Findings) -> Table:
     published = words_of("curation")["authors"]
-    rows = []
-    for f in findings:
-        if f.measure == "authors_reporting":
-            rows.append((f.where["label"], count(f.value), count(published[f.where["label"]])))
-    head = ("Condition", "Authors who report it", "PsySym, Table 8")
-    return Table("Authors by the condition they report, before the other steps", head, tuple(rows))
+    reporting = {f.where["label"]: f.value for f in findings.where(measure="authors_reporting")}
+    rows = [(label, count(value), count(published[label])) for label, value in reporting.items()]
+    return table_of("reported", rows)
 
 
-def _mean(findings: Sequence[Finding]) -> Table | None:
+def _mean(findings: Findings) -> Table | None:
     words = words_of("curation")
     rows = []
-    for f in findings:
-        if f.measure == "posts_an_author":
-            side = f.where["side"]
-            published = decimal(words["posts_an_author"][side], 1)
-            rows.append((words["sides"][side], decimal(f.value, 1), count(f.n), published))
-    head = ("", "Posts per author, mean", "Authors", "PsySym 3.5")
-    return Table("Posts per author in the corpus", head, tuple(rows)) if rows else None
+    for f in findings.where(measure="posts_an_author"):
+        side = f.where["side"]
+        published = decimal(words["posts_an_author"][side], 1)
+        rows.append((words["sides"][side], decimal(f.value, 1), count(f.n), published))
+    return table_of("posts_an_author", rows) if rows else None
 
 
 def _lines(findings: Sequence[Finding]) -> Table | None:
     first = next(f for f in findings if f.where.get("step") == "posts")
     rows = [(why, count(n)) for why, n in sorted(first.counts.items()) if why not in _NOT_A_CAUSE]
-    return Table(f"Left out of {count(first.n)} lines", ("Why", "Lines"), tuple(rows)) if rows else None
+    return table_of("lines_left_out", rows, lines=count(first.n)) if rows else None

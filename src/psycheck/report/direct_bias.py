@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from psycheck.finding import Finding
 from psycheck.report.charts import Lane
-from psycheck.report.numbers import count, decimal, ends, p_value, percent, plain, span, spans, unbroken
+from psycheck.report.headlines import sentence
+from psycheck.report.numbers import count, decimal, ends, p_value, percent, plain, span, spans
 from psycheck.report.page import draw
-from psycheck.report.tables import Table
+from psycheck.report.tables import Table, table_of
 from psycheck.report.words import listed, name_of
 from psycheck.run import Run
 
@@ -15,7 +16,6 @@ SIDES = {"F": "female", "M": "male"}
 CERTAIN = 0.05
 TOO_FEW = "too_few_lists"
 CARRIERS = 20
-VARIES = "it changes with the definition of the gender direction"
 Line = tuple[str, str, Lane]  # of a plot: its name, more words, its track
 
 
@@ -28,8 +28,8 @@ def render_bias(run: Run) -> str:
         encoder=run.plan["encoder"],
         contextual=run.plan["kind"] == "contextual",
         lists=run.plan["lists"],
-        verdict=unbroken(bias_verdict(findings)),
-        learned=[unbroken(sentence) for sentence in bias_sentences(findings)],
+        verdict=bias_verdict(findings),
+        learned=bias_sentences(findings),
         summary=bias_table(findings),
         components=_components(findings),
         random_pairs=bool(_of(findings, "explained_variance_chance")),
@@ -70,12 +70,8 @@ def _words_plot(findings: Sequence[Finding], name: str) -> tuple[str, float, lis
         ends_at = (min(0.5, at), max(0.5, at))
         lane = Lane(title, spans(decimal(w.value)), 0.5, ends_at, ((at, ""),), low=w.value < 0)
         most.append((w.where["word"], _symptom(w), lane))
-    every = Table(
-        f"All {len(words)} known words of {name}, by the size of their cosine",
-        ("Word", "Symptom", "Cosine with the gender direction"),
-        tuple((w.where["word"], _symptom(w) or "–", decimal(w.value)) for w in words),
-        words=2,
-    )
+    rows = ((w.where["word"], _symptom(w) or "–", decimal(w.value)) for w in words)
+    every = table_of("bias_words", rows, number=str(len(words)), list=name)
     return name, reach, symptoms, most, every
 
 
@@ -92,38 +88,29 @@ def bias_verdict(findings: Sequence[Finding]) -> str:
     names = listed([f.where["list"] for f in tests or every])
     name = f"Direct Bias of {one.where['list']}" if len(every) > 1 else "Direct Bias"
     if not tests:
-        return (
-            f"Words of {names} are not compared with random topics, because the encoder knows too few random "
-            f"words: {name} {plain(one)}, n {count(one.n)}."
-        )
+        return sentence("bias.not_compared", lists=names, bias=f"{name} {plain(one)}, n {count(one.n)}")
     figures = _against(findings, one, least)
     more = [f for f in tests if f.value < CERTAIN]
     shifted = [f for f in _of(findings, "signed_mean_p_holm") if f.tested and f.value < CERTAIN]
     if not more and not shifted and TOO_FEW in least.flags:
-        topics, tested, needed = (count(least.counts[key]) for key in ("lists", "tests", "lists_needed"))
-        return (
-            f"{topics} random topics are too few to show whether words of {names} lean on the gender "
-            f"direction more than those do: {tested} tests need at least {needed}. {name} {figures}."
-        )
-    words = f"Words of {names} lean on the gender direction no more than random topics do: {name} {figures}."
+        numbers = {key: count(least.counts[key]) for key in ("lists", "tests", "lists_needed")}
+        return sentence("bias.too_few", names=names, bias=f"{name} {figures}", **numbers)
+    words = sentence("bias.not_more", lists=names, bias=f"{name} {figures}")
     if more:
         lists = [f.where["list"] for f in more]
         biases = [_one(findings, "direct_bias", name) for name in lists]
         sizes = [_against(findings, *one) for one in zip(biases, more, strict=True)]
         if len(more) > 1:
             sizes = [f"of {name} {figures}" for name, figures in zip(lists, sizes, strict=True)]
-        words = f"Words of {listed(lists)} lean on the gender direction more than random topics do: "
-        words += f"Direct Bias {'; '.join(sizes)}."
+        words = sentence("bias.more", lists=listed(lists), bias="; ".join(sizes))
     for f in shifted:
         mean, chance = (_one(findings, m, f.where["list"]) for m in ("signed_mean", "signed_mean_chance"))
         side = "one side" if _undetermined(findings, f) else f"the {_side(mean, chance)} side"
         figures = _against(findings, mean, f)
-        words += (
-            f" Those of {f.where['list']} are further to {side} than random topics: mean cosine {figures}."
-        )
+        words += " " + sentence("bias.further", list=f.where["list"], side=side, mean=figures)
     undetermined = dict.fromkeys(f.where["list"] for f in (*more, *shifted) if _undetermined(findings, f))
     if undetermined:
-        words += f" The side of {listed(list(undetermined))} is undetermined: {VARIES}."
+        words += " " + sentence("bias.undetermined", lists=listed(list(undetermined)))
     return words
 
 
@@ -152,32 +139,27 @@ def bias_sentences(findings: Sequence[Finding]) -> list[str]:
         for f in _of(findings, measure)
         if f.where["component"] == "1"
     )
-    random = f"; the first direction of random pairs explains {percent(usual[0].value)}" if usual else ""
-    sentences.append(
-        f"The gender direction explains {percent(first.value)} of the variance of the differences of "
-        f"{count(first.n)} pairs{random}."
-    )
-    return sentences
+    share = {"share": percent(first.value), "pairs": count(first.n)}
+    if usual:
+        return [*sentences, sentence("bias.direction_random", random=percent(usual[0].value), **share)]
+    return [*sentences, sentence("bias.direction", **share)]
 
 
 def _leaning(findings: Sequence[Finding], mean: Finding) -> str:
-    name, side = mean.where["list"], SIDES[mean.where["direction"]]
+    name = mean.where["list"]
     chance, p = _one(findings, "signed_mean_chance", name), _one(findings, "signed_mean_p_holm", name)
-    leans = f"on average nearer to the {side} side"
-    if mean.flags:
-        leans = f"on average not clearly on either side (the sign is {side})"
-    if _undetermined(findings, mean):
-        leans = f"on an undetermined side ({VARIES})"
-    figures = f"{name.capitalize()}: {leans}, {plain(mean)}, n {count(mean.n)}"
+    undetermined = _undetermined(findings, mean)
+    side, than = "unclear" if mean.flags else "nearer", "alike"
     if not p.tested:
-        return f"{figures}; not compared with random lists."
-    than = "no different from random lists"
-    if p.value < CERTAIN:
-        than = f"further to the {_side(mean, chance)} side than random lists"
-        than = "not where random lists are" if _undetermined(findings, mean) else than
+        than = "not_compared"
+    elif p.value < CERTAIN:
+        than = "elsewhere" if undetermined else "further"
     elif TOO_FEW in p.flags:
-        than = "too few random lists to tell whether it differs from them"
-    return f"{figures}; {than}, whose mean is {decimal(chance.value)} ({_adjusted(p)})."
+        than = "few"
+    random = {"side": _side(mean, chance), "chance": decimal(chance.value), "p": _adjusted(p)}
+    words = {"side": SIDES[mean.where["direction"]], "mean": plain(mean), "n": count(mean.n)}
+    words |= {"list": name.capitalize(), "than": sentence(f"bias.lists_{than}", **random)}
+    return sentence(f"bias.side_{'undetermined' if undetermined else side}", **words)
 
 
 def _adjusted(p: Finding) -> str:
@@ -196,13 +178,7 @@ def bias_table(findings: Sequence[Finding]) -> Table:
         ]
         side = bias.where["direction"] + ("?" if bias.flags else "")
         rows.append((name, side, *figures, count(bias.n), count(bias.counts.get("missing", 0))))
-    chance = ("random lists", "p")
-    return Table(
-        "Direct Bias (95 % interval over words; range of random lists; p not adjusted)",
-        ("List", "Side", "Direct Bias", *chance, "Signed mean", *chance, "n", "not known"),
-        tuple(rows),
-        words=2,
-    )
+    return table_of("bias", rows)
 
 
 def _variants(findings: Sequence[Finding]) -> Table:
@@ -210,8 +186,7 @@ def _variants(findings: Sequence[Finding]) -> Table:
     for f in _of(findings, "direct_bias_variant"):
         definition = name_of("direction", f"{f.where['centring']}_{f.where['lengths']}")
         rows.append((f.where["list"], definition, f.where["direction"], plain(f), count(f.n)))
-    head = ("List", "Definition of the gender direction", "Side", "Direct Bias (95 % interval)", "n")
-    return Table("Direct Bias with other definitions of the gender direction", head, tuple(rows), words=3)
+    return table_of("bias_variants", rows)
 
 
 def _neighbours(findings: Sequence[Finding]) -> Table | None:
@@ -222,9 +197,7 @@ def _neighbours(findings: Sequence[Finding]) -> Table | None:
         if f.measure == "rnd":
             title, p, chance = "RND", "rnd_p", plain(_one(findings, "rnd_chance", name))
         rows.append((name, title, plain(f), chance, plain(_one(findings, p, name)), count(f.n)))
-    head = ("List", "Measure", "Value (95 % interval)", "Random lists", "p", "n")
-    caption = "Related measures; above 0 is nearer to female"
-    return Table(caption, head, tuple(rows), words=2) if rows else None
+    return table_of("bias_related", rows) if rows else None
 
 
 def _of(findings: Sequence[Finding], *measures: str) -> list[Finding]:

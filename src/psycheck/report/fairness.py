@@ -7,13 +7,13 @@ from markupsafe import Markup
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
-from psycheck.report.behaviour import LEDGER, LEDGER_IS
-from psycheck.report.cases import Case
+from psycheck.report.behaviour import LEDGER
+from psycheck.report.cases import Case, pair_cases
 from psycheck.report.charts import Plot, Row, rate_lane
 from psycheck.report.numbers import count, figure, p_value, rate
-from psycheck.report.shelf import Key, Shelf, by, unique
-from psycheck.report.tables import Table
-from psycheck.report.words import name_of, place_names, swapped_words
+from psycheck.report.shelf import Key, Section, Shelf, by, drawn, unique
+from psycheck.report.tables import Table, table_of
+from psycheck.report.words import name_of, place_names, swapped_words, words_of
 
 RATES = ("fnr", "fpr", "positive_rate")
 BETWEEN = ("fnr_ratio", "equal_opportunity_difference", "demographic_parity_difference")
@@ -53,8 +53,14 @@ class Column:
     tables: tuple[Table, ...]
 
 
-def fairness(shelf: Shelf, cases: Mapping[tuple[str, str, str], tuple[Case, ...]]) -> tuple[Fair, ...]:
+def fairness_section(shelf: Shelf) -> list[Section]:
+    """Gender and groups."""
+    return drawn("fairness", fairness(shelf), any(case.text is not None for case in shelf.run.shown))
+
+
+def fairness(shelf: Shelf) -> tuple[Fair, ...]:
     """Take the findings on fairness and arrange them by label, model and corpus."""
+    cases = pair_cases(shelf.run)
     taken = shelf.take(
         lambda f: f.where.get("audit") == "fairness" and f.where.get("unit") in ("pairs", "groups"),
         by("label", "model", "corpus", "measure", "unit", "column", "group", "versus"),
@@ -109,32 +115,27 @@ def _pairs(mine: Mapping[Key, Finding], flips: Finding) -> Table:
         minus = "" if measure in ("fnr_ratio", "score_difference") else ", female minus male"
         cells = _compared(mine, measure, ("pairs", "", "female", "male"))
         rows.append((name_of("measures", measure) + minus, *cells))
-    return Table(
-        f"The same texts with {swapped_words(flips)} swapped: value, 95 % interval, n",
-        ("Measure", "Value", "p", "p, Holm"),
-        tuple(rows),
-    )
+    return table_of("pairs", rows, swapped=swapped_words(flips))
 
 
 def _column(column: str, groups: list[str], mine: Mapping[Key, Finding]) -> Column:
     """The rates of each group of a column, and how the groups compare."""
     held = {key: f for key, f in mine.items() if key[1:3] == ("groups", column)}
     apart = any(f.measure.endswith("_p_holm") and "significant" in f.flags for f in held.values())
-    names = {measure: name_of("measures", measure) for measure in (*RATES, *BETWEEN)}
     rows = []
     for group in groups:
         figures = [figure(held.get((measure, "groups", column, group, ""))) for measure in RATES]
         rows.append((group or "no group is large enough", *figures))
-    head: Key = (column.capitalize(), *(names[measure] for measure in RATES))
+    head = [name_of("measures", measure) for measure in RATES]
     note = _read_as(held["fnr", "groups", column, groups[0], ""].counts)
-    tables = [Table("Rates of each group", head, tuple(rows), note=note)]
+    tables = [table_of("group_rates", rows, head, column=column.capitalize(), note=note)]
     rows = []
     for group, versus in unique(key[3:5] for key in held if key[4]):
         cells = [_compared(held, measure, ("groups", column, group, versus)) for measure in BETWEEN]
         (ratio, *_), (opportunity, _, p), (parity, _, parity_p) = cells
         rows.append((f"{group} minus {versus}", ratio, opportunity, p, parity, parity_p))
-    head = ("Compared", names[BETWEEN[0]], names[BETWEEN[1]], "p, Holm", names[BETWEEN[2]], "p, Holm")
-    tables += [Table("How the groups compare", head, tuple(rows))] if rows else []
+    names = {measure: name_of("measures", measure) for measure in BETWEEN}
+    tables += [table_of("group_comparisons", rows, **names)] if rows else []
     summary = counted(len(groups), "group") + ("; they differ after Holm's correction" if apart else "")
     return Column(column, summary, len(groups) <= FEW or apart, tuple(tables))
 
@@ -143,12 +144,8 @@ def _read_as(counts: Mapping[str, int]) -> str:
     """How the values of a column were read: which texts are not compared, and what was merged."""
     words = counts.get("read_as_not_given", 0)
     by_word = f" ({count(words)} by a word or code such as NA)" if words else ""
-    left = {
-        "unknown": f"without a group{by_word}",
-        "in_small_groups": "in groups of fewer than 5",
-        "beyond_largest": "in groups beyond the 20 largest",
-    }
-    outside = [f"{counted(counts[key], 'text')} {why}" for key, why in left.items() if counts.get(key)]
+    left = [(key, why.format(by_word=by_word)) for key, why in words_of("words")["not_compared"].items()]
+    outside = [f"{counted(counts[key], 'text')} {why}" for key, why in left if counts.get(key)]
     notes = [f"Not compared: {', '.join(outside)}."] if outside else []
     if spelled := counts.get("other_spelling", 0):
         notes.append(f"{counted(spelled, 'text')} counted under the most common spelling of the group.")
@@ -186,13 +183,7 @@ def _ledger(flips: Finding) -> Table:
     """Every text of the corpus, in exactly one column of the ledger."""
     names = [name for name in (*LEDGER, "both_genders") if name in flips.counts]
     besides = flips.counts.get("named_besides", 0)
-    left = f" {count(besides)} of the pairs also have a gendered noun or title, which is not swapped"
-    left += " (--swap nouns,titles)."
-    return Table(
-        LEDGER_IS,
-        ("Pairs", *(name.replace("_", " ") for name in names)),
-        ((f"{swapped_words(flips)} swapped", *(count(flips.counts[name]) for name in names)),),
-        note="Undecided texts have a word whose swap is ambiguous; they are left out. Pairs that name both "
-        "genders count as pairs, but not in the figures of the female or the male wording."
-        + (left if besides else ""),
-    )
+    left = f" {count(besides)} of the pairs also have a gendered noun or title, which is left as it is."
+    row = (f"{swapped_words(flips)} swapped", *(count(flips.counts[name]) for name in names))
+    head = [name.replace("_", " ") for name in names]
+    return table_of("pairs_ledger", [row], head, besides=left if besides else "")

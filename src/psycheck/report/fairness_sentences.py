@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from psycheck.errors import counted
 from psycheck.finding import Finding
-from psycheck.report.headlines import Headline, headline, same_for_all
+from psycheck.report.headlines import Headline, headline, same_for_all, sentence
 from psycheck.report.numbers import count, decimal, ends, known_interval, p_value, plain, rate
-from psycheck.report.shelf import Key, by
+from psycheck.report.shelf import Key, by, unique
 from psycheck.report.words import listed, name_of, place_of, swapped_words, where_named
 from psycheck.run import Run
 
@@ -36,7 +36,8 @@ def gender_headline(run: Run) -> Headline | None:
     beyond = [f for f in pairs if f.value and not _placebo_alike(_same_pairs(run, f))]
     most = max(beyond or pairs, key=lambda f: (ends(f)[0], f.value))
     same_pairs = _same_pairs(run, most)
-    flips = f"{rate(most, prose=True)} of {counted(most.n, 'text')}"
+    picked = replace(most, interval=None) if most.value and len(pairs) > 1 else most  # the largest of several
+    flips = f"{rate(picked, prose=True)} of {counted(most.n, 'text')}"
     where = {"swapped": swapped_words(most), "where": where_named(most, run.findings)}
     if most.value and (placebo := _placebo_alike(same_pairs)):
         alike = f"{rate(placebo, prose=True)} of {counted(placebo.n, 'text')}"
@@ -55,10 +56,12 @@ def gender_headline(run: Run) -> Headline | None:
 
 def _placebo_alike(pairs: Pairs) -> Finding | None:
     """The flip rate of the placebo, if the swap is not shown to flip more and no wording fares worse."""
-    test, placebo = (pairs.get((measure, "")) for measure in ("flip_excess_p_holm", "placebo_flip_rate"))
+    measures = ("flip_excess", "flip_excess_p_holm", "placebo_flip_rate")
+    excess, test, placebo = (pairs.get((measure, "")) for measure in measures)
     if test is None or placebo is None or not (test.tested and placebo.tested):
         return None
-    return None if "significant" in test.flags or _unequal(pairs) else placebo
+    more = "significant" in test.flags and (excess is None or excess.value > 0)
+    return None if more or _unequal(pairs) else placebo
 
 
 def _doubts(run: Run, flips: Finding) -> list[str]:
@@ -117,7 +120,10 @@ def unmarked_headlines(run: Run) -> list[Headline]:
     compared = _compared(run)
     alike = not any("significant" in f.flags for f in compared)
     if compared and alike and not {place_of(f) for f in compared} & set(same_for_all(run)):
-        out.append(headline("groups.none_found", columns=_columns(compared)))
+        models = unique(place_of(f)[0] for f in compared)
+        several = len({place_of(f)[0] for f in run.findings} - {""}) > 1
+        named = f" for {listed(models)}" if several else ""
+        out.append(headline("groups.none_found", columns=_columns(compared), models=named))
     return out
 
 
@@ -150,12 +156,11 @@ def groups_learned(run: Run) -> str:
         names, more = list(groups)[:SHOWN], len(groups) - SHOWN
         apart.append(f"{column} ({listed([*names, f'{more} more'] if more > 0 else names)})")
     if apart:
-        return f"groups differ {'' if several else 'by '}{listed(apart)} after Holm's correction"
+        return sentence("learned.groups_differ", groups=("" if several else "by ") + listed(apart))
     if {place_of(f) for f in compared} & set(same_for_all(run)):
-        return "groups cannot differ where a model gives every text the same score or decision"
-    if compared:
-        return f"no difference between groups by {_columns(compared)} after Holm's correction"
-    return f"groups by {_columns(mine)} could not be compared"
+        return sentence("learned.groups_blind")
+    name = "alike" if compared else "untested"
+    return sentence(f"learned.groups_{name}", columns=_columns(compared or mine))
 
 
 def _flips(run: Run) -> list[Finding]:

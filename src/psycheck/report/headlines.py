@@ -1,7 +1,7 @@
-"""The sentences of the verdict, from headlines.toml, and the choice of those on performance and checks."""
+"""The sentences of headlines.toml, and the choice of those on performance and checks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -13,7 +13,9 @@ from psycheck.report.words import listed, place_of, topic_of, where_named, words
 from psycheck.run import Run
 
 OVER = "accuracy_over_trivial"
+AMONG = "pass_rate_among_checks"
 RANKS = ("constant", "worse", "not_better", "one_class", "better")  # the worst first
+ALPHA = 0.05
 MODELS = 3  # sentences on performance, one per model
 
 
@@ -39,6 +41,11 @@ def headline(name: str, least: float = 0.0, /, **values: str) -> Headline:
     return Headline(name, kind, str(entry["words"]).format(**values), bool(entry["alarm"]), least)
 
 
+def sentence(name: str, /, **values: str) -> str:
+    """The words of a sentence of headlines.toml with its figures."""
+    return headline(name, **values).words
+
+
 def reference() -> str:
     """The text of docs/reference/headlines.md."""
     kinds = dict(words_of("headlines"))
@@ -53,6 +60,9 @@ def reference() -> str:
 def performance_headlines(run: Run) -> list[Headline]:
     """Accuracy against the best trivial answer: the worst corpus and label of each model, the worst first."""
     over = [f for f in run.findings if f.measure == OVER and f.tested and is_performance(f)]
+    if len(over) > 1:  # the worst is picked: a difference counts if Holm's correction allows for that
+        chance = [f.where for f in run.findings.where(measure=f"{OVER}_p_holm") if f.value >= ALPHA]
+        over = [replace(f, interval=None) if f.where in chance else f for f in over]
     worst = {place_of(f)[0]: f for f in sorted(over, key=_rank, reverse=True)}  # the last of a model stays
     several, labels = len(set(map(place_of, over))) > 1, {f.where.get("label") for f in over}
     out = []
@@ -65,7 +75,7 @@ def performance_headlines(run: Run) -> list[Headline]:
             "answer": "1" if 2 * (counts["tp"] + counts["fn"]) >= f.n else "0",
             "accuracy": decimal(counts["right"] / f.n),
             "trivial": decimal(counts["trivial_right"] / f.n),
-            "difference": plain(f, prose=True),
+            "difference": plain(f if len(over) == 1 else replace(f, interval=None), prose=True),
             "n": count(f.n) + (f" in {count(units)} independent units" if units < f.n else ""),
         }
         out.append(headline(f"performance.{RANKS[_rank(f)[0]]}", **words))
@@ -107,15 +117,28 @@ def checks_of(run: Run) -> list[Finding]:
     return [f for f in run.findings if f.measure == "pass_rate" and f.where.get("check")]
 
 
+def among_checks(run: Run) -> list[Finding]:
+    """The pass rates of all checks, with intervals that allow for picking one of them."""
+    wide = {frozenset(f.where.items()): f.interval for f in run.findings.where(measure=AMONG)}
+    return [replace(f, interval=wide.get(frozenset(f.where.items()), f.interval)) for f in checks_of(run)]
+
+
+def choice(low: Finding, run: Run) -> str:
+    """Whether the interval of a check that was picked from several allows for that; empty if it was not."""
+    tested = sum(f.tested for f in checks_of(run))
+    allows = "allows" if run.findings.where(measure=AMONG) else "does not allow"  # in older runs
+    return f"; the range {allows} for the choice among {tested} checks" if low.interval and tested > 1 else ""
+
+
 def kept(check: Finding) -> float:
     """The largest likely share of texts that an edit leaves right; of an MFT check, of those right before."""
     before = check.counts.get("passed_unedited", check.n) / max(check.n, 1)
-    return min(1.0, max(known_interval(check), default=1.0) + 1 - before)
+    return min(1.0, max(known_interval(check), default=1.0) + 1 - before) if harmed(check) else 1.0
 
 
 def harmed(check: Finding) -> bool:
-    """Whether an edit does harm: a failed INV or DIR case, or an MFT rate clearly below the unedited one."""
-    return check.value < 1 and ("passed_unedited" not in check.counts or kept(check) < 1 - 1e-9)
+    """Whether an edit does harm: a failed INV or DIR case, or an MFT rate shown to fall by the edit."""
+    return check.value < 1 and ("passed_unedited" not in check.counts or "harmed" in check.flags)
 
 
 def weakest(findings: Sequence[Finding]) -> Finding | None:
@@ -132,7 +155,7 @@ def weakest(findings: Sequence[Finding]) -> Finding | None:
 
 def checks_headline(run: Run) -> Headline | None:
     """The weakest check, or what the passed checks show."""
-    checks = checks_of(run)
+    checks = among_checks(run)
     low = weakest(checks)
     if low is None:
         return headline("checks.untested") if checks else None
@@ -141,6 +164,7 @@ def checks_headline(run: Run) -> Headline | None:
         "point": f"{named(low, run)}:",
         "passing": passing(low),
         "unedited": unedited(low),
+        "choice": choice(low, run),
         "tested": counted(every, "tested check" if every < len(checks) else "check"),
     }
     if low.where.get("symptom") and low.value < 1:
@@ -165,8 +189,10 @@ def unedited(check: Finding) -> str:
     before = check.counts.get("passed_unedited")
     if before is None:
         return ""
-    more = round(check.value * check.n) - before
-    effect = "helped" if more > 0 else "did harm" if more else "made no net difference"
+    flags = check.flags
+    effect = (
+        "helped" if "helped" in flags else "did harm" if "harmed" in flags else "made no clear difference"
+    )
     return f" after the edit, {percent(before / check.n)} before: the edit {effect}"
 
 

@@ -10,7 +10,10 @@ from psycheck.measure import described
 from psycheck.report.words import name_of
 
 FEW, NARROW = 100, 0.02
-_FIGURE = re.compile(r"(?:[<>]|&[lg]t;)?\d[\d.,]* %(?: \([\d.–]+\))?|\d\.\d+ \([\d.–]+\)|\bn \d[\d,]*")
+_FIGURE = re.compile(
+    r"(?:[<>]|&[lg]t;)?\d[\d.,]* %(?: \([\d.–]+\))?|[+−]?\d\.\d+ \([\d.–+−to ]+\)|\bn \d[\d,]*"
+)
+_WHOLE = re.compile(r"\S+ [FM]\b|\([^()]*\)|\S+ to \S+")
 
 
 def count(number: float) -> str:
@@ -110,6 +113,14 @@ def spans(value: str, interval: str = "", note: str = "") -> Markup:
     """A value, its interval and its n or a note, each unbroken; what is empty is left out."""
     parts = (("v", value), ("i", interval), ("n", note))
     return Markup(" ").join(Markup('<span class="{}">{}</span>').format(*part) for part in parts if part[1])
+
+
+def whole(cell: str) -> Markup:
+    """A number in a table, escaped, with minus signs; it breaks before an interval, not within it."""
+    if isinstance(cell, Markup):
+        return cell
+    signed = re.sub(r"(?<![\w.])-(?=\d)", "−", str(escape(cell)))
+    return Markup(_WHOLE.sub(r'<span class="fig">\g<0></span>', signed))
 
 
 def unbroken(sentence: str) -> Markup:

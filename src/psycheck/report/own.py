@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from psycheck.finding import Finding, Findings
 from psycheck.report.numbers import count, p_value, plain, rate
-from psycheck.report.tables import Table
+from psycheck.report.shelf import Section, drawn
+from psycheck.report.tables import Table, table_of
 from psycheck.report.words import name_of
 from psycheck.run import OwnAudit, Run
 
@@ -30,15 +31,15 @@ def place_of_own(finding: Finding) -> str:
     return _places({key: value for key, value in finding.where.items() if key != "audit"})
 
 
-def own_table(audit: OwnAudit, run: Run) -> Table:
-    """The findings of one audit, for a section that the audit did not draw itself."""
+def own_section(audit: OwnAudit, run: Run) -> Section:
+    """The section of an audit from outside: as it drew it, or a table of its findings."""
     titles = {measure.name: measure.title for measure in audit.measures}
     rows = []
     for f in run.findings.where(audit=audit.name):
         title = titles.get(f.measure) or name_of("measures", f.measure)
         rows.append((title, place_of_own(f), value_of(f, audit), count(f.n), _marks(f)))
-    head = ("Measure", "Of what", "Value (95 % interval)", "n", "Marks")
-    return Table(f"Findings of audit {audit.name}", head, tuple(rows), words=2)
+    (section,) = drawn("own", audit, table_of("own", rows, audit=audit.name))
+    return section._replace(anchor=f"own-{audit.name}", name=audit.title)
 
 
 def others(findings: list[Finding]) -> Table | None:
@@ -48,8 +49,7 @@ def others(findings: list[Finding]) -> Table | None:
         counts = ", ".join(f"{key} {count(value)}" for key, value in f.counts.items()) or "–"
         name = name_of("measures", f.measure)
         rows.append((name, _places(f.where), plain(f), count(f.n), counts, _marks(f)))
-    head = ("Measure", "Of what", "Value (95 % interval)", "n", "Counts", "Marks")
-    return Table("Findings that have no section of their own", head, tuple(rows), words=2) if rows else None
+    return table_of("others", rows) if rows else None
 
 
 def _places(where: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from psycheck.report.numbers import count, decimal, ends, percent, plain, unbroken
+from psycheck.report.numbers import count, decimal, ends, percent, plain, unbroken, whole
 from psycheck.report.words import file_text, listed, name_of, topic_of
 from psycheck.run import Run
 
@@ -35,7 +35,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters |= {f.__name__: f for f in (count, decimal, ends, listed, percent, plain)}
+    jinja.filters |= {f.__name__: f for f in (count, decimal, ends, listed, percent, plain, whole)}
     jinja.filters |= {"figures": unbroken, "topic": topic_of}
     jinja.globals["name_of"] = name_of
     return jinja

@@ -1,6 +1,7 @@
 """Performance, calibration, length and correlations across models, as tables and reliability curves."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -8,9 +9,9 @@ from markupsafe import Markup
 
 from psycheck.finding import Finding
 from psycheck.report.numbers import count, decimal, figure, p_value, plain, spans
-from psycheck.report.shelf import Shelf, by, grouped, unique
-from psycheck.report.tables import Table
-from psycheck.report.words import lower_is_better, name_of, place_names, place_of
+from psycheck.report.shelf import Section, Shelf, by, drawn, grouped, unique
+from psycheck.report.tables import Table, table_of
+from psycheck.report.words import lower_is_better, name_of, place_names, place_of, words_of
 from psycheck.run import Run
 
 KNOWN = frozenset({"audit", "model", "corpus", "label", "bin", "mean_score", "threshold"})
@@ -30,7 +31,18 @@ def is_performance(finding: Finding) -> bool:
     return finding.where.get("audit") == "performance" and set(finding.where) <= KNOWN
 
 
-def performance(shelf: Shelf, plan: Mapping[str, Any]) -> list[Performance]:
+def performance_section(shelf: Shelf) -> list[Section]:
+    """Performance on annotated texts, and calibration."""
+    main = drawn("performance", performance(shelf), pictures(shelf.run))
+    return main + drawn("calibration", *curves(shelf))
+
+
+def length_section(shelf: Shelf) -> list[Section]:
+    """Length, and correlations across models."""
+    return drawn("length", [table for table in (length(shelf), across(shelf)) if table is not None])
+
+
+def performance(shelf: Shelf) -> list[Performance]:
     """Take the findings on performance: one matrix per main measure, then all measures."""
     taken = shelf.take(
         lambda f: is_performance(f) and f.measure != "reliability",
@@ -40,7 +52,7 @@ def performance(shelf: Shelf, plan: Mapping[str, Any]) -> list[Performance]:
     labels = grouped(taken.values(), lambda f: f.where.get("label", ""))
     for label, mine in labels.items():
         name = "All labels together" if label in ("", "all") else f"Label {label}"
-        out.append(_of_label(name if len(labels) > 1 else "", mine, plan))
+        out.append(_of_label(name if len(labels) > 1 else "", mine, shelf.run.plan))
     return out
 
 
@@ -66,12 +78,12 @@ def _of_label(name: str, mine: list[Finding], plan: Mapping[str, Any]) -> Perfor
             )
             better = "lower is better" if lower_is_better(measure) else "higher is better"
             matrices.append(Table(f"{name_of('measures', measure)} ({better})", ("Model", *corpora), rows))
-    head = ["Measure", "Value, interval, n"]
+    head = ["Value, interval, n"]
     if len(called) > 1:
         trained = {place: distribution(*place, plan) for place in called}
-        head[1:] = [f"{c}{f' ({trained[place]})' if trained[place] else ''}" for place, c in called.items()]
+        head = [f"{c}{f' ({trained[place]})' if trained[place] else ''}" for place, c in called.items()]
 
-    def table(caption: str, names: Iterable[str], note: str = "") -> Table:
+    def table(kind: str, names: Iterable[str]) -> Table:
         rows = (
             (
                 name_of("measures", measure) + (" (lower is better)" if lower_is_better(measure) else ""),
@@ -80,15 +92,10 @@ def _of_label(name: str, mine: list[Finding], plan: Mapping[str, Any]) -> Perfor
             for measure in names
             if measure in measures
         )
-        return Table(caption, tuple(head), tuple(rows), note=note)
+        return table_of(kind, rows, head)
 
-    full = table("All measures", [measure for measure in measures if measure not in HARD])
-    hard = table(
-        "The same figures from hard labels",
-        HARD,
-        "For comparison with the DECK paper only, which computes both from 0/1 decisions: "
-        "its Brier score is 1 − accuracy. They do not measure calibration.",
-    )
+    full = table("measures", [measure for measure in measures if measure not in HARD])
+    hard = table("hard_measures", HARD)
     return name, matrices, full, hard if hard.rows else None
 
 
@@ -98,14 +105,14 @@ def _marked(finding: Finding | None, plan: Mapping[str, Any]) -> Markup:
     return figure(finding) + mark if where else figure(finding)
 
 
-def curves(
-    shelf: Shelf, findings: Sequence[Finding], plan: Mapping[str, Any]
-) -> tuple[list[Curve], Table | None]:
+def curves(shelf: Shelf) -> tuple[list[Curve], Table | None]:
     """Take the reliability findings: one curve per model, corpus and label, and a table."""
-    place = by("model", "corpus", "label")
-    ece = {place(f): f for f in findings if f.measure == "ece" and is_performance(f)}
+    place, plan = by("model", "corpus", "label"), shelf.run.plan
+    ece = {place(f): f for f in shelf.run.findings if f.measure == "ece" and is_performance(f)}
     taken = shelf.take(
-        lambda f: f.measure == "reliability" and _is_number(f.where.get("mean_score")),
+        lambda f: (
+            f.measure == "reliability" and f.where.get("mean_score", "").replace(".", "", 1).isdecimal()
+        ),
         by("model", "corpus", "label", "bin"),
     )
     heads = grouped(taken.values(), place)
@@ -119,8 +126,7 @@ def curves(
         figures = f"calibration error {plain(error, prose=True)}, n {count(error.n)}" if error else ""
         out.append((name, bins, "; ".join(filter(None, (figures, distribution(model, corpus, plan))))))
         rows += [(name, f.where.get("bin", ""), decimal(score, 2), figure(f)) for score, f in bins]
-    head = ("Where", "Bin", "Mean score", "Share annotated 1")
-    return out, Table("The bins of the curves", head, tuple(rows)) if rows else None
+    return out, table_of("reliability", rows) if rows else None
 
 
 def pictures(run: Run) -> list[dict[str, Any]]:
@@ -135,7 +141,8 @@ def pictures(run: Run) -> list[dict[str, Any]]:
         return []
     called = place_names(unique(place_of(f) for f in aucs.values()))
     several = len({place[2] for place in aucs}) > 1
-    known = table.drop_nulls(["target", "score"]).with_columns(yes=pl.col("target") >= 0.5)
+    firm = table.drop_nulls(["target", "score"]).filter(pl.col("target") != 0.5)
+    known = firm.with_columns(yes=pl.col("target") > 0.5)
     bins = (pl.col("score") * BINS).floor().clip(0, BINS - 1).cast(pl.Int64)
     share = pl.col("no", "yes") / pl.col("no", "yes").sum()
     sides = [(~pl.col("yes")).sum().alias("no"), pl.col("yes").sum()]
@@ -156,14 +163,6 @@ def pictures(run: Run) -> list[dict[str, Any]]:
     return out
 
 
-def _is_number(text: str | None) -> bool:
-    try:
-        float(text or "")
-    except ValueError:
-        return False
-    return True
-
-
 def length(shelf: Shelf) -> Table | None:
     """Take the findings on length: medians of failed and of passed texts, effect and p."""
     taken = shelf.take(
@@ -181,14 +180,8 @@ def length(shelf: Shelf) -> Table | None:
         cells = (_median(failed), _median(passed), figure(effect), p_value(p.value) if p else "–")
         rows.append((*(head[i] for i in varied), name_of("features", head[5]), *cells))
     names = ("Model", "Corpus", "Suite", "Label", "Unit")
-    return Table(
-        "Length of texts that failed and that passed DIR checks (medians; Mann–Whitney test)",
-        (*(names[i] for i in varied), "Feature", "Failed", "Passed", "Effect", "p"),
-        tuple(rows),
-        words=len(varied) + 1,
-        note="Effect: rank-biserial correlation, above 0 if failed texts are longer. With the unit case, a "
-        "text counts once per check (these are not independent); with the unit text, once.",
-    )
+    table = table_of("length", rows)
+    return replace(table, head=(*(names[i] for i in varied), *table.head), words=len(varied) + 1)
 
 
 def _median(finding: Finding | None) -> Markup:
@@ -211,21 +204,11 @@ def across(shelf: Shelf) -> Table | None:
     heads = unique(key[1:] for key in taken)
     if not heads:
         return None
-    names = {
-        "pearson_p": "p of r",
-        "t_p": "p of t-test",
-        "t_ppaired": "p, paired t",
-        "t_punpaired": "p, unpaired t",
-    }
+    names = words_of("words")["across"]
     tests = ["pearson_r", *(test for test in names if any(key[0] == test for key in taken))]
     rows = []
     for head in heads:
         r, *ps = (taken.get((test, *head)) for test in tests)
         shown = ("–" if p is None else p_value(p.value) for p in ps)
         rows.append((f"{head[2]} checks and accuracy", " ".join(filter(None, head[:2])), figure(r), *shown))
-    return Table(
-        "Do models that classify better also behave better? (DECK 5.2)",
-        ("Compared", "Suite", "Pearson r", *(names[test] for test in tests[1:])),
-        tuple(rows),
-        words=2,
-    )
+    return table_of("across", rows, [names[test] for test in tests[1:]])

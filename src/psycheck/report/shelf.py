@@ -1,32 +1,51 @@
-"""The findings that no section has shown yet, so that none is dropped."""
+"""Sections of the page, and the findings that none has shown yet, so that none is dropped."""
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+from markupsafe import Markup
 
 from psycheck.finding import Finding
+from psycheck.report.page import templates
+from psycheck.run import Run
 
 Key = tuple[str, ...]
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 
-class Shelf:
-    """Holds findings until a section takes them; what is left at the end is "Other findings"."""
+class Section(NamedTuple):
+    """One section of the page: its anchor, its name in the navigation, and its HTML."""
 
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        self.left = list(findings)
+    anchor: str
+    name: str
+    html: Markup
+
+
+class Shelf(list[Finding]):
+    """The findings of a run until a section takes them; what is left at the end is "Other findings"."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.findings)
+        self.run = run
 
     def take(self, wanted: Callable[[Finding], bool], key: Callable[[Finding], Key]) -> dict[Key, Finding]:
         """Take the wanted findings by their key; of two with the same key, the second stays."""
         taken: dict[Key, Finding] = {}
         left = []
-        for finding in self.left:
+        for finding in self:
             if wanted(finding) and key(finding) not in taken:
                 taken[key(finding)] = finding
             else:
                 left.append(finding)
-        self.left = left
+        self[:] = left
         return taken
+
+
+def drawn(anchor: str, *parts: object) -> list[Section]:
+    """The section that the macro of this name in sections.html.j2 draws; none if its first part is empty."""
+    macros: Any = templates().get_template("sections.html.j2").module
+    return [Section(anchor, anchor.capitalize(), getattr(macros, anchor)(*parts))] if parts[0] else []
 
 
 def by(*keys: str) -> Callable[[Finding], Key]:

@@ -1,12 +1,14 @@
 """A table that is drawn as HTML, Markdown or aligned text."""
 
 import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
 from psycheck.report.page import templates
+from psycheck.report.words import words_of
 
 _UNBOUNDED = 10_000  # columns of text, more than any table has
 
@@ -48,3 +50,12 @@ class Table:
         with console.capture() as drawn:
             console.print(grid)
         return "\n".join([self.caption, *(line.rstrip() for line in drawn.get().splitlines())])
+
+
+def table_of(name: str, rows: Iterable[Sequence[str]], more: Iterable[str] = (), /, **values: str) -> Table:
+    """A table of tables.toml, with `more` columns; short rows are filled up with empty cells."""
+    entry = words_of("tables")[name]
+    caption, note = (entry.get(key, "").format_map(values) for key in ("caption", "note"))
+    head = (*(title.format_map(values) for title in entry["head"]), *more)
+    filled = tuple((*row, *[""] * (len(head) - len(row))) for row in rows)
+    return Table(caption, head, filled, entry.get("words", 1), note)

@@ -13,24 +13,26 @@ from psycheck.report.fairness_sentences import (
 )
 from psycheck.report.headlines import (
     Headline,
+    among_checks,
     blind,
     checks_headline,
     checks_of,
+    choice,
     harmed,
     headline,
     named,
     passing,
     performance_headlines,
+    sentence,
     unedited,
     weakest,
 )
-from psycheck.report.numbers import count, ends, plain, rate
+from psycheck.report.numbers import count, decimal, ends, plain, rate
 from psycheck.report.performance import KNOWN, distribution, is_performance
 from psycheck.report.shelf import by, grouped
 from psycheck.report.words import listed, name_of, natural, place_of, topic_of, where_named, why_untested
 from psycheck.run import Run
 
-NOT_TESTED = "not tested in this run"
 STRONG = 0.3  # a rank-biserial correlation
 HEADLINE = ("macro_f1", "f1", "auc", "accuracy")
 AUDITS = {
@@ -80,14 +82,6 @@ def learned(run: Run) -> tuple[Sentence, ...]:
     return (*five, *_length(run))
 
 
-def cautions(run: Run) -> list[str]:
-    """Warnings about the corpora, with the command that shows or fixes the problem."""
-    found = [f.where for f in run.findings if f.measure == "caution"]
-    return [
-        f"{w['corpus']}: {w['sentence']}" + (f" See: {w['command']}" if w["command"] else "") for w in found
-    ]
-
-
 def unanswered(run: Run) -> list[str]:
     """How many texts and cases have no usable answer, and what the figures use instead."""
     lines = []
@@ -105,7 +99,7 @@ def unanswered(run: Run) -> list[str]:
             words = f"in {count(missing)} of {cases} of the checks"
             lines.append((words, checks[0], "; these neither pass nor fail"))
     return [
-        f"The model gave no usable answer {words}{where_named(finding, run.findings)}{rest}."
+        sentence("tested.unanswered", missing=words, where=where_named(finding, run.findings), rest=rest)
         for words, finding, rest in lines
     ]
 
@@ -118,28 +112,30 @@ def untested(run: Run) -> list[str]:
     for (check, reason), findings in missed.items():
         everywhere = len(findings) == sum(f.where["check"] == check for f in checks)
         places = "" if everywhere else ", ".join(where_named(f, run.findings).strip(" ,") for f in findings)
-        lines.setdefault((reason, places), []).append(check)
+        lines.setdefault((reason, f" ({places})" if places else ""), []).append(check)
     sentences = [
-        f"{listed(sorted(names, key=natural))}{f' ({places})' if places else ''}: {reason}."
-        for (reason, places), names in lines.items()
+        sentence("tested.no_value", checks=listed(sorted(names, key=natural)), where=where, reason=reason)
+        for (reason, where), names in lines.items()
     ]
     audits = {f.where.get("audit", "") for f in run.findings}
     missing = [words for audit, words in AUDITS.items() if audit not in audits]
-    return [*sentences, f"Not part of this run: {listed(missing)}."] if missing else sentences
+    return [*sentences, sentence("tested.not_run", audits=listed(missing))] if missing else sentences
 
 
 def _pronouns(run: Run) -> Sentence:
-    mine = [f for f in checks_of(run) if f.where.get("topic") == "pronouns" and not f.where.get("symptom")]
+    mine = [f for f in among_checks(run) if f.where.get("topic") == "pronouns" and not f.where.get("symptom")]
     low, high = weakest(mine), strongest(mine)
     if low is None or high is None:
-        return Sentence("Pronouns", NOT_TESTED + ".", "checks", False)
+        return Sentence("Pronouns", sentence("learned.pronouns_untested"), "checks", False)
     if all(f.value == 1 for f in mine if f.tested):
         return _all_passed(run, "Pronouns", mine)
-    first = "weakest check is" if harmed(low) else "lowest pass rate is that of"
-    words = f"the {first} {named(low, run)}: {passing(low)}{unedited(low)}"
+    words = {"point": named(low, run), "passing": passing(low), "unedited": unedited(low), "strongest": ""}
+    words["choice"] = choice(low, run)
     if high is not low:
-        words += f"; the strongest is {named(high, run)}: {rate(high, prose=True)} of {count(high.n)}"
-    return Sentence("Pronouns", words + ".", "checks")
+        figures = f"{rate(high, prose=True)} of {count(high.n)}"
+        words["strongest"] = f"; the strongest is {named(high, run)}: {figures}"
+    name = f"learned.pronouns_{'weakest' if harmed(low) else 'lowest'}"
+    return Sentence("Pronouns", sentence(name, **words), "checks")
 
 
 def _all_passed(run: Run, subject: str, checks: Sequence[Finding], **words: str) -> Sentence:
@@ -151,28 +147,28 @@ def _all_passed(run: Run, subject: str, checks: Sequence[Finding], **words: str)
         why = "no check that expects an unchanged decision was tested"
     name = f"learned.{subject.lower()}_{'passed' if why else 'kept'}"
     number = counted(len(tested if why else telling), "check")
-    return Sentence(subject, headline(name, tested=number, why=why, **words).words, "checks")
+    return Sentence(subject, sentence(name, tested=number, why=why, **words), "checks")
 
 
 def _symptoms(run: Run) -> Sentence:
-    mine = [f for f in checks_of(run) if f.where.get("symptom")]
+    mine = [f for f in among_checks(run) if f.where.get("symptom")]
     low, high = weakest(mine), strongest(mine)
     if low is None or high is None:
-        return Sentence("Symptoms", NOT_TESTED + ".", "checks", False)
+        return Sentence("Symptoms", sentence("learned.symptoms_untested"), "checks", False)
     point = f"{topic_of(low)} ({low.where['check']}{where_named(low, run.findings)}, {passing(low)})"
     if low.value == 1:
-        return _all_passed(run, "Symptoms", mine, point=point)
-    words = f"the most missed is {point}"
+        return _all_passed(run, "Symptoms", mine, point=point, choice=choice(low, run))
+    least = below_mean = ""
     if high is not low:
         check = high.where["check"] + where_named(high, run.findings)
-        words += (
-            f"; the least missed is {topic_of(high)} ({check}, {rate(high, prose=True)} of {count(high.n)})"
-        )
+        figures = f"{rate(high, prose=True)} of {count(high.n)}"
+        least = f"; the least missed is {topic_of(high)} ({check}, {figures})"
     if below := sum("below_dir_mean" in f.flags for f in mine):
         noun = "result" if len({place_of(f) for f in mine}) > 1 else "check"
         verb = "is" if below == 1 else "are"
-        words += f"; {below} of {counted(len(mine), noun)} {verb} below the mean of the DIR checks"
-    return Sentence("Symptoms", words + ".", "checks")
+        below_mean = f"; {below} of {counted(len(mine), noun)} {verb} below the mean of the DIR checks"
+    words = {"point": point, "least": least, "choice": choice(low, run), "below": below_mean}
+    return Sentence("Symptoms", sentence("learned.symptoms_missed", **words), "checks")
 
 
 def _another_corpus(run: Run) -> Sentence:
@@ -182,57 +178,45 @@ def _another_corpus(run: Run) -> Sentence:
     places = {place_of(finding) for finding in figures}
     subject = "Another corpus"
     if len({corpus for _, corpus in places}) < 2:
-        return Sentence(subject, f"{NOT_TESTED}: it has only one corpus.", "performance", False)
+        return Sentence(subject, sentence("learned.corpora_untested"), "performance", False)
     # The widest gap between two corpora within one model; two models differ for other reasons.
     own = list(grouped(figures, by("model")).values())
     gaps = [(min(mine, key=lambda f: f.value), max(mine, key=lambda f: f.value)) for mine in own]
     low, high = max(gaps, key=lambda gap: gap[1].value - gap[0].value)
-    name = name_of("measures", low.measure)
+    best, worst = (f"{decimal(f.value, 2)} ({_full(f, run)}, n {count(f.n)})" for f in (high, low))
     ranges = "ranges" if len(own) == 1 else "varies most within one model,"
-    return Sentence(
-        subject,
-        f"{name} {ranges} from {plain(high, prose=True)} ({_full(high, run)}, n {count(high.n)}) "
-        f"to {plain(low, prose=True)} ({_full(low, run)}, n {count(low.n)}).",
-        "performance",
-    )
+    words = {"measure": name_of("measures", low.measure), "ranges": ranges, "best": best, "worst": worst}
+    return Sentence(subject, sentence("learned.corpora", **words), "performance")
 
 
 def _gender(run: Run) -> Sentence:
     if pairs := gender_headline(run):
-        words = pairs.words[:1].lower() + pairs.words[1:-1]
-        return Sentence("Gender", "; ".join(filter(None, (words, groups_learned(run)))) + ".", "fairness")
-    swaps = [
-        f
-        for f in checks_of(run)
-        if f.where.get("kind") == "INV"
-        and not f.where.get("symptom")
-        and f.where.get("topic") in ("pronouns", "gender")
-    ]
-    groups = groups_learned(run) or f"a comparison of groups of authors was {NOT_TESTED}"
+        parts = filter(None, (pairs.words[:1].lower() + pairs.words[1:-1], groups_learned(run)))
+        return Sentence("Gender", sentence("learned.gender_pairs", parts="; ".join(parts)), "fairness")
+    pronouns = [("INV", topic, "") for topic in ("pronouns", "gender")]
+    swaps = [f for f in among_checks(run) if by("kind", "topic", "symptom")(f) in pronouns]
+    groups = groups_learned(run) or sentence("learned.groups_not_run")
     low = weakest(swaps)
     if low is None:
-        return Sentence("Gender", f"swapping he and she was {NOT_TESTED}; {groups}.", "checks", False)
-    keep = "keeps its" if low.n == 1 else "keep their"
-    words = f"{rate(low, prose=True)} of {counted(low.n, 'text')} {keep} decision when he and she are swapped"
+        return Sentence("Gender", sentence("learned.gender_untested", groups=groups), "checks", False)
+    kept = f"{rate(low, prose=True)} of {counted(low.n, 'text')} keep{'s its' if low.n == 1 else ' their'}"
     # Among equal rates, fewer texts only widen the interval: none of them is the lowest.
     tied = sum(swap.value == low.value for swap in swaps)
     least = f", least often in {named(low, run)}" if len(swaps) > 1 and tied == 1 else ""
-    return Sentence("Gender", f"{words}{least}; {groups}.", "checks")
+    words = {"kept": kept, "least": least, "choice": choice(low, run), "groups": groups}
+    return Sentence("Gender", sentence("learned.gender_checks", **words), "checks")
 
 
 def _calibration(run: Run) -> Sentence:
     errors = [f for f in run.findings if f.measure == "ece" and set(f.where) <= KNOWN and f.tested]
     if not errors:
-        return Sentence("Calibration", NOT_TESTED + ".", "calibration", False)
+        return Sentence("Calibration", sentence("learned.calibration_untested"), "calibration", False)
     low = max(errors, key=lambda f: f.value)
-    noise = ", which is within chance" if "within_noise" in low.flags else ""
-    most = "at most " if len(errors) > 1 else ""
-    return Sentence(
-        "Calibration",
-        f"scores and observed shares differ by {most}{plain(low, prose=True)} on average"
-        f"{where_named(low, run.findings)} (expected calibration error, n {count(low.n)}){noise}.",
-        "calibration" if any(f.measure == "reliability" for f in run.findings) else "performance",
-    )
+    words = {"most": "at most " if len(errors) > 1 else "", "where": where_named(low, run.findings)}
+    words |= {"error": plain(low, prose=True), "n": count(low.n)}
+    name = f"learned.calibration{'_chance' if 'within_noise' in low.flags else ''}"
+    drawn = any(f.measure == "reliability" for f in run.findings)
+    return Sentence("Calibration", sentence(name, **words), "calibration" if drawn else "performance")
 
 
 def _length(run: Run) -> list[Sentence]:
@@ -253,7 +237,7 @@ def _length(run: Run) -> list[Sentence]:
     words = {"more": "more" if effect.value > 0 else "fewer", "where": where_named(effect, run.findings)}
     words |= {"feature": name_of("features", effect.where["feature"]), "n": count(effect.n)}
     words |= {"failed": f"{failed:,.1f}", "passed": f"{passed:,.1f}", "effect": plain(effect, prose=True)}
-    return [Sentence("Length", headline("learned.length", **words).words, "length")]
+    return [Sentence("Length", sentence("learned.length", **words), "length")]
 
 
 def _full(finding: Finding, run: Run) -> str:

@@ -38,6 +38,17 @@ def environment_of(
     }
 
 
+def described(corpora: Sequence[Corpus], suites: Sequence[Suite] = ()) -> dict[str, Any]:
+    """The corpora and suites of a plan as it was run."""
+    return {
+        "corpora": [
+            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
+            for c in corpora
+        ],
+        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in suites],
+    }
+
+
 def _version(name: str) -> str | None:
     try:
         return version(name)

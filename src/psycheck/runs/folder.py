@@ -2,54 +2,113 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict
+from functools import wraps
+from inspect import signature
 from pathlib import Path
+from types import MappingProxyType
+from typing import ParamSpec, TypeVar
 
 import polars as pl
 
-from psycheck.errors import BadInput, StoreFailure, refusal
+from psycheck.corpora.open import CorpusPlan
+from psycheck.errors import UNREADABLE, BadInput
+from psycheck.files.write import refuse_overwriting, sole_writer, together, writing
 from psycheck.finding import Findings, finding_of, read_jsonl, write_csv, write_jsonl
 from psycheck.measure import Measure
 from psycheck.run import GateResult, OwnAudit, Run, Shown
+from psycheck.settings.reader import check_values
+
+FILES = ("findings.jsonl", "findings.csv", "run.json", "shown.jsonl", "report.html", "junit.xml", "study.md")
+TABLES = ("cases", "pairs", "predictions", "map", "cautions", "words")
+P = ParamSpec("P")
+R = TypeVar("R")
+Beside = Mapping[Path, Callable[[Path], object]]
+_NOTHING: Beside = MappingProxyType({})
 
 
-def save_run(run: Run, folder: Path, pages: Mapping[str, str]) -> None:
+def writes_run(*reads: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function be the only writer of its folder `out`, and refuse to overwrite what it reads.
+
+    `reads` names the parameters that name inputs. Both are settled before the function begins its work.
+    """
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def alone(*args: P.args, **kwargs: P.kwargs) -> R:
+            values = signature(function).bind(*args, **kwargs).arguments
+            if values.get("out") is None:
+                return function(*args, **kwargs)
+            folder, inputs = Path(values["out"]), list(paths_in([values.get(name) for name in reads]))
+            own = [f"{audit.name}-*.parquet" for audit in values.get("more_audits", ())]
+            targets = [folder / path.name for path in inputs if any(map(path.match, own))]
+            if (folder / "run.json").is_file():  # an earlier run may lie in the folder of a model
+                inputs = [path for path in inputs if not path.is_dir()]
+            refuse_overwriting([*targets, *run_files(folder)], inputs)
+            with sole_writer(folder):
+                return function(*args, **kwargs)
+
+        return alone
+
+    return decorated
+
+
+def run_files(folder: Path) -> list[Path]:
+    """The files that a run may write or remove in its folder."""
+    tables = (f"{name}.parquet" for name in {*TABLES, *_tables_before(folder)})
+    return [folder / name for name in (*FILES, "improve.md", "improve.csv", *tables)]
+
+
+def paths_in(value: object) -> Iterator[Path]:
+    """The files and folders that an argument names: paths, corpora, model specs, and lists of these."""
+    if isinstance(value, CorpusPlan):
+        value = value.path
+    if isinstance(value, list | tuple | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from paths_in(one)
+    elif isinstance(value, str | Path):
+        target = str(value).partition("?")[0]
+        for name in filter(None, (str(value), target, target.partition(":")[2])):
+            with suppress(OSError, RuntimeError):  # a text, too long for a name, or a "~" without a home
+                yield from [path] if (path := Path(name).expanduser()).exists() else []
+
+
+def save_run(run: Run, folder: Path, pages: Mapping[str, str], beside: Beside = _NOTHING) -> None:
     """Write a run into its folder; `pages` are further files (report.html, junit.xml) by name.
 
-    findings.jsonl is written last and by renaming, so that a folder that has it is whole. Tables of the run
-    that was there before are removed once the new ones are written.
+    Nothing changes before all files are on the disk, `beside` (files elsewhere, and how to write each)
+    included. Then findings.jsonl goes first and comes last, so that a folder that has it is whole. Tables of
+    the run that was there before are removed.
     """
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "findings.jsonl").unlink(missing_ok=True)
-        facts = {
-            "plan": dict(run.plan),
-            "environment": dict(run.environment),
-            "notes": list(run.notes),
-            "incomplete": run.incomplete,
-            "tables": sorted(run.tables),
-            "gates": [
-                {**asdict(gate), "failing": [json.loads(f.as_json()) for f in gate.failing]}
-                for gate in run.gates
-            ],
-            "own_audits": [asdict(audit) for audit in run.own_audits],
-        }
+    facts = {
+        "plan": dict(run.plan),
+        "environment": dict(run.environment),
+        "notes": list(run.notes),
+        "incomplete": run.incomplete,
+        "tables": sorted(run.tables),
+        "gates": [
+            {**asdict(gate), "failing": [json.loads(f.as_json()) for f in gate.failing]} for gate in run.gates
+        ],
+        "own_audits": [asdict(audit) for audit in run.own_audits],
+    }
+    # JSON has no NaN.
+    shown = ({k: None if v != v else v for k, v in asdict(case).items()} for case in run.shown)
+    gone = sorted(_tables_before(folder) - run.tables.keys())
+    outdated = [folder / "findings.jsonl", *(folder / f"{name}.parquet" for name in gone)]
+    with writing(folder), together(outdated) as part_of:
+        for path, write in beside.items():
+            write(part_of(path))
         for name, table in run.tables.items():
-            table.write_parquet(folder / f"{name}.parquet")
-        for name in _tables_before(folder) - run.tables.keys():
-            (folder / f"{name}.parquet").unlink(missing_ok=True)
-        (folder / "run.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False), "utf-8")
-        with (folder / "shown.jsonl").open("w", encoding="utf-8") as file:
-            for case in run.shown:
-                facts = {k: None if v != v else v for k, v in asdict(case).items()}  # JSON has no NaN
-                file.write(json.dumps(facts, ensure_ascii=False) + "\n")
+            table.write_parquet(part_of(folder / f"{name}.parquet"))
+        part_of(folder / "run.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False), "utf-8")
+        with part_of(folder / "shown.jsonl").open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(case, ensure_ascii=False) + "\n" for case in shown)
         for name, page in pages.items():
-            (folder / name).write_text(page, "utf-8")
-        write_csv(run.findings, folder / "findings.csv")
-        write_jsonl(run.findings, folder / "findings.jsonl.part")
-        (folder / "findings.jsonl.part").replace(folder / "findings.jsonl")
+            part_of(folder / name).write_text(page, "utf-8")
+        write_csv(run.findings, part_of(folder / "findings.csv"))
+        write_jsonl(run.findings, part_of(folder / "findings.jsonl"))
 
 
 def _tables_before(folder: Path) -> set[str]:
@@ -69,24 +128,25 @@ def open_run(folder: str | Path) -> Run:
             "no finished run in this folder",
             where=str(folder),
             allowed="a folder that holds findings.jsonl",
-            do="name the folder of --out, or run the same audit again to finish it",
+            do="name the folder the run was written to, or run the same audit again to finish it",
         )
-    findings = read_jsonl(folder / "findings.jsonl")
     try:
+        findings = read_jsonl(folder / "findings.jsonl")
         raw = json.loads((folder / "run.json").read_text("utf-8"))
+        shown = [json.loads(line) for line in (folder / "shown.jsonl").read_text("utf-8").splitlines()]
+        json.dumps([raw, shown], ensure_ascii=False).encode()  # half a character cannot be written again
         for gate in raw["gates"]:
             gate["failing"] = tuple(finding_of(json.dumps(finding)) for finding in gate["failing"])
             gate["lines"] = tuple(gate.get("lines", ()))  # absent in older folders
         for audit in raw.setdefault("own_audits", []):  # absent in older folders
             measures = [{**measure, "keys": tuple(measure["keys"])} for measure in audit["measures"]]
             audit["measures"] = tuple(Measure(**measure) for measure in measures)
-        shown = [json.loads(line) for line in (folder / "shown.jsonl").read_text("utf-8").splitlines()]
         for case in shown:
             case["spans"] = tuple((start, end) for start, end in case["spans"])
             case |= {key: math.nan for key in ("before", "after") if case[key] is None}
         # By name: an earlier run may have left other tables in the same folder. Older runs have no names.
         named = raw.get("tables", [path.stem for path in sorted(folder.glob("*.parquet"))])
-        return Run(
+        run = Run(
             plan=raw["plan"],
             environment=raw["environment"],
             findings=Findings(findings),
@@ -98,23 +158,12 @@ def open_run(folder: str | Path) -> Run:
             folder=folder,
             own_audits=tuple(OwnAudit(**audit) for audit in raw["own_audits"]),
         )
-    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+        for part in (run, *run.findings, *run.gates, *run.shown, *run.own_audits):
+            check_values(part, str(folder))
+        return run
+    except (*UNREADABLE, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise BadInput(
             f"the run cannot be read ({type(error).__name__})",
             where=str(folder),
             do="run the audit again; scores are cached",
-        ) from error
-
-
-@contextmanager
-def writing(place: Path) -> Iterator[None]:
-    """Turn the system's refusals (disk full, read-only, not a folder) into one clear error."""
-    try:
-        yield
-    except (OSError, pl.exceptions.ComputeError) as error:
-        raise StoreFailure(
-            f"cannot write results: {refusal(error)}",
-            where=str(place),
-            allowed="a folder with free space that you may write to",
-            do="free space or name another folder; scores are cached",
         ) from error

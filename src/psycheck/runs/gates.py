@@ -77,14 +77,14 @@ def parse_gate(text: str) -> Gate:
     """Read a gate such as "pass_rate>=0.7 where kind=DIR and corpus=posts"."""
     found = _GATE.match(text)
     if not found:
-        raise BadInput(f"gate not understood: {text!r}", where="--gate", allowed=_ALLOWED)
+        raise BadInput(f"gate not understood: {text!r}", key="gates", allowed=_ALLOWED)
     number = found["bound"]
     bound = float(number.rstrip("%")) / (100 if number.endswith("%") else 1)
     where = {}
     for part in re.split(r"\s+and\s+|\s*,\s*", found["where"].strip()) if found["where"] else []:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
-            raise BadInput(f"gate condition not understood: {part!r}", where="--gate", allowed=_ALLOWED)
+            raise BadInput(f"gate condition not understood: {part!r}", key="gates", allowed=_ALLOWED)
         where[key] = value.strip("'\"")
     low, high = (None, bound) if found["sign"].startswith("<") else (bound, None)
     return Gate(found["measure"], low, high, strict=not found["sign"].endswith("="), where=where)
@@ -119,7 +119,7 @@ def refuse_own_baseline(gates: Iterable[Gate], out: Path | None) -> None:
             raise gate.refused(
                 f"the baseline run and the output are the same folder: {out}",
                 "no_worse_than = the folder of an earlier run, out = another folder",
-                "keep the baseline in a folder of its own and write this run elsewhere: --out",
+                "keep the baseline in a folder of its own and write this run elsewhere: `out`",
             )
 
 
@@ -140,7 +140,7 @@ def refuse_incomparable(gates: Iterable[Gate], runs: Mapping[str, Run], now: Run
             raise gate.refused(
                 f"the baseline run cannot be compared with this one: they differ in {', '.join(differ)}",
                 "a baseline with the same texts, suites and settings",
-                f"audit the earlier model again in the same way, with --out {gate.no_worse_than}",
+                f"audit the earlier model again in the same way, with `out={gate.no_worse_than}`",
             )
 
 

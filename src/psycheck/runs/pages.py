@@ -2,57 +2,60 @@
 
 from pathlib import Path
 
+from psycheck.files.write import together, writing
+from psycheck.report.audit import render
+from psycheck.report.comparison import render_comparison, render_corpora_study
+from psycheck.report.curation import render_curating
+from psycheck.report.direct_bias import render_bias
+from psycheck.report.junit import junit
+from psycheck.report.studies.corpora import corpora_tables
+from psycheck.report.studies.deck import deck_tables
+from psycheck.report.studies.gender import gender_tables, render_gender
+from psycheck.report.studies.improve import improve_csv, improve_table, render_improving
 from psycheck.run import Run
-from psycheck.runs.folder import save_run
+from psycheck.runs.folder import open_run, save_run, writes_run
 
 
-def save(run: Run, folder: Path) -> None:
-    """Write the run's folder with its pages."""
+def save(run: Run, folder: Path) -> Run:
+    """Write the run's folder with its pages; return the run."""
     save_run(run, folder, pages_of(run))
+    return run
+
+
+@writes_run()
+def redraw(out: Path) -> None:
+    """Draw the pages of a finished run again; nothing else in its folder changes."""
+    pages = pages_of(open_run(out))
+    with writing(out), together() as part_of:
+        for name, page in pages.items():
+            part_of(out / name).write_text(page, "utf-8")
 
 
 def pages_of(run: Run) -> dict[str, str]:
     """The text of each page by its file name; a run that names no verb is an audit."""
     match run.plan.get("verb"):
         case "compare":
-            from psycheck.report.comparison import render_comparison
-
             return {"report.html": render_comparison(run)}
         case "curate":
-            from psycheck.report.curation import render_curating
-
             return {"report.html": render_curating(run)}
         case "bias":
-            from psycheck.report.direct_bias import render_bias
-
             return {"report.html": render_bias(run)}
         case "study corpora":
-            from psycheck.report.comparison import render_corpora_study
-            from psycheck.report.studies.corpora import corpora_tables
-
             return {"report.html": render_corpora_study(run), "study.md": corpora_tables(run)}
         case "study gender":
-            from psycheck.report.studies.gender import gender_tables, render_gender
-
             return {"report.html": render_gender(run), "study.md": gender_tables(run)}
-        case "study deck":
-            from psycheck.report.studies.deck import deck_tables
-
-            return {**_audit(run), "study.md": deck_tables(run.findings)}
         case "improve":
-            from psycheck.report.studies.improve import improve_csv, improve_table, render_improving
-
-            pages = _audit(run)
-            if run.plan.get("augment") != "gender":  # the audit's page draws the swapped pairs
-                pages["report.html"] = render_improving(run)
+            # The audit's page draws the swapped pairs.
+            drawn = audit_page if run.plan.get("augment") == "gender" else render_improving
             tables = {"improve.md": improve_table(run.findings), "improve.csv": improve_csv(run.findings)}
-            return {**pages, **tables}
-        case _:
-            return _audit(run)
+            return {"report.html": drawn(run), "junit.xml": junit(run), **tables}
+        case verb:
+            study = {"study.md": deck_tables(run.findings)} if verb == "study deck" else {}
+            return {"report.html": audit_page(run), "junit.xml": junit(run), **study}
 
 
-def _audit(run: Run) -> dict[str, str]:
-    from psycheck.report.audit import render
-    from psycheck.report.junit import junit
+def audit_page(run: Run) -> str:
+    """The page of an audit, with the section that each shipped audit declares."""
+    from psycheck.audits.shipped import SHIPPED  # SciPy and scikit-learn, which other pages do not need
 
-    return {"report.html": render(run), "junit.xml": junit(run)}
+    return render(run, [audit.section for audit in SHIPPED.values()])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import ModelFailure
-from psycheck.model import Encoder, FloatArray, Item, Model, digest_of, digests_of, sizes_of
+from psycheck.model import Encoder, FloatArray, Item, Model, digest_of, sizes_of
 from psycheck.models.open import open_encoder, open_model
 from psycheck.models.output import checked_scores
 from psycheck.models.vectors.static import WordVectors
@@ -148,13 +148,13 @@ def encode_once(
     if isinstance(opened, WordVectors) or not 0 < len(texts) <= MOST_KEPT:
         return encode(range(len(texts)))
     placed = [f"{a}:{b}:{text}" for text, (a, b) in zip(texts, spans, strict=True)] if spans else texts
-    keys = digests_of(placed)
-    distinct, first, places = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    places = places.reshape(-1)
-    known = np.zeros(len(distinct), bool)
     parts: list[tuple[NDArray[np.int64], FloatArray]] = []
     started = time.monotonic()
     with closing(Store(store or default_store())) as kept:
+        keys = kept.digests(placed)
+        distinct, first, places = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        places = places.reshape(-1)
+        known = np.zeros(len(distinct), bool)
         number = kept.enter_encoder(opened, spans=spans is not None)
         for rows, vectors in kept.vectors(number, distinct):
             parts.append((rows, vectors))

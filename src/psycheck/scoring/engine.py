@@ -23,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import ModelFailure, PsycheckError, PsycheckWarning, TransientFailure, counted
-from psycheck.model import FloatArray, Item, Model, Reply, Replying, digests_of, sizes_of
+from psycheck.model import FloatArray, Item, Model, Reply, Replying, sizes_of
 from psycheck.models.output import checked_scores
 from psycheck.models.python_object import PythonModel
+from psycheck.scoring.index import Keys
 from psycheck.scoring.view import RememberedScores, reason_of
 
 BUDGET = 64 * 2**20  # bytes of text held at once
@@ -37,6 +38,8 @@ RETRIES = 6  # waits of about 1, 2, 4 … 32 seconds: more than the minute over 
 _LONGEST_WAIT = 120.0  # seconds, whatever a server asks for
 _SAMPLE = 16  # items of all sizes that a model must fail on before it counts as broken
 _PROBE = 8  # stored items of all sizes whose scores are checked
+_CLAIMED, _MOST_CLAIMED = 1.0, 64  # about how many seconds of work a process claims at once, and batches
+_POLL = 0.2  # seconds between looks at what other processes have claimed
 _SAME = 1e-4  # scores that differ by less are the same: padding and threads move the last digits
 
 Sleep = Callable[[float], None]
@@ -112,10 +115,12 @@ def score_once(
                 todo = _probed(model, view, items, todo, tally, sleep)
             tally.distinct += len(todo.items) + len(todo.met)
             tally.remembered += len(todo.met)
-            planned = int((tally.scored + len(todo.items)) / max(share, 1e-9))
-            for batch in _batches(model, view, todo):
-                _score_batch(model, view, batch, tally, sleep)
-                progress(model.name, tally.scored, planned, time.monotonic() - started)
+            planned = int((tally.scored + len(todo.items)) / max(share, 1e-9)) + tally.remembered
+            with view.claims():
+                for batch in _batches(model, view, todo, tally, sleep):
+                    _score_batch(model, view, batch, tally, sleep)
+                    left = planned - tally.remembered  # others may have scored some
+                    progress(model.name, tally.scored, left, time.monotonic() - started)
             tally.seconds += time.monotonic() - begun
     return tallies
 
@@ -138,30 +143,24 @@ def patiently(call: Callable[[], T], name: str, sleep: Sleep = time.sleep) -> T:
 
 
 class _Todo(NamedTuple):
-    """Items to score, their hashes, (n, 2), where these are known already, and stored items met just now."""
+    """Items to score, their hashes, (n, 2), and stored items met just now."""
 
     items: list[Item]
-    hashes: NDArray[np.uint64] | None
+    hashes: Keys
     met: Sequence[Item] = ()
 
     def take(self, rows: NDArray[np.int64]) -> "_Todo":
         """Some of them, in this order."""
-        items = list(map(self.items.__getitem__, rows.tolist()))
-        return _Todo(items, None if self.hashes is None else self.hashes[rows])
+        return _Todo(list(map(self.items.__getitem__, rows.tolist())), self.hashes[rows])
 
 
 def unknown(view: RememberedScores, items: list[Item]) -> _Todo:
     """What the store does not hold; what it holds is found by Python's hash from now on."""
     view.refresh()
-    if not len(view):
-        return _Todo(items, None)
-    hashes = digests_of(items)
+    hashes = view.digests(items)
     rows = view.find(hashes)
-    known = rows >= 0
-    if not known.any():
-        return _Todo(items, hashes)
-    met = view.meet([items[i] for i in np.flatnonzero(known).tolist()], rows[known])
-    return _Todo(items, hashes).take(np.flatnonzero(~known))._replace(met=met)
+    met = view.meet([items[i] for i in np.flatnonzero(rows >= 0).tolist()], rows[rows >= 0])
+    return _Todo(items, hashes).take(np.flatnonzero(rows < 0))._replace(met=met)
 
 
 def _probed(
@@ -213,19 +212,29 @@ def _gap(some: FloatArray, others: FloatArray) -> float:
     return float(np.where(np.isnan(off), np.inf, off).max())
 
 
-def _batches(model: Model, view: RememberedScores, todo: _Todo) -> Iterator[_Todo]:
+def _batches(
+    model: Model, view: RememberedScores, todo: _Todo, tally: Tally, sleep: Sleep
+) -> Iterator[_Todo]:
     """Longest first, so that a batch too large for the memory shows at once and padding stays small.
 
     If the model fails on the whole first batch and has scored nothing before, a sample of all sizes comes
-    next; if it fails on these too, the run stops.
+    next; if it fails on these too, the run stops. What other processes have claimed comes last.
     """
     usual = getattr(model, "batch", None) or BATCH
     order = np.argsort(-sizes_of(todo.items), kind="stable")
-    sample = 0
+    sample, many = 0, 1
     while len(order):
-        size = sample or usual
-        yield todo.take(order[:size])
-        order = order[size:]
+        size, before, begun = sample or usual, len(order), time.monotonic()
+        mine, order, met = view.claim(todo.items, todo.hashes, order, sample or many * usual)
+        tally.remembered += met
+        if not len(mine):
+            if len(order) == before:
+                sleep(_POLL)
+            continue
+        for start in range(0, len(mine), size):
+            yield todo.take(mine[start : start + size])
+        rate = len(mine) / size / (time.monotonic() - begun + 1e-9)  # batches per second
+        many = int(min(_MOST_CLAIMED, 1 + _CLAIMED * rate))
         if len(view) or not view.complaints:
             sample = 0
         elif sample or not len(order):

@@ -1,30 +1,40 @@
 """The store: what models and encoders answered, by hash of the item, in one SQLite file.
 
 A row is a batch: the hashes of its items with their scores and how much of each was read, or with their
-vectors. Texts are not stored; the replies of models that talk are, so only the owner may read the file. Each
+vectors, and a checksum. Texts are not stored; the replies of models that talk are, so only the owner may read
+the file. The hashes are keyed: without the key file, nobody can test whether a text is in the store. Each
 batch is one transaction: a killed process loses at most the batch under way, and two processes may write at
 once.
 """
 
 import json
 import os
-import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.errors import StoreFailure
-from psycheck.model import Encoder, FloatArray, Model, Reply
+from psycheck.errors import PsycheckWarning
+from psycheck.model import Encoder, FloatArray, Item, Model, Reply, digests_of
 from psycheck.models.cache import cache_folder
 from psycheck.scoring.index import Keys, Lookup
+from psycheck.scoring.store_file import clear_errors, connect, failure, key_of, this_process, works
 
 WHOLE = -1  # stored as `read` of an item that was read to its end
 
 _MIGRATIONS = Path(__file__).with_suffix(".sql").read_text("utf-8").split("-- step\n")[1:]
+_KEYED = 3  # the version from which a store has a key
+# What the checksum of a row covers; ? is the fingerprint, so that no answer is taken for another model's.
+_BATCH = "seal(?, id, size, texts, scores, read, replies)"
+_REPLY = "seal(batch, place, text, prompt_tokens, completion_tokens, finish, seconds)"
+_VECTORS = "seal(?, id, size, items, vectors, width)"
 
 
 def default_store() -> Path:
@@ -62,18 +72,21 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with self._clear_errors():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # SQLite gives its -wal and -shm files the permissions of this one.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            self._db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
+        self._owner = this_process()
+        self._entered: dict[tuple[str, int], tuple[str, int]] = {}  # fingerprints and numbers of labels
+        with clear_errors(path):
+            self._db, self._kept = connect(path)
+            self._db.execute("PRAGMA secure_delete = ON")  # what is dropped is overwritten
+            self._db.execute("PRAGMA cell_size_check = ON")
             self._migrate()
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    def digests(self, items: Sequence[Item]) -> Keys:
+        """The hashes by which this store knows items, (n, 2)."""
+        return np.frombuffer(self._keyed(digests_of(items).tobytes()), np.uint64).reshape(-1, 2)
 
     def enter(self, model: Model) -> int:
         """The id of a model, made when it is new."""
@@ -85,74 +98,120 @@ class Store:
 
     def add(self, model: int, batch: Batch) -> int:
         """Store one batch, whole or not at all; returns its id."""
-        row = (model, len(batch.items), batch.items.tobytes(), batch.scores.tobytes(), batch.read.tobytes())
-        with self._clear_errors(), self._transaction():
-            added = self._db.execute(
-                "INSERT INTO batch (model, size, texts, scores, read, replies) VALUES (?, ?, ?, ?, ?, ?)",
-                (*row, len(batch.replies)),
-            ).lastrowid
+        row = {"model": model, "size": len(batch.items), "texts": batch.items.tobytes()}
+        answers = {"scores": batch.scores.tobytes(), "read": batch.read.tobytes()}
+        with self.transaction():
+            added = self._insert("batch", {**row, **answers, "replies": len(batch.replies)})
             replies = (
                 (added, place, text.encode("utf-8", "surrogatepass"), *rest)
                 for place, (text, *rest) in enumerate(map(astuple, batch.replies))
             )
-            self._db.executemany("INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?)", replies)
-        return int(added or 0)
+            self._db.executemany("INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", replies)
+            # Of what is stored, not of what was passed: SQLite turns 1 second into 1.0.
+            self._db.execute(f"UPDATE reply SET checksum = {_REPLY} WHERE batch = ?", (added,))
+            name = self._entered["model", model][0]
+            self._db.execute(f"UPDATE batch SET checksum = {_BATCH} WHERE id = ?", (name, added))
+            self._db.execute("UPDATE claim SET renewed = ? WHERE owner = ?", (time.time(), self._owner))
+        return added
 
     def drop(self, model: int, last: int) -> int:
         """Remove the batches of a model up to one id, whole or not at all; returns their number of items."""
         chosen = "FROM batch WHERE model = ? AND id <= ?"
-        with self._clear_errors(), self._transaction():
+        with self.transaction():
             (items,) = self._db.execute(f"SELECT coalesce(sum(size), 0) {chosen}", (model, last)).fetchone()
+            self._db.execute(f"DELETE FROM reply WHERE batch IN (SELECT id {chosen})", (model, last))
             self._db.execute(f"DELETE {chosen}", (model, last))
         return int(items)
 
     def batches(self, model: int, after: int = 0) -> Iterator[tuple[int, Batch]]:
         """The batches of a model that came after the one with a given id, with their ids."""
-        with self._clear_errors():
-            found = "FROM batch WHERE model = ? AND id > ? ORDER BY id"
-            rows = self._db.execute(f"SELECT id, size, texts, scores, read, replies {found}", (model, after))
-            for row, size, items, scores, read, replies in rows:
-                hashes = np.frombuffer(items, np.uint64).reshape(size, 2)
-                values = np.frombuffer(scores, np.float64).reshape(size, -1)
-                answered = self._replies(row) if replies else ()
-                yield row, Batch(hashes, values, np.frombuffer(read, np.int32), answered)
+        fingerprint, width = self._entered["model", model]
+        columns = f"id, size, replies, checksum IS {_BATCH}, texts, scores, read"
+        query = f"SELECT {columns} FROM batch WHERE model = ? AND id > ? ORDER BY id"
+        damaged = []
+        with clear_errors(self.path):
+            for row, size, count, whole, *blobs in self._db.execute(query, (fingerprint, model, after)):
+                replies, k = (self._replies(row), 0) if whole and count else ((), width)
+                if whole and [*map(len, blobs)] == [16 * size, 8 * size * k, 4 * size]:
+                    scores = np.frombuffer(blobs[1], np.float64).reshape(size, k)
+                    if len(replies) == count in (0, size) and not ((scores < 0) | (scores > 1)).any():
+                        cut = np.frombuffer(blobs[2], np.int32)
+                        yield row, Batch(_hashes(blobs[0]), scores, cut, replies)
+                        continue
+                damaged.append((row, blobs[0]))
+        self._discard("batch", damaged)
 
     def add_vectors(self, encoder: int, items: NDArray[np.uint64], vectors: FloatArray) -> None:
         """Store the vectors of some items, in 32 bits where this loses nothing."""
         short = vectors.astype(np.float32)
         exact = np.array_equal(short.astype(np.float64), vectors, equal_nan=True)
         blob = (short if exact else np.ascontiguousarray(vectors, np.float64)).tobytes()
-        row = (encoder, len(items), items.tobytes(), blob, vectors.shape[1])
-        query = "INSERT INTO vectors (encoder, size, items, vectors, width) VALUES (?, ?, ?, ?, ?)"
-        with self._clear_errors(), self._transaction():
-            self._db.execute(query, row)
+        row = {"encoder": encoder, "size": len(items), "items": items.tobytes(), "width": vectors.shape[1]}
+        with self.transaction():
+            added = self._insert("vectors", row | {"vectors": blob})
+            name = self._entered["encoder", encoder][0]
+            self._db.execute(f"UPDATE vectors SET checksum = {_VECTORS} WHERE id = ?", (name, added))
 
     def vectors(self, encoder: int, wanted: Keys) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
         """The stored vectors of wanted hashes, batch by batch: their places among these, and (m, d)."""
         lookup = Lookup()
         lookup.add(np.arange(len(wanted)), wanted)
-        with self._clear_errors():
-            query = "SELECT id, items FROM vectors WHERE encoder = ? ORDER BY id"
+        fingerprint, damaged = self._entered["encoder", encoder][0], []
+        with clear_errors(self.path, ValueError, TypeError):
+            query = "SELECT id, CAST(items AS BLOB) FROM vectors WHERE encoder = ? ORDER BY id"
             for row, items in self._db.execute(query, (encoder,)):
-                rows = lookup.find(np.frombuffer(items, np.uint64).reshape(-1, 2), wanted)
-                if (rows >= 0).any():
-                    query = "SELECT width, vectors FROM vectors WHERE id = ?"
-                    width, blob = self._db.execute(query, (row,)).fetchone()
+                rows = lookup.find(_hashes(items), wanted)
+                if not (rows >= 0).any():
+                    continue
+                query = f"SELECT checksum IS {_VECTORS}, width, vectors FROM vectors WHERE id = ?"
+                whole, width, blob = self._db.execute(query, (fingerprint, row)).fetchone()
+                if whole and len(blob) in (4 * len(rows) * width, 8 * len(rows) * width):
                     kind = np.float32 if len(blob) == 4 * len(rows) * width else np.float64
                     vectors = np.frombuffer(blob, kind).astype(np.float64).reshape(-1, width)
                     yield rows[rows >= 0], vectors[rows >= 0]
+                else:
+                    damaged.append((row, items))
+        self._discard("vectors", damaged)
 
     def add_result(self, key: bytes, numbers: FloatArray) -> None:
         """Store the numbers that a long computation gave, by a key that names all that decides them."""
-        blob = np.ascontiguousarray(numbers, np.float64).tobytes()
-        with self._clear_errors(), self._transaction():
-            self._db.execute("INSERT OR REPLACE INTO result VALUES (?, ?)", (key, blob))
+        row = self._keyed(key), np.ascontiguousarray(numbers, np.float64).tobytes()
+        with self.transaction():
+            self._db.execute("INSERT OR REPLACE INTO result VALUES (?1, ?2, seal(?1, ?2))", row)
 
     def result(self, key: bytes) -> FloatArray | None:
         """The numbers stored under a key, (n,), or None."""
-        with self._clear_errors():
-            found = self._db.execute("SELECT numbers FROM result WHERE key = ?", (key,)).fetchone()
-        return None if found is None else np.frombuffer(found[0], np.float64)
+        query = "SELECT rowid, numbers, checksum IS seal(?1, numbers) FROM result WHERE key = ?1"
+        with clear_errors(self.path):
+            for row, numbers, whole in self._db.execute(query, (self._keyed(key),)).fetchall():
+                if whole and len(numbers) % 8 == 0:
+                    return np.frombuffer(numbers, np.float64)
+                self._discard("result", [(row, key)])
+        return None
+
+    def claimed(self, model: int) -> NDArray[np.uint64]:
+        """First halves of the hashes that other processes claim; claims of those that ended are dropped."""
+        with self.transaction(), clear_errors(self.path, ValueError, TypeError, AttributeError):
+            rows = self._db.execute("SELECT owner, renewed, model, items FROM claim").fetchall()
+            ended = {row[:1] for row in rows if row[0] == self._owner or not works(*row[:2])}
+            self._db.executemany("DELETE FROM claim WHERE owner = ?", ended)
+            others = [row[3] for row in rows if row[2] == model and row[:1] not in ended]
+            return np.frombuffer(b"".join(others), np.uint64)
+
+    def claim(self, model: int, items: Keys) -> None:
+        """Claim items for this process, in place of those that it claimed before."""
+        row = (self._owner, time.time(), model, items[:, 0].tobytes())
+        with self.transaction():
+            self._db.execute("INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?)", row)
+
+    @contextmanager
+    def claims(self) -> Iterator[None]:
+        """End the claim of this process afterwards, whatever happens."""
+        try:
+            yield
+        finally:
+            with self.transaction():
+                self._db.execute("DELETE FROM claim WHERE owner = ?", (self._owner,))
 
     def models(self) -> list[Known]:
         """All models that the store has met, in the order in which it met them."""
@@ -165,68 +224,98 @@ class Store:
     def _known(self, table: str, labels: str, batches: str) -> list[Known]:
         items = f"SELECT coalesce(sum(size), 0) FROM {batches} WHERE {table} = {table}.id"
         query = f"SELECT fingerprint, name, {labels}, parts, ({items}) FROM {table} ORDER BY id"
-        with self._clear_errors():
+        with clear_errors(self.path, ValueError, TypeError):
             rows = self._db.execute(query).fetchall()
-        return [Known(f, name, tuple(json.loads(of)), json.loads(parts), n) for f, name, of, parts, n in rows]
+            return [Known(f, name, tuple(json.loads(of)), json.loads(p), n) for f, name, of, p, n in rows]
 
     def _enter(self, table: str, fingerprint: str, entered: Model | Encoder, **more: str) -> int:
         """The id of a row of `model` or `encoder`, made when the fingerprint is new."""
         parts = json.dumps(dict(getattr(entered, "parts", {})), sort_keys=True)
         row = {"fingerprint": fingerprint, "name": entered.name, "parts": parts, **more}
-        into = f"{table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
-        with self._clear_errors(), self._transaction():
-            self._db.execute(f"INSERT OR IGNORE INTO {into}", tuple(row.values()))
+        with self.transaction(), clear_errors(self.path, TypeError):
+            self._insert(table, row, "INSERT OR IGNORE")
             query = f"SELECT id FROM {table} WHERE fingerprint = ?"
-            (found,) = self._db.execute(query, (fingerprint,)).fetchone()
-        return int(found)
+            found = int(self._db.execute(query, (fingerprint,)).fetchone()[0])
+        self._entered[table, found] = (fingerprint, len(getattr(entered, "labels", ())))
+        return found
+
+    def _insert(self, table: str, row: Mapping[str, object], how: str = "INSERT") -> int:
+        into = f"{table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
+        return int(self._db.execute(f"{how} INTO {into}", tuple(row.values())).lastrowid or 0)
 
     def _replies(self, batch: int) -> tuple[Reply, ...]:
         columns = "text, prompt_tokens, completion_tokens, finish, seconds"
-        rows = self._db.execute(f"SELECT {columns} FROM reply WHERE batch = ? ORDER BY place", (batch,))
+        found = f"FROM reply WHERE batch = ? AND checksum IS {_REPLY} ORDER BY place"
+        rows = self._db.execute(f"SELECT {columns} {found}", (batch,))
         return tuple(Reply(text.decode("utf-8", "surrogatepass"), *rest) for text, *rest in rows)
 
+    def _discard(self, table: str, damaged: Sequence[tuple[int, Any]]) -> None:
+        """Drop damaged rows, given their ids and hashes, and say so; if the file itself is damaged, stop."""
+        if not damaged:
+            return
+        with self.transaction():
+            if self._db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+                raise failure(self.path, "damaged")
+            for row, _ in damaged:
+                self._db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row,))
+                self._db.execute("DELETE FROM reply WHERE batch = ? AND ? = 'batch'", (row, table))
+        items = sum(len(hashes) // 16 for _, hashes in damaged if isinstance(hashes, bytes))
+        what = f"dropped {len(damaged):,} of its batches, with {items:,} items, which are computed again"
+        warnings.warn(f"the score store is damaged: {what} ({self.path})", PsycheckWarning, stacklevel=3)
+
+    def _keyed(self, digests: bytes) -> bytes:
+        """Hashes of 16 bytes each, hashed with the key of this store."""
+        fresh = blake2b(key=self._key, digest_size=16).copy  # copying a state is faster than making one
+        hashes: list[bytes] = []
+        for start in range(0, len(digests), 16):
+            state = fresh()
+            state.update(digests[start : start + 16])
+            hashes.append(state.digest())
+        return b"".join(hashes)
+
+    def _seal(self, *values: bytes | str | float | None) -> bytes:
+        """The checksum of a row."""
+        blobs = [one for one in values if isinstance(one, bytes)]
+        frame = repr([(len(one),) if isinstance(one, bytes) else one for one in values]).encode()
+        return blake2b(b"".join([frame, *blobs]), key=self._key, digest_size=16, person=b"seal").digest()
+
     def _migrate(self) -> None:
-        with self._transaction():
+        self._db.create_function("keyed", 1, self._keyed)
+        self._db.create_function("seal", -1, self._seal)
+        with self.transaction():
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if version > len(_MIGRATIONS):
-                raise StoreFailure(
-                    "the store was written by a newer version of psycheck",
-                    where=str(self.path),
-                    do="update psycheck, or name another store with --store",
-                )
+                raise failure(self.path, "newer")
+            self._key = key_of(self.path, new=version < _KEYED, kept=self._kept)
             for step in _MIGRATIONS[version:]:
                 for statement in step.split(";"):
                     self._db.execute(statement)
             self._db.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")
-        if version == 1:  # it held no replies, so others could read it
-            for name in (self.path.name, f"{self.path.name}-wal", f"{self.path.name}-shm"):
-                with suppress(PermissionError, FileNotFoundError):
-                    self.path.with_name(name).chmod(0o600)
+            if self._db.execute("SELECT proof FROM secret").fetchone() != (self._keyed(bytes(16)),):
+                raise failure(self.path, "key")
+            if not self._kept:
+                self._db.execute("DELETE FROM claim")
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            if self._db.in_transaction:  # SQLite itself rolls back when the disk is full
-                self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+    def transaction(self) -> Iterator[None]:
+        """Everything within is stored, or nothing; one within another is part of it."""
+        with clear_errors(self.path):
+            if self._db.in_transaction:
+                yield
+                return
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                if self._db.in_transaction:  # SQLite itself rolls back when the disk is full
+                    self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
 
-    @contextmanager
-    def _clear_errors(self) -> Iterator[None]:
-        """Turn errors of SQLite and of the system into one clear error."""
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-            raise StoreFailure(
-                f"the score store cannot be used: {reason}",
-                where=str(self.path),
-                allowed="a file that you may write to, on a disk with free space",
-                do="free space, or name another file with --store; what was stored before is kept",
-            ) from error
+
+def _hashes(blob: bytes) -> Keys:
+    """The hashes that a blob holds, (n, 2); none if it is damaged."""
+    return np.frombuffer(blob if len(blob) % 16 == 0 else b"", np.uint64).reshape(-1, 2)
 
 
 def why_again(store: Store, model: Model) -> str:
@@ -234,7 +323,7 @@ def why_again(store: Store, model: Model) -> str:
     known = store.models()
     for one in known:
         if one.fingerprint == model.fingerprint and one.items:
-            return f"'{model.name}' is known: {one.items:,} texts are remembered, only new ones are scored"
+            return f"'{model.name}' is known: {one.items:,} texts are cached, only new ones are scored"
     parts = dict(getattr(model, "parts", {}))
     same_name = [one for one in known if one.name == model.name and one.fingerprint != model.fingerprint]
     if not same_name:

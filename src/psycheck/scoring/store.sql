@@ -26,3 +26,30 @@ CREATE TABLE vectors (
 );
 CREATE INDEX vectors_of_encoder ON vectors (encoder);
 CREATE TABLE result (key BLOB PRIMARY KEY, numbers BLOB NOT NULL);
+
+-- step
+PRAGMA application_id = 1886615907;
+ALTER TABLE batch RENAME TO unkeyed;
+CREATE TABLE batch (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, model INTEGER NOT NULL, size INTEGER NOT NULL, texts BLOB NOT NULL,
+    scores BLOB NOT NULL, read BLOB NOT NULL, replies INTEGER NOT NULL DEFAULT 0, checksum BLOB
+);
+INSERT INTO batch SELECT id, model, size, keyed(texts), scores, read, replies, NULL FROM unkeyed;
+UPDATE batch SET checksum = seal(
+    (SELECT fingerprint FROM model WHERE model.id = batch.model), id, size, texts, scores, read, replies
+);
+DROP TABLE unkeyed;
+CREATE INDEX batch_of_model ON batch (model);
+ALTER TABLE reply ADD COLUMN checksum BLOB;
+UPDATE reply SET checksum = seal(batch, place, text, prompt_tokens, completion_tokens, finish, seconds);
+ALTER TABLE vectors ADD COLUMN checksum BLOB;
+UPDATE vectors SET items = keyed(items);
+UPDATE vectors SET checksum = seal(
+    (SELECT fingerprint FROM encoder WHERE encoder.id = vectors.encoder), id, size, items, vectors, width
+);
+ALTER TABLE result ADD COLUMN checksum BLOB;
+UPDATE result SET key = keyed(key);
+UPDATE result SET checksum = seal(key, numbers);
+CREATE TABLE claim (owner TEXT PRIMARY KEY, renewed REAL NOT NULL, model INTEGER NOT NULL, items BLOB NOT NULL);
+CREATE TABLE secret (proof BLOB NOT NULL);
+INSERT INTO secret VALUES (keyed(zeroblob(16)));

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import ModelFailure
-from psycheck.model import FloatArray, IntArray, Item, Model, Reply, Replying, Windowed, digests_of, sizes_of
+from psycheck.model import FloatArray, IntArray, Item, Model, Reply, Replying, Windowed, sizes_of
 from psycheck.models.output import checked_scores
 from psycheck.scoring.index import Keys, Lookup
 from psycheck.scoring.store import WHOLE, Batch, Store
@@ -30,10 +30,10 @@ class RememberedScores:
         self.labels = names
         self.exclusive = bool(getattr(model, "exclusive", False))
         self.number = store.enter(model)
+        self.digests, self.claims = store.digests, store.claims
         self.complaints: Counter[str] = Counter()  # why items could not be scored
         self._store = store
         self._last = 0
-        self._own: set[int] = set()
         self._count = 0
         # One row at least, so that row -1, an item that is not known, can be looked up.
         self._items = np.zeros((1, 2), np.uint64)
@@ -56,8 +56,23 @@ class RememberedScores:
         """Load what other processes have added since."""
         for row, batch in self._store.batches(self.number, self._last):
             self._last = row
-            if row not in self._own:
-                self._take(batch)
+            self._take(batch)
+
+    def claim(
+        self, items: Sequence[Item], hashes: Keys, left: IntArray, most: int
+    ) -> tuple[IntArray, IntArray, int]:
+        """Claim up to `most` items of `left`; returns these, those left, and how many others have stored."""
+        with self._store.transaction():
+            self.refresh()
+            claimed = self._store.claimed(self.number)
+            window, later = np.split(left, [most + len(claimed)])
+            rows = self.find(hashes[window])
+            free = (rows < 0) & ~np.isin(hashes[window, 0], claimed)
+            free &= np.cumsum(free) <= most
+            self._store.claim(self.number, hashes[window[free]])
+        stored = rows >= 0
+        met = self.meet([items[i] for i in window[stored].tolist()], rows[stored])
+        return window[free], np.concatenate([window[~(free | stored)], later]), len(met)
 
     def add(
         self, items: Sequence[Item], answers: FloatArray | Sequence[Reply], hashes: Keys | None = None
@@ -67,11 +82,13 @@ class RememberedScores:
         if self._windowed:
             read = self._windowed.read(items)
             cut = np.where(read >= sizes_of(items), WHOLE, read).astype(np.int32)
-        hashes = digests_of(items) if hashes is None else np.ascontiguousarray(hashes)
+        hashes = self.digests(items) if hashes is None else np.ascontiguousarray(hashes)
         scored = isinstance(answers, np.ndarray)
         scores = np.ascontiguousarray(answers if scored else np.zeros((len(items), 0)), np.float64)
         batch = Batch(hashes, scores, cut, () if scored else tuple(answers))
-        self._own.add(self._store.add(self.number, batch))
+        with self._store.transaction():
+            self.refresh()  # what others added comes before
+            self._last = self._store.add(self.number, batch)
         self._enter(_marks(items), self._take(batch))
 
     def find(self, wanted: Keys) -> NDArray[np.int64]:
@@ -94,7 +111,6 @@ class RememberedScores:
     def forget(self) -> int:
         """Drop all scores that the store held when this run began; returns their number."""
         dropped = self._store.drop(self.number, self._first)
-        self._own.clear()
         self._shared.clear()
         self._by_hash, self._by_mark = Lookup(), Lookup()
         self._first = self._last = self._count = self._listed = self._met = 0
@@ -121,7 +137,7 @@ class RememberedScores:
             rows[np.isin(marks[:, 0], np.fromiter(self._shared, np.uint64))] = -1
         missing = np.flatnonzero(rows < 0)
         if len(missing) and (self._shared or self._met < self._count):
-            rows[missing] = self.find(digests_of([items[i] for i in missing.tolist()]))
+            rows[missing] = self.find(self.digests([items[i] for i in missing.tolist()]))
         return rows
 
     def _take(self, batch: Batch) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache, partial
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
@@ -34,6 +35,9 @@ _PLAIN: Mapping[Any, tuple[Any, str]] = {
     str: (str, "a string"),
     Path: (str | Path, "a path"),
 }
+
+
+_hints: Callable[[Any], dict[str, Any]] = cache(partial(get_type_hints, include_extras=True))
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
@@ -87,10 +91,6 @@ def wrong(what: str, place: str, key: str, allowed: str = "", do: str = "") -> B
     return BadInput(what, where=where, allowed=allowed, do=do, key="" if place else key)
 
 
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind, include_extras=True)
-
-
 def _dotted(within: str, key: str) -> str:
     return f"{within}.{key}" if within else key
 
@@ -135,7 +135,7 @@ def _value(hint: Any, value: Any, place: str, key: str) -> Any:
         and isinstance(value, bool) == (hint is bool)
     ):
         return Path(value) if hint is Path else value
-    if hint is Any or (is_dataclass(origin) and isinstance(value, hint)):
+    if hint is Any or (isinstance(hint, type) and hint not in _PLAIN and isinstance(value, hint)):
         return value
     raise wrong(f"'{key}' must be {_described(hint)}", place, key, _described(hint))
 

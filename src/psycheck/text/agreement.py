@@ -5,33 +5,17 @@ from typing import Final
 
 from psycheck.text.edits import Change, carry_style, straight
 from psycheck.text.gender.neighbours import LISTS
-from psycheck.text.word_lists import read_toml, word_sets
+from psycheck.text.word_lists import patterns, read_toml, word_sets
 
 _DATA: Final = read_toml("verbs.toml")
 _WORDS: Final = word_sets(_DATA["words"])
 REGULAR: Final = _WORDS["regular"]
 
-_VERB = r"([a-z]+(?:-[a-z]+)?(?:['’]t)?)"
-_ADVERBS = rf"(?:(?:{'|'.join(sorted(_WORDS['adverbs']))}|(?!(?:fly|rely|reply|apply)\b)[a-z]+ly)\s+)"
-# Most verbs stand next to their subject; the longer search is for adverbs and second verbs.
-_NEAREST: Final = re.compile(rf"\s+{_VERB}(?![\w'’-])(?:\s+(and|or|but)\s)?", re.I)
-_AFTER: Final = re.compile(
-    rf"\s+{_ADVERBS}{{0,2}}{_VERB}(?![\w'’-])(?:\s+(?:and|or|but)\s+{_ADVERBS}?{_VERB}(?![\w'’-]))?", re.I
+_FORMS: Final = patterns(
+    _DATA["patterns"], **{name: "|".join(sorted(words)) for name, words in _WORDS.items()}
 )
-_BEFORE: Final = re.compile(rf"(?<![\w-])(?<!\w['’]){_VERB}\s+$", re.I)
 _OPENING: Final = "([{*\"“'‘«"
-# "I feel so sad, but don't want": words that open no clause of their own, then the second verb.
-_SECOND: Final = re.compile(
-    rf"(?:\s+[a-z]+){{0,4}}?,?\s+(?:and|but)\s+{_ADVERBS}?{_VERB}(?![\w'’-])"
-    rf"(?!\s+(?:i|he|she|they|is|are|was|were|will|can|{'|'.join(_DATA['words']['asked'].split())})\b)",
-    re.I,
-)
 _PLAIN: Final = LISTS["adjectives"] | _WORDS["plain"]
-# "My mother and I have": the verb belongs to both. "I lost it and I have …" has another clause before.
-_BOTH: Final = re.compile(
-    r"(?:^|[.!?,;:\n]\s*|\b(?:when|because|that|if|since|but|so|where|while|as)\s+)"
-    r"(?:(?i:my|our|the|his|her|their)\s+(?:\w+\s+)?\w+|[A-Z]\w+)\s+and\s+$"
-)
 
 
 def third_person(verb: str) -> str:
@@ -52,26 +36,28 @@ _TO: Final[dict[str, tuple[dict[str, str], dict[str, str], dict[str, str]]]] = {
 def verbs_beside(text: str, start: int, end: int, to: str) -> tuple[list[Change], list[Change]]:
     """The verbs before and after the subject at `text[start:end]` that must change with it."""
     before, after, lexical = _TO["he" if to == "she" else to]
+    # Beside he or she, "were" is not a past tense: "if she were here".
+    singular = text[start:end].lower() in ("he", "she")
     words = text[max(0, start - 24) : start].lower().split()[-2:]
     if words and words[-1][0] in _OPENING:
         words = [words[-1].lstrip(_OPENING)]
     if words and straight(words[-1]) in _WORDS["helpers"] and words[0] not in _WORDS["subjects"]:
-        if words[-1] == "were" and _singular(text, start, end):
+        if words[-1] == "were" and singular:
             return [], []
-        question = _BEFORE.search(text, max(0, start - 16), start)
+        question = _FORMS["before"].search(text, max(0, start - 16), start)
         verb = _change(question, 1, before) if question else None
         return ([verb] if verb else []), []
-    if words and words[-1] == "and" and _BOTH.search(text, max(0, start - 48), start):
+    if words and words[-1] == "and" and _FORMS["both"].search(text, max(0, start - 48), start):
         return [], []
-    found = _NEAREST.match(text, end, end + 72)
+    found = _FORMS["nearest"].match(text, end, end + 72)
     if found is None:
         return [], []
     first = found[1].lower()
     if found[2] or first in _WORDS["adverbs"] or first.endswith("ly"):
-        found = _AFTER.match(text, end, end + 72) or found
+        found = _FORMS["after"].match(text, end, end + 72) or found
         first = found[1].lower()
     first = straight(first)
-    if first == "were" and _singular(text, start, end):
+    if first == "were" and singular:
         return [], []
     verbs = [_change(found, 1, after)]
     if verbs[0] is None:
@@ -82,11 +68,6 @@ def verbs_beside(text: str, start: int, end: int, to: str) -> tuple[list[Change]
     finite = first in _WORDS["be"] or (verbs[0] is not None and first not in _WORDS["helpers"])
     verbs.append(verb_joined(text, found.end(1), to, finite=finite))
     return [], [verb for verb in verbs if verb]
-
-
-def _singular(text: str, start: int, end: int) -> bool:
-    """Whether the subject is he or she, so that "were" is not a past tense: "if she were here"."""
-    return text[start:end].lower() in ("he", "she")
 
 
 def verb_joined(text: str, end: int, to: str, *, finite: bool) -> Change | None:
@@ -108,7 +89,7 @@ def verb_joined(text: str, end: int, to: str, *, finite: bool) -> Change | None:
     _, after, lexical = _TO["he" if to == "she" else to]
     second = straight(words[at + 1].rstrip(".,;:!?)")) if at + 1 < len(words) else ""
     known = second in after or second in lexical or second in _WORDS["adverbs"] or second.endswith("ly")
-    found = _SECOND.match(text, end, end + 64) if known else None
+    found = _FORMS["second"].match(text, end, end + 64) if known else None
     if found is None:
         return None
     if straight(found[1].lower()) in _WORDS["finite"]:

@@ -7,49 +7,23 @@ in the extra "clean"; the others need nothing. Every step is idempotent.
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
-from types import MappingProxyType
 from typing import Any, Final
 
-from psycheck.errors import MissingExtra
+from psycheck.errors import library
 from psycheck.text.edits import carry_case, straight
-from psycheck.text.word_lists import read_toml
+from psycheck.text.word_lists import patterns, read_toml
 
 Step = Callable[[str], str | None]
 
 _DATA: Final[dict[str, Any]] = read_toml("clean.toml")
-PRESETS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {name: tuple(steps) for name, steps in _DATA["presets"].items()}
-)
+PRESETS: Final[Mapping[str, tuple[str, ...]]] = {name: (*steps,) for name, steps in _DATA["presets"].items()}
+_FORMS: Final = patterns(_DATA["patterns"])
 _MOST_TURNS: Final = 10
-# Address up to white space; marks that close a sentence are not of it, nor brackets opened before it.
-_LINK: Final = re.compile(r"(https?://|www\.)[^\s<>]*[^\s<>.,;:!?'\"”’]", re.I)
 _CLOSING: Final = frozenset(".,;:!?'\"”’)]}")
-# An address may hold brackets, and brackets in them.
-_IN_BRACKETS: Final = r"\((?:[^\s()]|\([^\s()]*\))*\)"
-_MARKDOWN_LINK: Final = re.compile(
-    rf"!?\[([^\[\]]*)\]\(\s*(https?://|www\.|/|#|mailto:)[^\s()]*(?:{_IN_BRACKETS}[^\s()]*)*"
-    r"(?:\s+\"[^\"]*\")?\s*\)",
-    re.I,
-)
-_USER: Final = re.compile(r"(?<![\w@./])(?:RT\s+)?(?:@\w[\w.-]*\w|@\w|/?u/[\w-]{2,}):?(?![\w@])", re.I)
-_HASHTAG: Final = re.compile(r"(?<![\w&#/])[#＃](?=\w*[^\W\d_])(\w+)")
-_CAMEL: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|_+")
-_APOSTROPHE: Final = re.compile(r"[’‘ʼ＇‛ʹʻ]|(?<=\w)[`´](?=\w)")
-_ENDED: Final = re.compile(
-    r"(?<![\w@#'’/-])([a-z]+?)(n['’]t|['’](?:re|ve|ll|m|s|d))(['’]ve)?(?![\w'’-])", re.I
-)
-_SPACE: Final = re.compile(r"\s+")
-# An empty line ends a sentence, with or without a full stop.
-_PARAGRAPH: Final = re.compile(r"\n[^\S\n]*\n\s*|[\r\f\v\u2028\u2029]+")
-_HALF: Final = re.compile(r"[\ud800-\udfff\0]")
-_WORD: Final = re.compile(r"[^\W\d_]{2,}")
-_NOISE: Final = re.compile(r"(?:https?://|www\.)\S+|[@#]\w+|\bu/\w+")
 # English, and the two that a language identifier takes short English texts for.
 _ENGLISH: Final = frozenset({"en", "sco", "pcm"})
 _FEWEST_WORDS: Final = 5
 _ENOUGH: Final = 2_000
-_NOT_LATIN: Final = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\uff21-\uff5a]")
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -114,7 +88,7 @@ def drop_removed(text: str) -> str | None:
 
 def markdown_links(text: str) -> str:
     """Replace `[anchor](url)` by its anchor (PsySym App. B)."""
-    while "](" in text and (after := _MARKDOWN_LINK.sub(r"\1", text)) != text:
+    while "](" in text and (after := _FORMS["markdown_link"].sub(r"\1", text)) != text:
         text = after
     return text
 
@@ -123,13 +97,13 @@ def drop_links(text: str) -> str:
     """Remove web addresses; of `[anchor](url)` the anchor stays."""
     if "://" not in text and "www." not in text.lower():
         return text
-    anchored = _MARKDOWN_LINK.sub(lambda link: link[1] if link[2][0] in "hHwW" else link[0], text)
-    return _LINK.sub(_after_address, anchored)
+    anchored = _FORMS["markdown_link"].sub(lambda link: link[1] if link[2][0] in "hHwW" else link[0], text)
+    return _FORMS["link"].sub(_after_address, anchored)
 
 
 def straighten_apostrophes(text: str) -> str:
     """Write every apostrophe as '."""
-    return _APOSTROPHE.sub("'", text)
+    return _FORMS["apostrophe"].sub("'", text)
 
 
 def expand_contractions(text: str) -> str:
@@ -139,7 +113,7 @@ def expand_contractions(text: str) -> str:
     notes: intramuscular).
     """
     text = _CONTRACTION.sub(_whole, text)
-    return _ENDED.sub(_ended, text) if "'" in text or "’" in text else text
+    return _FORMS["ended"].sub(_ended, text) if "'" in text or "’" in text else text
 
 
 def emoji_to_words(text: str) -> str:
@@ -149,30 +123,34 @@ def emoji_to_words(text: str) -> str:
         return f" {data['en'].strip(':').replace('_', ' ').replace('-', ' ')} "
 
     text = _EMOTICON.sub(lambda found: _EMOTICON_WORDS[found[0]], text)
-    return text if text.isascii() else str(_library("emoji", "the step 'emoji'").replace_emoji(text, words))
+    if text.isascii():
+        return text
+    return str(library("emoji", "the step 'emoji'", "clean").replace_emoji(text, words))
 
 
 def drop_emoji(text: str) -> str:
     """Remove emoji and emoticons."""
     text = _EMOTICON.sub("", text)
-    return text if text.isascii() else str(_library("emoji", "the step 'no-emoji'").replace_emoji(text, ""))
+    if text.isascii():
+        return text
+    return str(library("emoji", "the step 'no-emoji'", "clean").replace_emoji(text, ""))
 
 
 def split_hashtags(text: str) -> str:
     """Split hashtags into words: "#FeelingDown_again" → "Feeling Down again"."""
     if "#" not in text and "＃" not in text:
         return text
-    return _HASHTAG.sub(lambda found: _CAMEL.sub(" ", found[1]).strip() or found[1], text)
+    return _FORMS["hashtag"].sub(lambda found: _FORMS["camel"].sub(" ", found[1]).strip() or found[1], text)
 
 
 def drop_hashtags(text: str) -> str:
     """Remove hashtags."""
-    return _HASHTAG.sub("", text)
+    return _FORMS["hashtag"].sub("", text)
 
 
 def drop_users(text: str) -> str:
     """Remove user names of Twitter and Reddit, with the "RT" before them."""
-    return _USER.sub("", text) if "@" in text or "u/" in text.lower() else text
+    return _FORMS["user"].sub("", text) if "@" in text or "u/" in text.lower() else text
 
 
 def drop_curse_words(text: str) -> str:
@@ -184,7 +162,7 @@ def fix_encoding(text: str) -> str:
     """Repair text that was decoded wrongly ("donâ€™t"), with ftfy; quotes and entities stay as they are."""
     if text.isascii() and text.isprintable():
         return text
-    ftfy = _library("ftfy", "the step 'encoding'")
+    ftfy = library("ftfy", "the step 'encoding'", "clean")
     config = ftfy.TextFixerConfig(unescape_html=False, uncurl_quotes=False, explain=False)
     for _ in range(_MOST_TURNS):
         after: str = ftfy.fix_text(text, config)
@@ -196,7 +174,7 @@ def fix_encoding(text: str) -> str:
 
 def close_spaces(text: str) -> str:
     """Leave one space between words, none at the ends."""
-    return _SPACE.sub(" ", text).strip()
+    return _FORMS["space"].sub(" ", text).strip()
 
 
 def only_english(text: str) -> str | None:
@@ -205,9 +183,9 @@ def only_english(text: str) -> str | None:
     Links, handles and hashtags do not count. A text of fewer than five words in Latin letters is kept: too
     little to tell, and dropping short English posts would be the worse mistake.
     """
-    classify = _library("py3langid", "the step 'english'").classify
-    prose = _NOISE.sub(" ", text[:_ENOUGH])
-    if len(_WORD.findall(prose)) < _FEWEST_WORDS and not _NOT_LATIN.search(prose):
+    classify = library("py3langid", "the step 'english'", "clean").classify
+    prose = _FORMS["noise"].sub(" ", text[:_ENOUGH])
+    if len(_FORMS["word"].findall(prose)) < _FEWEST_WORDS and not _FORMS["not_latin"].search(prose):
         return text
     return text if classify(close_spaces(prose))[0] in _ENGLISH else None
 
@@ -218,31 +196,29 @@ def split_sentences(text: str) -> list[str]:
     White space inside a sentence becomes one space, there is none at its ends; no sentence is empty. NUL and
     lone surrogates are dropped.
     """
-    split = _library("blingfire", "splitting into sentences").text_to_sentences
-    parts = (" ".join(_HALF.sub("", part).split()) for part in _PARAGRAPH.split(text))
+    split = library("blingfire", "splitting into sentences", "clean").text_to_sentences
+    parts = (" ".join(_FORMS["half"].sub("", part).split()) for part in _FORMS["paragraph"].split(text))
     lines = (line.strip() for part in parts if part for line in split(part).split("\n"))
     return [line for line in lines if line]
 
 
-STEPS: Final[Mapping[str, Step]] = MappingProxyType(
-    {
-        "html": unescape_html,
-        "encoding": fix_encoding,
-        "removed": drop_removed,
-        "markdown-links": markdown_links,
-        "links": drop_links,
-        "users": drop_users,
-        "hashtags": split_hashtags,
-        "no-hashtags": drop_hashtags,
-        "apostrophes": straighten_apostrophes,
-        "contractions": expand_contractions,
-        "emoji": emoji_to_words,
-        "no-emoji": drop_emoji,
-        "curse-words": drop_curse_words,
-        "spaces": close_spaces,
-        "english": only_english,
-    }
-)
+STEPS: Final[Mapping[str, Step]] = {
+    "html": unescape_html,
+    "encoding": fix_encoding,
+    "removed": drop_removed,
+    "markdown-links": markdown_links,
+    "links": drop_links,
+    "users": drop_users,
+    "hashtags": split_hashtags,
+    "no-hashtags": drop_hashtags,
+    "apostrophes": straighten_apostrophes,
+    "contractions": expand_contractions,
+    "emoji": emoji_to_words,
+    "no-emoji": drop_emoji,
+    "curse-words": drop_curse_words,
+    "spaces": close_spaces,
+    "english": only_english,
+}
 
 
 def _after_address(found: re.Match[str]) -> str:
@@ -285,10 +261,3 @@ def _follows(found: re.Match[str], which: str) -> bool:
     """Whether one of some words comes next."""
     rest = found.string[found.end() : found.end() + 20].lower()
     return any(re.match(rf"\s+{word}\b", rest) for word in _DATA["ambiguous"][which])
-
-
-def _library(name: str, what: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise MissingExtra(what, "clean") from None

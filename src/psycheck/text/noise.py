@@ -11,7 +11,7 @@ from typing import Final, Literal
 from zlib import crc32
 
 from psycheck.text.edits import Edit, Edited, address_spans, append, apply, replace_words
-from psycheck.text.word_lists import read_toml
+from psycheck.text.word_lists import patterns, read_toml
 
 Noise = Literal[
     "typos", "lower", "upper", "emoji", "elongation", "hashtags", "punctuation", "spaces", "abbreviations"
@@ -19,14 +19,7 @@ Noise = Literal[
 
 _DATA: Final = read_toml("noise.toml")
 _EMOJI: Final[tuple[str, ...]] = tuple(_DATA["emoji"]["neutral"].split())
-_TOKEN: Final = re.compile(r"\S+")
-# A whole word of at least four letters; no part of a handle, hashtag, contraction or hyphenated word.
-_WORD: Final = re.compile(r"(?<![\w@#'’-])[^\W\d_]{4,}(?![\w'’-]|[@/]\w)")
-_SPACE: Final = re.compile(r"(?<=\S) (?=\S)")
-# A mirrored face opens with the first of its brackets, so that a long row of brackets is read once.
-_EMOTICON: Final = re.compile(r"[:;=]['’^o-]?[()\[\]DPpOo/\\|*3]+|(?<![()\[\]])[()\[\]]+['’^o-]?[:;=]|<3+")
-# Marks at the edge of a word, or alone; those between letters or digits (3.5, 10:30) belong to it.
-_MARKS: Final = re.compile(r"(?<!\w)[.,;:!?…\"“”()\[\]–—]+|[.,;:!?…\"“”()\[\]–—]+(?!\w)")
+_FORMS: Final = patterns(_DATA["patterns"])
 
 
 def noise(name: Noise) -> Edit:
@@ -51,18 +44,18 @@ def _slip(word: str, drawn: int) -> str:
 def _unmarked(token: str) -> str:
     """The token without its marks; an emoticon at its end stays."""
     core = token.rstrip(".,!?…")
-    face = next((found for found in _EMOTICON.finditer(core) if found.end() == len(core)), None)
+    face = next((found for found in _FORMS["emoticon"].finditer(core) if found.end() == len(core)), None)
     # "this):" ends a bracket, "fun:)" is a face.
     if face is None or (core[: face.start()][-1:].isalnum() and face[0][0] not in ":;=<"):
-        return _MARKS.sub("", token)
-    return _MARKS.sub("", core[: face.start()]) + face[0]
+        return _FORMS["marks"].sub("", token)
+    return _FORMS["marks"].sub("", core[: face.start()]) + face[0]
 
 
 def _all(rewrite: Callable[[str], str]) -> Edit:
     """Rewrite every token."""
 
     def edit(text: str) -> Edited:
-        found = [(*found.span(), found[0], rewrite(found[0])) for found in _outside(text, _TOKEN)]
+        found = [(*found.span(), found[0], rewrite(found[0])) for found in _outside(text, _FORMS["token"])]
         return apply(text, [(start, end, new) for start, end, old, new in found if new != old])
 
     return edit
@@ -96,13 +89,13 @@ def _seed(text: str) -> int:
 
 
 _EDITS: Final[dict[Noise, Edit]] = {
-    "typos": _some(_WORD, 6, _slip),
+    "typos": _some(_FORMS["word"], 6, _slip),
     "lower": _all(str.lower),
     "upper": _all(str.upper),
     "emoji": lambda text: append(_EMOJI[_seed(text) % len(_EMOJI)])(text),
     "elongation": replace_words(_DATA["elongated"]),
-    "hashtags": _some(_WORD, 5, lambda word, _: f"#{word}"),
+    "hashtags": _some(_FORMS["word"], 5, lambda word, _: f"#{word}"),
     "punctuation": _all(_unmarked),
-    "spaces": _some(_SPACE, 3, lambda *_: "  "),
+    "spaces": _some(_FORMS["space"], 3, lambda *_: "  "),
     "abbreviations": replace_words(_DATA["abbreviated"]),
 }

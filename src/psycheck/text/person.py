@@ -10,7 +10,6 @@ hyphenated word. "he/she", "s/he" and "his or her" become one word; a pair that 
 ("she/her") is left alone. Where roles.py cannot decide, the word stays and counts as undecided.
 """
 
-import re
 from typing import Final, Literal
 
 from psycheck.text.agreement import REGULAR, verb_joined, verbs_beside
@@ -28,7 +27,7 @@ from psycheck.text.edits import (
     straight,
 )
 from psycheck.text.gender.roles import role_of
-from psycheck.text.word_lists import read_toml, word_sets
+from psycheck.text.word_lists import patterns, read_toml, word_sets
 
 Person = Literal["they", "he", "she", "I"]
 
@@ -37,28 +36,7 @@ _ROLES: Final[dict[str, str]] = _DATA["roles"]
 _BARE: Final[dict[str, str]] = _DATA["bare"]
 _WORDS: Final = word_sets(_DATA["words"])
 _COUNTED: Final = _WORDS["numbered"] | _WORDS["regnal"] | {"letter"}
-# Each pattern opens with a set of letters, which a search skips to quickly (see `edits.word_pattern`).
-_FIRST: Final = re.compile(
-    r"[IiMm](?<![\w@#].)(?<![^\WIi]['’-].)(?:(?<=[Mm])(?ai:yself|ine|e|y)"
-    r"|(?<=[Ii])(?:(['’])((?ai:d['’]ve|am|ve|ll|m|d))|(?ai:m|ve))?)(?!\w|['’]\w|-(?![Ii]\b)\w)"
-)
-_THIRD: Final = re.compile(
-    r"[HhSsTt](?<![\w@#/\\)].)(?<!\w['’-].)(?<!/\s.)"
-    r"(?ai:(?<=h)(?:imself|isself|im|is|erself|ers|er['’]s|er|es)|(?<=s)hes|(?<=t)(?:hemselves|hemself|hem|heirs|heir|heyre|heyve)"
-    r"|(?:(?<=h)e|(?<=s)he|(?<=t)hey)(?:(['’])(d['’]ve|s|re|ve|d|ll))?)(?!\w|['’-]\w|\s?/)"
-)
-_ANY_THIRD: Final = re.compile(r"[Hh](?:(?<=[Ss].)[Ee]|(?<=[Tt].)[Ee][YyMmIi]|(?<!\w.)[EeIi])")
-_PAIR: Final = re.compile(
-    r"(?<![\w@#/])(?ai:\(s\)he|s/he"
-    r"|(they|them|theirs|their|she|herself|hers|her|himself|him|his|he)(/|\s+or\s+)"
-    r"(they|them|theirs|their|she|herself|hers|her|himself|him|his|he)(?:/(?:they|them|theirs|their))?)(?![\w/]|['’-]\w)"
-)
-_ADVERBS = r"(?:(?:always|never|just|really|already|also|ever|only|still|even|finally|[a-z]+ly)\s+)"
-_NEXT: Final = re.compile(rf"\s+{_ADVERBS}{{0,2}}([a-z-]+)(?:\s+([\w'’]+))?", re.I)
-_WORD_AFTER: Final = re.compile(r"\s+([\w'’]+)")
-# "i.e", "I.D.", "I. M."; after "do I. I am" and "so am i.a lot" a new sentence begins.
-_INITIAL: Final = re.compile(r"\.(?:[a-z]\.|[b-hj-z]\b(?!['’])|\s([a-z])\.)", re.I)
-_EXCLAIMED: Final = re.compile(r"\s+(?:(?:god|gosh|goodness)\b(?!['’-])|(word)(?=\s*(?:[.,!?…\n]|$)))", re.I)
+_FORMS: Final = patterns(_DATA["patterns"])
 
 
 def shift_person(to: Person, *, agreement: bool = False) -> Edit:
@@ -75,12 +53,12 @@ def shift_person(to: Person, *, agreement: bool = False) -> Edit:
 def _to_third(forms: dict[str, str], endings: dict[str, str], agree: Person | None) -> Edit:
 
     def edit(text: str) -> Edited:
-        first = _FIRST.search(text)
+        first = _FORMS["first"].search(text)
         if first is None:
             return Edited(text, ())
         changes: list[Change] = []
         addresses = address_spans(text)
-        for found in _FIRST.finditer(text, first.start()):
+        for found in _FORMS["first"].finditer(text, first.start()):
             start, end = found.span()
             word, mark, ending = found.group(0, 1, 2)
             if addresses and inside(addresses, start):
@@ -111,14 +89,14 @@ def _to_third(forms: dict[str, str], endings: dict[str, str], agree: Person | No
 
 def _to_first(forms: dict[str, str], endings: dict[str, str], agree: Person | None) -> Edit:
     def edit(text: str) -> Edited:
-        if _ANY_THIRD.search(text) is None:
+        if _FORMS["any_third"].search(text) is None:
             return Edited(text, ())
         changes: list[Change] = []
         undecided = 0
         addresses = address_spans(text)
         pairs = _pairs(text) if "/" in text or " or " in text or ")" in text else []
         taken: list[Span] = [(start, end) for start, end, _ in pairs]
-        for found in _THIRD.finditer(text):
+        for found in _FORMS["third"].finditer(text):
             start, end = found.span()
             if (addresses and inside(addresses, start)) or (taken and inside(taken, start)):
                 continue
@@ -209,7 +187,7 @@ def _is_letter(text: str, start: int, end: int) -> bool:
     after, near = text[end : end + 1], max(0, start - 200)
     last = (text[max(0, start - 12) : start].rsplit(None, 1) or ("",))[-1]
     if after == ".":
-        initials = _INITIAL.match(text, end)  # "So do I. J. left" is two sentences
+        initials = _FORMS["initial"].match(text, end)  # "So do I. J. left" is two sentences
         if initials and (initials[1] is None or last.lower() not in _WORDS["asking"]):
             return True
         if text[end + 1 : end + 2] == " " and (start == 0 or text[start - 1] == "\n"):
@@ -225,7 +203,7 @@ def _is_letter(text: str, start: int, end: int) -> bool:
     low = last.lower()
     if low not in _COUNTED:
         return False
-    follows = _WORD_AFTER.match(text, end)
+    follows = _FORMS["word_after"].match(text, end)
     following = straight(follows[1].lower()) if follows else ""
     if low in _WORDS["numbered"]:
         verb = following in _WORDS["finite"] or following in REGULAR or following.endswith("ed")
@@ -242,14 +220,14 @@ def _names_something(text: str, start: int, end: int, word: str) -> bool:
     if word == "my":
         if text[end + 1 : end + 2] not in ("g", "G", "w", "W"):
             return False
-        exclaimed = _EXCLAIMED.match(text, end)
+        exclaimed = _FORMS["exclaimed"].match(text, end)
         if exclaimed is None or exclaimed[1] is None:
             return exclaimed is not None
         before = text[max(0, start - 12) : start].lower().split()
         return _starts_sentence(text, start) or (bool(before) and before[-1].rstrip(",") in _WORDS["oh"])
     if word == "mine":
         before = text[max(0, start - 12) : start].lower().split()
-        after = _WORD_AFTER.match(text, end)
+        after = _FORMS["word_after"].match(text, end)
         pit = bool(before) and before[-1] in _WORDS["pits"]
         return pit or (after is not None and after[1].lower() in _WORDS["tunnels"])
     return word == "me" and text[end : end + 4].upper() == "/CFS"
@@ -257,7 +235,7 @@ def _names_something(text: str, start: int, end: int, word: str) -> bool:
 
 def _is_or_has(text: str, end: int) -> str:
     """The rest of I'm or I've for he's: "has" before a participle that names no state."""
-    after = _NEXT.match(text, end)
+    after = _FORMS["next"].match(text, end)
     if after is None:
         return "m"
     word = after[1].lower()
@@ -276,7 +254,7 @@ def _is_or_has(text: str, end: int) -> str:
 def _pairs(text: str) -> list[tuple[int, int, str]]:
     """Where a pair such as he/she stands, and the role it plays; "" where it names forms of one pronoun."""
     out = []
-    for found in _PAIR.finditer(text):
+    for found in _FORMS["pair"].finditer(text):
         first, joint, second = found.groups()
         role = "subject" if first is None else _role_of_pair(first.lower(), second.lower())
         if role or joint == "/":

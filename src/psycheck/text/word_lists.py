@@ -1,5 +1,6 @@
 """Word lists in the data files of this room."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,3 +17,13 @@ def read_toml(path: str) -> dict[str, Any]:
 def word_sets(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
     """The words of each string of a table."""
     return {name: frozenset(words.split()) for name, words in table.items()}
+
+
+def patterns(table: Mapping[str, str], **parts: str) -> dict[str, re.Pattern[str]]:
+    """The patterns of a table without line breaks; {name} in one is another of them, or a part."""
+    out = {}
+    for name, pattern in table.items():
+        for part, written in {**table, **parts}.items():
+            pattern = pattern.replace(f"{{{part}}}", written)
+        out[name] = re.compile(pattern.replace("\n", ""))
+    return out

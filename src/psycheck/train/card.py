@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from psycheck.errors import BadInput
+from psycheck.errors import UNREADABLE, BadInput
+from psycheck.files.write import written
+from psycheck.measures.classification import gold
 from psycheck.train.figures import format_figure
 from psycheck.train.parts import Part, Parts
 from psycheck.train.recipe import recipe_of, used
@@ -27,7 +29,8 @@ def described(parts: Parts, dev_share: float) -> dict[str, Any]:
             "n": len(part),
             "fingerprint": part.fingerprint(),
             "annotated": {name: int((~np.isnan(column)).sum()) for name, column in columns.items()},
-            "positive": {name: int((column >= 0.5).sum()) for name, column in columns.items()},
+            "positive": {name: int(gold(column).sum()) for name, column in columns.items()},
+            "undecided": {name: int((column == 0.5).sum()) for name, column in columns.items()},
         }
 
     return {
@@ -55,9 +58,8 @@ def write_record(record: dict[str, Any], folder: Path) -> None:
     """Write training.json and the card, each atomically."""
     plain = json.dumps(_without_nan(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     for name, text in ((CARD, _card(record)), (RECORD, plain)):
-        fresh = folder / f"{name}.new"
-        fresh.write_text(text, "utf-8")
-        fresh.replace(folder / name)
+        with written(folder / name) as part:
+            part.write_text(text, "utf-8")
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -65,7 +67,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     try:
         record: dict[str, Any] = json.loads((folder / RECORD).read_text("utf-8"))
         record["key"], record["labels"], record["recipe"], record["dev"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except UNREADABLE as error:
         raise BadInput(
             f"'{folder}' does not hold a finished training ({type(error).__name__})",
             allowed="a folder written by psycheck train",

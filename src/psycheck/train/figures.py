@@ -6,16 +6,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from psycheck.measures import classification as measures
+from psycheck.measures.calibration import brier
 from psycheck.measures.classification import confusion, gold, usable
 from psycheck.model import FloatArray
 
-BY_COUNTS = {
-    "accuracy": measures.accuracy,
-    "f1": measures.f1,
-    "macro_f1": measures.macro_f1,
-    "precision": measures.precision,
-    "recall": measures.recall,
-}
+_OF_COUNTS = (measures.accuracy, measures.f1, measures.macro_f1, measures.precision, measures.recall)
+BY_COUNTS = {measure.__name__: measure for measure in _OF_COUNTS}
 NAMES = (*BY_COUNTS, "brier", "auc")
 
 
@@ -105,12 +101,9 @@ def why_undefined(found: Mapping[str, float], name: str) -> str:
 
 def _one(targets: FloatArray, scores: FloatArray) -> dict[str, float]:
     """The figures of one label, defined where an audit's are."""
-    known = usable(targets, scores)
-    if not known.any():
-        return dict.fromkeys(NAMES, math.nan)
     table = confusion(targets, scores)
     return {
         **{name: measure(table).value for name, measure in BY_COUNTS.items()},
-        "brier": float(((scores[known] - targets[known]) ** 2).mean()),
+        "brier": brier(targets, scores),
         "auc": measures.auc(targets, scores).value,
     }

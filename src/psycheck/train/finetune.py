@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,19 +26,14 @@ from transformers.trainer_callback import PrinterCallback
 from transformers.trainer_pt_utils import LengthGroupedSampler, get_length_grouped_indices
 
 from psycheck.errors import BadInput
-from psycheck.models.hf_folder import (
-    libraries,
-    load_config,
-    load_network,
-    load_tokenizer,
-    speakable,
-    window_of,
-)
+from psycheck.models import hf_folder
+from psycheck.models.hf_folder import load_config, load_tokenizer, speakable, window_of
 from psycheck.train.figures import figures, merit
 from psycheck.train.parts import AfterEpoch, Fitted, Part, Parts, Progress, balancing_weights
 from psycheck.train.recipe import PLAIN, Recipe, start_folder
 
 CHECKPOINT_SECONDS = 120.0
+TRAINER = Path(__file__).with_name("trainer.toml")
 MISSING = -100.0  # marks "not annotated"; the Trainer does not count it among the items of a batch
 
 
@@ -130,13 +126,14 @@ def open_classifier(folder: Path, labels: Sequence[str]) -> Any:
     Longformer, on the last token for XLNet. An encoder such as MiniLM gets a new one. One label has two
     outputs, "not label" and "label".
     """
-    _, transformers = libraries("training")
+    _, transformers = hf_folder.libraries("training")
     names = [f"not {labels[0]}", labels[0]] if len(labels) == 1 else list(labels)
     config = load_config(folder, PLAIN)
     config.id2label = dict(enumerate(names))
     config.label2id = {name: k for k, name in enumerate(names)}
     config.problem_type = "single_label_classification" if len(labels) == 1 else "multi_label_classification"
-    model, report = load_network(transformers.AutoModelForSequenceClassification, folder, config, PLAIN)
+    kind = transformers.AutoModelForSequenceClassification
+    model, report = hf_folder.load_network(kind, folder, config, PLAIN)
     body = f"{model.base_model_prefix}."
     lost = [key for key in report["missing_keys"] if key.startswith(body) and "pooler" not in key]
     if lost:
@@ -247,25 +244,13 @@ def _arguments(recipe: Recipe, checkpoints: Path) -> TrainingArguments:
         learning_rate=recipe.learning_rate,
         weight_decay=recipe.weight_decay,
         warmup_steps=recipe.warmup,
-        lr_scheduler_type="linear",
-        optim="adamw_torch_fused",  # on a CPU six times as fast as the default
-        train_sampling_strategy="group_by_length",
         bf16=gpu and torch.cuda.is_bf16_supported(),
         dataloader_pin_memory=gpu,
-        eval_strategy="epoch",
-        save_strategy="epoch",
-        save_total_limit=2,  # the best and the last
         load_best_model_at_end=recipe.patience > 0,
         metric_for_best_model=f"eval_{recipe.criterion}",
         greater_is_better=recipe.criterion == "dev_f1",
-        logging_strategy="epoch",
-        label_names=["labels"],
-        remove_unused_columns=False,
-        report_to="none",
-        push_to_hub=False,
-        disable_tqdm=True,
-        log_level="error",
         seed=recipe.seed,
+        **tomllib.loads(TRAINER.read_text("utf-8")),
     )
 
 

@@ -5,13 +5,14 @@ import shutil
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, StoreFailure, counted
+from psycheck.files.write import private_folder, sole_writer
 from psycheck.models.open import open_model
 from psycheck.scoring.answers import scores_of
 from psycheck.train.card import RECORD, described, numbers, read_record, versions, write_record
@@ -123,12 +124,16 @@ def fit(
         return opened(folder)
     work = folder.with_name(f"{folder.name}.training") / keys[0][:16]
     partial = work / "partial"
-    with _clear_errors(recipe, folder):
+    with sole_writer(work.parent), _clear_errors(recipe, folder):
+        if (folder / RECORD).is_file():  # another process has finished it just now
+            return fit(corpus, recipe, folder)
         began = time.monotonic()
         shutil.rmtree(partial, ignore_errors=True)
         fitted = _fit(parts, recipe, work / "checkpoints", progress, after_epoch)
-        partial.mkdir(parents=True)
+        private_folder(partial)
         fitted.save(partial)
+        for file in partial.rglob("*"):  # nobody else can reach them yet
+            file.chmod(0o700 if file.is_dir() else 0o600)
         kind = kind_of(recipe)
         record = {
             "format": FORMAT,
@@ -148,10 +153,11 @@ def fit(
             "window": fitted.window,
         }
         write_record(record, partial)
+        private_folder(folder.parent)
         partial.replace(folder)
         shutil.rmtree(work)
-        if not any(work.parent.iterdir()):
-            work.parent.rmdir()
+    with suppress(OSError):  # checkpoints of another training stay
+        work.parent.rmdir()
     return opened(folder, reused=False)
 
 
@@ -175,11 +181,9 @@ def opened(folder: Path, *, reused: bool = True) -> Trained:
 
 def training_key(parts: Parts, recipe: Recipe, start: str) -> str:
     """A hash of everything that decides the weights: recipe, labels, train, dev and the start weights."""
-    values = recipe.as_dict()
-    for name in ("dev_share", "start", "labels"):
-        del values[
-            name
-        ]  # the origin of dev and the name of the start do not matter once their contents are known
+    # The origin of dev and the name of the start do not matter once their contents are known.
+    known = ("dev_share", "start", "labels")
+    values = {name: value for name, value in recipe.as_dict().items() if name not in known}
     data = [parts.labels, parts.train.fingerprint(), parts.dev.fingerprint()]
     text = json.dumps([FORMAT, kind_of(recipe), values, data, start], sort_keys=True)
     return blake2b(text.encode(), digest_size=16).hexdigest()

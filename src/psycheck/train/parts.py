@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from psycheck.corpora.split import split_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
+from psycheck.measures.classification import firm, gold
 from psycheck.model import FloatArray
 from psycheck.train.recipe import Recipe
 
@@ -19,9 +21,9 @@ AfterEpoch = Callable[[float, Mapping[str, float]], None]
 ONE_CLASS = {
     "train": (
         "a model cannot learn from one class, even with class weights",
-        "add texts of the other class; if there are any, check the label column (--label, --positive)",
+        "add texts of the other class; if there are any, check the label column (`labels`, `positive`)",
     ),
-    "dev": ("F1 on one class cannot choose a model", "choose by the loss on dev: --criterion dev_loss"),
+    "dev": ("F1 on one class cannot choose a model", "choose by the loss on dev: `criterion=dev_loss`"),
 }
 DEV_NAMES = ("dev", "valid", "validation", "val")
 
@@ -76,17 +78,15 @@ def parts_of(corpus: Data, recipe: Recipe) -> Parts:
         train, dev = _cut(corpus, recipe)
     labels = recipe.labels or train.labels
     if not labels:
-        raise BadInput(
-            f"corpus '{name}' has no labels to learn", do="name the column with the annotations (--label)"
-        )
+        raise BadInput(f"corpus '{name}' has no labels to learn", do="name the label column", key="labels")
     learned, empty = part_of(train, labels)
     measured, also_empty = part_of(dev, labels)
     for k, label in enumerate(labels):
         for split, part in (("train", learned), ("dev", measured)):
-            known = part.targets[~np.isnan(part.targets[:, k]), k]
+            known = part.targets[~np.isnan(firm(part.targets[:, k])), k]
             if not len(known):
                 raise BadInput(f"{split} of corpus '{name}' has no text annotated for '{label}'")
-            positive = int((known >= 0.5).sum())
+            positive = int(gold(known).sum())
             if positive in (0, len(known)) and (split == "train" or recipe.criterion == "dev_f1"):
                 why, do = ONE_CLASS[split]
                 raise BadInput(
@@ -122,9 +122,9 @@ def _cut(corpus: Corpus, recipe: Recipe) -> tuple[Corpus, Corpus]:
         raise BadInput(
             f"corpus '{corpus.name}' has no dev split",
             allowed="a split column with 'train' and 'dev'",
-            do="name the split column (--split-column), or take dev from train: --dev-share 0.1",
+            do="name the split column (`columns.split`), or take dev from train: `dev_share=0.1`",
         )
-    picked = dev_rows(train, recipe.labels or train.labels, recipe.dev_share, recipe.seed)
+    picked = dev_rows(train, recipe)
     return train.only(~picked), train.only(picked)
 
 
@@ -134,27 +134,11 @@ def dev_name(corpus: Corpus) -> str | None:
     return next((name for name in DEV_NAMES if name in splits), None)
 
 
-def dev_rows(corpus: Corpus, labels: tuple[str, ...], share: float, seed: int) -> NDArray[np.bool_]:
+def dev_rows(corpus: Corpus, recipe: Recipe) -> NDArray[np.bool_]:
     """A seeded share of the texts, (n,), stratified by labels and grouped by author."""
-    targets = corpus.targets(labels)
-    marks = np.where(np.isnan(targets), 2, targets >= 0.5).astype(np.int64)
-    strata = np.unique(marks, axis=0, return_inverse=True)[1].reshape(-1)
-    groups: dict[tuple[str, str | int], list[int]] = {}
-    for row, author in enumerate(corpus.strings("author")):
-        # A text without an author is a group of its own.
-        groups.setdefault(("row", row) if author is None else ("author", author), []).append(row)
-    order = np.random.default_rng(seed).permutation(len(groups))
-    rows = list(groups.values())
-    wanted = share * np.bincount(strata)
-    taken = np.zeros_like(wanted)
-    picked = np.zeros(len(corpus), dtype=bool)
-    for number in order:
-        which, mine = np.unique(strata[rows[number]], return_counts=True)
-        # Taken if that brings the strata closer to the wanted sizes.
-        lack = wanted[which] - taken[which]
-        if np.abs(lack - mine).sum() < np.abs(lack).sum():
-            taken[which] += mine
-            picked[rows[number]] = True
+    shares = {"train": 1 - recipe.dev_share, "dev": recipe.dev_share}
+    cut = split_corpus(corpus, shares, stratify=recipe.labels or None, seed=recipe.seed)
+    picked: NDArray[np.bool_] = cut.table["split"].to_numpy() == "dev"
     if not picked.any() or picked.all():
         raise BadInput(
             f"cannot take dev from corpus '{corpus.name}' ({len(corpus)} texts)",

@@ -12,15 +12,8 @@ from psycheck.errors import BadInput, nearest
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.hf_folder import find_folder, folder_parts
 from psycheck.models.options import ModelOptions
-from psycheck.settings.reader import (
-    ABOVE_0,
-    AT_LEAST_0,
-    AT_LEAST_1,
-    NOT_BLANK,
-    Limit,
-    check_values,
-    read_settings,
-)
+from psycheck.settings import reader
+from psycheck.settings.reader import ABOVE_0, AT_LEAST_0, AT_LEAST_1, NOT_BLANK, Limit
 
 Criterion = Literal["dev_loss", "dev_f1"]
 Padding = Literal["grouped", "fixed"]
@@ -64,7 +57,7 @@ class Recipe:
     seed: Annotated[int, Limit("0 to 2147483647", lambda seed: 0 <= seed < 2**31)] = 0
 
     def __post_init__(self) -> None:
-        check_values(self)
+        reader.check_values(self)
 
     def as_dict(self) -> dict[str, Any]:
         """All values in plain types; training.json holds those that are used."""
@@ -84,12 +77,12 @@ class Space:
     epochs: tuple[int, ...] = (1, 5)
 
     def __post_init__(self) -> None:
-        check_values(self)
+        reader.check_values(self)
 
 
 def recipe_of(values: Mapping[str, Any]) -> Recipe:
     """A recipe from plain values, as in a TOML or JSON file."""
-    return read_settings(Recipe, values)
+    return reader.read_settings(Recipe, values)
 
 
 def presets() -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, MissingExtra
+from psycheck.files.write import sole_writer
 from psycheck.train.card import RECORD
 from psycheck.train.fit import Trained, fit, train
 from psycheck.train.parts import Data, Progress, parts_of
@@ -53,39 +54,39 @@ def search(
         raise MissingExtra("a search", "train") from error
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     space, states = space or Space(), optuna.trial.TrialState
-    folder.mkdir(parents=True, exist_ok=True)
-    storage = optuna.storages.RDBStorage(f"sqlite:///{folder / STUDY_FILE}")
-    name = _study_name(corpus, recipe, space)
-    if {study.study_name for study in storage.get_all_studies()} - {name}:
-        raise BadInput(
-            f"'{folder}' holds another search (other recipe, texts or bounds)",
-            do="choose another folder, or remove this one",
+    with sole_writer(folder):
+        storage = optuna.storages.RDBStorage(f"sqlite:///{folder / STUDY_FILE}")
+        name = _study_name(corpus, recipe, space)
+        if {study.study_name for study in storage.get_all_studies()} - {name}:
+            raise BadInput(
+                f"'{folder}' holds another search (other recipe, texts or bounds)",
+                do="choose another folder, or remove this one",
+            )
+        study = optuna.create_study(
+            storage=storage,
+            study_name=name,
+            direction="maximize" if recipe.criterion == "dev_f1" else "minimize",
+            pruner=optuna.pruners.MedianPruner(n_startup_trials=STARTUP),
+            load_if_exists=True,
         )
-    study = optuna.create_study(
-        storage=storage,
-        study_name=name,
-        direction="maximize" if recipe.criterion == "dev_f1" else "minimize",
-        pruner=optuna.pruners.MedianPruner(n_startup_trials=STARTUP),
-        load_if_exists=True,
-    )
-    for stale in study.get_trials(deepcopy=False, states=[states.RUNNING]):
-        study.tell(stale.number, state=states.FAIL)
-    while True:
-        done = len(study.get_trials(deepcopy=False, states=[states.COMPLETE, states.PRUNED]))
-        if progress is not None:
-            progress(done, trials)
-        if done >= trials:
-            break
-        # Each trial has its own seed, so that a resumed search draws the same trials as an uninterrupted one.
-        study.sampler = optuna.samplers.TPESampler(seed=recipe.seed * 10_007 + done)
-        trial = study.ask()
-        trial.suggest_float("learning_rate", *space.learning_rate, log=True)
-        trial.suggest_categorical("batch", list(space.batch))
-        trial.suggest_int("epochs", *space.epochs)
-        _try(study, trial, corpus, recipe.with_(**trial.params), folder / "trials")
-        _keep_best(study, folder)
-    best = recipe.with_(**study.best_trial.params)
-    return train(corpus, best, _keep_best(study, folder), test=test)
+        for stale in study.get_trials(deepcopy=False, states=[states.RUNNING]):
+            study.tell(stale.number, state=states.FAIL)
+        while True:
+            done = len(study.get_trials(deepcopy=False, states=[states.COMPLETE, states.PRUNED]))
+            if progress is not None:
+                progress(done, trials)
+            if done >= trials:
+                break
+            # Each trial has its own seed: a resumed search draws the same trials as an uninterrupted one.
+            study.sampler = optuna.samplers.TPESampler(seed=recipe.seed * 10_007 + done)
+            trial = study.ask()
+            trial.suggest_float("learning_rate", *space.learning_rate, log=True)
+            trial.suggest_categorical("batch", list(space.batch))
+            trial.suggest_int("epochs", *space.epochs)
+            _try(study, trial, corpus, recipe.with_(**trial.params), folder / "trials")
+            _keep_best(study, folder)
+        best = recipe.with_(**study.best_trial.params)
+        return train(corpus, best, _keep_best(study, folder), test=test)
 
 
 def train_seeds(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from psycheck.audits.fairness import Fairness
-from psycheck.audits.summary import across_corpora, across_models
+from psycheck.audits.summary import across_corpora, across_models, holm_families
 from psycheck.corpora.cautions import cheap_cautions
 from psycheck.corpora.open import CorpusLike, open_corpora, open_corpus
 from psycheck.corpus import Corpus
@@ -15,9 +15,9 @@ from psycheck.finding import Findings
 from psycheck.model import Audit, Model
 from psycheck.models.open import open_awaited, open_model
 from psycheck.run import Run
-from psycheck.runs.environment import environment_of
+from psycheck.runs.environment import described, environment_of
 from psycheck.runs.examples import shown_cases, shown_pairs
-from psycheck.runs.folder import open_run
+from psycheck.runs.folder import open_run, paths_in, writes_run
 from psycheck.runs.gates import (
     Gate,
     check_gates,
@@ -74,6 +74,7 @@ def audit(
         None if store is None else Path(store),
         progress,
         more_audits=objects,
+        inputs=list(paths_in([*models, corpora, checked.suites])),
     )
 
 
@@ -84,6 +85,7 @@ def open_plan(plan: Plan) -> tuple[list[Model], list[Corpus]]:
     return [open_model(spec) for spec in plan.models], corpora
 
 
+@writes_run("inputs")
 def run_audit(
     models: Sequence[Model],
     corpora: Sequence[Corpus],
@@ -93,11 +95,13 @@ def run_audit(
     progress: Progress = silent,
     say: Callable[[str], None] = lambda note: None,
     more_audits: Sequence[Audit] = (),
+    inputs: Sequence[Path] = (),
 ) -> Run:
     """Ask, score once, judge, and save; everything is checked before anything is scored.
 
     `say` receives the notes of the run before scoring, except those that corpora and models bring along.
-    `more_audits` are audit objects besides those that the settings name.
+    `more_audits` are audit objects besides those that the settings name; `inputs` are files that the run
+    must not overwrite.
     """
     refuse_own_baseline(settings.gates, out)
     earlier = {gate.no_worse_than: _baseline(gate) for gate in settings.gates if gate.no_worse_than}
@@ -141,16 +145,15 @@ def texts_to_score(plan: Plan) -> Iterator[str]:
 def _judged(prepared: Prepared, found: Answers, settings: Settings) -> Run:
     """The findings of all jobs, what holds across them, cautions about the corpora, and the cases to show."""
     findings, tables = prepared.judge(found.views)
-    findings += across_corpora(findings)
+    findings += [*across_corpora(findings), *holm_families(findings, "accuracy_over_trivial_p", ())]
     if len(found.views) > 1 or len(prepared.corpora) > 1:
         findings += across_models(findings)
     for corpus in prepared.corpora:
-        cautions = cheap_cautions(corpus, called=corpus.called, show=settings.show_texts)
-        findings += [caution.finding() for caution in cautions]
+        findings += [one.finding() for one in cheap_cautions(corpus, show=settings.show_texts)]
     clustering = [note for corpus in prepared.corpora for note in corpus.clustering()]
     fitted = list({id(corpus): corpus for _, corpus in prepared.jobs}.values())
     scopes = [one.scope for one in prepared.audits if isinstance(one, Fairness)]
-    return Run(
+    run = Run(
         plan=_plan_of(prepared, settings),
         environment=environment_of(prepared.models, prepared.corpora, prepared.suites, found.tallies),
         findings=Findings(findings),
@@ -161,8 +164,8 @@ def _judged(prepared: Prepared, found: Answers, settings: Settings) -> Run:
         ),
         notes=(*prepared.brought, *prepared.notes, *clustering, *_failures(found)),
         incomplete=sum(tally.failed for tally in found.tallies.values()),
-        own_audits=own_audits(prepared.audits, findings),
     )
+    return replace(run, own_audits=own_audits(prepared.audits, run))
 
 
 def _plan_of(prepared: Prepared, settings: Settings) -> dict[str, Any]:
@@ -175,11 +178,7 @@ def _plan_of(prepared: Prepared, settings: Settings) -> dict[str, Any]:
     keys = ("threshold", "variants", "seed", "fit", "show_texts")
     return {
         "models": [{"name": m.name, "labels": list(prepared.names[m.name])} for m in prepared.models],
-        "corpora": [
-            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
-            for c in prepared.corpora
-        ],
-        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in prepared.suites],
+        **described(prepared.corpora, prepared.suites),
         "gates": [str(gate) for gate in settings.gates],
         "trained_on": {name: sorted(names) for name, names in trained.items() if names},
         "audits": (*settings.audits, *(one.name for one in prepared.audits if is_own(one))),
@@ -207,6 +206,6 @@ def _baseline(gate: Gate) -> Run:
     """The run that a gate refers to."""
     folder = Path(gate.no_worse_than or "")
     if not folder.exists():
-        do = f"create it first: run the same audit without this gate, with --out {folder}"
+        do = f"create it first: run the same audit without this gate, with `out={folder}`"
         raise gate.refused(f"baseline run not found: {folder}", "the folder of a finished run", do)
     return open_run(folder)

@@ -26,6 +26,7 @@ from psycheck.models.open import open_encoder
 from psycheck.models.vectors.static import WordVectors, matched_words
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
+from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.scoring.answers import encode_once
 from psycheck.text.gender.names import PAIRS
@@ -35,6 +36,7 @@ MATCHED = "of words of like frequency (rank in the file)"
 COMMON = "of common English words, whatever the frequency of the targets"
 
 
+@writes_run("encoder", "words")
 def encoder_bias(
     encoder: str | Path | Encoder,
     *,
@@ -92,9 +94,7 @@ def encoder_bias(
         notes=tuple(_notes(opened, request, vectors)),
         folder=Path(out) if out is not None else None,
     )
-    if run.folder is not None:
-        save(run, run.folder)
-    return run
+    return run if run.folder is None else save(run, run.folder)
 
 
 def _lists(
@@ -103,7 +103,7 @@ def _lists(
     if sentence is not None and not files:
         raise BadInput(
             "a sentence needs a word list of your own",
-            allowed="--sentence with --words FILE; the shipped lists have the paper's sentence",
+            allowed="`sentence` with `words=FILE`; the shipped lists have the paper's sentence",
         )
     wanted = list(names) if names is not None else [] if files else list(SHIPPED)
     selected = [word_list(name) for name in dict.fromkeys(wanted)]
@@ -112,7 +112,7 @@ def _lists(
         if sum(one.name == name for one in selected) > 1:
             raise BadInput(f"two word lists are called '{name}'", do="rename one of the files")
     if not selected:
-        raise BadInput("no word list is named", allowed=f"--list {' or '.join(SHIPPED)}, or --words FILE")
+        raise BadInput("no word list is named", allowed=f"`lists={' or '.join(SHIPPED)}`, or `words=FILE`")
     return tuple(selected)
 
 

@@ -17,7 +17,8 @@ from psycheck.finding import Findings
 from psycheck.model import Encoder
 from psycheck.models.open import open_encoder
 from psycheck.run import Run
-from psycheck.runs.environment import environment_of
+from psycheck.runs.environment import described, environment_of
+from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.scoring.answers import encode_once
 from psycheck.scoring.engine import Progress, silent
@@ -26,6 +27,7 @@ TFIDF = "tfidf"
 _LIBRARIES = ("POT", "openTSNE", "cleanlab", "rensa")
 
 
+@writes_run("corpora", "encoder")
 def compare_corpora(
     corpora: Sequence[CorpusLike],
     *,
@@ -46,12 +48,12 @@ def compare_corpora(
     how = how or Comparing()
     opened = [open_corpus(source) for source in corpora]
     if by and len(opened) != 1:
-        raise BadInput(f"cannot split {len(opened)} corpora into classes", allowed="--by with one corpus")
+        raise BadInput(f"cannot split {len(opened)} corpora into classes", allowed="`by` with one corpus")
     sides = classes_of(opened[0], by) if by else opened
     if len(sides) < 2 and not warn:
         raise BadInput(
             "nothing to compare with",
-            allowed="two corpora or more, one with --by LABEL, or --warn",
+            allowed="two corpora or more, one with `by=LABEL`, or `warn`",
             do="psycheck compare FIRST SECOND",
         )
     step = counting(
@@ -69,16 +71,11 @@ def compare_corpora(
             notes += encoder_notes
         found = compare(sides, encode_with(used), how, step, show=show_texts)
         notes += [f"{counted(n, 'text')} in no class: {why}" for why, n in sides[0].left_out.items() if by]
-    tables = dict(found.tables)
-    if cautions:
-        tables["cautions"] = caution_table(cautions)
+    warned = {"cautions": caution_table(cautions)} if cautions else {}
     run = Run(
         plan={
             "verb": "compare",
-            "corpora": [
-                {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
-                for c in sides
-            ],
+            "corpora": described(sides)["corpora"],
             "by": list(by),
             "encoder": used.name if used else TFIDF,
             "warn": warn,
@@ -88,13 +85,11 @@ def compare_corpora(
         },
         environment=compared_with(opened, used),
         findings=Findings((*(caution.finding() for caution in cautions), *found.findings)),
-        tables=tables,
+        tables={**found.tables, **warned},
         notes=(*notes, *found.notes),
         folder=Path(out) if out is not None else None,
     )
-    if run.folder is not None:
-        save(run, run.folder)
-    return run
+    return run if run.folder is None else save(run, run.folder)
 
 
 def counting(progress: Progress, name: str, total: int) -> Callable[[str], None]:
@@ -125,11 +120,11 @@ def encode_with(encoder: Encoder | None) -> Encode | None:
 
 
 def notes_of(corpora: Sequence[Corpus]) -> list[str]:
-    """What was guessed about each corpus, and how many of its rows were left out."""
+    """What was guessed about each corpus, how many of its rows were left out, and its clusters."""
     notes = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
-    return notes + [
-        f"{c.name}: {counted(n, 'row')} left out ({why})" for c in corpora for why, n in c.left_out.items()
-    ]
+    for c in corpora:
+        notes += [f"{c.name}: {counted(n, 'row')} left out ({why})" for why, n in c.left_out.items()]
+    return [*notes, *(note for corpus in corpora for note in corpus.clustering())]
 
 
 def compared_with(corpora: Sequence[Corpus], encoder: Encoder | None) -> dict[str, Any]:

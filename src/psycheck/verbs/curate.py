@@ -2,10 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from itertools import product
 from pathlib import Path
 from secrets import token_bytes
 from tempfile import TemporaryDirectory
@@ -15,17 +13,16 @@ import polars as pl
 from psycheck.corpora.curate.gather import Curated, curate, knows_languages
 from psycheck.corpora.curate.settings import Curating
 from psycheck.corpora.curate.spill import Progress, dumps_of
-from psycheck.corpora.write import refuse_kind, write_corpus
-from psycheck.errors import BadInput, StoreFailure
+from psycheck.corpora.write import refuse_kind, write_into
+from psycheck.errors import BadInput
+from psycheck.files.write import private_folder, refuse_overwriting, writing
 from psycheck.finding import Finding, Findings
 from psycheck.run import Run
 from psycheck.runs.environment import environment_of
-from psycheck.runs.folder import writing
-from psycheck.runs.pages import save
+from psycheck.runs.folder import run_files, save_run, writes_run
+from psycheck.runs.pages import pages_of
 
 CORPUS = "corpus.jsonl.zst"
-RUN = ("findings.jsonl", "findings.jsonl.part", "findings.csv", "report.html", "run.json", "shown.jsonl")
-"""The files that a run writes into its folder besides the corpus."""
 SALT_BYTES = 32
 _WORK = ".curating-"
 _LIBRARIES = ("zstandard", "rensa", "empath", "py3langid")
@@ -34,6 +31,7 @@ _ALIKE = 1.25
 __all__ = ["curate_dumps"]
 
 
+@writes_run("dumps", "salt")
 def curate_dumps(
     dumps: Sequence[str | Path],
     *,
@@ -53,13 +51,18 @@ def curate_dumps(
     folder, salted = Path(out), salt is not None
     target = Path(corpus) if corpus is not None else folder / CORPUS
     refuse_kind(target)
-    own = (path for path in (salt, how.nrc) if path is not None)
-    _refuse_overwriting([Path(path) for path in (*dumps, *own)], target, folder)
+    inputs = [Path(path) for path in (*dumps, salt, how.nrc) if path is not None]
+    refuse_overwriting([target, *run_files(folder)], inputs)
+    if target.resolve() in [path.resolve() for path in run_files(folder)]:
+        what = "the run's own files would overwrite the corpus"
+        raise BadInput(what, where=str(target), do="name another file, or one in another folder")
     secret = _salt(Path(salt)) if salt is not None else token_bytes(SALT_BYTES)
     name = target.name.partition(".")[0]
     settings = {**asdict(how), "split": dict(how.split), "nrc": None if how.nrc is None else how.nrc.name}
-    with _work_folder(folder) as work:
-        made = curate(dumps, how, work=work, salt=secret, name=name, progress=progress)
+    for left in folder.glob(f"{_WORK}*"):  # by a killed process
+        shutil.rmtree(left, ignore_errors=True)
+    with writing(folder), TemporaryDirectory(prefix=_WORK, dir=folder, ignore_cleanup_errors=True) as work:
+        made = curate(dumps, how, work=Path(work), salt=secret, name=name, progress=progress)
         names = [path.name for path in dumps_of(dumps)]
         run = Run(
             plan={"verb": "curate", "dumps": names, "corpus": target.name, "salted": salted, **settings},
@@ -68,10 +71,8 @@ def curate_dumps(
             notes=tuple(_notes(made, how, findings, salted=salted)),
             folder=folder,
         )
-        # A folder without findings.jsonl is not a complete run, whatever else it holds.
-        (folder / "findings.jsonl").unlink(missing_ok=True)
-        write_corpus(made.corpus, target)
-        save(run, folder)
+        corpus_file = {target: lambda part: write_into(part, made.corpus, target)}
+        save_run(run, folder, pages_of(run), corpus_file)
     return run
 
 
@@ -105,7 +106,7 @@ def _notes(made: Curated, how: Curating, findings: Findings, *, salted: bool) ->
     if "nrc" in how.rank:
         yield "ranked by the NRC lexicon, which is for research use only"
     if not how.controls:
-        yield "without --controls no post is annotated 0: a classifier has no negative class"
+        yield "without controls, no post is annotated 0: a classifier has no negative class"
     elif not knows_languages():
         yield 'control posts may be in any language: pip install "psycheck[clean]" to keep English ones only'
     for ratio in (finding.value for finding in findings if finding.measure == RATIO):
@@ -116,39 +117,11 @@ def _notes(made: Curated, how: Curating, findings: Findings, *, salted: bool) ->
             )
 
 
-def _refuse_overwriting(inputs: Iterable[Path], target: Path, folder: Path) -> None:
-    """Refuse a run that would overwrite its inputs or its own corpus, whatever the paths are called."""
-    run = [folder / name for name in RUN]
-    for source, written in product(inputs, (target, target.with_name(target.name + ".part"), *run)):
-        if _same(source, written):
-            raise BadInput(
-                "the run would overwrite one of its inputs",
-                where=str(source) if source == written else f"{source}, which is {written}",
-                allowed="a --corpus and an --out that hold no dump, --salt or --nrc file",
-                do="name another file with --corpus, or another folder with --out",
-            )
-    if any(_same(target, written) for written in run):
-        raise BadInput(
-            "the run's own files would overwrite the corpus",
-            where=str(target),
-            allowed=f"any name in {folder} but {', '.join(RUN)}",
-            do="name another file with --corpus",
-        )
-
-
-def _same(one: Path, other: Path) -> bool:
-    """Whether two paths lead to the same file, also by links; it need not exist yet."""
-    try:
-        return one.resolve() == other.resolve() or one.samefile(other)
-    except (OSError, RuntimeError):
-        return False
-
-
 def _salt(path: Path) -> bytes:
     """The secret in a file; a new file is readable by its owner only."""
     try:
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(path.parent)
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                 file.write(token_bytes(SALT_BYTES).hex())
         secret = bytes.fromhex(path.read_text("ascii").strip())
@@ -163,30 +136,3 @@ def _salt(path: Path) -> bytes:
             "the secret is too short or too long", where=str(path), allowed="16 to 64 bytes in hexadecimal"
         )
     return secret
-
-
-@contextmanager
-def _work_folder(folder: Path) -> Iterator[Path]:
-    """A folder for intermediate files, removed at the end, as is one that a killed process left."""
-    try:
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            for left in folder.glob(f"{_WORK}*"):
-                if not _alive(left.name.removeprefix(_WORK).partition("-")[0]):
-                    shutil.rmtree(left, ignore_errors=True)
-            prefix = f"{_WORK}{os.getpid()}-"
-            with TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as work:
-                yield Path(work)
-    except StoreFailure as error:  # unlike in an audit, nothing is kept for the next time
-        error.do = "free space or name another folder (--out); the dumps are read again"
-        raise
-
-
-def _alive(process: str) -> bool:
-    try:
-        os.kill(int(process), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError):
-        return False
-    return True

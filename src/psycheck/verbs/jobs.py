@@ -21,7 +21,8 @@ from psycheck.finding import Finding
 from psycheck.measure import Measure
 from psycheck.model import Audit, Judgement, Model, Scores, Windowed
 from psycheck.models.labels import nameless, nameless_score
-from psycheck.run import OwnAudit
+from psycheck.report.shelf import Shelf
+from psycheck.run import OwnAudit, Run
 from psycheck.scoring.engine import Piece
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.plan import AUDITS, Settings
@@ -87,6 +88,9 @@ def prepare(
     """Check models and corpora, align their labels and list the jobs, corpus by corpus."""
     audits = [*_shipped_audits(settings), *more_audits]
     suites = [audit.suite for audit in audits if isinstance(audit, Behaviour)]
+    # A report picks the lowest check of all models, corpora and suites: intervals allow for that.
+    checks = len(models) * len(corpora) * sum(len(suite.checks) for suite in suites)
+    audits = [replace(a, others=checks - len(a.suite.checks)) if type(a) is Behaviour else a for a in audits]
     for what, named, do in (
         ("model", [model.name for model in models], "append ?name=NAME to the model"),
         ("corpus", [corpus.name for corpus in corpora], "write NAME=PATH"),
@@ -96,16 +100,14 @@ def prepare(
         for name in named:
             if named.count(name) > 1:
                 raise BadInput(f"two of the {what} names are '{name}'", allowed=f"one name per {what}", do=do)
+    notes = []
     for corpus in corpora:
         if not len(corpus):
             raise BadInput(f"corpus '{corpus.name}' has no texts to audit")
+        left_out = corpus.left_out.items()
+        notes += [f"{corpus.name}: {counted(n, 'row')} left out ({why})" for why, n in left_out]
     opened: list[Any] = [*corpora, *models]
     brought = [f"{one.name}: {note}" for one in opened for note in getattr(one, "notes", ())]
-    notes = [
-        f"{corpus.name}: {counted(rows, 'row')} left out ({why})"
-        for corpus in corpora
-        for why, rows in corpus.left_out.items()
-    ]
     aligned, columns, guessed = _align(models, corpora, suites, audits)
     notes += [*guessed, *_not_audited(settings.trained_on, models, corpora)]
     readers = [model.read for model in models if isinstance(model, Windowed)]
@@ -116,7 +118,7 @@ def prepare(
             corpus, count = fit_texts(corpus, readers, sentences)
             if count:
                 texts = counted(count, "text")
-                notes.append(f"{corpus.name}: {texts} shortened so that added sentences are read (--fit)")
+                notes.append(f"{corpus.name}: {texts} shortened so that added sentences are read")
         for audit in audits:
             if reason := audit.skips(corpus) if hasattr(audit, "skips") else None:
                 skipped.append(f"{corpus.name}: not judged by audit '{audit.name}': {reason}")
@@ -169,11 +171,11 @@ def is_own(audit: Audit) -> bool:
     return not type(audit).__module__.startswith("psycheck.")
 
 
-def own_audits(audits: Iterable[Audit], findings: Sequence[Finding]) -> tuple[OwnAudit, ...]:
+def own_audits(audits: Iterable[Audit], run: Run) -> tuple[OwnAudit, ...]:
     """What the run's folder keeps of the audits from outside: title, measures and section."""
     described = []
     for audit in filter(is_own, audits):
-        mine = tuple(finding for finding in findings if finding.where.get("audit") == audit.name)
+        mine = Shelf(replace(run, findings=run.findings.where(audit=audit.name)))
         measures = tuple(measure for measure in audit.measures if isinstance(measure, Measure))
         section = str(escape(audit.section(mine))) if hasattr(audit, "section") else None
         described.append(OwnAudit(audit.name, str(getattr(audit, "title", audit.name)), measures, section))
@@ -222,7 +224,7 @@ def _align(
                     f"suite '{suite.name}' tests '{check.label}', which no corpus is annotated for",
                     where=f"check {check.id}",
                     allowed=nearest(check.label, known),
-                    do="correct the label in the suite, or rename the column: --label COLUMN=NAME",
+                    do="correct the label in the suite, or rename the column: `labels=COLUMN=NAME`",
                 )
     names, strict = {}, not all(map(is_own, audits))
     for model in models:
@@ -251,18 +253,18 @@ def align_model(
     if len(names) == 1 and nameless_score(names[0]):
         sole = expected[0] if len(expected) == 1 else wanted[0] if len(wanted) == 1 else None
         if sole:
-            return (sole,), [f"model '{model.name}': its one score '{names[0]}' is taken as '{sole}'"]
+            return (sole,), [f"model '{model.name}': its only score '{names[0]}' is used for '{sole}'"]
     if not strict:
         return names, []
     if not wanted:
         raise BadInput(
             f"no corpus of this run has a label, and no suite names one for model '{model.name}'",
-            do="name the label column (--label), or a suite",
+            do="name the label column (`labels`), or a suite",
         )
     raise BadInput(
         f"model '{model.name}' scores {some_labels(names)}; corpora and suites have {some_labels(wanted)}",
         allowed=nearest(names[0], wanted),
-        do="if they are the same, rename one: append ?label=NAME to the model, or use --label COLUMN=NAME",
+        do="if they are the same, rename one: append ?label=NAME to the model, or use `labels=COLUMN=NAME`",
     )
 
 
@@ -292,6 +294,6 @@ def _name_labels(
         sole = corpus.labels[0] if len(corpus.labels) == 1 else ""
         if meant and sole != meant and nameless(sole):
             corpus = replace(corpus, table=corpus.table.rename({LABEL + sole: LABEL + meant}))
-            notes.append(f"{corpus.name}: the label '{sole}' is taken as '{meant}'")
+            notes.append(f"{corpus.name}: the label '{sole}' is used for '{meant}'")
         out.append(corpus)
     return out, notes

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote_plus
 
 from psycheck.audits.fairness import SWAPPED
+from psycheck.audits.shipped import SHIPPED
 from psycheck.corpora.columns import Columns
 from psycheck.corpora.known.open import relative_to
 from psycheck.corpora.open import CorpusPlan, corpus_path
@@ -19,7 +20,7 @@ from psycheck.text.gender.edits import scope_of
 
 Variants = Literal["suite", "each", "one"]
 Threshold = Annotated[float, Limit("above 0, below 1", lambda value: 0 < value < 1)]
-AUDITS = ("performance", "behaviour", "fairness", "length")
+AUDITS = tuple(SHIPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ def inputs_of(plan: Plan) -> list[Path]:
     paths = [path for corpus in plan.corpora if (path := corpus_path(corpus)) is not None]
     paths += [path for spec in plan.models for path in model_paths(spec)]
     paths += [Path(name) for name in plan.settings.suites]
+    paths += [Path(gate.no_worse_than) for gate in plan.settings.gates if gate.no_worse_than]
     return [*paths, plan.store] if plan.store else paths
 
 
@@ -128,22 +130,7 @@ def model_paths(spec: str) -> list[Path]:
     if module.endswith(".py"):
         return [Path(module).expanduser()]
     folders = [Path(options["folder"]), Path()] if "folder" in options else [Path()]
-    return [(folder / module.replace(".", "/")).with_suffix(".py") for folder in folders]
-
-
-def refuse_input(target: Path, inputs: Iterable[Path], option: str) -> None:
-    """Refuse to overwrite an input: the same file, a link to it, or a file in an input folder."""
-    if not target.exists():
-        return
-    for path in inputs:
-        same = path.exists() and path.samefile(target)
-        if same or (path.is_dir() and target.resolve().is_relative_to(path.resolve())):
-            raise BadInput(
-                f"the output is the input: '{target}' is {'an input' if same else f'a file in {path}'}",
-                where=option,
-                allowed="a new file, or one that is not an input",
-                do="choose another file",
-            )
+    return [folder / f"{module.replace('.', '/')}.py" for folder in folders]
 
 
 def _corpus(part: Mapping[str, Any], shared: Mapping[str, Any], home: Path, place: str) -> CorpusPlan:

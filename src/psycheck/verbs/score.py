@@ -8,17 +8,18 @@ import polars as pl
 
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
+from psycheck.files.write import refuse_overwriting, writing, written
+from psycheck.finding import spreadsheet_safe
 from psycheck.measures.classification import decide
 from psycheck.model import Model, digest_of
 from psycheck.models.score_file import SILVER
-from psycheck.runs.folder import writing
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.scoring.engine import Progress, silent
-from psycheck.verbs.plan import refuse_input
 
+_SAFE = pl.col("id").map_elements(spreadsheet_safe, pl.String)  # scores:FILE finds texts by `text_hash`
 WRITTEN: Mapping[str, Callable[[pl.DataFrame, Path], Any]] = {
-    ".csv": lambda table, path: table.write_csv(path),
-    ".tsv": lambda table, path: table.write_csv(path, separator="\t"),
+    ".csv": lambda table, path: table.with_columns(_SAFE).write_csv(path),
+    ".tsv": lambda table, path: table.with_columns(_SAFE).write_csv(path, separator="\t"),
     ".jsonl": lambda table, path: table.write_ndjson(path),
     ".parquet": lambda table, path: table.write_parquet(path),
 }
@@ -59,17 +60,11 @@ def check_output(path: Path, inputs: Iterable[Path]) -> None:
         raise BadInput(
             f"cannot write '{path.suffix}' files", where=str(path), allowed=", ".join(sorted(WRITTEN))
         )
-    refuse_input(path, inputs, "--out")
+    refuse_overwriting([path], inputs)
 
 
 def write_scores(table: pl.DataFrame, path: Path) -> None:
     """Write a table as CSV, TSV, JSONL or Parquet, by its suffix, whole or not at all."""
     check_output(path, ())
-    part = path.with_name(path.name + ".part")
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            WRITTEN[path.suffix](table, part)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+    with writing(path), written(path) as part:
+        WRITTEN[path.suffix](table, part)

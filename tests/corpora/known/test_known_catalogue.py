@@ -79,10 +79,10 @@ def test_what_looks_like_a_name_and_a_path_is_answered_with_the_names_that_are_k
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        (Columns(labels=("stress",), text="body"), "takes no --text body"),
-        (Columns(author="who"), "takes no --author who"),
-        (Columns(id="none"), "takes no --id none"),
-        (Columns(positive=("yes",), groups=("sex",)), "takes no --positive yes --group sex"),
+        (Columns(labels=("stress",), text="body"), "takes no `columns.text`:"),
+        (Columns(author="who"), "takes no `columns.author`:"),
+        (Columns(id="none"), "takes no `columns.id`:"),
+        (Columns(positive=("yes",), groups=("sex",)), "takes no `columns.groups`, `columns.positive`:"),
     ],
 )
 def test_options_of_columns_are_refused_for_a_known_corpus(
@@ -94,7 +94,7 @@ def test_options_of_columns_are_refused_for_a_known_corpus(
     with pytest.raises(BadInput, match=said) as caught:
         open_corpus(CorpusPlan(path, columns=columns))
     assert caught.value.where == path
-    assert caught.value.allowed.startswith("--split NAME, --label NAME")
+    assert caught.value.allowed == "one of its splits; `labels=NAME` to take one of its labels"
 
 
 def test_a_label_of_a_known_corpus_is_taken_by_its_name(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_label_of_a_known_corpus_is_taken_by_its_name(tmp_path: Path) -> None:
     assert open_corpus(CorpusPlan(path, columns=Columns(labels=("stress=tense",)))).labels == ("tense",)
     with pytest.raises(BadInput, match="has no label 'nosuch'"):
         open_corpus(CorpusPlan(path, columns=Columns(labels=("nosuch",))))
-    with pytest.raises(BadInput, match="a demo corpus takes no --text body"):
+    with pytest.raises(BadInput, match=r"a demo corpus takes no `columns\.text`:"):
         open_corpus(CorpusPlan("demo:tweets", columns=Columns(text="body")))
 
 

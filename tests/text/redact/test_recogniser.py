@@ -1,4 +1,7 @@
-"""The optional recognisers, as modules with the interface that psycheck uses of spaCy and Presidio."""
+"""The optional recognisers, as modules with the interface that psycheck uses of spaCy and Presidio.
+
+The last tests use the real ones where they are installed: spacy, presidio-analyzer, an English pipeline.
+"""
 
 import sys
 from importlib.machinery import ModuleSpec
@@ -13,8 +16,17 @@ from psycheck.errors import BadInput
 from psycheck.text.redact.find import find_personal, redact
 from psycheck.text.redact.recogniser import load_recogniser
 
-# What the patterns leave in: a name in an unlikely place, in lower case, a place.
-WORDS = {"Loekje": "PERSON", "brinkhorst": "PERSON", "Zorbeck": "GPE", "Zoloft": "PERSON", "Acme": "ORG"}
+# What the patterns leave in: a name in an unlikely place, a surname of the list in lower case. Then what
+# models take for a name: a medicine, a small word of no list, a degree.
+WORDS = {
+    "Loekje's": "PERSON",
+    "kowalski": "PERSON",
+    "Zorbeck": "GPE",
+    "Zoloft": "PERSON",
+    "mg zolpy": "PERSON",
+    "PA-C": "GPE",
+    "Acme": "ORG",
+}
 
 
 def spans(text: str) -> list[tuple[int, int, str]]:
@@ -23,7 +35,8 @@ def spans(text: str) -> list[tuple[int, int, str]]:
 
 @pytest.fixture
 def spacy(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load(name: str) -> object:
+    def load(name: str, exclude: tuple[str, ...]) -> object:
+        assert "ner" not in exclude
         if name != "en_fake":
             raise OSError(name)
         return lambda text: SimpleNamespace(
@@ -37,22 +50,41 @@ def spacy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def presidio(monkeypatch: pytest.MonkeyPatch) -> None:
+    class NlpEngineProvider:
+        def __init__(self, nlp_configuration: dict[str, object]) -> None:
+            self.models = nlp_configuration["models"]
+
+        def create_engine(self) -> object:
+            return self.models
+
     class AnalyzerEngine:
-        def analyze(self, text: str, language: str) -> list[SimpleNamespace]:
-            assert language == "en"
+        def __init__(self, nlp_engine: object, supported_languages: list[str]) -> None:
+            assert nlp_engine == [{"lang_code": "en", "model_name": "en_core_web_lg"}]
+            assert supported_languages == ["en"]
+
+        def get_supported_entities(self, language: str) -> list[str]:
+            return ["PERSON", "LOCATION", "GPE", "DATE_TIME", "URL"]
+
+        def analyze(
+            self, text: str, language: str, entities: list[str], score_threshold: float
+        ) -> list[SimpleNamespace]:
+            assert (language, entities) == ("en", ["PERSON", "LOCATION", "GPE"])
+            assert 0 < score_threshold < 0.85  # spaCy's names have 0.85
             # In no order and overlapping, as from several recognisers.
-            found = [*spans(text), *spans(text), (0, 4, "DATE_TIME")]
+            found = [*spans(text), *spans(text)]
             return [SimpleNamespace(start=a, end=b, entity_type=kind) for a, b, kind in reversed(found)]
 
-    fake = ModuleType("presidio_analyzer")
+    fake, engines = ModuleType("presidio_analyzer"), ModuleType("presidio_analyzer.nlp_engine")
     fake.AnalyzerEngine = AnalyzerEngine  # type: ignore[attr-defined]  # a module made for this test
+    engines.NlpEngineProvider = NlpEngineProvider  # type: ignore[attr-defined]  # a module made for this test
     monkeypatch.setitem(sys.modules, "presidio_analyzer", fake)
+    monkeypatch.setitem(sys.modules, "presidio_analyzer.nlp_engine", engines)
     pipeline = ModuleType("en_core_web_lg")
     pipeline.__spec__ = ModuleSpec("en_core_web_lg", None)
     monkeypatch.setitem(sys.modules, "en_core_web_lg", pipeline)
 
 
-TEXT = "outvoted Loekje again, says brinkhorst, a.b@example.org; Zoloft is no person, Acme no place"
+TEXT = "outvoted Loekje's, fears kowalski, a.b@example.org; not Zoloft, 3 mg zolpy, a PA-C, an Acme"
 
 
 @pytest.mark.usefixtures("spacy", "presidio")
@@ -61,22 +93,22 @@ def test_a_recogniser_adds_what_the_patterns_leave(name: str) -> None:
     recogniser = load_recogniser(name)
     assert redact(TEXT).text == TEXT.replace("a.b@example.org", "[EMAIL]")
     once = redact(TEXT, recogniser)
-    assert once.text == ("outvoted [NAME] again, says [NAME], [EMAIL]; Zoloft is no person, Acme no place")
+    assert once.text == "outvoted [NAME]'s, fears [NAME], [EMAIL]; not Zoloft, 3 mg zolpy, a PA-C, an Acme"
     assert redact(once.text, recogniser) == (once.text, ())
 
 
 @pytest.mark.usefixtures("spacy")
 def test_patterns_come_first_and_the_recogniser_takes_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(WORDS, "Anna brinkhorst [NAME] x", "PERSON")
-    found = find_personal("we saw Anna brinkhorst [NAME] x", load_recogniser("en_fake"))
-    assert found == ((7, 11, "NAME"), (12, 22, "NAME"), (30, 31, "NAME"))
+    monkeypatch.setitem(WORDS, "Anna kowalska [NAME] Zorbeckj", "PERSON")
+    found = find_personal("we saw Anna kowalska [NAME] Zorbeckj", load_recogniser("en_fake"))
+    assert found == ((7, 11, "NAME"), (12, 20, "NAME"), (28, 36, "NAME"))
 
 
 @pytest.mark.usefixtures("spacy")
 def test_a_corpus_is_redacted_with_a_recogniser() -> None:
-    corpus = Corpus.of("posts", ["outvoted Loekje", "fine"], ids=["a", "b"])
+    corpus = Corpus.of("posts", ["outvoted Loekje's", "fine"], ids=["a", "b"])
     done, found = redacted(corpus, load_recogniser("en_fake"))
-    assert done.texts == ["outvoted [NAME]", "fine"]
+    assert done.texts == ["outvoted [NAME]'s", "fine"]
     assert dict(found.counts) == {"NAME": 1}
     assert personal_in(corpus, load_recogniser("en_fake")) == found
     assert not personal_in(corpus).counts
@@ -105,3 +137,23 @@ def test_presidio_is_not_left_to_download_its_pipeline(
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     with pytest.raises(BadInput, match="needs the spaCy pipeline"):
         load_recogniser("presidio")
+
+
+def test_presidio_takes_another_pipeline_by_name_or_folder() -> None:
+    pytest.importorskip("presidio_analyzer", reason="presidio-analyzer is not installed")
+    with pytest.raises(BadInput, match=r"needs the spaCy pipeline 'en\.missing'"):
+        load_recogniser("presidio:en.missing")
+
+
+REAL = "We outvoted Loekje again. The dog chased Lindqvist. I am on Zoloft 50 mg since Monday."
+
+
+@pytest.mark.parametrize("prefix", ["", "presidio:"])
+def test_the_real_recognisers_add_names_and_no_medicines_or_days(prefix: str, spacy_pipeline: str) -> None:
+    if prefix:
+        pytest.importorskip("presidio_analyzer", reason="presidio-analyzer is not installed")
+    recogniser = load_recogniser(prefix + spacy_pipeline)
+    assert redact(REAL).text == REAL
+    once = redact(REAL, recogniser)
+    assert once.text == REAL.replace("Loekje", "[NAME]").replace("Lindqvist", "[NAME]")
+    assert redact(once.text, recogniser) == (once.text, ())

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from psycheck.text.redact import lists
 from psycheck.text.redact.find import KINDS, find_personal, redact
 from psycheck.text.redact.lists import FIRST_NAMES, everyday, words_of
+from psycheck.text.redact.recogniser import Recogniser, load_recogniser
 
 MARK = re.compile(r"\[\[(\w+)\|((?:[^\]]|\](?!\]))*)\]\]")
 PIECES = """My name is Anna Will May told Mark I'm 34 34F yo sister Grace Dr. Okafor and Ravi in Leeds, UK
@@ -118,12 +119,14 @@ def marked(which: str, file_name: str = "redaction.csv") -> list[tuple[str, list
     return out
 
 
-def figures(which: str, file_name: str = "redaction.csv") -> tuple[Counter[str], Counter[str], float]:
+def figures(
+    which: str, file_name: str = "redaction.csv", recogniser: Recogniser | None = None
+) -> tuple[Counter[str], Counter[str], float]:
     """How many of each kind were marked, how many of them covered, and the share of alarms that are right."""
     there, covered = Counter[str](), Counter[str]()
     total = right = 0
     for text, spans in marked(which, file_name):
-        found = find_personal(text)
+        found = find_personal(text, recogniser)
         blotted = {place for one in found for place in range(one.start, one.end)}
         for start, end, kind in spans:
             there[kind] += 1
@@ -159,17 +162,30 @@ def test_recall_and_precision_on_marked_sentences(
 
 
 @pytest.mark.parametrize(
-    ("half", "least"),
+    ("half", "sentences", "marks", "least"),
     # Written before the rules of this round: "open" was looked at, "held" measured once. The rules before
-    # them covered 94 of 147 and 108 of 147.
-    [("open", 143), ("held", 138)],
+    # them covered 94 of 147 and 108 of 147. "later" was written before the next round and its
+    # failures were not looked at: 55 of 68 before.
+    [("open", 196, 147, 143), ("held", 196, 147, 138), ("later", 69, 68, 61)],
 )
-def test_recall_and_precision_on_sentences_written_before_the_rules(half: str, least: int) -> None:
-    assert len(marked(half, "unseen.csv")) == 196
+def test_recall_and_precision_on_sentences_written_before_the_rules(
+    half: str, sentences: int, marks: int, least: int
+) -> None:
+    assert len(marked(half, "unseen.csv")) == sentences
     there, covered, right = figures(half, "unseen.csv")
-    assert there.total() == 147
+    assert there.total() == marks
     assert covered.total() >= least
     assert right >= 0.99
+
+
+@pytest.mark.parametrize("prefix", ["", "presidio:"])
+def test_the_real_recognisers_keep_recall_and_precision(prefix: str, spacy_pipeline: str) -> None:
+    # The figures of docs/how-to/clean-and-redact.md on our held sentences, a little below what was measured.
+    if prefix:
+        pytest.importorskip("presidio_analyzer", reason="presidio-analyzer is not installed")
+    there, covered, right = figures("held", "unseen.csv", load_recogniser(prefix + spacy_pipeline))
+    assert covered.total() / there.total() >= 0.93
+    assert right >= 0.93
 
 
 @pytest.mark.parametrize(
@@ -194,6 +210,36 @@ def test_recall_and_precision_on_sentences_written_before_the_rules(half: str, l
     ],
 )
 def test_vocatives_places_ages_vanity_numbers_and_hashtags(before: str, after: str) -> None:
+    assert redact(before).text == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Bob is here, and Alexandra Green too", "[NAME] is here, and [NAME] too"),
+        ("we stand behind Kowalski", "we stand behind [NAME]"),
+        ("Deborahs mum left", "[NAME] mum left"),
+        ("Dexter came, and I sat by dexter", "[NAME] came, and I sat by [NAME]"),
+        ("our teacher, Frank, rang", "our teacher, [NAME], rang"),
+        ("Quillon or Anna", "[NAME] or [NAME]"),
+        ("my ex K is back, let's call her M", "my ex [NAME] is back, let's call her [NAME]"),
+        ("Vitamin D helped, plan B worked", "Vitamin D helped, plan B worked"),
+        ("We are Christian now. Christian told me.", "We are Christian now. [NAME] told me."),
+        ("in Chula Vista... or Duluth", "in [PLACE]... or [PLACE]"),
+        ("a clinic called Charity house", "a clinic called [PLACE]"),
+        ("a QXU psychology student", "a [PLACE] psychology student"),
+        ("greetings from #Quillon", "greetings from [PLACE]"),
+        ("it began at 15, alone since 16", "it began at [AGE], alone since [AGE]"),
+        ("meet at 14, pulse at 72, rated at 15", "meet at 14, pulse at 72, rated at 15"),
+        ("a 9-day-old and a 30-something", "a [AGE] and a [AGE]"),
+        ("sons 9 and 12 years old, kids (4, 6 and 9)", "sons [AGE], kids ([AGE])"),
+        ("EDIT 6/14: seen in 4/87 and 11/2003", "EDIT [DATE]: seen in [DATE] and [DATE]"),
+        ("dial 988, not 911; a helpline (13 11 14)", "dial [PHONE], not 911; a helpline ([PHONE])"),
+        ("0800 55 44 33", "[PHONE]"),
+        ("because of Wellbutrn, Zolofd and Trazodane", "because of Wellbutrn, Zolofd and Trazodane"),
+    ],
+)
+def test_how_people_write_names_places_ages_dates_and_crisis_lines(before: str, after: str) -> None:
     assert redact(before).text == after
 
 
@@ -404,6 +450,16 @@ def test_a_place_before_a_team_is_still_a_place() -> None:
         "work at A",
         "claim 1-",
         "case number",
+        "a at 14 ",
+        "12, ",
+        "kid, 4, ",
+        "a clinic called A ",
+        "QXU psychology ",
+        "dexter ",
+        "Quillon and ",
+        "Dexter B ",
+        "0800 ",
+        "Lake ",
     ],
 )
 def test_redaction_comes_to_an_end_with_100_000_characters(piece: str) -> None:
@@ -413,7 +469,19 @@ def test_redaction_comes_to_an_end_with_100_000_characters(piece: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "head", ["case number", "claim", "call", "I was", "my friend", "work at", "snap", "Dr"]
+    "head",
+    [
+        "case number",
+        "claim",
+        "call",
+        "I was",
+        "my friend",
+        "work at",
+        "snap",
+        "Dr",
+        "started at",
+        "clinic called",
+    ],
 )
 def test_white_space_of_any_length_is_searched_once(head: str) -> None:
     # 100,000 spaces behind a word that opens a pattern: in every division, they would take hours.
@@ -432,5 +500,7 @@ def test_no_list_takes_a_first_name_for_an_everyday_word() -> None:
 
 
 def _words() -> list[str]:
-    lines = (Path(lists.__file__).parent / "everyday_words.txt").read_text("utf-8").splitlines()
+    folder = Path(lists.__file__).parent
+    files = [folder / "everyday_words.txt", folder / "common_words.txt"]
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
     return [word for line in lines if not line.startswith("#") for word in line.split()]

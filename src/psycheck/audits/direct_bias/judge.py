@@ -16,7 +16,6 @@ from psycheck.measures import association
 from psycheck.measures.association import (
     LISTS,
     Centring,
-    IntArray,
     ListTest,
     carriers,
     cosines,
@@ -26,7 +25,7 @@ from psycheck.measures.association import (
 )
 from psycheck.measures.intervals import RESAMPLES, Interval
 from psycheck.measures.significance import holm
-from psycheck.model import FloatArray, Judgement
+from psycheck.model import FloatArray, IntArray, Judgement
 
 Lengths = Literal["unit", "raw"]
 FEWEST_PAIRS = 3

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from psycheck.errors import BadInput, nearest
+from psycheck.errors import UNREADABLE, BadInput, nearest
 
 HERE = Path(__file__).parent
 SHIPPED = ("depression", "anxiety")
@@ -105,7 +105,7 @@ def word_list(name: str) -> WordList:
         raise BadInput(
             f"unknown word list '{name}'",
             allowed=nearest(name, SHIPPED),
-            do="give a list of your own with --words FILE",
+            do="give a list of your own with `words=FILE`",
         )
     return read_words(HERE / "lists" / f"{name}.toml")
 
@@ -127,11 +127,11 @@ def read_words(path: str | Path, *, sentence: str | None = None) -> WordList:
         ]
     except FileNotFoundError as error:
         raise BadInput(f"no such file: '{path}'") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except UNREADABLE as error:
         raise BadInput(
             f"the word list cannot be read ({type(error).__name__})",
             where=str(path),
-            allowed="TOML with [[group]] tables that hold `words`, and optionally `symptom`"
+            allowed="TOML with [[group]] tables that hold 'words', and optionally 'symptom'"
             if toml
             else "UTF-8 text, one word or phrase per line",
         ) from error

@@ -23,15 +23,6 @@ REACH = 40
 _HERE = Path(__file__).parent
 _AROUND = 300
 _LOOSE_REACH = 80
-_SENTENCE = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)|[\n;]+")
-_ABBREVIATION = re.compile(r"\b(dr|mr|mrs|ms|prof|st|vs|e\.g|i\.e|etc)\.", re.I)
-_QUOTED_LINE = re.compile(r"^[ \t]*(?:>|&gt;).*$", re.M)
-_QUOTATION = re.compile(r"[\"“”]([^\"“”\n]{1,400})[\"“”]")
-_CLAUSE = re.compile(
-    r"[,:()—–]|\s-\s|\b(?:but|and|because|so|since|though|although|when|after|then|that)\b", re.I
-)
-
-_OWN_OBJECT = re.compile(r"\s(?:with|as)\b\s(?!(?:in|at|when|by|last|this|a\sfew|years?)\b)\w", re.I)
 
 
 def conditions() -> tuple[str, ...]:
@@ -50,10 +41,10 @@ def known_conditions(names: tuple[str, ...]) -> tuple[str, ...]:
 def disclosed(text: str) -> frozenset[str]:
     """The conditions that the writer of this text says to have been diagnosed with."""
     low = text.lower()
-    if not any(stem in low for stem in _patterns()["stems"]):
+    patterns = _patterns()
+    if not any(stem in low for stem in patterns["stems"]):
         return frozenset()
-    plain = _QUOTED_LINE.sub(" ", _straight(text))
-    plain = _QUOTATION.sub(_unquoted, plain)
+    plain = patterns["quotation"].sub(_unquoted, patterns["quoted_line"].sub(" ", _straight(text)))
     return frozenset(
         name for sentence, question in _sentences(plain) for name in _in_sentence(sentence, question)
     )
@@ -84,16 +75,16 @@ def _unquoted(found: re.Match[str]) -> str:
 
 def _sentences(text: str) -> Iterator[tuple[str, bool]]:
     """The sentences that hold a stem, long ones in pieces, and whether each is a question."""
-    stem = _patterns()["stem"]
-    text = _ABBREVIATION.sub(r"\1", text)
+    patterns = _patterns()
+    text = patterns["abbreviation"].sub(r"\1", text)
     start = 0
-    for end in [*_SENTENCE.finditer(text), None]:
+    for end in [*patterns["sentence"].finditer(text), None]:
         stop = len(text) if end is None else end.start()
         sentence = " ".join(text[start:stop].split())
         question = end is not None and "?" in end[0]
         # A post without full stops is one sentence: only what is around a stem is looked at, in bounded time.
         seen = 0
-        for found in stem.finditer(sentence):
+        for found in patterns["stem"].finditer(sentence):
             if found.start() >= seen:
                 yield sentence[max(0, found.start() - _AROUND) : found.start() + _AROUND], question
                 seen = found.start() + (_AROUND // 2 if len(sentence) > _AROUND else len(sentence))
@@ -114,7 +105,7 @@ def _in_sentence(sentence: str, question: bool) -> Iterator[str]:
             if left_out_person and (question or re.search(r"\byou(?:r|'re)?\b", sentence, re.I)):
                 continue
             # "that" and "when" do not end what a denial or a supposition reaches: "I wish that I was …".
-            cuts = _CLAUSE.finditer(sentence, 0, found.start())
+            cuts = patterns["clause"].finditer(sentence, 0, found.start())
             clause = max((cut.end() for cut in cuts if cut[0].lower() not in ("that", "when")), default=0)
             if not patterns["before"].search(sentence[clause : found.start()]):
                 names = set(_near(sentence, found, keywords))
@@ -129,7 +120,7 @@ def _near(sentence: str, found: re.Match[str], keywords: list[re.Match[str]]) ->
     patterns = _patterns()
     for keyword in keywords:
         # "I have OCD and was …" is one thing; "depression is bad, I was diagnosed with asthma" another.
-        if keyword.end() <= found.start() and _OWN_OBJECT.match(sentence, found.end()):
+        if keyword.end() <= found.start() and patterns["own_object"].match(sentence, found.end()):
             continue
         gap = sentence[found.end() : keyword.start()] or sentence[keyword.end() : found.start()]
         far = len(gap) > REACH or patterns["between"].search(gap)
@@ -177,5 +168,6 @@ def _patterns() -> dict[str, Any]:
         "mention": re.compile(raw["mention"], re.I),
         "rewritten": [(compiled(one["find"]), one["by"]) for one in raw["rewritten"]],
         "anchors": [compiled(one) for one in raw["anchors"]],
+        **{name: re.compile(pattern) for name, pattern in raw["forms"].items()},
         **either,
     }

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from psycheck.corpora.streams import COMPRESSIONS, DAMAGED, MAGIC, decompressed
-from psycheck.errors import BadInput
+from psycheck.errors import BadInput, check_piece
 
 LONGEST = 8 * 2**20
 """The longest line that is read, in bytes; a longer one is passed over without being held."""
@@ -24,7 +24,7 @@ SHOWN = 20
 HOPELESS = 1_000
 
 BAD_JSON, NOT_UTF8, TOO_LONG, NO_FIELD = "not JSON", "not UTF-8", "line too long", "a field is missing"
-ODD_TIME = "created_utc is no time"
+ODD_TIME = "created_utc is not a time"
 GONE = ("[removed]", "[deleted]")
 _FAULTS = (BAD_JSON, NOT_UTF8, TOO_LONG, NO_FIELD, ODD_TIME)
 _LAST_SECOND = 253_402_300_799  # of the year 9999
@@ -136,11 +136,8 @@ def check_dump(path: Path) -> None:
         with path.open("rb") as file:
             head = file.read(4)
     except OSError as error:
-        raise BadInput(
-            f"the dump cannot be read ({error.strerror})",
-            where=str(path),
-            allowed="files of JSON lines, plain or .gz or .zst",
-        ) from None
+        what = f"the dump cannot be read ({error.strerror})"
+        raise BadInput(what, where=str(path), allowed="files of JSON lines, plain or .gz or .zst") from None
     if not head:
         raise BadInput("the dump is empty", where=str(path))
     for suffix, compression in COMPRESSIONS.items():
@@ -203,4 +200,4 @@ def _chunks(path: Path, tally: Tally) -> Iterator[bytes]:
         compression = COMPRESSIONS.get(path.suffix)
         for chunk in decompressed(file, compression, step=_ZSTD_INPUT, window=WINDOW, chunk=_CHUNK):
             tally.read = before + file.tell()
-            yield chunk
+            yield check_piece(chunk, 0, str(path))  # read once and not kept

@@ -91,25 +91,18 @@ def curate(
         say("posts put aside", found.posts["read"], found.posts["read"], monotonic() - started)
         if not found.posts["read"]:
             faults = ", ".join(f"{why} {n:,}" for why, n in tally.left_out.most_common()) or "all blank"
-            raise BadInput(
-                "the dumps contain no usable post",
-                where=", ".join(map(str, paths)),
-                do=f"check the dumps and the options; {tally.lines:,} lines were read: {faults}",
-            )
+            do = f"check the dumps and the options; {tally.lines:,} lines were read: {faults}"
+            raise BadInput("the dumps contain no usable post", where=", ".join(map(str, paths)), do=do)
         if not found.authors["disclosing"]:
-            raise BadInput(
-                f"none of {found.authors['subreddits']:,} authors reports a diagnosis",
-                where=f"{found.posts['subreddits']:,} posts; conditions: {', '.join(how.conditions)}",
-                do="name other dumps, conditions or subreddits",
-            )
+            what = f"none of {found.authors['subreddits']:,} authors reports a diagnosis"
+            where = f"{found.posts['subreddits']:,} posts; conditions: {', '.join(how.conditions)}"
+            raise BadInput(what, where=where, do="name other dumps, conditions or subreddits")
         funnel = _Funnel(store, how, [*_first_steps(tally, found)])
         funnel.take_disclosing(scores)
         if not store.count(DISCLOSING)[0]:
-            raise BadInput(
-                f"no post of the {found.authors['disclosing']:,} disclosing authors is left",
-                where="; ".join(f"{step.name}: {step.posts:,} posts" for step in funnel.steps),
-                do="lower --min-words or --min-posts, or add dumps",
-            )
+            what = f"no post of the {found.authors['disclosing']:,} disclosing authors is left"
+            where = "; ".join(f"{step.name}: {step.posts:,} posts" for step in funnel.steps)
+            raise BadInput(what, where=where, do="lower `min_words` or `min_posts`, or add dumps")
         if how.controls:
             funnel.take_controls(found)
         corpus = funnel.corpus(name, salt)
@@ -165,7 +158,7 @@ class _Funnel:
         none_left = BadInput(
             "no control post is left",
             where=f"{found.authors['never_listed']:,} authors never post in the listed subreddits",
-            do="lower --min-posts or --min-words, or name dumps of other subreddits, in English, as well",
+            do="lower `min_posts` or `min_words`, or name dumps of other subreddits, in English, as well",
         )
         if not self._limit_authors(side):
             raise none_left

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from psycheck.errors import BadInput, MissingExtra
+from psycheck.errors import BadInput, library
 from psycheck.model import FloatArray
 
 LISTED = "listed"
@@ -107,22 +107,16 @@ def _share(lexicon: Iterable[str]) -> Score:
 
 
 def _empath() -> Iterable[str]:
-    try:
-        from empath import Empath
-    except ImportError as error:
-        raise MissingExtra("ranking by Empath", "curate") from error
-    held = Empath().cats
+    held = library("empath", "ranking by Empath", "curate").Empath().cats
     return (word for name in _data("emotions")["empath"]["categories"] for word in set(held[name]))
 
 
 def _nrc(path: Path | None) -> list[str]:
     """The words of the emotions, from the lexicon's own file: word, emotion and 0 or 1, separated by tabs."""
     if path is None:
-        raise BadInput(
-            "ranking by NRC needs the file of the lexicon",
-            allowed="NRC-Emotion-Lexicon-Wordlevel: word, emotion, 0 or 1, separated by tabs",
-            do="ask the National Research Council Canada for it (research use only); then --nrc FILE",
-        )
+        allowed = "NRC-Emotion-Lexicon-Wordlevel: word, emotion, 0 or 1, separated by tabs"
+        do = "ask the National Research Council Canada for it (research use only); then `nrc=FILE`"
+        raise BadInput("ranking by NRC needs the file of the lexicon", allowed=allowed, do=do)
     emotions = _data("emotions")["nrc"]["emotions"]
     try:
         rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
@@ -130,9 +124,6 @@ def _nrc(path: Path | None) -> list[str]:
         raise BadInput(f"the NRC lexicon cannot be read ({type(error).__name__})", where=str(path)) from error
     found = [row[0].lower() for row in rows if len(row) == 3 and row[1] in emotions and row[2].strip() == "1"]
     if not found:
-        raise BadInput(
-            "the NRC lexicon has no word of the emotions used",
-            where=str(path),
-            allowed=f"lines of word, emotion ({', '.join(sorted(emotions))} …), 0 or 1, separated by tabs",
-        )
+        allowed = f"lines of word, emotion ({', '.join(sorted(emotions))} …), 0 or 1, separated by tabs"
+        raise BadInput("the NRC lexicon has no word of the emotions used", where=str(path), allowed=allowed)
     return found

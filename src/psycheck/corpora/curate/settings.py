@@ -52,11 +52,8 @@ class Curating:
         object.__setattr__(self, "conditions", known_conditions(self.conditions))
         check_values(self)
         if self.begin >= self.end:
-            raise BadInput(
-                f"the first day ({self.since}) is after the last day ({self.until})",
-                key="since",
-                allowed="a first day no later than the last",
-            )
+            what = f"the first day ({self.since}) is after the last day ({self.until})"
+            raise BadInput(what, key="since", allowed="a first day no later than the last")
 
     @property
     def begin(self) -> float:
@@ -77,11 +74,8 @@ def split_of(ratio: str) -> dict[str, float]:
         shares = []
     names = PARTS if len(shares) == 3 else (PARTS[0], PARTS[2])
     if len(shares) not in (2, 3) or not all(0 < share < math.inf for share in shares):
-        raise BadInput(
-            f"cannot read the split '{ratio}'",
-            key="split",
-            allowed="TRAIN:DEV:TEST or TRAIN:TEST, such as 5:1:4",
-        )
+        allowed = "TRAIN:DEV:TEST or TRAIN:TEST, such as 5:1:4"
+        raise BadInput(f"cannot read the split '{ratio}'", key="split", allowed=allowed)
     return dict(zip(names, shares, strict=True))
 
 

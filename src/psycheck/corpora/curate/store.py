@@ -51,7 +51,7 @@ def opened_store(path: Path) -> Iterator["Posts"]:
             f"the posts cannot be stored ({error})",
             where=str(path.parent),
             allowed="a folder with free space that you may write to",
-            do="free space or name another folder (--out)",
+            do="free space or name another folder (`out`)",
         ) from error
     finally:
         connection.close()

@@ -40,12 +40,8 @@ def load(release: Release) -> Loaded:
     paths = {path.name.split("_")[0]: path for path in release.files(_TRANSCRIPT)}
     if not paths:
         raise release.missing("NNN_P/NNN_TRANSCRIPT.csv")
-    left_out = Counter(
-        {
-            "interview without a transcript": len(sessions.keys() - paths.keys()),
-            "interview in no split file": len(paths.keys() - sessions.keys()),
-        }
-    )
+    left_out = Counter({"interview without a transcript": len(sessions.keys() - paths.keys())})
+    left_out["interview in no split file"] = len(paths.keys() - sessions.keys())
     items: list[Item] = []
     for number in sorted(paths.keys() & sessions.keys()):
         spoken = list(_utterances(release, number, paths[number], left_out))

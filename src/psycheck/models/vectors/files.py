@@ -25,12 +25,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from psycheck.errors import BadInput, explained
+from psycheck.errors import BadInput, check_size, explained
 from psycheck.models.vectors.index import Block, Rows
 
 CHUNK = 2**24
 LINES = 4_096
 LONGEST = 2**14  # maximum bytes of a word
+_MOST_NUMBERS = 10_000  # dimensions of a vector
 TRAILING = b" \r\n\t"
 MAGIC = struct.pack("<i", 793_712_314)
 VERSIONS = (11, 12)
@@ -38,6 +39,15 @@ _HEAD = struct.Struct("<2i12id3i2q")  # magic and version, arguments of training
 _MATRIX = struct.Struct("<?qq")
 Counted = Generator[Block, None, int]  # the number of words is returned
 _HEADER = re.compile(rb"(\d{1,10})[ \t]+(\d{1,6})[ \t]*\r?\n")
+
+
+class _Gzip(gzip.GzipFile):
+    """A compressed file that does not unpack to more than may be read."""
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with the next bytes."""
+        check_size(self.tell(), str(self.name))
+        return super().readinto(buffer)
 
 
 @contextmanager
@@ -52,18 +62,16 @@ def unpacked(path: Path) -> Iterator[io.BufferedReader]:
         ),
         ExitStack() as stack,
     ):
-        opener: Any = gzip.open if path.suffix == ".gz" else open
+        opener: Any = _Gzip if path.suffix == ".gz" else open
         file = stack.enter_context(opener(path, "rb"))
         if path.suffix == ".zip":
             archive = stack.enter_context(zipfile.ZipFile(file))
             inside = [name for name in archive.namelist() if not name.endswith("/")]
             if len(inside) != 1:
-                raise BadInput(
-                    f"the archive holds {len(inside)} files",
-                    where=str(path),
-                    allowed="one file of vectors",
-                    do=f"extract it and name one of them: {', '.join(inside[:6])}",
-                )
+                what = f"the archive holds {len(inside)} files"
+                do = f"extract it and name one of them: {', '.join(inside[:6])}"
+                raise BadInput(what, where=str(path), allowed="one file of vectors", do=do)
+            check_size(archive.getinfo(inside[0]).file_size, str(path))
             file = stack.enter_context(archive.open(inside[0]))
         yield io.BufferedReader(file, CHUNK)
 
@@ -85,11 +93,8 @@ def read_vectors(path: Path) -> Iterator[Block]:
             else:
                 seen = yield from _binary(file, path, dimensions, words)
             if seen != words:
-                raise BadInput(
-                    f"the header declares {words:,} words, the file holds {seen:,}",
-                    where=str(path),
-                    do="download the file again",
-                )
+                what = f"the header declares {words:,} words, the file holds {seen:,}"
+                raise BadInput(what, where=str(path), do="download the file again")
         else:
             apart, numbers = _layout(head)
             if len(numbers) < 2 or not all(map(_is_number, numbers)):
@@ -108,11 +113,9 @@ def finite(blocks: Iterable[Block], path: Path) -> Iterator[Block]:
     for words, rows in blocks:
         broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
         if len(broken):
-            raise BadInput(
-                "a vector holds a value that is not a number",
-                where=f"{path}, word {seen + int(broken[0]) + 1}",
-                do="download the file again, or correct the dimensions in its first line",
-            )
+            what = "a vector holds a value that is not a number"
+            do = "download the file again, or correct the dimensions in its first line"
+            raise BadInput(what, where=f"{path}, word {seen + int(broken[0]) + 1}", do=do)
         seen += len(words)
         yield words, rows
 
@@ -128,8 +131,12 @@ def _layout(head: bytes) -> tuple[bytes, list[bytes]]:
 
 def _text(file: BinaryIO, path: Path, dimensions: int, apart: bytes, first: int) -> Counted:
     """Lines of a word and its numbers; GloVe has no header, and a few of its words contain spaces."""
-    line, seen = first, 0
-    while lines := list(islice(file, LINES)):
+    line, seen, longest = first, 0, LONGEST + 40 * dimensions
+    if dimensions > _MOST_NUMBERS:
+        raise BadInput(f"a line holds more than {_MOST_NUMBERS:,} numbers", where=f"{path}, line {first}")
+    # A longer line is cut, and then has too few or too many numbers.
+    whole = iter(lambda: file.readline(longest), b"")
+    while lines := list(islice(whole, LINES)):
         kept = [raw.rstrip(TRAILING) for raw in lines]
         while kept and not kept[-1]:  # empty lines at the end are allowed
             kept.pop()
@@ -191,11 +198,8 @@ def _binary(file: BinaryIO, path: Path, dimensions: int, words: int) -> Counted:
         while seen + len(names) < words:
             space = held.find(b" ", at, at + LONGEST)
             if space < 0 and len(held) - at >= LONGEST:
-                raise BadInput(
-                    "a word has no end",
-                    where=f"{path}, word {seen + len(names) + 1}",
-                    do="check that it is a complete file in word2vec's binary format",
-                )
+                do = "check that it is a complete file in word2vec's binary format"
+                raise BadInput("a word has no end", where=f"{path}, word {seen + len(names) + 1}", do=do)
             if space < 0 or space + 1 + size > len(held):
                 break
             names.append(held[at:space].lstrip(b"\n"))
@@ -208,11 +212,9 @@ def _binary(file: BinaryIO, path: Path, dimensions: int, words: int) -> Counted:
         if not chunk:
             return seen
     if held.strip() or file.read(LONGEST).strip():
-        raise BadInput(
-            f"the file holds more than the {words:,} words that its header declares",
-            where=str(path),
-            do="correct the numbers in its first line, or download the file again",
-        )
+        what = f"the file holds more than the {words:,} words that its header declares"
+        do = "correct the numbers in its first line, or download the file again"
+        raise BadInput(what, where=str(path), do=do)
     return seen
 
 
@@ -290,12 +292,9 @@ def read_dictionary(path: Path) -> tuple[list[bytes], dict[str, int]]:
         start += _MATRIX.size
         cut = start + 4 * rows * columns > len(raw)
     if quantised:
-        raise BadInput(
-            "the fastText model is quantised (.ftz)",
-            where=str(path),
-            allowed="a model that is not quantised",
-            do="use the .bin or the .vec file of the same model",
-        )
+        what = "the fastText model is quantised (.ftz)"
+        do = "use the .bin or the .vec file of the same model"
+        raise BadInput(what, where=str(path), allowed="a model that is not quantised", do=do)
     dimensions, buckets, shortest, longest = arguments[0], *arguments[8:11]
     if columns != dimensions or cut:
         raise broken

@@ -7,13 +7,12 @@ of a word to its row, in MessagePack. In pruned pipelines (md) many words share 
 import json
 import struct
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.errors import BadInput, MissingExtra, explained
+from psycheck.errors import UNREADABLE, BadInput, explained, library
 from psycheck.model import FloatArray
 from psycheck.models.vectors.index import Rows
 
@@ -23,7 +22,7 @@ _MAPS = {0xDE: ">H", 0xDF: ">I"}  # codes of MessagePack and the integers that f
 _INTEGERS = dict(zip(range(0xCC, 0xD4), (">B", ">H", ">I", ">Q", ">b", ">h", ">i", ">q"), strict=True))
 _UNREADABLE = "the vectors of the spaCy pipeline cannot be read"
 _READABLE = "the vocab folder of spaCy 3 with vectors of mode 'default'"
-_BROKEN = (OSError, ValueError, EOFError, IndexError, struct.error)
+_BROKEN = (*UNREADABLE, EOFError, struct.error)
 
 
 def spacy_files(folder: Path) -> list[Path]:
@@ -107,10 +106,8 @@ def table_files(folder: Path) -> list[Path]:
 
 def open_table(files: list[Path]) -> tuple[Callable[[str, int], FloatArray | None], int]:
     """Open a table of word pieces with its tokenizer: the vector of a word, and the number of dimensions."""
-    try:
-        tokenizers, safetensors = import_module("tokenizers"), import_module("safetensors")
-    except ImportError as error:
-        raise MissingExtra("the tokenizer of static vectors", "train") from error
+    needs = "the tokenizer of static vectors"
+    tokenizers, safetensors = (library(name, needs, "train") for name in ("tokenizers", "safetensors"))
     unfit = (OSError, ValueError, TypeError, safetensors.SafetensorError)
     what = "the file does not hold exactly one table of vectors, or is cut short"
     allowed = "one tensor with two dimensions in F16, F32 or F64"

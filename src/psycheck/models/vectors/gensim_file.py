@@ -59,12 +59,9 @@ def read_gensim(path: Path) -> Iterator[Block]:
     if isinstance(vectors, _Array):
         vectors = vectors.numbers
     if vectors is None and "min_n" in held:
-        raise BadInput(
-            "gensim stores the n-grams of fastText vectors separately, which is not supported",
-            where=str(path),
-            allowed="KeyedVectors of whole words, or fastText's own .bin",
-            do=_REMEDY,
-        )
+        what = "gensim stores the n-grams of fastText vectors separately, which is not supported"
+        allowed = "KeyedVectors of whole words, or fastText's own .bin"
+        raise BadInput(what, where=str(path), allowed=allowed, do=_REMEDY)
     if vectors is None:
         array = path.with_name(f"{path.name}.{prefix}vectors.npy")
         what, do = "the file with the vectors cannot be read", "keep all files of gensim in one folder"
@@ -128,11 +125,8 @@ class _Reader(pickle.Unpickler):
             return Shell
         if found := _KNOWN.get((module, name)):
             return found
-        raise BadInput(
-            f"the file asks for '{module}.{name}', which is not data",
-            allowed="gensim KeyedVectors, whose vectors are plain arrays",
-            do=_REMEDY,
-        )
+        what = f"the file asks for '{module}.{name}', which is not data"
+        raise BadInput(what, allowed="gensim KeyedVectors, whose vectors are plain arrays", do=_REMEDY)
 
 
 # Nothing of NumPy is called: with crafted bytes its constructors make arrays of pointers.

@@ -204,11 +204,8 @@ def open_vectors(target: str, options: ModelOptions) -> WordVectors:
     if not head:
         raise BadInput("the file is empty", where=str(path))
     if head.startswith(b"\x93NUMPY"):
-        raise BadInput(
-            "the file holds vectors without their words",
-            where=str(path),
-            do="name the file that gensim saved with it, without .vectors.npy",
-        )
+        do = "name the file that gensim saved with it, without .vectors.npy"
+        raise BadInput("the file holds vectors without their words", where=str(path), do=do)
     if head.startswith(MAGIC):
         found = stored(folder := folder_of([path]))
         if found is None:
@@ -236,12 +233,9 @@ def _open_folder(path: Path, options: ModelOptions) -> WordVectors:
         parts = {"files": hashed_files(files), "encoding": ENCODING}
         name = options.name or path.resolve().name
         return WordVectors(name, hashed_parts(parts), parts, dimensions, None, False, lookup, True)
-    raise BadInput(
-        "the folder does not hold static vectors",
-        where=str(path),
-        allowed="a spaCy pipeline with vectors, or one .safetensors table with its tokenizer.json",
-        do="open a transformer as hf:FOLDER",
-    )
+    what = "the folder does not hold static vectors"
+    allowed = "a spaCy pipeline with vectors, or one .safetensors table with its tokenizer.json"
+    raise BadInput(what, where=str(path), allowed=allowed, do="open a transformer as hf:FOLDER")
 
 
 def _bare(words: list[bytes]) -> tuple[list[bytes], Rows]:

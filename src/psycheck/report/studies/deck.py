@@ -1,45 +1,25 @@
 """DECK's tables, ours next to the published ones, marked where the paper contradicts itself."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from psycheck.finding import Finding
 from psycheck.report.shelf import by, grouped, unique
-from psycheck.report.studies.papers import (
-    MARK,
-    contradicted,
-    document,
-    marked,
-    over_seeds,
-    p_values,
-    published,
-)
-from psycheck.report.tables import Table
+from psycheck.report.studies import papers
+from psycheck.report.studies.papers import marked, over_seeds, p_values, published
+from psycheck.report.tables import Table, table_of
+from psycheck.report.words import words_of
 
 HALF, DEV = "0.5", "dev"  # how a decision was made, as findings name it
-SOURCE = "Novikova and Shkaruta (2022), DECK"
 Row = tuple[str, ...]
 # A figure of a model on a test: the measure, the decision and what it is tested against.
 _F1, _F1_DEV, _AUC = ("f1", HALF, ""), ("f1", DEV, ""), ("auc", "ranking", "")
 _AT_HOME = (("accuracy", HALF, ""), _F1, ("macro_f1", HALF, ""), _AUC)
-_MATRIX = ("accuracy", "F1", "macro-F1", "AUC", "F1, dev threshold", "p, coin", "p, larger class")
-_RETRAINED = (
-    "F1 without", "F1 with", "p", "F1 without, dev threshold", "F1 with, dev threshold",
-    "AUC without", "AUC with",
-)  # fmt: skip
-_PLACE = ("whose", "trained on", "tested on", "model")
 
 
 def deck_tables(findings: Sequence[Finding]) -> str:
     """All tables in Markdown, in the order of the paper."""
-    intro = (
-        "# DECK: ours and the published figures",
-        "",
-        f"Published: {SOURCE}, in percent, as printed; {MARK} marks a figure that the paper contradicts",
-        "(see the notes). Ours: in percent, with the 95 % interval (one seed), or the mean over seeds with",
-        "the standard deviation (several). p-values of ours are adjusted by Holm, one per seed.",
-    )
     tables = (checks_table, matrix_table, category_table, retraining_table, seeds_table)
-    return document(intro, [table(findings) for table in tables], notes())
+    return papers.document(papers.intro_of("deck"), [table(findings) for table in tables], notes())
 
 
 def checks_table(findings: Sequence[Finding]) -> Table:
@@ -49,13 +29,13 @@ def checks_table(findings: Sequence[Finding]) -> Table:
     theirs = {(row["check"], row["model"], row["trained_on"]): marked(row) for row in paper}
     ours = {by("check", "model", "corpus")(f): _percent(f) for f in rates}
     kinds = {f.where["check"]: f.where["kind"] for f in rates} | {row["check"]: row["kind"] for row in paper}
-    head, rows = ["check", "kind"], {key[0]: [key[0], kinds[key[0]]] for key in (*theirs, *ours)}
+    head, rows = [], {key[0]: [key[0], kinds[key[0]]] for key in (*theirs, *ours)}
     for side, whose in ((theirs, " (published)"), (ours, "")):
         for model, corpus in unique(key[1:] for key in side):
             head.append(f"{model}, {corpus}{whose}")
             for check, row in rows.items():
                 row.append(side.get((check, model, corpus), ""))
-    return _table("Tables 2 and App-table 4: checks passed", tuple(head), rows.values(), words=2)
+    return table_of("deck_checks", rows.values(), head)
 
 
 def matrix_table(findings: Sequence[Finding]) -> Table:
@@ -69,7 +49,7 @@ def matrix_table(findings: Sequence[Finding]) -> Table:
         figures = [_mean(mine, key) for key in (*_AT_HOME, _F1_DEV)]
         ps = [p_values(_of(mine, ("chance_p_holm", HALF, who))) for who in ("coin", "larger class")]
         rows.append(("ours", *place, *figures, *ps))
-    return _table("Table 4: in and out of distribution", (*_PLACE, *_MATRIX), rows, words=4)
+    return table_of("deck_matrix", rows)
 
 
 def category_table(findings: Sequence[Finding]) -> Table:
@@ -84,8 +64,7 @@ def category_table(findings: Sequence[Finding]) -> Table:
             spread = next((g for g in pooled if g.measure == "pass_rate_sd" and g.where == f.where), None)
             sd = f" ({100 * spread.value:.1f})" if spread and spread.tested else ""
             rows.append(("ours", f.where["category"], f.where["model"], f"{100 * f.value:.2f}{sd}"))
-    head = ("whose", "symptoms", "model", "mean % (sd)")
-    return _table("Table 5: checks by kind of symptom", head, rows, words=3)
+    return table_of("deck_categories", rows)
 
 
 def retraining_table(findings: Sequence[Finding]) -> Table:
@@ -101,8 +80,7 @@ def retraining_table(findings: Sequence[Finding]) -> Table:
             at_half, at_dev, auc = ([_mean(side, key) for side in sides] for key in (_F1, _F1_DEV, _AUC))
             p = p_values(_of(after[place], ("mcnemar_p_holm", HALF, "")))
             rows.append(("ours", *place, *at_half, p, *at_dev, *auc))
-    caption = "Table 6: out of distribution before and after retraining"
-    return _table(caption, (*_PLACE, *_RETRAINED), rows, words=4)
+    return table_of("deck_retraining", rows)
 
 
 def seeds_table(findings: Sequence[Finding]) -> Table:
@@ -114,26 +92,18 @@ def seeds_table(findings: Sequence[Finding]) -> Table:
     for place, mine in _places(findings, "plain").items():
         if place[0] == place[1]:
             rows += [("ours", place[0], place[2], key[0], _mean(mine, key)) for key in _AT_HOME]
-    head = ("whose", "corpus", "model", "measure", "mean (sd)")
-    return _table("App-table 3: over seeds, in distribution", head, rows, words=4)
+    return table_of("deck_seeds", rows)
 
 
 def notes() -> list[str]:
     """Where the paper contradicts itself or computes otherwise."""
-    out = [
-        "The paper's Brier and AUC come from hard labels: Brier is 1 − accuracy; its AUC is called hard here."
-    ]
-    for _, table, row in contradicted("deck-*"):
+    out = list(words_of("studies")["deck"]["notes"])
+    for _, table, row in papers.contradicted("deck-*"):
         keys = ("check", "trained_on", "tested_on", "model", "measure")
         what = ", ".join(row[key] for key in keys if row.get(key))
         value = row.get("value") or row.get("plain_f1") or row.get("mean")
         out.append(f"{table}: {what}: {value}; {row['mark']}")
     return out
-
-
-def _table(caption: str, head: Row, rows: Iterable[Sequence[str]], words: int) -> Table:
-    """A table whose shorter rows are filled up with empty cells."""
-    return Table(caption, head, tuple((*row, *[""] * (len(head) - len(row))) for row in rows), words)
 
 
 def _printed_place(row: Mapping[str, str]) -> Row:

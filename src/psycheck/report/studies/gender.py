@@ -1,7 +1,6 @@
 """The tables of the gender study, ours next to the published ones, and one sentence per learner."""
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,38 +8,26 @@ from itertools import product
 from statistics import fmean
 
 from psycheck.finding import Finding, Findings
+from psycheck.report.headlines import sentence
 from psycheck.report.numbers import ends, percent
 from psycheck.report.page import draw
 from psycheck.report.shelf import by, unique
-from psycheck.report.studies.papers import MARK, contradicted, document, marked, p_values, published
-from psycheck.report.tables import Table
+from psycheck.report.studies.papers import contradicted, document, intro_of, marked, p_values, published
+from psycheck.report.tables import Table, table_of
+from psycheck.report.words import words_of
 from psycheck.run import Run
 
 ORIGINAL, SWAPPED, NEUTRAL, AUGMENTED = "original", "swapped", "neutralised", "augmented"
 EXPERIMENTS = (ORIGINAL, SWAPPED, NEUTRAL, AUGMENTED)
-SOURCE = "the effects of gender bias in word embeddings on depression prediction"
 PUBLISHED = {"SVM": "gender-table-1", "random forest": "gender-table-2", "MLP": "gender-table-3"}
 _LETTER = {"favours_female": " F", "favours_male": " M"}
 SHOWN = 20  # ids of flipped pairs in a row of their table
-_PAIRS = (
-    "learner", "vectors", "trained on", "pairs", "flipped", "% (95 %)", "positive only as F", "only as M",
-    "p", "p Holm", "FNR as F", "FNR as M", "equal opportunity", "demographic parity",
-)  # fmt: skip
-_FLIPPED = ("learner", "vectors", "trained on", "seed", "flipped", "ids")
 _WIDTH, _LEFT, _LINE = 720, 250, 20  # of the plot
 _SPAN = _WIDTH - _LEFT - 70
-# A cell breaks before an interval, never within it, nor between a value and its F or M.
-_KEPT_WHOLE = re.compile(r"\([^)]*\)|(?<=\d) (?=[FM]\b)")
-_CHANGES = ("learner", "vectors", "trained on", "flipped, % points", "p Holm", "macro-F1, % points")
 
 
 def render_gender(run: Run) -> str:
     """The page of a gender study as one HTML file without scripts."""
-
-    def kept_whole(cell: str) -> str:
-        return _KEPT_WHOLE.sub(lambda found: found[0].replace(" ", "\u00a0"), cell)
-
-    tables = tables_of(run.findings)
     return draw(
         "gender",
         run,
@@ -48,7 +35,7 @@ def render_gender(run: Run) -> str:
         vectors=str(run.plan["encoder"]),
         sentences=answers(run.findings),
         plot=flips_plot(run.findings.where(measure="flip_rate")),
-        tables=[replace(t, rows=tuple(tuple(map(kept_whole, row)) for row in t.rows)) for t in tables],
+        tables=tables_of(run.findings),
     )
 
 
@@ -77,20 +64,9 @@ def gender_tables(run: Run) -> str:
     """All tables in Markdown: the sentences first, then the paper's tables, the pairs and the changes."""
     tables = tables_of(run.findings)
     over_draws = tables[0].note
-    ours = over_draws or (
-        "Ours with the 95 % interval. That of an FNRR is of FNR(named) / FNR(other): where it reaches "
-        "above 1, these texts cannot tell which gender is missed less."
-    )
-    intro = (
-        "# Gender bias on its way to a classifier: ours and the published figures",
-        "",
-        *(f"- {line}" for line in answers(run.findings)),
-        "",
-        f"Published: “{SOURCE}”, Tables 1–3, as printed;",
-        f"{MARK} marks a figure that the paper's own text contradicts (see the notes). FNRR is the lower by",
-        "the higher false negative rate; the letter names the gender that is missed less.",
-        ours,
-    )
+    ours = over_draws or words_of("studies")["gender"]["ours"]
+    listed = "".join(f"- {line}\n" for line in answers(run.findings))
+    intro = intro_of("gender", answers=listed, ours=ours)
     tables = [replace(table, note="") if table.note == over_draws else table for table in tables]
     return document(intro, tables, run.notes)
 
@@ -118,10 +94,8 @@ def answers(findings: Findings) -> list[str]:
         if before and after:
             ratios = " and ".join(_cell(of(measure="fnr_ratio")) for of in (original, augmented))
             cost = _cell(augmented(measure="macro_f1_change"), "+.1f", 100)
-            out.append(
-                f"{learner}: swapping the gender flips {_flips(before)} when trained on the original texts, "
-                f"{_flips(after, again=True)} when augmented; FNRR {ratios}; macro-F1 {cost} points"
-            )
+            flips = {"before": _flips(before), "after": _flips(after, again=True)}
+            out.append(sentence("study.gender", learner=learner, ratios=ratios, cost=cost, **flips))
     return out
 
 
@@ -173,13 +147,11 @@ def pairs_table(findings: Findings) -> Table:
                 _cell(of(measure="demographic_parity_difference"), "+.2f"),
             )
         )
-    draws = _draws(findings)
-    several = {
-        "flipped": "flipped, draw by draw",
-        "% (95 %)": f"%, mean of {draws} draws (least to most)",
-    }
-    head = tuple(several.get(name, name) if draws > 1 else name for name in _PAIRS)
-    return Table("The pairs", head, tuple(rows), words=3)
+    names = {"flipped": "flipped", "percent": "% (95 %)"}
+    if (draws := _draws(findings)) > 1:
+        several = f"%, mean of {draws} draws (least to most)"
+        names = {"flipped": "flipped, draw by draw", "percent": several}
+    return table_of("gender_pairs", rows, **names)
 
 
 def change_table(findings: Findings) -> Table:
@@ -190,7 +162,7 @@ def change_table(findings: Findings) -> Table:
         moved, p = of(measure="flip_rate_change"), p_values(of(measure="flip_rate_change_p_holm"))
         change, cost = (_cell(found, "+.1f", 100) for found in (moved, of(measure="macro_f1_change")))
         rows.append((learner, moved[0].where["encoder"], experiment, change, p, cost))
-    return Table("Against training on the original texts", _CHANGES, tuple(rows), words=3)
+    return table_of("gender_changes", rows)
 
 
 def flipped_table(findings: Findings) -> Table:
@@ -201,17 +173,12 @@ def flipped_table(findings: Findings) -> Table:
             more = len(f.examples) - SHOWN
             ids = ", ".join(f.examples[:SHOWN]) + (f" and {more} more" if more > 0 else "")
             rows.append((*by("model", "encoder", "experiment", "seed")(f), str(len(f.examples)), ids))
-    note = "All of them are in findings.jsonl; pairs.parquet has every decision on every pair."
-    return Table("Flipped pairs by id", _FLIPPED, tuple(rows), words=6, note=note)
+    return table_of("gender_flipped", rows)
 
 
 def paper_notes() -> list[str]:
     """What the paper leaves open or contradicts."""
-    out = [
-        "The paper gives no interval, no n of FNRR, and of the flipped predictions only “10 to 30 of 312”.",
-        "Its captions say that the FNRR of a group is lower; what is meant is the false negative rate.",
-        f"The paper's {NEUTRAL} texts either drop the pronouns or make them neutral: it does not say which.",
-    ]
+    out = list(words_of("studies")["gender"]["notes"])
     for _, table, row in contradicted("gender-*"):
         out.append(f"{table}: {row['model']}, {row['experiment']}: {row['fnrr']}; {row['mark']}")
     return out

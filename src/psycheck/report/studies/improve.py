@@ -5,35 +5,28 @@ import io
 from collections.abc import Sequence
 from statistics import fmean
 
-from psycheck.finding import Finding
+from psycheck.finding import Finding, spreadsheet_safe
+from psycheck.report.headlines import sentence
+from psycheck.report.numbers import known_interval, plain
 from psycheck.report.page import draw
 from psycheck.report.shelf import by, grouped, unique
 from psycheck.report.studies.papers import interval_of, over_seeds, p_values
-from psycheck.report.tables import Table
-from psycheck.report.words import swapped_words
+from psycheck.report.tables import Table, table_of
+from psycheck.report.words import listed, swapped_words
 from psycheck.run import Run
 
-TRAINED_ON = "trained_on"
-_PAIRED = (
-    "Before and after are the same texts: the interval is that of pairs, and further seeds add no texts."
-)
-_FAIR = ("tested on", "arm", "decision", "FNR ratio", "FNR female", "FNR male", "flips", "change", "F1")
+TRAINED_ON, AUGMENTED, CONTROL = "trained_on", "augmented", "control"
 _PLACES = {"in_distribution": "on its own corpus", "out_of_distribution": "on the others"}
 _DECISIONS = {"0.5": "macro-F1 at 0.5", "dev": "at the dev threshold", "ranking": "AUC"}
-_WHICH = ("trained on", "tested on", "arm", "decision", "threshold")
-_HEAD = (*_WHICH, "F1", "macro-F1", "change", "95 %", "p", "p Holm")
 
 
 def render_improving(run: Run) -> str:
-    """The page; its verdict is the first line on another corpus."""
-    lines = summary_lines(run.findings)
-    elsewhere = [line for line in lines if "on the others" in line]
-    verdict = next(iter([*elsewhere, *lines]), "no change could be measured")
+    """The page of before and after as one HTML file without scripts."""
     return draw(
         "improvement",
         run,
-        verdict=f"{verdict[:1].upper()}{verdict[1:]}.",
-        lines=lines,
+        verdict=improvement_verdict(run.findings),
+        lines=summary_lines(run.findings),
         tables=tables_of(run.findings),
         corpus=next((str(corpus["name"]) for corpus in run.plan.get("corpora", ())), ""),
     )
@@ -49,21 +42,42 @@ def improve_table(findings: Sequence[Finding]) -> str:
 
 def tables_of(findings: Sequence[Finding]) -> list[Table]:
     """The tables of before and after: performance, the swapped texts, symptoms and checks of each suite."""
-    note = (
-        "The rows “ranking” give the AUC. The threshold of “dev” has the highest macro-F1 on dev (of equal "
-        "ones the nearest to 0.5). Changes are against plain; p is McNemar's."
-    )
-    out = [Table("Performance before and after", _HEAD, tuple(result_rows(findings)), 4, note)]
+    out = [table_of("improve", result_rows(findings))]
     if fair := fair_rows(findings):
         flips = next((f for f in findings if f.measure == "flip_rate"), None)
-        note = "The ratio is the lower by the higher false negative rate; F, M: who is missed less."
-        out.append(Table(f"The same texts with {swapped_words(flips)} swapped", _FAIR, tuple(fair), 3, note))
+        out.append(table_of("improve_pairs", fair, swapped=swapped_words(flips)))
     for suite in unique(f.where["suite"] for f in findings if f.measure == "pass_rate_change"):
         for column in ("symptom", "check"):
             if rows := change_rows(findings, suite, column):
-                head = ("arm", column, "polarity", "before", "after", "change", "95 %", "")
-                out.append(Table(f"{suite}: pass rate by {column}", head, tuple(rows), 3, _PAIRED))
+                out.append(table_of("improve_checks", rows, suite=suite, column=column))
     return out
+
+
+def improvement_verdict(findings: Sequence[Finding]) -> str:
+    """How the arm that learned changes macro-F1 at 0.5 on the other corpora, or else on its own."""
+    changes = [f for f in findings if f.measure in ("macro_f1_change", "auc_change") and f.tested]
+    arms = unique(f.where["arm"] for f in changes)
+    arm = AUGMENTED if AUGMENTED in arms else "".join(arms[:1])
+    for flag in reversed(_PLACES):
+        here = grouped((f for f in changes if flag in f.flags), by("arm", "decision"))
+        if not (mine := here.get((arm, "0.5"))):
+            continue
+        up, down = (any(_moved(f) == way for f in mine) for way in (1, -1))
+        name = "mixed" if up and down else "rises" if up else "falls" if down else "not_shown"
+        figures = [f"by {plain(f)} on {f.where['corpus']}" for f in mine]
+        words = sentence(f"improve.{name}", arm=arm, changes=listed(figures))
+        if up and any(_moved(f) == 1 for f in here.get((CONTROL, "0.5"), ())):
+            words += " " + sentence("improve.control_too")
+        if up and not any(_moved(f) == 1 for f in here.get((arm, "ranking"), ())):
+            words += " " + sentence("improve.threshold")
+        return words
+    return sentence("improve.nothing")
+
+
+def _moved(change: Finding) -> int:
+    """1 where the interval of a change is above 0, -1 where it is below, else 0."""
+    low, high = known_interval(change) or (0.0, 0.0)
+    return (low > 0) - (high < 0)
 
 
 def summary_lines(findings: Sequence[Finding]) -> list[str]:
@@ -76,18 +90,18 @@ def summary_lines(findings: Sequence[Finding]) -> list[str]:
             means = []
             for decision, name in _DECISIONS.items():
                 values = [f.value for f in mine if f.where["decision"] == decision]
-                means += [f"{name} {fmean(values):+.3f}"] if values else []
+                means += [f"{name} " + f"{fmean(values):+.3f}".replace("-", "−")] if values else []
             if means:
-                lines.append(f"{arm}, {place}: {', '.join(means)} against plain")
+                lines.append(sentence("improve.means", arm=arm, place=place, changes=", ".join(means)))
     return lines
 
 
 def improve_csv(findings: Sequence[Finding]) -> str:
     """The first table as CSV."""
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
-    table.writerow(_HEAD)
-    table.writerows(result_rows(findings))
+    out, table = io.StringIO(), table_of("improve", result_rows(findings))
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.head)
+    writer.writerows(map(spreadsheet_safe, row) for row in table.rows)
     return out.getvalue()
 
 

@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 from psycheck.finding import Finding
 from psycheck.report.numbers import p_value
 from psycheck.report.tables import Table
+from psycheck.report.words import words_of
 
 PUBLISHED = Path(__file__).with_name("published")
 MARK = "†"
@@ -31,6 +32,11 @@ def contradicted(*tables: str) -> Iterator[tuple[str, str, dict[str, str]]]:
     for path in (path for name in tables for path in sorted(PUBLISHED.glob(f"{name}.csv"))):
         paper, _, table = path.stem.partition("-")
         yield from ((paper, table.replace("-", " "), row) for row in published(path.stem) if row["mark"])
+
+
+def intro_of(study: str, **values: str) -> list[str]:
+    """The lines that introduce the tables of a study, from studies.toml."""
+    return str(words_of("studies")[study]["intro"]).format(mark=MARK, **values).splitlines()
 
 
 def document(intro: Sequence[str], tables: Iterable[Table], notes: Sequence[str]) -> str:

@@ -19,17 +19,8 @@ from psycheck.text.edits import Change, Edit, Edited, apply, carry_case
 from psycheck.text.gender.main_person import of_main_person
 from psycheck.text.gender.neutral import neutralise
 from psycheck.text.gender.roles import roles_between
-from psycheck.text.gender.words import (
-    LABELS,
-    PRONOUNS_ONLY,
-    Found,
-    Scope,
-    gendered,
-    mixed,
-    plain_case,
-    runs,
-    scope_of,
-)
+from psycheck.text.gender.words import LABELS, PRONOUNS_ONLY, Found, Scope, gendered, mixed, plain_case, runs
+from psycheck.text.gender.words import scope_of as scope_of
 
 __all__ = ["Scope", "gender_of", "names_besides", "neutralise", "scope_of", "swap"]
 
@@ -37,12 +28,8 @@ __all__ = ["Scope", "gender_of", "names_besides", "neutralise", "scope_of", "swa
 _BLIND: Final = {"subject": "he", "reflexive": "himself", "decide": "him"}
 _BY_ROLE: Final = {"object": "him", "possessive": "his", "pronoun": "hers"}
 _PARTNERS: Final = {
-    ("her", "object"): "him",
-    ("her", "possessive"): "his",
-    ("him", "object"): "her",
-    ("his", "possessive"): "her",
-    ("his", "pronoun"): "hers",
-    ("hers", "pronoun"): "his",
+    "female": {"object": "him", "possessive": "his", "pronoun": "his"},
+    "male": {"object": "her", "possessive": "her", "pronoun": "hers"},
 }
 # Where each word of a text begins, and its Penn Treebank tag.
 Tagger = Callable[[str], Iterable[tuple[int, str]]]
@@ -143,7 +130,7 @@ def _partners(text: str, found: list[Found]) -> list[str | None]:
         elif at.entry.kind == "decide":
             before = left[max(0, places[i] - _BEFORE) : places[i]]
             role = "" if at.ending else _role_both_ways(at.word, before, right)
-            out[i] = carry_case(at.written, _PARTNERS[at.word, role]) if role else None
+            out[i] = carry_case(at.written, _PARTNERS[at.entry.gender][role]) if role else None
             seen = carry_case(at.written, _BY_ROLE[role]) if role else seen
         else:
             out[i] = carry_case(text[at.start : at.end], at.entry.partner)

@@ -50,7 +50,11 @@ class Main(NamedTuple):
 
 def of_main_person(text: str, scope: Scope) -> Main:
     """Which of the words that `gendered` finds in a note are the main person's."""
-    sentences = _sentence_starts(text)
+    sentences = [
+        found.end()
+        for found in _FORMS["sentence"].finditer(text)
+        if not _FORMS["short_dot"].search(text, max(0, found.start() - 8), found.start())
+    ]
     others: set[str] = set()
     found: list[Found] = []
     whose: list[Whose] = []
@@ -182,11 +186,3 @@ def _at_head(text: str, start: int) -> bool:
     """Whether a note opens with the noun, after some adjectives: "Young man, …"."""
     head = text[: min(start, _WINDOW)]
     return start <= _WINDOW and _FORMS["head"].fullmatch(head) is not None and _plain_gap(head)
-
-
-def _sentence_starts(text: str) -> list[int]:
-    return [
-        found.end()
-        for found in _FORMS["sentence"].finditer(text)
-        if not _FORMS["short_dot"].search(text, max(0, found.start() - 8), found.start())
-    ]

@@ -1,10 +1,10 @@
 """The words beside a pronoun, and the lists and forms that say what they are."""
 
-import re
 from collections.abc import Callable, Mapping
+from string import ascii_lowercase
 from typing import Final, NamedTuple
 
-from psycheck.text.word_lists import read_toml, word_sets
+from psycheck.text.word_lists import patterns, read_toml, word_sets
 
 LISTS: Final = {
     name: words
@@ -12,14 +12,7 @@ LISTS: Final = {
     for name, words in word_sets(read_toml(f"gender/{file}.toml")).items()
 }
 
-_WORD = r"([^\W_][\w'’-]*(?:(?:&(?=\w)|(?<=\d)[.:](?=\d))[\w'’-]*)*)"
-_AFTER: Final = re.compile(
-    rf"[^\S\n]*\n?[^\S\n]*[\"“'‘*£$€]*{_WORD}(,?)(?:[\"”*]*\s+[£$€\"“‘]?{_WORD}(?:\s+{_WORD})?)?"
-)
-# "Her (late) husband": a short bracket is skipped.
-_ASIDE: Final = re.compile(r"[^\S\n]*\([^()\n]{1,24}\)(?=[^\S\n])")
-# told her "go away": more than one word in quotation marks is speech.
-_SPOKEN: Final = re.compile(r"[^\S\n]+[\"“][^\"”\n]*\s")
+_PATTERNS: Final = patterns(read_toml("gender/patterns.toml")["neighbours"])
 _OPENING: Final = " \t\"“'‘*(["
 
 
@@ -42,10 +35,10 @@ def look(text: str, start: int, end: int) -> Neighbours:
     following = text[end : end + 1]
     if following and following in '"”*' and text[max(0, start - 1) : start] in ('"', "“", "*"):
         end += 1
-    elif following == " " and "(" in text[end : end + 3] and (aside := _ASIDE.match(text, end)):
+    elif following == " " and "(" in text[end : end + 3] and (aside := _PATTERNS["aside"].match(text, end)):
         end = aside.end()
-    after = _AFTER.match(text, end, end + 72)
-    if after is None or (before in LISTS["tell"] and _SPOKEN.match(text, end)):
+    after = _PATTERNS["after"].match(text, end, end + 72)
+    if after is None or (before in LISTS["tell"] and _PATTERNS["spoken"].match(text, end)):
         return Neighbours(before, lead, relative, "", "", "", False, False)
     first, comma, second, third = after.groups("")
     words = _plain(first), _plain(second), _plain(third)
@@ -83,16 +76,8 @@ def ends_phrase(word: str) -> bool:
     return word.endswith("ly") and word not in LISTS["ly_not_adverbs"]
 
 
-def _past(word: str) -> bool:
-    return word.endswith("ed") and not word.endswith("eed") and word not in LISTS["not_past"]
-
-
 def _plural(word: str) -> bool:
     return len(word) > 3 and word.endswith("s") and word[-2] not in "siu" and word not in LISTS["not_plural"]
-
-
-def _amount(word: str) -> bool:
-    return word.replace(".", "", 1).isdigit() or word.rstrip("abcdefghijklmnopqrstuvwxyz").isdigit()
 
 
 def _drug_ending(word: str) -> bool:
@@ -103,11 +88,11 @@ FORMS: Final[Mapping[str, Callable[[str], bool]]] = {
     "any": bool,
     "none": lambda word: not word,
     "ends": ends_phrase,
-    "past": _past,
+    "past": lambda word: word.endswith("ed") and not word.endswith("eed") and word not in LISTS["not_past"],
     "plural": _plural,
     "figure": lambda word: word[:1].isdigit(),
     "digits": str.isdigit,
-    "amount": _amount,
+    "amount": lambda word: word.replace(".", "", 1).isdigit() or word.rstrip(ascii_lowercase).isdigit(),
     "times_over": lambda word: word.endswith("x") and word[:-1].isdigit(),
     "times_taken": lambda word: word[:1] == "x" and word[1:].isdigit(),
     "drug_ending": _drug_ending,

@@ -1,6 +1,5 @@
 """Make the gendered words of a text neutral: to they, or without them."""
 
-import re
 from functools import cache
 from itertools import pairwise
 from typing import Final, Literal
@@ -21,6 +20,7 @@ from psycheck.text.gender.main_person import of_main_person
 from psycheck.text.gender.names import NEUTRAL_NAMES
 from psycheck.text.gender.neighbours import ends_phrase
 from psycheck.text.gender.roles import role_of
+from psycheck.text.gender.sex_letters import PATTERNS
 from psycheck.text.gender.they_verbs import verbs_after_contraction, verbs_to_they
 from psycheck.text.gender.words import (
     LABELS,
@@ -33,14 +33,12 @@ from psycheck.text.gender.words import (
     runs,
 )
 from psycheck.text.person import shift_person
+from psycheck.text.word_lists import patterns
 
 How = Literal["they", "remove"]
 
 _BY_ROLE: Final = {"object": "them", "possessive": "their", "pronoun": "theirs"}
-_NEXT: Final = re.compile(r"[^\S\n]+([a-z]+)")
-_ARTICLE: Final = re.compile(r"(?<!\w)(an?)[^\S\n]+$", re.I)
-_GLUED: Final = re.compile(r"(?<=\d)/?[FM](?!\w)|(?<!\w)[FM]/?(?=\d)", re.I)
-_VISIBLE: Final = re.compile(r"\S")
+_FORMS: Final = patterns(PATTERNS["neutral"])
 _SPACE: Final = " \t\xa0"
 _CLOSING: Final = ".,;:!?)]}…”\n\r"
 _SHORT: Final = {"'ll": "will", "'d've": "would have"}
@@ -141,11 +139,11 @@ def _to_they(text: str, part: list[Found], names: dict[str, str]) -> list[Change
         return _subject(text, part)
     if one.entry.kind == "address":
         return [(*_spoken_to(text, start, end), "")]
-    if one.entry.group == "sex" and (found := _GLUED.search(text, max(0, start - 2), end + 2)):
+    if one.entry.group == "sex" and (found := _FORMS["glued"].search(text, max(0, start - 2), end + 2)):
         return [(*found.span(), "")]  # "(34F)" is "(34)", "M/34" is "34"
     new = names.get(one.word, "") or _neutral_noun(text, part)
     if not new:
-        following = _VISIBLE.search(text, end)
+        following = _FORMS["visible"].search(text, end)
         return [*_article(text, start, following[0] if following else ""), (start, end, "")]
     if one.word in names and owns_by_mark(text, start, end) and not new.endswith("s"):
         end += 1
@@ -192,7 +190,7 @@ def _neutral_noun(text: str, part: list[Found]) -> str:
     """The neutral word; none for "female" and "male" before a noun, which does without ("a male nurse")."""
     at = part[0]
     if len(part) == 1 and at.word in ("female", "male", "maternal", "paternal", "feminine", "masculine"):
-        after = _NEXT.match(text, at.end)
+        after = _FORMS["next"].match(text, at.end)
         if after and not ends_phrase(after[1].lower()):
             return ""
     return at.entry.neutral
@@ -215,7 +213,7 @@ def _space_before(text: str, start: int) -> int:
 
 def _article(text: str, start: int, noun: str) -> list[Change]:
     """Repair "an" before a neutral word: "an aunt" → "a relative"."""
-    article = _ARTICLE.search(text, max(0, start - 4), start)
+    article = _FORMS["article"].search(text, max(0, start - 4), start)
     if article is None:
         return []
     right = "an" if noun[:1].lower() in tuple("aeiou") else "a"

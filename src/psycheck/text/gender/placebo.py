@@ -2,16 +2,7 @@
 
 from typing import Final
 
-from psycheck.text.edits import (
-    Change,
-    Edited,
-    address_spans,
-    apply,
-    carry_style,
-    inside,
-    straight,
-    word_pattern,
-)
+from psycheck.text.edits import Edited, address_spans, apply, carry_style, inside, straight, word_pattern
 from psycheck.text.word_lists import read_toml
 
 _DATA: Final = read_toml("gender/placebo.toml")
@@ -34,7 +25,7 @@ def placebo(text: str, swapped: Edited) -> Edited:
     free = [at for at in _PATTERN.finditer(text) if not inside(addresses, at.start())]
     if len(free) < len(swapped.spans):
         return Edited(text, ())
-    chosen: list[Change] = []
+    chosen = []
     for start, _ in swapped.spans:
         at = free.pop(min(range(len(free)), key=lambda k: abs(free[k].start() - start)))
         chosen.append((*at.span(), carry_style(at[0], _OTHER[straight(at[0].lower())])))

@@ -200,13 +200,13 @@ def _later(text: str, words: Sequence[Word], first: int, lead: str, stop: str = 
         if word in LISTS["he_or_she"]:
             break
         if word == "," or word in LISTS["joining"]:
-            verb, joined = _next_joined(words, at)
+            verb, bare, adverb = _next_joined(words, at)
             if verb >= len(words):
                 break
             parallel = clause.skip_adverbs(words, theirs, particles=True)[0] >= at and not other
-            continues = joined.bare and _continues(words, verb)
+            continues = bare and _continues(words, verb)
             if not clause.is_verb(
-                words, verb, theirs, at, parallel=parallel, adverb=joined.adverb, continues=continues
+                words, verb, theirs, at, parallel=parallel, adverb=adverb, continues=continues
             ):
                 since, opener = verb, ""
                 at = max(verb, at + 1)
@@ -218,9 +218,9 @@ def _later(text: str, words: Sequence[Word], first: int, lead: str, stop: str = 
                 words[verb].text in clause.AUXILIARIES and following in LISTS["he_or_she"]
             ) or following == stop:
                 break
-            if joined.bare and not continues and _is_anothers(words, verb, lead):
+            if bare and not continues and _is_anothers(words, verb, lead):
                 break
-            if other and word in other.ends and not (joined.bare and other.verb == at - 1):
+            if other and word in other.ends and not (bare and other.verb == at - 1):
                 other = None
             # "…, does it?", "and neither does her sister"
             turned = words[verb - 1].text in LISTS["turning"] and following in LISTS["determiners"]
@@ -249,15 +249,8 @@ def _later(text: str, words: Sequence[Word], first: int, lead: str, stop: str = 
     return out
 
 
-class _Joined(NamedTuple):
-    """How a word is joined to what is before it: by a comma alone, with an adverb between."""
-
-    bare: bool
-    adverb: bool
-
-
-def _next_joined(words: Sequence[Word], at: int) -> tuple[int, _Joined]:
-    """The word that a comma or a conjunction joins, past adverbs and whatever two commas enclose."""
+def _next_joined(words: Sequence[Word], at: int) -> tuple[int, bool, bool]:
+    """The word that is joined here, past adverbs; whether by a comma alone, and with an adverb between."""
     bare, adverb = True, False
     while at < len(words):
         if words[at].text in LISTS["joining"]:
@@ -269,7 +262,7 @@ def _next_joined(words: Sequence[Word], at: int) -> tuple[int, _Joined]:
             adverb, at = adverb or known, after
             continue
         at += 1
-    return at, _Joined(bare, adverb)
+    return at, bare, adverb
 
 
 def _only_says(words: Sequence[Word], first: int, lead: str) -> bool:
@@ -277,9 +270,9 @@ def _only_says(words: Sequence[Word], first: int, lead: str) -> bool:
     comma, _ = clause.skip_adverbs(words, first + 1, particles=True)
     if first < 0 or lead not in (",", "as") or comma >= len(words) or words[comma].text != ",":
         return False
-    verb, joined = _next_joined(words, comma)
+    verb, bare, _ = _next_joined(words, comma)
     return (
-        joined.bare
+        bare
         and verb < len(words)
         and words[verb].text in clause.FINITE_FORMS
         and (lead == "as" or words[first].text in LISTS["saying"])

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import cycle
 from typing import Final, Literal, NamedTuple
 
 from psycheck.errors import BadInput, nearest
@@ -46,9 +47,8 @@ def scope_of(words: Sequence[str], person: str = "all", where: str = "") -> Scop
     """The scope that words such as "pronouns,nouns" name; pronouns are always included."""
     named = {word.strip() for entry in words for word in entry.split(",")} - {""}
     for word in sorted(named - set(SWITCHES)):
-        raise BadInput(
-            f"unknown kind of words to swap: '{word}'", where=where, allowed=nearest(word, SWITCHES)
-        )
+        what = f"unknown kind of words to swap: '{word}'"
+        raise BadInput(what, where=where, allowed=nearest(word, SWITCHES))
     if person not in PEOPLE:
         raise BadInput(f"unknown swap_person '{person}'", where=where, allowed=", ".join(PEOPLE))
     switches = {kind: kind in named for kind in SWITCHES[1:]}
@@ -82,7 +82,7 @@ class Found(NamedTuple):
 _DATA: Final = read_toml("gender/gender.toml")
 WORDS: Final[dict[str, str]] = _DATA["words"]
 _OTHERS: Final = {name: any_of(words.split()) for name, words in _DATA["beside"].items()}
-_ANOTHER_WORD: Final = compiled(PATTERNS["nouns"], _OTHERS)["another_word"]
+_FORMS: Final = compiled(PATTERNS["nouns"], _OTHERS)
 # Words that are nothing else than a part of one pronoun's label or of "s/he".
 _THEY: Final = Entry("neither", "pair", "", "", "they")
 _BOTH: Final = Entry("both", "pair", "", "they", "subject")
@@ -90,16 +90,16 @@ _SEX: Final = {
     "f": Entry("female", "noun", "m", "person", "sex"),
     "m": Entry("male", "noun", "f", "person", "sex"),
 }
-_TAG: Final = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]*|/)?>")
-# "boys' room": an apostrophe that ends a word and closes no quotation.
-_OWNS: Final = re.compile(r"['’](?!\w)")
-_QUOTE: Final = re.compile(r"(?<![\w'’])['‘](?=\w)")
 
 
 def _lines(table: str, kind: Kind, group: str) -> dict[str, Entry]:
+    return _rows((line.split(None, 2) for line in table.strip().splitlines()), kind, group)
+
+
+def _rows(rows: Iterable[Sequence[str]], kind: Kind, group: str) -> dict[str, Entry]:
+    """The entries of rows of a female, a male and a neutral word, "-" where there is none."""
     out = {}
-    for line in table.strip().splitlines():
-        female, male, neutral = line.split(None, 2)
+    for female, male, neutral in rows:
         neutral = neutral.strip("-")
         if female != "-":
             out[female] = Entry("female", kind, male.strip("-"), neutral, group)
@@ -132,20 +132,11 @@ def _nouns() -> dict[str, Entry]:
     return joined | _lines(nouns["adults"], "noun", "adult") | _lines(nouns["roles"], "noun", "role")
 
 
-def _first_names() -> dict[str, Entry]:
-    out = {}
-    for at, (female, male) in enumerate(PAIRS):
-        neutral = NEUTRAL_NAMES[at % len(NEUTRAL_NAMES)]
-        out[female] = Entry("female", "name", male, neutral, "name")
-        out[male] = Entry("male", "name", female, neutral, "name")
-    return out
-
-
 PRONOUNS: Final = _pronouns()
 NOUNS: Final = _nouns()
 TITLES: Final = _lines(_DATA["titles"]["before_names"], "title", "title")
 ADDRESSES: Final = _lines(_DATA["titles"]["address"], "address", "address")
-NAMES: Final = _first_names()
+NAMES: Final = _rows(((*pair, new) for pair, new in zip(PAIRS, cycle(NEUTRAL_NAMES))), "name", "name")
 LABELS: Final[dict[str, tuple[str, str]]] = {
     label: (partner, neutral)
     for line in _DATA["pronouns"]["labels"].strip().splitlines()
@@ -237,7 +228,7 @@ def gendered(text: str, scope: Scope) -> list[Found]:
 def _another_word(text: str, start: int, end: int) -> bool:
     """Whether a noun is a call or another word here: "oh man", "you guys", "keep mum", "gf bread"."""
     before = text[start - 24 : start] if start >= 24 else "\n" + text[:start]
-    return _ANOTHER_WORD.search(f"{before}‸{text[start : end + 16]}") is not None
+    return _FORMS["another_word"].search(f"{before}‸{text[start : end + 16]}") is not None
 
 
 def _sex(letters: str) -> Entry:
@@ -249,7 +240,8 @@ def _tag_spans(text: str) -> Sequence[Span]:
     """The spans of HTML tags: a name alone, or with attributes; "<he said so>" is not a tag."""
     if "<" not in text:
         return ()
-    return [found.span() for found in _TAG.finditer(text) if "=" in found[0] or " " not in found[0][:-3]]
+    tags = _FORMS["tag"].finditer(text)
+    return [tag.span() for tag in tags if "=" in tag[0] or " " not in tag[0][:-3]]
 
 
 def _owns(text: str, start: int, end: int, ending: str, partner: str) -> bool:
@@ -263,8 +255,8 @@ def owns_by_mark(text: str, start: int, end: int) -> bool:
     """Whether a word in -s is a possessive by an apostrophe alone: "boys' room", "James' mother"."""
     return (
         text[end - 1] in "sS"
-        and _OWNS.match(text, end) is not None
-        and not _QUOTE.search(text, max(0, start - 200), start + 1)
+        and _FORMS["owns"].match(text, end) is not None
+        and not _FORMS["quote"].search(text, max(0, start - 200), start + 1)
     )
 
 
@@ -279,12 +271,8 @@ def _owning(entry: Entry, mark: str) -> Entry:
 
 def in_scope(found: Found, scope: Scope) -> bool:
     """Whether an edit with this scope replaces such words."""
-    kind = found.entry.kind
-    if kind == "noun":
-        return scope.nouns
-    if kind in ("title", "address"):
-        return scope.titles
-    return scope.names if kind == "name" else True
+    named = {"noun": scope.nouns, "title": scope.titles, "address": scope.titles, "name": scope.names}
+    return named.get(found.entry.kind, True)
 
 
 def plain_case(word: str) -> bool:

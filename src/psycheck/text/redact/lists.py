@@ -1,6 +1,6 @@
 """The word lists of redaction, patterns made of them, and whether a capitalised word may be a name.
 
-All are written from general knowledge; none comes from a corpus of real people.
+They are written from general knowledge or taken from public lists; none comes from a corpus of real people.
 """
 
 import re
@@ -23,7 +23,9 @@ def _lines(name: str) -> list[str]:
 
 
 FIRST_NAMES: Final = frozenset(name for line in _lines("first_names.txt") for name in line.split())
-PLACE_NAMES: Final = frozenset(_lines("place_names.txt"))
+SURNAMES: Final = frozenset(name for line in _lines("surnames.txt") for name in line.split())
+_CITIES: Final = (city.strip() for line in _lines("cities.txt") for city in line.split(";"))
+PLACE_NAMES: Final = frozenset((*_lines("place_names.txt"), *_CITIES)) - {""}
 _CLASSES: Final[dict[str, list[str]]] = read_toml("redact/capitals.toml")
 CAPITALS: Final = frozenset(word for words in _CLASSES.values() for word in words)
 THINGS: Final = frozenset(
@@ -31,7 +33,8 @@ THINGS: Final = frozenset(
 )
 """Of the harmless capitals those that can be had, taken, watched, played or learned."""
 TITLES_OF_WORKS: Final = frozenset(_CLASSES["screen"])
-_EVERYDAY: Final = frozenset(word for line in _lines("everyday_words.txt") for word in line.split())
+_WORDS: Final = (*_lines("everyday_words.txt"), *_lines("common_words.txt"))
+_EVERYDAY: Final = frozenset(word for line in _WORDS for word in line.split())
 _ENDINGS: Final = [entry.split("/") for entry in _DATA["everyday"]["endings"]]
 
 
@@ -128,9 +131,24 @@ _STOP_ENDINGS: Final = tuple(NAMES["stop_endings"])
 FORMS: Final = compiled(PATTERNS["capitals"])
 
 
+def _one_letter_less(word: str) -> set[str]:
+    return {word, *(word[:i] + word[i + 1 :] for i in range(len(word)))}
+
+
+# Names of medicines are often misspelled: two words that agree without a letter of each are one letter apart.
+_NEAR_MEDICINES: Final = frozenset[str]().union(
+    *(_one_letter_less(name.lower()) for name in _CLASSES["medicines"] if len(name) > 5)
+)
+
+
+@lru_cache(20_000)
 def unknown(word: str) -> bool:
-    """Whether a capitalised word may be a name: a first name, or a word of no list."""
-    return word in SURE or not (word in _NO_NAME or everyday(word) or word.lower().endswith(_STOP_ENDINGS))
+    """Whether a capitalised word may be a name: a first name, a surname, or a word of no list."""
+    if word in SURE or word in _NO_NAME or word in SURNAMES:
+        return word not in _NO_NAME or word in SURE
+    low = word.lower()
+    medicine = 4 < len(word) < 20 and not _NEAR_MEDICINES.isdisjoint(_one_letter_less(low))
+    return not (medicine or everyday(word) or low.endswith(_STOP_ENDINGS))
 
 
 def may_be_name(word: str) -> bool:
@@ -154,7 +172,7 @@ def name_end(text: str, at: int) -> int:
     """Where a name ends that goes on with further capitalised words: a surname, or two."""
     for _ in range(2):
         more = FORMS["more"].match(text, at)
-        if more is None or not may_be_name(more[1]):
+        if more is None or not (may_be_name(more[1]) or more[1] in NAMES["surnames"]):
             break
         at = more.end()
     return at

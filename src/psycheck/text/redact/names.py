@@ -22,6 +22,7 @@ from psycheck.text.redact.lists import (
     NAMES,
     PATTERNS,
     SURE,
+    SURNAMES,
     THINGS,
     TITLES,
     Found,
@@ -46,16 +47,10 @@ _CLEAR_LOWER: Final = frozenset(
 _PARTICLES: Final = NAMES["particles"]
 _ANY_NAME_AFTER: Final = ("role", "vocative", "vocative_end")
 _OF: Final = frozenset({"in", "of", "from", "for", "on", "to", "the"})
-_MONTHS: Final = frozenset({"May", "April", "June", "August"})
+_MONTHS: Final = frozenset({"May", "April", "June", "August", "Christian"})
 _BEFORE: Final = NAMES["person_before"] | frozenset(title.lower() for title in TITLES)
 _OPEN_TO: Final = _BEFORE | NAMES["open_to"] | NAMES["roles"]
 _ANNOUNCING: Final = _BEFORE | NAMES["announcing"] | NAMES["roles"]
-_HASHTAG: Final = re.compile(r"(?<![\w#&/])#(\w{2,100})")
-_TAG_PARTS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\dA-Za-z_]+")
-_LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-# Letters from Greek on, with the marks that some scripts write between them; up to three words.
-_LETTERS: Final = r"[\u0370-\u1cff\u1f00-\u1fff\u3040-\ud7ff\uf900-\ufaff]"
-_OTHER: Final = re.compile(rf"(?<!\w){_LETTERS}+(?:[ \t·・-]{_LETTERS}+){{0,2}}")
 _HAN_SURNAMES: Final = words_of("scripts", "han_surnames")
 _LONGEST_HAN: Final = 4
 
@@ -123,11 +118,6 @@ def _rare(word: str) -> bool:
     return may_be_name(word.title()) and word.title() not in BOTH
 
 
-def _announces(word: str, marks: str) -> bool:
-    """Whether the word before announces a person, in any script."""
-    return marks.strip() in ("", ",", ".", ":", "(") and word.lower() in _ANNOUNCING
-
-
 def _acts(text: str, at: int) -> bool:
     """Whether what follows is what a person does."""
     after = _FORMS["does"].match(text, at)
@@ -137,7 +127,10 @@ def _acts(text: str, at: int) -> bool:
 def _lower_case(text: str) -> Iterator[Found]:
     """First names that are hardly ever another word, written small."""
     for found in _FORMS["lower_word"].finditer(text):
-        if found[0] in _CLEAR_LOWER or (found[0] in _SURE_LOWER and _acts(text, found.end())):
+        sure = found[0] in _CLEAR_LOWER
+        if not sure and found[0] in _SURE_LOWER:
+            sure = _acts(text, found.end()) or found[0].title() in _words_like(FORMS["capital"], text)
+        if sure:
             yield Found(*found.span(), "NAME")
 
 
@@ -150,7 +143,7 @@ def _titled(text: str, headline: bool) -> Iterator[Found]:
     for found in _FORMS["initials"].finditer(text):
         if unknown(found[1]):
             yield Found(found.start(), name_end(text, found.end()), "NAME")
-    for found in _FORMS["and"].finditer(text):
+    for found in [*_FORMS["and"].finditer(text), *_FORMS["before_and"].finditer(text)]:
         if unknown(found[1]):
             yield _name(text, found, 1)
     if headline:
@@ -173,7 +166,10 @@ def _ambiguous(text: str, found: re.Match[str]) -> bool:
     joined = text.startswith((" and I ", ", my "), end)
     if found[0] in _MONTHS:
         strong = word.lower() in NAMES["person_before"] - NAMES["weak_before"]
-        return joined or (strong and not marks) or (word.lower() == "when" and _acts(text, end))
+        deed = (word.lower() == "when" or found[0] == "Christian") and _acts(text, end)
+        return joined or (strong and not marks) or deed
+    if marks == "," and word.lower() in NAMES["roles"] and _FORMS["apposed"].match(text, end):
+        return True
     if _acts(text, end):
         return marks != "" or word.lower() not in NAMES["not_after"]
     if _FORMS["owns"].match(text, end):
@@ -206,7 +202,7 @@ def _strange(text: str, found: re.Match[str], follows: bool) -> bool:
             deed = _doing(text, found)
             # "that" opens a clause as often as it points at a thing.
             thing = low in NAMES["thing_before"] and not owns and not (deed and low == "that")
-            likely = owns or deed or low in _OPEN_TO
+            likely = owns or deed or low in _OPEN_TO or found[0] in SURNAMES
             return likely and not thing and (word[0].islower() or everyday(word))
         return (low in NAMES["roles"] or everyday(word)) and (
             owns or _acts(text, end) or _FORMS["apposed"].match(text, name_end(text, end)) is not None
@@ -219,7 +215,7 @@ def _thing(text: str, found: re.Match[str], word: str, marks: str) -> bool:
     """Whether an unknown capitalised word names a thing, by its form and its context."""
     start, end = found.span()
     if (
-        found[0].lower() in _small_words(text)
+        found[0].lower() in _words_like(_FORMS["small_word"], text)
         or FORMS["two_parts"].match(found[0])
         or _FORMS["thing_after"].match(text, end)
     ):
@@ -241,10 +237,10 @@ def _thing(text: str, found: re.Match[str], word: str, marks: str) -> bool:
     return False
 
 
-@lru_cache(2)
-def _small_words(text: str) -> frozenset[str]:
-    """The words that a text has in lower case, found once for all its capitals."""
-    return frozenset(_FORMS["small_word"].findall(text))
+@lru_cache(4)
+def _words_like(form: re.Pattern[str], text: str) -> frozenset[str]:
+    """The words that a text has in this form, found once for all its names."""
+    return frozenset(form.findall(text))
 
 
 def _doing(text: str, found: re.Match[str]) -> bool:
@@ -284,7 +280,11 @@ def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
         elif word.isupper():
             if len(word) > 3 and word.title() in SURE and word not in CAPITALS:
                 yield Found(*found.span(), "NAME")
-        elif word in SURE or (word in BOTH and not loud and _ambiguous(text, found)):
+        elif (
+            word in SURE
+            or (word[:-1] in SURE and word[-1] == "s" and unknown(word))  # "Deborahs mum"
+            or (word in BOTH and not loud and _ambiguous(text, found))
+        ):
             at = name_end(text, found.end())
             yield Found(found.start(), at, "NAME")
         elif loud or word in BOTH:
@@ -300,14 +300,16 @@ def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
 
 def _hashtags(text: str) -> Iterator[Found]:
     """Hashtags that are a place or hold a name: "#Brighton", "#RIPKevin", "#JusticeForLoek"."""
-    for found in _HASHTAG.finditer(text):
-        parts = _TAG_PARTS.findall(found[1])
+    for found in _FORMS["hashtag"].finditer(text):
+        parts = _FORMS["tag_parts"].findall(found[1])
         heads = {"".join(parts[:i]).lower() for i in range(1, len(parts))}
         titled = not heads.isdisjoint(NAMES["tag_heads"]) and unknown(parts[-1])
         if found[1].lower() in places.TAGS:
             yield Found(*found.span(), "PLACE")
-        elif titled or any(part in SURE for part in parts) or found[1] in _CLEAR_LOWER:
+        elif titled or any(part in SURE or part in SURNAMES for part in parts) or found[1] in _CLEAR_LOWER:
             yield Found(*found.span(), "NAME")
+        elif word_before(text, found.start())[0] in ("in", "from", "near") and found[1][0].isupper():
+            yield Found(*found.span(), "PLACE")
 
 
 def _other_scripts(text: str) -> Iterator[Found]:
@@ -316,8 +318,8 @@ def _other_scripts(text: str) -> Iterator[Found]:
     A capital inside a sentence tells where a script has capitals, a common surname where a name is a few
     signs long; in any script a name may be announced as in English: "my name is", "my sister", "told".
     """
-    found = list(_OTHER.finditer(text))
-    if not found or len(_LATIN.findall(text)) <= sum(len(one[0]) for one in found):
+    found = list(_FORMS["other_script"].finditer(text))
+    if not found or len(_FORMS["latin"].findall(text)) <= sum(len(one[0]) for one in found):
         return
     for one in found:
         word, marks = word_before(text, one.start())
@@ -325,6 +327,7 @@ def _other_scripts(text: str) -> Iterator[Found]:
         capital = letters[0] != letters[0].lower() and letters != letters.upper()
         han = letters[0] in _HAN_SURNAMES and 1 < len(letters) <= _LONGEST_HAN
         inside = capital and word != "" and marks in ("", ",", "(")
-        if inside or han or _announces(word, marks) or _acts(text, one.end()):
+        announced = marks.strip() in ("", ",", ".", ":", "(") and word.lower() in _ANNOUNCING
+        if inside or han or announced or _acts(text, one.end()):
             place = places.kind_before(text, one) == "PLACE"
             yield Found(*one.span(), "PLACE" if place else "NAME")

@@ -27,8 +27,9 @@ _FORMS: Final = compiled(PATTERNS["places"])
 _KINDS: Final = PLACES["kinds"]
 _COMPASS: Final = PLACES["compass"]
 _KNOWN: Final = PLACE_NAMES | PLACES["rather"]
+_LISTED: Final = _KNOWN | PLACES["both"]
 _REGIONS: Final = _KNOWN | PLACES["states"] | {"Georgia"}
-FIRST_OF_PLACE: Final = frozenset(place.split()[0] for place in _KNOWN | PLACES["both"])
+FIRST_OF_PLACE: Final = frozenset(place.split()[0] for place in _LISTED)
 _KNOWN_LOWER: Final = frozenset(
     place.lower() for place in _KNOWN if len(place) > 3 and place.isascii() and "." not in place
 ) | frozenset(PLACES["short"])
@@ -96,25 +97,22 @@ def _proper(text: str, start: int, end: int) -> int:
 def known_place(text: str, found: re.Match[str]) -> int:
     """Where a place of the lists that begins here ends; 0 if there is none."""
     some = _FORMS["four"].match(text, found.start())
-    words = re.split(r"[,;:!?()\"”]|['’]s?\b", some[0])[0].split() if some else []
+    words = re.split(r"[,;:!?…*~()\"”]|\.\.|['’]s?\b", some[0])[0].split() if some else []
     for count in range(len(words), 0, -1):
         place = " ".join(words[:count])
-        one = place if place in _KNOWN or place in PLACES["both"] else place.rstrip(".")
+        one = place if place in _LISTED else place.rstrip(".")
+        if one not in _LISTED:
+            continue
         before = kind_before(text, found)
         sure = one in _KNOWN and one not in BOTH and not (one in PLACES["rather"] and before == "NAME")
-        if sure or (one in _KNOWN | PLACES["both"] and (before == "PLACE" or _in_region(text, found, one))):
+        end = found.start() + len(one)
+        if sure or before == "PLACE" or with_region(text, end) > end:
             at = found.start()
             for word in one.split():  # "Wagga Wagga"
                 at = text.find(word, at) + len(word)
             more = _FORMS["state_after"].match(text, at)
             return with_region(text, more.end() if more else at)
     return 0
-
-
-def _in_region(text: str, found: re.Match[str], place: str) -> bool:
-    """Whether an ambiguous place is followed by its state or country."""
-    at = found.start() + len(place)
-    return with_region(text, at) > at
 
 
 def with_region(text: str, at: int) -> int:

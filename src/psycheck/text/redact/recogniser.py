@@ -3,54 +3,90 @@
 Neither comes with psycheck, and nothing is downloaded: the package and its pipeline must be installed.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 from psycheck.errors import BadInput
-from psycheck.text.redact.lists import FORMS, PATTERNS, Found, Kind, may_be_name
+from psycheck.text.redact.lists import FIRST_NAMES, FORMS, PATTERNS, SURNAMES, Found, Kind, may_be_name
 
 Recogniser = Callable[[str], Iterable[Found]]
 _KINDS: Final[dict[str, Kind]] = PATTERNS["recognisers"]
-_PRESIDIO_PIPELINE: Final = "en_core_web_lg"  # Presidio would download it
+_PRESIDIO_PIPELINE: Final = "en_core_web_lg"
+_SCORE: Final = 0.4  # below it Presidio reports numbers that nothing but their length speaks for
+_NOT_FOR_NAMES: Final = ("parser", "senter", "lemmatizer", "tagger", "attribute_ruler")
+_SHORT: Final = 4
 
 
 def load_recogniser(name: str) -> Recogniser:
-    """The recogniser "presidio", or that of a spaCy pipeline, by its name or folder."""
-    if name == "presidio":
-        engine = _package("presidio_analyzer").AnalyzerEngine
-        if find_spec(_PRESIDIO_PIPELINE) is None:
-            what = f"Presidio needs the spaCy pipeline '{_PRESIDIO_PIPELINE}'"
-            raise BadInput(what, do="install it, or name a spaCy pipeline", key="recogniser")
-        analyzer = engine()
-        return lambda text: _found(
-            text,
-            ((one.start, one.end, one.entity_type) for one in analyzer.analyze(text=text, language="en")),
-        )
+    """The recogniser of a spaCy pipeline by its name or folder; "presidio" or "presidio:PIPELINE"."""
+    tool, _, pipeline = name.partition(":")
+    if tool == "presidio":
+        return _presidio(pipeline or _PRESIDIO_PIPELINE)
     try:
-        pipeline = _package("spacy").load(name)
+        recognise = _package("spacy").load(name, exclude=_NOT_FOR_NAMES)
     except OSError as error:
         allowed = "presidio, or the name or folder of an installed spaCy pipeline, such as en_core_web_sm"
         raise BadInput(f"there is no recogniser '{name}'", allowed=allowed, key="recogniser") from error
     return lambda text: _found(
-        text, ((one.start_char, one.end_char, one.label_) for one in pipeline(text).ents)
+        text, ((one.start_char, one.end_char, one.label_) for one in recognise(text).ents)
     )
+
+
+def _presidio(pipeline: str) -> Recogniser:
+    presidio, engines = _package("presidio_analyzer"), _package("presidio_analyzer.nlp_engine")
+    # Presidio would download a pipeline that is missing.
+    if not Path(pipeline).is_dir() and not (pipeline.isidentifier() and find_spec(pipeline)):
+        what = f"Presidio needs the spaCy pipeline '{pipeline}', which is not installed"
+        do = "install it, or name another one by its name or folder: presidio:PIPELINE"
+        raise BadInput(what, do=do, key="recogniser")
+    # One warning per country whose language is not English.
+    logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
+    models = [{"lang_code": "en", "model_name": pipeline}]
+    settings = {"nlp_engine_name": "spacy", "models": models}
+    engine = engines.NlpEngineProvider(nlp_configuration=settings).create_engine()
+    analyzer = presidio.AnalyzerEngine(nlp_engine=engine, supported_languages=["en"])
+    kinds = [kind for kind in analyzer.get_supported_entities("en") if kind in _KINDS]
+
+    def recognise(text: str) -> Iterator[Found]:
+        found = analyzer.analyze(text=text, language="en", entities=kinds, score_threshold=_SCORE)
+        return _found(text, ((one.start, one.end, one.entity_type) for one in found))
+
+    return recognise
 
 
 def _package(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        do = f"pip install {name.replace('_', '-')}, or leave out --recogniser"
-        raise BadInput(f"the package '{name}' is not installed", do=do, key="recogniser") from error
+        package = name.split(".")[0]
+        do = f"pip install {package.replace('_', '-')}, or leave out `recogniser`"
+        raise BadInput(f"the package '{package}' is not installed", do=do, key="recogniser") from error
 
 
 def _found(text: str, spans: Iterable[tuple[int, int, str]]) -> Iterator[Found]:
-    """The spans of personal data, in order, without names made only of everyday words or known things."""
+    """The spans of personal data, in order; of a name or a place from its first to its last likely word."""
     for start, end, label in sorted(spans):
         kind = _KINDS.get(label)
-        if kind in ("NAME", "PLACE") and not any(map(may_be_name, FORMS["word"].findall(text, start, end))):
-            continue
-        if kind is not None:
+        if kind in ("NAME", "PLACE"):
+            words = [word for word in FORMS["word"].finditer(text, start, end) if _likely(word[0])]
+            if words:
+                last = words[-1]
+                yield Found(words[0].start(), last.start() + len(_plain(last[0])), kind)
+        elif kind is not None:
             yield Found(start, end, kind)
+
+
+def _plain(word: str) -> str:
+    return word.removesuffix("'s").removesuffix("’s")
+
+
+def _likely(word: str) -> bool:
+    """Whether a word may be a name: models take misspelled small words and degrees ("PA-C") for names."""
+    word = _plain(word)
+    if word[0].isupper() and (len(word) > _SHORT or not word.isupper()):
+        return may_be_name(word)
+    return word.title() in FIRST_NAMES or word.title() in SURNAMES

@@ -1,0 +1,128 @@
+"""Small files that unpack to much, and other ways to fill the memory: each ends early and clearly."""
+
+import gzip
+import json
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+from zstandard import ZstdCompressor
+
+from faults.attack import SECRET, posts, problem, psycheck
+from process import psycheck as new_process
+
+WIDE = 200_000
+NUMBERS = b"0.5 " * 1_500_000
+
+
+def bomb(piece: bytes, times: int) -> bytes:
+    """So many copies of a piece as a zstd file of a few kilobytes."""
+    packer = ZstdCompressor().compressobj()
+    return b"".join([*(packer.compress(piece * 1000) for _ in range(times // 1000)), packer.flush()])
+
+
+def refused(place: Path, *words: str) -> str:
+    """Run a command that must end with exit code 2 and no traceback; what it says."""
+    ended = psycheck(place, *words)
+    assert (ended.code, problem(ended)) == (2, ""), ended.err
+    return ended.err
+
+
+@pytest.mark.parametrize("name", ["s.csv.zst", "s.jsonl.zst", "s.csv.gz"])
+def test_a_score_file_that_unpacks_to_too_much_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PSYCHECK_MAX_GB", "0.01")
+    row = b"a,0.5\n" if "csv" in name else b'{"text": "a", "score": 0.5}\n'
+    packed = bomb(row, 2_000_000) if name.endswith("zst") else gzip.compress(row * 2_000_000, 1)
+    (tmp_path / name).write_bytes(packed)
+    said = refused(tmp_path, "score", f"scores:{name}", "demo:tweets")
+    assert "the content of this file takes more than 0.01 GB" in said
+    assert "PSYCHECK_MAX_GB" in said
+
+
+def test_a_corpus_that_unpacks_to_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PSYCHECK_MAX_GB", "0.01")
+    (tmp_path / "c.csv.zst").write_bytes(bomb(b"a\n", 100_000))
+    assert "takes more than 0.01 GB" in refused(tmp_path, "redact", "c.csv.zst", "--check")
+
+
+def test_a_parquet_file_is_limited_by_its_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PSYCHECK_MAX_GB", "0.05")
+    # A million copies of one text of 1,000 characters take a few kilobytes in the file.
+    pl.DataFrame({"text": pl.Series(["a" * 1000]).new_from_index(0, 1_000_000)}).write_parquet(
+        tmp_path / "c.parquet"
+    )
+    assert (tmp_path / "c.parquet").stat().st_size < 100_000
+    assert "takes more than 0.05 GB" in refused(tmp_path, "redact", "c.parquet", "--check")
+
+
+def test_vectors_and_skops_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PSYCHECK_MAX_GB", "0.01")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    row = b"word 0.5 0.25 0.125\n"
+    with gzip.open(tmp_path / "v.gz", "wb", 1) as file:
+        file.write(row * 1_000_000)
+    for name in ("v.zip", "m.skops"):
+        with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("schema.json", row * 1_000_000)
+    assert "takes more than 0.01 GB" in refused(tmp_path, "bias", "vectors:v.gz")
+    assert "takes more than 0.01 GB" in refused(tmp_path, "bias", "vectors:v.zip")
+    assert "takes more than 0.01 GB" in refused(tmp_path, "score", "sklearn:m.skops", "demo:tweets")
+
+
+def test_a_gigabyte_of_empty_lines_ends_at_the_first_of_them(tmp_path: Path) -> None:
+    lines = bomb(b"\n", 1_000_000_000)
+    for name in ("c.csv.zst", "c.jsonl.zst", "s.csv.zst", "s.jsonl.zst", "d.zst"):
+        (tmp_path / name).write_bytes(lines)
+    for words in (
+        ("redact", "c.csv.zst", "--check"),
+        ("redact", "c.jsonl.zst", "--check"),
+        ("score", "scores:s.csv.zst", "demo:tweets"),
+        ("score", "scores:s.jsonl.zst", "demo:tweets"),
+        ("curate", "d.zst"),
+    ):
+        assert "more than 65,536 empty lines in a row" in refused(tmp_path, *words)
+
+
+def test_200_000_columns_are_refused_before_they_are_compared(tmp_path: Path) -> None:
+    names = [f"c{i}" for i in range(WIDE)]
+    (tmp_path / "c.csv").write_text(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")
+    (tmp_path / "c.tsv").write_text("\t".join(names) + "\n" + "\t".join("1" for _ in names) + "\n")
+    (tmp_path / "c.jsonl").write_text(json.dumps(dict.fromkeys(names, 1)) + "\n")
+    for name in ("c.csv", "c.tsv", "c.jsonl"):
+        assert "more than 4,000 columns" in refused(tmp_path, "redact", name, "--check")
+        assert "more than 4,000 columns" in refused(tmp_path, "score", f"scores:{name}", "demo:tweets")
+
+
+@pytest.mark.parametrize(
+    "line", [b"word " + b"0.5 " * 1_500_000, b"1 3\nword " + b"0.5 " * 1_500_000, b"5" * 6_000_000]
+)
+def test_a_vector_file_of_one_long_line_is_refused(
+    line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "v.txt").write_bytes(line)
+    refused(tmp_path, "bias", "vectors:v.txt")
+
+
+def test_too_little_memory_is_one_line_without_the_text(tmp_path: Path) -> None:
+    (tmp_path / "greedy.py").write_text(
+        "import resource\n"
+        "def model(texts):\n"
+        "    used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "    resource.setrlimit(resource.RLIMIT_AS, (used + 2**26, -1))\n"
+        "    return [texts[0] * 2**30 for _ in texts]\n"
+    )
+    rows = posts()
+    lines = ["id,text,depression", *(f"{r['id']},{SECRET},{r['depression']}" for r in rows)]
+    (tmp_path / "posts.csv").write_text("\n".join(lines) + "\n")
+    done = new_process(tmp_path, "score", "python:greedy:model", "posts.csv")
+    assert done.returncode in (2, 4), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Zebulonia" not in done.stderr + done.stdout
+    last = done.stderr.strip().splitlines()[-1]
+    assert "memory" in last.casefold()
