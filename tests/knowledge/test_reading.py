@@ -106,6 +106,15 @@ def test_an_answer_after_a_megabyte_of_prose_is_found() -> None:
     assert read("The writer went for a walk. " * 40_000 + '{"depression": "yes"}') == [1.0]
 
 
+@pytest.mark.parametrize("name", shipped_prompts())
+def test_an_echo_of_the_prompt_is_not_an_answer(name: str) -> None:
+    prompt = prompt_of(name)
+    if not prompt.examples:  # examples are answers, and their echo cannot be told from one
+        echo = prompt.messages("We had soup for lunch.")[-1]["content"]
+        for text in (echo, echo.partition("Post:")[0], echo.partition("<post")[0]):
+            assert np.isnan(read_reply(Reply(text, finish="stop"), prompt).scores).all()
+
+
 def test_why_a_reply_has_no_answer_is_told() -> None:
     def how(text: str, finish: str = "stop") -> str:
         return read_reply(Reply(text, finish=finish), prompt_of("depression")).how
