@@ -22,6 +22,7 @@ _NUMBERED: Final = re.compile(r"[\s*_>#-]*(\d{1,2})\s*[.)]\s+(?=\S)")
 _BETWEEN: Final = re.compile(r"[:=]\s*+|(?<=\s)[-–—]\s++")
 _TAGGED: Final = re.compile(r"<([A-Za-z_]{1,40})>([^<>]{0,200})</([A-Za-z_]{1,40})>")
 _MOST_KEY: Final = 80  # characters
+_NOTHING: Final = ("null", "None", "NaN", "nan", "undefined")  # bare: a missing value, not the word
 _MOST_VALUE: Final = 2_000
 MOST_FIELDS: Final = 20_000  # no answer has so many; a reply that repeats itself to the end may
 
@@ -120,6 +121,8 @@ def _plain(token: str) -> str:
             return str(json.loads(token, strict=False))
         except ValueError:
             pass
+    if token.strip() in _NOTHING:
+        return ""
     return token.strip().strip("\"“”'‘’`*")
 
 
