@@ -20,7 +20,7 @@ MAY = {
     "demo": CORE | {"text"},
     "corpora": CORE | {"text", "measures", "settings", "files", "demo"},
     "knowledge": CORE | {"settings"},
-    "models": CORE | {"settings", "knowledge"},
+    "models": CORE | {"settings", "files", "knowledge"},
     "scoring": CORE | {"models"},
     "report": CORE,
     "audits": CORE | {"text", "measures", "settings", "files", "report"},
@@ -173,7 +173,7 @@ _COMMAND = re.compile(r"psycheck [a-z]+ .*--[a-z]")
 MAY_NAME_FLAGS = {
     "corpora/cautions.py": "composes the command that mends a corpus",
     "corpora/columns.py": "composes the options that open a corpus again",
-    "corpora/streams.py": "--long is an option of zstd",
+    "files/streams.py": "--long is an option of zstd",
 }
 
 

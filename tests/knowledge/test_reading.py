@@ -46,7 +46,7 @@ def test_a_reply_is_read_as_the_corpus_says(shape: dict[str, str]) -> None:
 
 
 def test_the_shapes_that_were_held_back_are_read_no_worse_than_measured() -> None:
-    """Measured once, on 17 November 2026: docs/how-to/prompts.md; the one wrong reading was mended after that."""
+    """Measured once (docs/how-to/prompts.md); the one wrong reading was mended after that."""
     held = shapes("replies_held.jsonl")
     pairs = [(shown(shape), shape["expect"]) for shape in held]
     wrong = [got for got, want in pairs if any(g not in ("?", w) for g, w in zip(got, want, strict=True))]
