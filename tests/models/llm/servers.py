@@ -3,14 +3,11 @@
 import asyncio
 import json
 import re
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
-
-from psycheck.model import Reply
 
 YES = '{"depression": "yes"}'
 _POST = re.compile(r"<post-(\w+)>\n(.*)\n</post-\1>", re.DOTALL)
@@ -55,12 +52,13 @@ Behaviour = Callable[[Exchange, Asked, int], Awaitable[None]]
 
 @dataclass
 class Server:
-    """A running server: every request it got, the posts it answered, and how many were under way at once."""
+    """A running server: every request it got, and how many were under way at once."""
 
     behaviour: Behaviour
     port: int = 0
+    loop: asyncio.AbstractEventLoop = field(init=False)
+    stop: asyncio.Event = field(init=False)
     asked: list[Asked] = field(default_factory=list)
-    answered: Counter[str] = field(default_factory=Counter)
     at_once: int = 0
     most_at_once: int = 0
 
@@ -93,25 +91,23 @@ class Server:
 @contextmanager
 def serving(behaviour: Behaviour) -> Iterator[Server]:
     """Serve on a free port of the loopback address, in a thread, until the block ends."""
-    server = Server(behaviour)
-    loop = asyncio.new_event_loop()
+    server, ready = Server(behaviour), Event()
 
     async def main() -> None:
-        listening = await asyncio.start_server(server.serve, "127.0.0.1", server.port, limit=2**24)
+        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, limit=2**24)
         server.port = listening.sockets[0].getsockname()[1]
-        ready.set_result(None)
+        server.loop, server.stop = asyncio.get_running_loop(), asyncio.Event()
+        ready.set()
+        await server.stop.wait()
 
-    ready: asyncio.Future[None] = loop.create_future()
-    task = loop.create_task(main())
-    loop.run_until_complete(ready)
-    thread = Thread(target=loop.run_forever, daemon=True)
+    thread = Thread(target=asyncio.run, args=[main()], daemon=True)
     thread.start()
+    ready.wait()
     try:
         yield server
     finally:
-        loop.call_soon_threadsafe(loop.stop)
+        server.loop.call_soon_threadsafe(server.stop.set)
         thread.join()
-        task.cancel()
 
 
 async def answer_yes(exchange: Exchange, asked: Asked, before: int) -> None:
