@@ -19,7 +19,7 @@ MAY = {
     **dict.fromkeys(CORE, CORE),
     "demo": CORE | {"text"},
     "corpora": CORE | {"text", "measures", "settings", "files", "demo"},
-    "models": CORE | {"settings"},
+    "models": CORE | {"text", "measures", "settings", "files", "corpora"},  # few-shot: a pool of posts
     "scoring": CORE | {"models"},
     "report": CORE,
     "audits": CORE | {"text", "measures", "settings", "files", "report"},
