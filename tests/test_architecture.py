@@ -20,7 +20,8 @@ MAY = {
     "demo": CORE | {"text"},
     "corpora": CORE | {"text", "measures", "settings", "files", "demo"},
     "knowledge": CORE | {"settings"},
-    "models": CORE | {"settings", "knowledge"},
+    # A pool of few-shot examples is a corpus.
+    "models": CORE | {"text", "measures", "settings", "files", "corpora", "knowledge"},
     "scoring": CORE | {"models"},
     "report": CORE,
     "audits": CORE | {"text", "measures", "settings", "files", "report"},

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -17,8 +17,10 @@ from psycheck.model import Expected, FloatArray, Reply
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.labels import column_names
 from psycheck.models.llm.cost import Price, estimated_tokens, price_of
-from psycheck.models.llm.examples import Choice, ExamplePool, open_pool
 from psycheck.models.options import ModelOptions
+
+if TYPE_CHECKING:
+    from psycheck.models.llm.examples import ExamplePool
 
 BATCH = 4096  # items for one `ask`: connections stay busy, and another process finds something to do
 _OPENAI = "https://api.openai.com/v1"
@@ -43,7 +45,7 @@ class LlmModel:
     remote: str
     prompt: Prompt = field(repr=False)
     price: Price | None = field(repr=False)
-    pool: ExamplePool | None = field(repr=False)
+    pool: "ExamplePool | None" = field(repr=False)
     settings: tuple[Mapping[str, Any], ...] = field(repr=False)
     model: str = field(repr=False)
     base_url: str = field(repr=False)
@@ -174,7 +176,7 @@ def _switch(wanted: bool | None) -> str:
     return {None: "if supported", True: "yes", False: "no"}[wanted]
 
 
-def _pool(prompt: Prompt, options: ModelOptions) -> ExamplePool | None:
+def _pool(prompt: Prompt, options: ModelOptions) -> "ExamplePool | None":
     """The pool that examples are drawn from; a prompt that shows examples needs one."""
     if bool(prompt.examples) != bool(options.pool):
         what = f"prompt '{prompt.name}' shows {'' if prompt.examples else 'no '}examples"
@@ -182,6 +184,8 @@ def _pool(prompt: Prompt, options: ModelOptions) -> ExamplePool | None:
         raise BadInput(f"{what}, and the spec names {'a' if options.pool else 'no'} pool", do=do)
     if options.pool is None:
         return None
+    from psycheck.models.llm.examples import Choice, open_pool
+
     return open_pool(
         options.pool,
         prompt.labels,
