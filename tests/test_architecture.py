@@ -20,7 +20,7 @@ MAY = {
     "demo": CORE | {"text"},
     "corpora": CORE | {"text", "measures", "settings", "files", "demo"},
     "models": CORE | {"settings"},
-    "scoring": CORE | {"models"},
+    "scoring": CORE | {"models", "settings"},
     "report": CORE,
     "audits": CORE | {"text", "measures", "settings", "files", "report"},
     "train": SERVED | {"scoring"},
