@@ -6,10 +6,11 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from llm_servers import YES, Asked, Behaviour, Exchange, answer_yes, completion, serving
 
+from llm_servers import YES, Asked, Behaviour, Exchange, answer_yes, completion, serving
 from psycheck.errors import ModelFailure
 from psycheck.model import Reply
 from psycheck.models.llm import client, pace
@@ -37,7 +38,7 @@ def _server(base_url: str, **more: object) -> Server:
     return Server("m", base_url, **(usual | more))  # type: ignore[arg-type]  # checked where it is made
 
 
-def _asked(base_url: str, count: int, *settings: dict[str, object], **more: object) -> Iterator[Answer]:
+def _asked(base_url: str, count: int, *settings: dict[str, Any], **more: object) -> Iterator[Answer]:
     server = _server(base_url, **more)
     return ask_all(server, count, lambda i: [{"role": "user", "content": f"text {i}"}], settings or [PLAIN])
 
