@@ -107,9 +107,7 @@ def test_a_process_killed_ten_times_asks_again_only_for_what_was_under_way(
         command = [sys.executable, "-m", "psycheck", *words]
         while kills < 10:
             before = len(server.asked)
-            process = subprocess.Popen(
-                command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            )
+            process = subprocess.Popen(command, env={**os.environ, **store}, stdout=quiet, stderr=quiet)
             while len(server.asked) == before and process.poll() is None:
                 time.sleep(0.005)  # a kill before the first request shows nothing
             time.sleep(dice.uniform(0.0, 0.25))
@@ -117,14 +115,10 @@ def test_a_process_killed_ten_times_asks_again_only_for_what_was_under_way(
             if process.wait() == 0:
                 break
             kills += 1
-        done = psycheck(
-            tmp_path, *_score(tmp_path, server.base_url), PSYCHECK_STORE=environment["PSYCHECK_STORE"]
-        )
+        done = psycheck(tmp_path, *words, **store)
         assert done.returncode == 0, done.stderr
         asked = len(server.asked)
-        again = psycheck(
-            tmp_path, *_score(tmp_path, server.base_url), PSYCHECK_STORE=environment["PSYCHECK_STORE"]
-        )
+        again = psycheck(tmp_path, *words, **store)
         assert again.returncode == 0
         assert len(server.asked) == asked  # a finished run asks nothing
     assert kills == 10
