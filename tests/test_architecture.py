@@ -20,8 +20,9 @@ MAY = {
     "demo": CORE | {"text"},
     "corpora": CORE | {"text", "measures", "settings", "files", "demo"},
     "knowledge": CORE | {"settings"},
-    "models": CORE | {"settings", "files", "knowledge"},
-    "scoring": CORE | {"models"},
+    # A pool of few-shot examples is a corpus.
+    "models": CORE | {"text", "measures", "settings", "files", "corpora", "knowledge"},
+    "scoring": CORE | {"models", "settings"},
     "report": CORE,
     "audits": CORE | {"text", "measures", "settings", "files", "report"},
     "train": SERVED | {"scoring"},
