@@ -1,0 +1,77 @@
+"""Decision thresholds that are chosen on the dev split, and used on the other texts alone."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from psycheck.corpora.open import CorpusPlan, open_corpus
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput, counted
+from psycheck.measures.classification import gold, usable
+from psycheck.model import FloatArray
+from psycheck.train.figures import best_threshold
+
+DEV = "dev"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The threshold of each label of a model, (k,), and how many dev texts it was chosen on."""
+
+    labels: tuple[str, ...]
+    values: FloatArray
+    texts: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+
+
+def set_aside(corpora: Sequence[Corpus]) -> tuple[list[Corpus], list[Corpus]]:
+    """The corpora without their dev splits, and the dev splits, of which there must be one with labels."""
+    rest, dev = [], []
+    for corpus in corpora:
+        held = np.array([split == DEV for split in corpus.strings("split")], bool)
+        if held.all() and len(held):
+            what = f"corpus '{corpus.name}' has no texts besides dev, on which the threshold is chosen"
+            raise BadInput(what, key="threshold", do="leave out the split, or name another one")
+        rest.append(corpus.only(~held))
+        dev += [corpus.only(held)] if held.any() and corpus.labels else []
+    if not dev:
+        raise BadInput(
+            "no corpus has a dev split with labels to choose the threshold on",
+            key="threshold",
+            allowed="a corpus with labels and a split column that says dev, or a number",
+            do="make splits with psycheck rewrite clean CORPUS --resplit 6:2:2 --out FILE, or set a number",
+        )
+    return rest, dev
+
+
+def open_with_dev(plan: CorpusPlan) -> Corpus:
+    """The split that a plan names, and the dev split beside it."""
+    if plan.split is None:
+        return open_corpus(plan)
+    whole, wanted = open_corpus(replace(plan, split=None)), open_corpus(plan)
+    kept = {*wanted.ids, *(i for i, split in zip(whole.ids, whole.strings("split"), strict=True) if split == DEV)}
+    return replace(whole.only([i in kept for i in whole.ids]), called=wanted.called)
+
+
+def choose_thresholds(
+    labels: Sequence[str], dev: Sequence[Corpus], score: Callable[[list[str]], FloatArray], who: str
+) -> Thresholds:
+    """The threshold of each label with the highest macro-F1 on the dev texts of all corpora; else 0.5."""
+    values, texts, notes = np.full(len(labels), 0.5), [0] * len(labels), []
+    for k, label in enumerate(labels):
+        mine = [corpus for corpus in dev if label in corpus.labels]
+        if not mine:
+            continue
+        targets = np.concatenate([corpus.targets([label])[:, 0] for corpus in mine])
+        scores = np.concatenate([score(corpus.texts)[:, k] for corpus in mine])
+        known = usable(targets, scores)
+        values[k], texts[k] = best_threshold(targets, scores), int(known.sum())
+        on = f"{counted(texts[k], 'dev text')}, which {'is' if texts[k] == 1 else 'are'} not judged"
+        only = len(set(gold(targets[known]).tolist())) < 2
+        why = "the default: dev has one class" if only else f"the highest macro-F1 on {on}"
+        notes.append(f"{who}: decision threshold of '{label}' {values[k]:.3g} ({why})")
+    if not any(texts):
+        what = f"{who} scores no label that a dev split is annotated for"
+        raise BadInput(what, key="threshold", do="set a number")
+    return Thresholds(tuple(labels), values, tuple(texts), tuple(notes))
