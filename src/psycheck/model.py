@@ -166,7 +166,8 @@ class Encoder(Fingerprinted, Protocol):
 class Scores(Protocol):
     """The scores of one model, looked up by item; an audit sees nothing else of a model.
 
-    They may also have `exclusive`, as the model has.
+    They may also have `exclusive`, as the model has, and `thresholds` (k,), which then replace the threshold
+    of an audit.
     """
 
     @property

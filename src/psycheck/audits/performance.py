@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from psycheck.audits.measured import measured
+from psycheck.audits.measured import measured, thresholds_of
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding, Interval
@@ -45,7 +45,7 @@ class Performance:
         *("accuracy", "precision", "recall", "f1", "macro_f1", "weighted_f1", "auc", "average_precision"),
         *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "f1_worst", "f1_best"),
         *("accuracy_over_trivial", "accuracy_over_trivial_p", "accuracy_over_trivial_p_holm"),
-        *("hamming", "macro_f1_across_labels", "reliability"),
+        *("hamming", "macro_f1_across_labels", "reliability", "threshold"),
     )
 
     section = staticmethod(performance_section)
@@ -69,7 +69,8 @@ class Performance:
         labels = shared_labels(corpus, scores.model, scores.labels)
         ids, targets = corpus.ids, corpus.targets(labels)
         every = scores.of(corpus.texts)
-        decided = measure.decide(every, self.threshold, exclusive=getattr(scores, "exclusive", False))
+        cuts = thresholds_of(scores, self.threshold)
+        decided = measure.decide(every, cuts, exclusive=getattr(scores, "exclusive", False))
         mine = [scores.labels.index(label) for label in labels]
         columns, decided = every[:, mine], decided[:, mine]
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}

@@ -49,7 +49,9 @@ def alpha_interval(votes: ArrayLike, clusters: Clusters) -> Interval:
     given, yes = _tallied(votes)
     paired = given >= 2
     some = min((paired & (yes > 0), paired & (yes < given)), key=np.count_nonzero)
-    low, high = figure_interval((1 + value) / 2, influence[paired] / 2, clusters.at(some), clusters.at(paired))
+    low, high = figure_interval(
+        (1 + value) / 2, influence[paired] / 2, clusters.at(some), clusters.at(paired)
+    )
     return 2 * low - 1, 2 * high - 1
 
 

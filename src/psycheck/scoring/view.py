@@ -29,6 +29,7 @@ class RememberedScores:
         self.model = model.name
         self.labels = names
         self.exclusive = bool(getattr(model, "exclusive", False))
+        self.thresholds: FloatArray | None = None  # of each label, where they are chosen for this model
         self.number = store.enter(model)
         self.digests, self.claims = store.digests, store.claims
         self.complaints: Counter[str] = Counter()  # why items could not be scored
@@ -129,6 +130,17 @@ class RememberedScores:
             return sizes
         rows = self._rows(items)
         return np.where((rows >= 0) & (self._read[rows] != WHOLE), self._read[rows], sizes).astype(np.int64)
+
+    def replies(self, items: Sequence[Item]) -> list[Reply | None]:
+        """What the model replied about items, as the store holds it; None where it holds nothing."""
+        keys = [key.tobytes() for key in self.digests(items)]
+        held: dict[bytes, Reply | None] = dict.fromkeys(keys)
+        for _, batch in self._store.batches(self.number, 0) if self._reader else ():
+            own = zip(
+                (key.tobytes() for key in batch.items), batch.replies, strict=False
+            )  # scores: no replies
+            held.update((key, reply) for key, reply in own if key in held)
+        return [held[key] for key in keys]
 
     def _rows(self, items: Sequence[Item]) -> NDArray[np.int64]:
         marks = _marks(items)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlencode
 
 from psycheck.audits.fairness import SWAPPED
 from psycheck.audits.shipped import SHIPPED
@@ -14,12 +14,13 @@ from psycheck.corpora.known.open import relative_to
 from psycheck.corpora.open import CorpusPlan, corpus_path
 from psycheck.errors import BadInput, nearest
 from psycheck.models.open import parse_spec
+from psycheck.models.options import query_of
 from psycheck.runs.gates import Gate, parse_gate
 from psycheck.settings.reader import AT_LEAST_0, Limit, check_keys, read_settings, read_toml, wrong
 from psycheck.text.gender.edits import scope_of
+from psycheck.verbs.threshold import Threshold, threshold_of
 
 Variants = Literal["suite", "each", "one"]
-Threshold = Annotated[float, Limit("above 0, below 1", lambda value: 0 < value < 1)]
 AUDITS = tuple(SHIPPED)
 
 
@@ -27,6 +28,7 @@ AUDITS = tuple(SHIPPED)
 class Settings:
     """The settings of an audit, apart from its models and corpora.
 
+    `threshold` is a number, or "dev": chosen on the dev split of the corpora, which is then not judged.
     `swap` names the kinds of gendered words that the fairness audit swaps, `swap_person` whose. `trained_on`
     maps a model's name to the corpora it was trained on ("" stands for every model).
     """
@@ -71,6 +73,7 @@ class _File:
 _COLUMNS = {"split_column" if f.name == "split" else f.name: f.name for f in fields(Columns)}
 _CORPUS_KEYS = tuple(f.name for f in fields(CorpusPlan) if f.name != "columns")
 _FILE_KEYS = tuple(f.name for f in fields(_File))
+_LLM_FILES = ("prompt", "pool", "authors", "prices")
 _SETTING_KEYS = tuple(f.name for f in fields(Settings) if f.name != "gates")
 
 
@@ -104,6 +107,8 @@ def settings_of(raw: Mapping[str, Any], place: str = "") -> Settings:
     values = dict(raw)
     if "trained_on" in raw and not isinstance(raw["trained_on"], Mapping):
         values["trained_on"] = {"": raw["trained_on"]}
+    if "threshold" in raw:
+        values["threshold"] = threshold_of(raw["threshold"])
     settings = read_settings(Settings, values, place)
     scope_of(settings.swap, settings.swap_person, place)
     for name in settings.audits:
@@ -124,6 +129,8 @@ def inputs_of(plan: Plan) -> list[Path]:
 def model_paths(spec: str) -> list[Path]:
     """The file or folder of a model, or the files that may hold its Python module."""
     kind, target, options = parse_spec(spec)
+    if kind == "llm":
+        return [Path(options[key]).expanduser() for key in _LLM_FILES if key in options]
     if kind != "python":
         return [Path(target).expanduser()]
     module = target.rpartition(":")[0]
@@ -161,6 +168,10 @@ def _relative_model(spec: str, home: Path) -> str:
     target, mark, options = rest.partition("?")
     if colon and kind in ("hf", "sklearn", "scores") and (home / target).exists():
         return f"{kind}:{home / target}{mark}{options}"
+    if colon and kind == "llm":
+        pairs = query_of(options, spec)
+        beside = {key: str(home / pairs[key]) for key in _LLM_FILES if (home / pairs.get(key, "")).is_file()}
+        return f"{kind}:{target}{mark}{urlencode({**pairs, **beside})}"
     if colon and kind == "python":
         module, _, path = target.rpartition(":")
         if module.endswith(".py") and (home / module).is_file():

@@ -20,11 +20,13 @@ from psycheck.measures.clustered import Clusters
 from psycheck.measures.raters import alpha_interval, krippendorff_alpha, majority_share
 from psycheck.model import FloatArray, Model, Reply, Replying
 from psycheck.runs.environment import environment_of
-from psycheck.scoring.answers import Answers
+from psycheck.scoring.answers import Answers, answers
+from psycheck.scoring.engine import Progress, silent
 from psycheck.scoring.view import RememberedScores
 from psycheck.settings.reader import Limit
 from psycheck.train.card import without_nan
-from psycheck.verbs.threshold import DEV, choose_thresholds, set_aside
+from psycheck.verbs.score import pieces_of
+from psycheck.verbs.threshold import DEV, Threshold, choose_thresholds, set_aside
 
 CARD, CARD_TEXT, RATIONALE = ".card.json", ".card.md", ".rationale.jsonl"
 _ROUNDING = 1e-9
@@ -43,7 +45,7 @@ class Labelling:
     """
 
     as_labels: Literal["hard", "soft", "votes"] = "hard"
-    threshold: float | Literal["dev"] = 0.5
+    threshold: Threshold = 0.5
     confidence: Annotated[tuple[Annotated[float, _FROM_HALF], ...], _PAIR] = (0.5, 1.0)
     min_agreement: Annotated[float, _FROM_HALF] = 0.5
     complete: bool = False
@@ -69,6 +71,19 @@ class _Rated:
     notes: tuple[str, ...]
 
 
+def label_corpus(
+    models: Sequence[Model],
+    corpus: Corpus,
+    how: Labelling,
+    *,
+    store: Path | None = None,
+    progress: Progress = silent,
+) -> tuple[SilverCorpus, int]:
+    """Silver labels of a whole corpus by one or several models, and how many texts could not be scored."""
+    with answers(models, pieces_of(corpus), store=store, progress=progress) as found:
+        return silver_corpus(found, corpus, how), sum(tally.failed for tally in found.tallies.values())
+
+
 def silver_corpus(found: Answers, corpus: Corpus, how: Labelling) -> SilverCorpus:
     """Label a corpus by the answers of one or several models about all of its texts."""
     labels = tuple(dict.fromkeys(label for view in found.views for label in view.labels))
@@ -85,7 +100,7 @@ def silver_corpus(found: Answers, corpus: Corpus, how: Labelling) -> SilverCorpu
         values = mean if how.as_labels == "soft" else _mean(votes)
     ballots = np.stack(votes, axis=2)  # (n, k, raters)
     kept, counts = _kept(values, mean, ballots, how)
-    stays = kept.all(axis=1) if how.complete else kept.any(axis=1)
+    stays: NDArray[np.bool_] = np.asarray(kept.all(axis=1) if how.complete else kept.any(axis=1))
     if not stays.any():
         what, allowed = "no text keeps a silver label", "at least one"
         raise BadInput(what, allowed=allowed, do="relax `confidence`, `min_agreement` or `complete`")
@@ -122,7 +137,9 @@ def write_silver(made: SilverCorpus, path: Path) -> list[Path]:
     card, text, rationale = silver_files(path)
     with writing(path), together([rationale]) as part_of:
         write_into(part_of(path), made.corpus, path)
-        part_of(card).write_text(json.dumps(without_nan(made.card), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        part_of(card).write_text(
+            json.dumps(without_nan(made.card), indent=1, ensure_ascii=False) + "\n", "utf-8"
+        )
         part_of(text).write_text(_card_text(made.card), "utf-8")
         if made.rationales:
             with part_of(rationale).open("w", encoding="utf-8") as lines:
@@ -146,7 +163,8 @@ def _rated(
         out[:, own] = columns
         return out
 
-    cut, notes = np.full(len(labels), 0.5 if how.threshold == DEV else how.threshold), ()
+    cut = np.full(len(labels), 0.5 if how.threshold == DEV else how.threshold)
+    notes: tuple[str, ...] = ()
     if how.threshold == DEV:
         chosen = choose_thresholds(view.labels, dev, view.of, f"model '{model.name}'")
         cut[own], notes = chosen.values, chosen.notes
@@ -203,20 +221,24 @@ def _agreement(
         votes = ballots[:, k]
         shared = (~np.isnan(votes)).sum(axis=1) > 1
         alike = float(majority_share(votes)[shared].mean()) if shared.any() else math.nan
-        yield label, {
-            "krippendorff_alpha": krippendorff_alpha(votes)[0],
-            "interval": alpha_interval(votes, clusters),
-            "texts": int(shared.sum()),
-            "majority_share": alike,
-        }
+        yield (
+            label,
+            {
+                "krippendorff_alpha": krippendorff_alpha(votes)[0],
+                "interval": alpha_interval(votes, clusters),
+                "texts": int(shared.sum()),
+                "majority_share": alike,
+            },
+        )
 
 
 def _rationales(found: Answers, made: Corpus) -> Iterator[Mapping[str, str]]:
     """The reasons that models gave for the labels of the texts that were kept."""
     for model, view in zip(found.models, found.views, strict=True):
-        read = getattr(model, "rationale", None)
-        for id_, reply in zip(made.ids, view.replies(made.texts), strict=True) if read else ():
-            if reply and (reason := read(reply)):
+        if not hasattr(model, "rationale"):
+            continue
+        for id_, reply in zip(made.ids, view.replies(made.texts), strict=True):
+            if reply and (reason := model.rationale(reply)):
                 yield {"id": id_, "model": model.name, "rationale": reason}
 
 
@@ -224,6 +246,15 @@ def _counted(values: FloatArray) -> dict[str, int]:
     """How many labels say 1, 0 and neither."""
     sides = {"one": values > 0.5, "zero": values < 0.5, "undecided": values == 0.5, "none": np.isnan(values)}
     return {side: int(there.sum()) for side, there in sides.items()}
+
+
+def shown_alpha(one: Mapping[str, Any]) -> str:
+    """Alpha with its interval and the number of texts, in words."""
+    (low, high), value = one["interval"], one["krippendorff_alpha"]
+    if math.isnan(value):
+        return "not defined: all votes are the same"
+    ends = "" if math.isnan(low) else f" ({low:.2f} to {high:.2f})"
+    return f"{value:.2f}{ends}, {one['texts']:,} texts"
 
 
 def _card_text(card: Mapping[str, Any]) -> str:

@@ -1,18 +1,23 @@
 """Decision thresholds that are chosen on the dev split, and used on the other texts alone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated, Final, Literal
 
 import numpy as np
 
+from psycheck.corpora.columns import split_name
 from psycheck.corpora.open import CorpusPlan, open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted
+from psycheck.finding import Finding
 from psycheck.measures.classification import gold, usable
 from psycheck.model import FloatArray
+from psycheck.settings.reader import Limit
 from psycheck.train.figures import best_threshold
 
-DEV = "dev"
+DEV: Final = "dev"
+Threshold = Annotated[float, Limit("above 0, below 1", lambda value: 0 < value < 1)] | Literal["dev"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,26 @@ class Thresholds:
     values: FloatArray
     texts: tuple[int, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def by_label(self) -> dict[str, float]:
+        """The threshold of each label that was chosen on dev."""
+        return {label: float(self.values[k]) for k, label in enumerate(self.labels) if self.texts[k]}
+
+    def findings(self, model: str, corpus: Corpus) -> Iterator[Finding]:
+        """The thresholds at which a corpus is judged; n counts the dev texts."""
+        where = {"audit": "performance", "model": model, "corpus": corpus.name}
+        for label, texts in zip(self.labels, self.texts, strict=True):
+            if texts and label in corpus.labels:
+                yield Finding("threshold", self.by_label[label], texts, where={**where, "label": label})
+
+
+def threshold_of(value: object) -> object:
+    """A threshold as it is typed: a number if it reads as one, else as it is ("dev")."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def set_aside(corpora: Sequence[Corpus]) -> tuple[list[Corpus], list[Corpus]]:
@@ -47,11 +72,16 @@ def set_aside(corpora: Sequence[Corpus]) -> tuple[list[Corpus], list[Corpus]]:
 
 def open_with_dev(plan: CorpusPlan) -> Corpus:
     """The split that a plan names, and the dev split beside it."""
-    if plan.split is None:
-        return open_corpus(plan)
-    whole, wanted = open_corpus(replace(plan, split=None)), open_corpus(plan)
-    kept = {*wanted.ids, *(i for i, split in zip(whole.ids, whole.strings("split"), strict=True) if split == DEV)}
-    return replace(whole.only([i in kept for i in whole.ids]), called=wanted.called)
+    return with_dev(open_corpus(replace(plan, split=None)), plan.split)
+
+
+def with_dev(corpus: Corpus, split: str | None) -> Corpus:
+    """One split of a corpus and its dev split; all of it if no split is named."""
+    if split is None:
+        return corpus
+    name = split_name(split)
+    corpus.part(name)  # an unknown split is an error
+    return corpus.only([one in (name, DEV) for one in corpus.strings("split")])
 
 
 def choose_thresholds(

@@ -75,6 +75,10 @@ class LlmModel:
         """The scores of one reply, (k,); NaN for each label that it does not answer."""
         return read_reply(reply, self.prompt).scores
 
+    def rationale(self, reply: Reply, /) -> str:
+        """What a reply gives as its reason, "" if nothing."""
+        return read_reply(reply, self.prompt).rationale
+
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Scores of texts whose replies are not kept, (n, k); NaN without a readable reply."""
         scores = np.full((len(texts), len(self.labels)), np.nan)
