@@ -17,7 +17,7 @@ SHIPPED: Final = Path(__file__).with_name("prompts")
 Answer = Literal["yes_no", "scale", "open"]
 OPEN: Final = ("mental_health_disorder", "name", "rationale")
 _SLOT: Final = re.compile(r"\{([A-Za-z_]+)\}")
-# A code that the text does not contain cannot be closed from within it. The code stands only at the post, so the
+# A text cannot close a mark with a code that it does not contain. The code stands only at the post, so the
 # rest of the prompt is the same for all posts and servers can cache it.
 _GUARD: Final = (
     "Each text to assess stands between a mark <post-CODE> (or <example-CODE>) and a mark </post-CODE> (or "
@@ -196,10 +196,10 @@ def _check_labels(file: _File, place: str) -> None:
 
 def _check_slots(template: str, wanted: Sequence[str], place: str, key: str) -> None:
     found = _SLOT.findall(template)
-    allowed = ", ".join(f"{{{slot}}}" for slot in wanted) or "no slot"
+    allowed = ", ".join(f"{{{slot}}}" for slot in wanted) + " exactly once each" if wanted else "no slot"
     for slot in found:
         if slot not in wanted:
-            raise wrong(f"unknown slot {{{slot}}}", place, key, f"{allowed}, each exactly once")
+            raise wrong(f"unknown slot {{{slot}}}", place, key, allowed)
     for slot in wanted:
         if (times := found.count(slot)) != 1:
             raise wrong(

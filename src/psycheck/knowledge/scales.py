@@ -147,7 +147,7 @@ def total_of(scale: Scale, points: FloatArray) -> float:
 
 
 def verdict_of(scale: Scale, total: float) -> float:
-    """The total as a score in [0, 1]: 0 at 0, exactly 0.5 at the cut-off, 1 at the highest, linear between."""
+    """The total as a score: 0 at 0, exactly 0.5 at the cut-off, 1 at the highest total, linear between."""
     cutoff, most = scale.cutoff, scale.total[1]
     if not total >= cutoff:  # NaN stays NaN
         return 0.5 * total / cutoff
