@@ -36,7 +36,9 @@ def test_the_rest_is_judged_at_the_threshold_of_dev() -> None:
     found = {f.measure: f for f in run.findings if f.where.get("audit") == "performance"}
     assert (found["threshold"].value, found["threshold"].n) == (pytest.approx(0.35), 4)
     assert (found["accuracy"].value, found["accuracy"].n) == (1.0, 3)
-    told = "decision threshold of 'depression' 0.35 (the highest macro-F1 on 4 dev texts, which are not judged)"
+    told = (
+        "decision threshold of 'depression' 0.35 (the highest macro-F1 on 4 dev texts, which are not judged)"
+    )
     assert any(note.endswith(told) for note in run.notes)
     fixed = audit(first_number, corpus_of(), audits=["performance"])
     accuracy = next(f for f in fixed.findings if f.measure == "accuracy")
@@ -106,7 +108,7 @@ def test_plans_and_options_take_a_number_or_dev(tmp_path: Path) -> None:
 
 def test_the_run_folder_keeps_the_thresholds(tmp_path: Path) -> None:
     audit(first_number, corpus_of(), audits=["performance"], threshold="dev", out=tmp_path / "run")
-    plan = json.loads((tmp_path / "run" / "plan.json").read_text())
+    plan = json.loads((tmp_path / "run" / "run.json").read_text())["plan"]
     assert plan["threshold"] == "dev"
     assert list(plan["thresholds"].values()) == [{"depression": pytest.approx(0.35)}]
     page = (tmp_path / "run" / "report.html").read_text()

@@ -16,7 +16,7 @@ _NONE: Mapping[str, int] = MappingProxyType({})
 def thresholds_of(scores: Scores, default: float) -> FloatArray:
     """The decision threshold of each label, (k,): that of an audit, unless the model has its own."""
     own: FloatArray | None = getattr(scores, "thresholds", None)
-    return np.full(len(scores.labels), default) if own is None else own
+    return np.full(len(scores.labels), default) if own is None else np.where(np.isnan(own), default, own)
 
 
 def measured(

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from psycheck.audits.items import ITEM_MEASURES, item_findings, scale_items
 from psycheck.audits.measured import measured, thresholds_of
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
@@ -45,7 +46,7 @@ class Performance:
         *("accuracy", "precision", "recall", "f1", "macro_f1", "weighted_f1", "auc", "average_precision"),
         *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "f1_worst", "f1_best"),
         *("accuracy_over_trivial", "accuracy_over_trivial_p", "accuracy_over_trivial_p_holm"),
-        *("hamming", "macro_f1_across_labels", "reliability", "threshold"),
+        *("hamming", "macro_f1_across_labels", "reliability", "threshold", *ITEM_MEASURES),
     )
 
     section = staticmethod(performance_section)
@@ -81,6 +82,8 @@ class Performance:
             findings += self._label(ids, targets[:, k], columns[:, k], decided[:, k], clusters, here)
         if len(labels) > 1:
             findings += self._together(measure.firm(targets), decided, clusters, {**where, "label": "all"})
+        items = {label: item for label, item in scale_items(scores.labels).items() if label in labels}
+        findings += item_findings(labels, items, targets, decided, clusters, where)
         tables = [_predictions(scores, corpus, label, columns[:, k]) for k, label in enumerate(labels)]
         return Judgement(tuple(findings), {"predictions": pl.concat(tables)})
 

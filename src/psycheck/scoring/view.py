@@ -30,7 +30,7 @@ class RememberedScores:
         self.model = model.name
         self.labels = names
         self.exclusive = bool(getattr(model, "exclusive", False))
-        self.thresholds: FloatArray | None = None  # of each label, where they are chosen for this model
+        self.thresholds: FloatArray | None = getattr(model, "thresholds", None)
         self.number = store.enter(model)
         self.digests, self.claims = store.digests, store.claims
         self.complaints: Counter[str] = Counter()  # why items could not be scored

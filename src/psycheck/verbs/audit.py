@@ -153,7 +153,7 @@ def _judged(prepared: Prepared, found: Answers, settings: Settings) -> Run:
     chosen = {}
     for view in found.views if prepared.dev else ():
         if not view.exclusive:  # of exclusive classes the largest score decides
-            one = choose_thresholds(view.labels, prepared.dev, view.of, f"model '{view.model}'")
+            one = choose_thresholds(view, prepared.dev)
             chosen[view.model], view.thresholds = one, one.values
     findings, tables = prepared.judge(found.views)
     findings += [f for name, one in chosen.items() for c in prepared.corpora for f in one.findings(name, c)]

@@ -16,7 +16,7 @@ from psycheck.errors import BadInput, nearest
 from psycheck.models.open import parse_spec
 from psycheck.models.options import query_of
 from psycheck.runs.gates import Gate, parse_gate
-from psycheck.settings.reader import AT_LEAST_0, Limit, check_keys, read_settings, read_toml, wrong
+from psycheck.settings.reader import AT_LEAST_0, check_keys, read_settings, read_toml, wrong
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.threshold import Threshold, threshold_of
 

@@ -7,12 +7,13 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from psycheck.audits.measured import thresholds_of
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.files.write import refuse_overwriting, writing, written
 from psycheck.finding import spreadsheet_safe
 from psycheck.measures.classification import decide
-from psycheck.model import FloatArray, Model, digest_of
+from psycheck.model import Model, digest_of
 from psycheck.models.score_file import SILVER
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.scoring.engine import Piece, Progress, silent
@@ -46,9 +47,9 @@ def score_corpus(
     dev = set_aside([corpus])[1] if threshold == DEV else []
     with answers([model], pieces_of(corpus), store=store, progress=progress) as found:
         values, view = found.views[0].of(texts), found.views[0]
-        cuts: float | FloatArray = 0.5 if threshold is None or threshold == DEV else threshold
+        cuts = thresholds_of(view, 0.5 if threshold is None or threshold == DEV else threshold)
         if dev:
-            chosen = choose_thresholds(view.labels, dev, view.of, f"model '{model.name}'")
+            chosen = choose_thresholds(view, dev)
             cuts, notes = chosen.values, chosen.notes
     columns = [pl.Series("id", corpus.ids, pl.String)]
     silver = decide(values, cuts, exclusive=getattr(model, "exclusive", False))

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from psycheck.audits.measured import thresholds_of
 from psycheck.corpora.write import write_into
 from psycheck.corpus import LABEL, Corpus
 from psycheck.errors import BadInput
@@ -164,9 +165,10 @@ def _rated(
         return out
 
     cut = np.full(len(labels), 0.5 if how.threshold == DEV else how.threshold)
+    cut[own] = thresholds_of(view, float(cut[0]))
     notes: tuple[str, ...] = ()
     if how.threshold == DEV:
-        chosen = choose_thresholds(view.labels, dev, view.of, f"model '{model.name}'")
+        chosen = choose_thresholds(view, dev)
         cut[own], notes = chosen.values, chosen.notes
     exclusive = bool(getattr(model, "exclusive", False))
     votes = (decide(one, cut[own], exclusive=exclusive) for one in _samples(model, view, texts))

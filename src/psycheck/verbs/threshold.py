@@ -1,18 +1,19 @@
 """Decision thresholds that are chosen on the dev split, and used on the other texts alone."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
 import numpy as np
 
+from psycheck.audits.measured import thresholds_of
 from psycheck.corpora.columns import split_name
 from psycheck.corpora.open import CorpusPlan, open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted
 from psycheck.finding import Finding
 from psycheck.measures.classification import gold, usable
-from psycheck.model import FloatArray
+from psycheck.model import FloatArray, Scores
 from psycheck.settings.reader import Limit
 from psycheck.train.figures import best_threshold
 
@@ -84,19 +85,20 @@ def with_dev(corpus: Corpus, split: str | None) -> Corpus:
     return corpus.only([one in (name, DEV) for one in corpus.strings("split")])
 
 
-def choose_thresholds(
-    labels: Sequence[str], dev: Sequence[Corpus], score: Callable[[list[str]], FloatArray], who: str
-) -> Thresholds:
+def choose_thresholds(scores: Scores, dev: Sequence[Corpus]) -> Thresholds:
     """The threshold of each label with the highest macro-F1 on the dev texts of all corpora; else 0.5."""
-    values, texts, notes = np.full(len(labels), 0.5), [0] * len(labels), []
+    labels, who = scores.labels, f"model '{scores.model}'"
+    values, texts, notes = thresholds_of(scores, 0.5), [0] * len(labels), []
     for k, label in enumerate(labels):
         mine = [corpus for corpus in dev if label in corpus.labels]
         if not mine:
             continue
         targets = np.concatenate([corpus.targets([label])[:, 0] for corpus in mine])
-        scores = np.concatenate([score(corpus.texts)[:, k] for corpus in mine])
-        known = usable(targets, scores)
-        values[k], texts[k] = best_threshold(targets, scores), int(known.sum())
+        values_on_dev = np.concatenate([scores.of(corpus.texts)[:, k] for corpus in mine])
+        known = usable(targets, values_on_dev)
+        if len(set(gold(targets[known]).tolist())) == 2:
+            values[k] = best_threshold(targets, values_on_dev)
+        texts[k] = int(known.sum())
         on = f"{counted(texts[k], 'dev text')}, which {'is' if texts[k] == 1 else 'are'} not judged"
         only = len(set(gold(targets[known]).tolist())) < 2
         why = "the default: dev has one class" if only else f"the highest macro-F1 on {on}"

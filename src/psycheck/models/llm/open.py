@@ -75,6 +75,14 @@ class LlmModel:
         """The scores of one reply, (k,); NaN for each label that it does not answer."""
         return read_reply(reply, self.prompt).scores
 
+    @property
+    def thresholds(self) -> FloatArray | None:
+        """An item that is rated in points counts as present from one point on; NaN: no threshold of its own."""
+        scale = self.prompt.scale
+        if scale is None or self.prompt.items != "points":
+            return None
+        return np.array([np.nan, *[0.5 / scale.points[1]] * len(scale.item)])
+
     def rationale(self, reply: Reply, /) -> str:
         """What a reply gives as its reason, "" if nothing."""
         return read_reply(reply, self.prompt).rationale
