@@ -114,3 +114,12 @@ def test_the_run_folder_keeps_the_thresholds(tmp_path: Path) -> None:
     page = (tmp_path / "run" / "report.html").read_text()
     assert "The decision thresholds were chosen on dev texts, which are not judged." in page
     assert pl.read_parquet(tmp_path / "run" / "predictions.parquet")["id"].to_list() == ["5", "6", "7"]
+
+
+def test_a_model_that_scores_none_of_the_labels_of_dev_is_refused_before_it_is_asked() -> None:
+    def never(texts: Sequence[str]) -> list[float]:
+        raise SystemExit
+
+    model = open_model(never, label="anxiety", name="never")
+    with pytest.raises(BadInput, match="model 'never' scores no label that a dev split is annotated for"):
+        score_corpus(model, corpus_of(), threshold="dev")

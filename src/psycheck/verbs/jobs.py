@@ -115,7 +115,7 @@ def prepare(
     brought = [f"{one.name}: {note}" for one in opened for note in getattr(one, "notes", ())]
     aligned, columns, guessed = _align(models, corpora, suites, audits)
     notes += [*guessed, *_not_audited(settings.trained_on, models, corpora), *check_pools(models, aligned)]
-    aligned, dev = set_aside(aligned) if settings.threshold == DEV else (aligned, [])
+    aligned, dev = set_aside(aligned, columns) if settings.threshold == DEV else (aligned, [])
     readers = [model.read for model in models if isinstance(model, Windowed)]
     sentences = [s for suite in suites for check in suite.checks for s in check.sentences]
     jobs, skipped = [], []

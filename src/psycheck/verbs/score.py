@@ -44,7 +44,7 @@ def score_corpus(
     """
     texts: list[str] = corpus.texts
     notes: tuple[str, ...] = ()
-    dev = set_aside([corpus])[1] if threshold == DEV else []
+    dev = set_aside([corpus], {model.name: model.labels})[1] if threshold == DEV else []
     with answers([model], pieces_of(corpus), store=store, progress=progress) as found:
         values, view = found.views[0].of(texts), found.views[0]
         cuts = thresholds_of(view, 0.5 if threshold is None or threshold == DEV else threshold)

@@ -81,6 +81,7 @@ def label_corpus(
     progress: Progress = silent,
 ) -> tuple[SilverCorpus, int]:
     """Silver labels of a whole corpus by one or several models, and how many texts could not be scored."""
+    _parts(models, corpus, how)  # refused before anything is scored
     with answers(models, pieces_of(corpus), store=store, progress=progress) as found:
         return silver_corpus(found, corpus, how), sum(tally.failed for tally in found.tallies.values())
 
@@ -88,7 +89,7 @@ def label_corpus(
 def silver_corpus(found: Answers, corpus: Corpus, how: Labelling) -> SilverCorpus:
     """Label a corpus by the answers of one or several models about all of its texts."""
     labels = tuple(dict.fromkeys(label for view in found.views for label in view.labels))
-    (judged,), dev = set_aside([corpus]) if how.threshold == DEV else ([corpus], [])
+    (judged,), dev = _parts(found.models, corpus, how)
     pairs = zip(found.models, found.views, strict=True)
     rated = [_rated(model, view, labels, judged.texts, dev, how) for model, view in pairs]
     votes = [vote for one in rated for vote in one.votes]
@@ -146,6 +147,15 @@ def write_silver(made: SilverCorpus, path: Path) -> list[Path]:
             with part_of(rationale).open("w", encoding="utf-8") as lines:
                 lines.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in made.rationales)
     return [path, card, text, *([rationale] if made.rationales else [])]
+
+
+def _parts(
+    models: Sequence[Model], corpus: Corpus, how: Labelling
+) -> tuple[Sequence[Corpus], Sequence[Corpus]]:
+    """The texts to label, and those that the threshold is chosen on."""
+    if how.threshold != DEV:
+        return [corpus], []
+    return set_aside([corpus], {model.name: model.labels for model in models})
 
 
 def _rated(

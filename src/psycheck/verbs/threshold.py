@@ -1,6 +1,6 @@
 """Decision thresholds that are chosen on the dev split, and used on the other texts alone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
@@ -51,8 +51,14 @@ def threshold_of(value: object) -> object:
         return value
 
 
-def set_aside(corpora: Sequence[Corpus]) -> tuple[list[Corpus], list[Corpus]]:
-    """The corpora without their dev splits, and the dev splits, of which there must be one with labels."""
+def set_aside(
+    corpora: Sequence[Corpus], scored: Mapping[str, Sequence[str]]
+) -> tuple[list[Corpus], list[Corpus]]:
+    """The corpora without their dev splits, and the dev splits with labels.
+
+    `scored` are the labels of each model; a dev split must have one of them. Everything is checked here,
+    before anything is scored.
+    """
     rest, dev = [], []
     for corpus in corpora:
         held = np.array([split == DEV for split in corpus.strings("split")], bool)
@@ -68,6 +74,12 @@ def set_aside(corpora: Sequence[Corpus]) -> tuple[list[Corpus], list[Corpus]]:
             allowed="a corpus with labels and a split column that says dev, or a number",
             do="make splits with psycheck rewrite clean CORPUS --resplit 6:2:2 --out FILE, or set a number",
         )
+    annotated = {label for corpus in dev for label in corpus.labels}
+    for model, labels in scored.items():
+        if not annotated.intersection(labels):
+            what = f"model '{model}' scores no label that a dev split is annotated for"
+            allowed = f"one of {', '.join(sorted(annotated))}"
+            raise BadInput(what, key="threshold", allowed=allowed, do="set a number")
     return rest, dev
 
 
@@ -103,7 +115,4 @@ def choose_thresholds(scores: Scores, dev: Sequence[Corpus]) -> Thresholds:
         only = len(set(gold(targets[known]).tolist())) < 2
         why = "the default: dev has one class" if only else f"the highest macro-F1 on {on}"
         notes.append(f"{who}: decision threshold of '{label}' {values[k]:.3g} ({why})")
-    if not any(texts):
-        what = f"{who} scores no label that a dev split is annotated for"
-        raise BadInput(what, key="threshold", do="set a number")
     return Thresholds(tuple(labels), values, tuple(texts), tuple(notes))

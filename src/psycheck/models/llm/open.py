@@ -77,7 +77,7 @@ class LlmModel:
 
     @property
     def thresholds(self) -> FloatArray | None:
-        """An item that is rated in points counts as present from one point on; NaN: no threshold of its own."""
+        """An item that is rated in points counts as present from one point on; NaN for the verdict."""
         scale = self.prompt.scale
         if scale is None or self.prompt.items != "points":
             return None
