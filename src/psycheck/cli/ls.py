@@ -20,6 +20,7 @@ MODELS = {
     "python:MODULE:OBJECT": "anything with labels and score(texts), or a function from texts to scores",
     "scores:FILE": "scores computed elsewhere (--export-texts writes the texts)",
     "frozen:DIR": "a model trained by `train --start encoder+lr`",
+    "llm:NAME?base_url=…&prompt=…": "an LLM behind an OpenAI-compatible address",
 }
 KINDS = ("suites", "corpora", "models", "recipes", "scores")
 

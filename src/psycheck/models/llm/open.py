@@ -34,7 +34,7 @@ _KEY_SHAPE = re.compile(r"[!-~]+")
 
 @dataclass(frozen=True, slots=True)
 class LlmModel:
-    """A model that is asked one question per text; `remote` is the host that texts are sent to, "" if local."""
+    """A model that is asked one question per text; `remote` is the host that gets the texts, "" if local."""
 
     name: str
     labels: tuple[str, ...]
@@ -56,7 +56,10 @@ class LlmModel:
         library("openai", "a model behind an API", "llm")
         from psycheck.models.llm.client import Server, ask_all
 
-        options, demanded = self.options, {"response_format": self.options.schema, "logprobs": self.options.logprobs}
+        options, demanded = (
+            self.options,
+            {"response_format": self.options.schema, "logprobs": self.options.logprobs},
+        )
         server = Server(
             self.model,
             self.base_url,
@@ -97,9 +100,8 @@ class LlmModel:
 
     def expected(self, texts: Sequence[str], /) -> Expected:
         """An estimate of what asking takes: tokens sent from the texts' bytes, tokens received at most."""
-        places = np.unique(np.linspace(0, len(texts) - 1, _SAMPLE).astype(np.int64)) if texts else []
-        some = sorted(texts, key=len)
-        some = [some[i] for i in places]
+        ordered, most = sorted(texts, key=len), max(1, len(texts) // _SAMPLE)
+        some = ordered[::most]  # of all lengths: longer posts may have other examples
         examples = self.pool.examples(some) if self.pool else [()] * len(some)
         around = [
             estimated_tokens(self._question(text, shown)) - estimated_tokens([{"content": text}])
@@ -107,7 +109,7 @@ class LlmModel:
         ]
         own = sum(estimated_tokens([{"content": text}]) for text in texts)
         samples = len(self.settings)
-        sent = samples * (own + round(len(texts) * float(np.mean(around)))) if texts else 0
+        sent = samples * (own + round(len(texts) * sum(around) / max(1, len(around))))
         received = samples * len(texts) * int(self.settings[0]["max_tokens"])
         cost = self.price.of(sent, received) if self.price else None
         return Expected(samples * len(texts), sent, received, cost)
@@ -124,7 +126,9 @@ def open_llm(target: str, options: ModelOptions) -> LlmModel:
     host = _host(base_url)
     if options.prompt is None:
         allowed = f"a shipped prompt ({', '.join(shipped_prompts())}) or a TOML file"
-        raise BadInput("the spec names no prompt", where=f"llm:{target}", allowed=allowed, do="add prompt=NAME")
+        raise BadInput(
+            "the spec names no prompt", where=f"llm:{target}", allowed=allowed, do="add prompt=NAME"
+        )
     prompt = read_prompt(options.prompt)
     if options.cutoff is not None:
         prompt = move_cutoff(prompt, options.cutoff)

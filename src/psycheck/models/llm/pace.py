@@ -38,7 +38,7 @@ KINDS = {
 
 
 class Unanswered(Exception):
-    """A question got no answer; `kind` is an entry of failures.toml, `after` the pause that a server asks for.
+    """A question got no answer; `kind` is an entry of failures.toml, `after` the pause a server asks for.
 
     Its message is the kind alone: what a server says may quote the post.
     """
