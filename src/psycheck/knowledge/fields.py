@@ -1,6 +1,7 @@
 """Find the fields of a reply: keys with their values, in JSON of any quality, in lines, tables and tags.
 
-One pass over the text, without recursion or backtracking beyond a token, so the time is linear in its length. Each field knows where its value stands, so that token probabilities can be found.
+One pass over the text, without recursion or backtracking beyond a token, so the time is linear in its length.
+Each field knows where its value stands, so that token probabilities can be found.
 """
 
 import json
@@ -28,7 +29,7 @@ class Field:
     """One value with its key, the keys above it (nearest first), and its place in the reply.
 
     `group` numbers the object or list that holds it, `index` its place in a list. `cut` says that the
-    value may be incomplete: "open" for a string without its closing quote, "end" for bare words at the very end.
+    value may be incomplete: "open" for a string without its closing quote, "end" for words at the very end.
     """
 
     key: str
@@ -129,7 +130,7 @@ def _of_line(line: str, offset: int, *, last: bool) -> Iterator[Field]:
         if len(cells) > 1:
             value, at = cells[-1]
             yield Field(
-                " ".join(cell for cell, _ in cells[:-1])[:_MOST_KEY],
+                ". ".join(cell for cell, _ in cells[:-1])[:_MOST_KEY],
                 value,
                 offset + at,
                 offset + at + len(value),
