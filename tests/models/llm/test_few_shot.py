@@ -40,9 +40,13 @@ async def _no(exchange: Exchange, asked: Asked, before: int) -> None:
 def test_the_nearest_posts_of_the_pool_stand_in_the_question_with_their_answers(pool: str) -> None:
     asked = "awake all night again, four in the morning, every day"
     with serving(_no) as server:
-        spec = f"llm:m?base_url={server.base_url}&prompt=depression-few-shot&pool={pool}&encoder=tfidf&shots=2"
+        spec = (
+            f"llm:m?base_url={server.base_url}&prompt=depression-few-shot&pool={pool}&encoder=tfidf&shots=2"
+        )
         assert open_model(spec).score([asked, POOL[0]]).tolist() == [[0.0], [0.0]]
-    words = {one.post: "\n".join(message["content"] for message in one.body["messages"]) for one in server.asked}
+    words = {
+        one.post: "\n".join(message["content"] for message in one.body["messages"]) for one in server.asked
+    }
     question = words[asked]
     assert POOL[0] in question
     assert question.index(POOL[0]) < question.index(asked)
