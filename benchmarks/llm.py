@@ -1,8 +1,8 @@
 """Asking an LLM: 2,000 requests to a server with 50 ms latency, 32 at once, and what psycheck adds to that.
 
 The server runs in a process of its own and costs little; the ideal is 2,000 / 32 × 50 ms. psycheck sends the
-questions, commits every reply to a real store and reads the scores. inspect_ai and lm-eval send the same texts
-to the same server in the same run, with their own logs, from an environment of their own:
+questions, commits every reply to a real store and reads the scores. inspect_ai and lm-eval send the same
+texts to the same server in the same run, with their own logs, from an environment of their own:
 
     python -m venv peers && peers/bin/pip install inspect_ai==0.3.285 "lm-eval[api]==0.4.13" openai
     PEERS=peers/bin/python python benchmarks/llm.py

@@ -1,7 +1,7 @@
 """`psycheck score`: scores or silver labels of a whole corpus."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -31,6 +31,7 @@ def score_cli(
     from psycheck.errors import counted
     from psycheck.files.write import refuse_overwriting
     from psycheck.models.open import open_model
+    from psycheck.scoring.limits import Limits
     from psycheck.settings.reader import read_settings
     from psycheck.verbs.jobs import check_pools
     from psycheck.verbs.plan import model_paths
@@ -63,14 +64,16 @@ def score_cli(
     for one in models:
         print_notes(getattr(one, "notes", ()), one.name)
     print_notes(check_pools(models, [opened]))
+    limits = read_settings(Limits, opt.values_for(ctx, Limits))
     with ProgressLine() as line:
+        more: dict[str, Any] = {"store": store, "progress": line, "limits": limits}
         if silver:
-            made, failed = label_corpus(models, opened, how, store=store, progress=line)
+            made, failed = label_corpus(models, opened, how, **more)
             files, notes = write_silver(made, out), made.card["notes"]
             done = f"{counted(len(made.corpus), 'text')} of {len(opened):,} labelled"
         else:
             cut = how.threshold if "threshold" in values else None
-            table, failed, notes = score_corpus(models[0], opened, threshold=cut, store=store, progress=line)
+            table, failed, notes = score_corpus(models[0], opened, threshold=cut, **more)
             write_scores(table, out)
             files, done = [out], f"{counted(len(table), 'text')} scored"
     print_notes(notes)

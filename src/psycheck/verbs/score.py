@@ -17,6 +17,7 @@ from psycheck.model import Model, digest_of
 from psycheck.models.score_file import SILVER
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.scoring.engine import Piece, Progress, silent
+from psycheck.scoring.limits import NO_LIMITS, Limits
 from psycheck.verbs.threshold import DEV, choose_thresholds, set_aside
 
 _SAFE = pl.col("id").map_elements(spreadsheet_safe, pl.String)  # scores:FILE finds texts by `text_hash`
@@ -35,6 +36,7 @@ def score_corpus(
     threshold: float | Literal["dev"] | None = None,
     store: Path | None = None,
     progress: Progress = silent,
+    limits: Limits = NO_LIMITS,
 ) -> tuple[pl.DataFrame, int, tuple[str, ...]]:
     """A table of ids with a score per label (null: no usable answer), how many texts failed, and notes.
 
@@ -45,7 +47,7 @@ def score_corpus(
     texts: list[str] = corpus.texts
     notes: tuple[str, ...] = ()
     dev = set_aside([corpus], {model.name: model.labels})[1] if threshold == DEV else []
-    with answers([model], pieces_of(corpus), store=store, progress=progress) as found:
+    with answers([model], pieces_of(corpus), store=store, progress=progress, limits=limits) as found:
         values, view = found.views[0].of(texts), found.views[0]
         cuts = thresholds_of(view, 0.5 if threshold is None or threshold == DEV else threshold)
         if dev:

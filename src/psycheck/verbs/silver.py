@@ -23,6 +23,7 @@ from psycheck.model import FloatArray, Model, Reply, Replying
 from psycheck.runs.environment import environment_of
 from psycheck.scoring.answers import Answers, answers
 from psycheck.scoring.engine import Progress, silent
+from psycheck.scoring.limits import NO_LIMITS, Limits
 from psycheck.scoring.view import RememberedScores
 from psycheck.settings.reader import Limit
 from psycheck.train.card import without_nan
@@ -79,10 +80,11 @@ def label_corpus(
     *,
     store: Path | None = None,
     progress: Progress = silent,
+    limits: Limits = NO_LIMITS,
 ) -> tuple[SilverCorpus, int]:
     """Silver labels of a whole corpus by one or several models, and how many texts could not be scored."""
     _parts(models, corpus, how)  # refused before anything is scored
-    with answers(models, pieces_of(corpus), store=store, progress=progress) as found:
+    with answers(models, pieces_of(corpus), store=store, progress=progress, limits=limits) as found:
         return silver_corpus(found, corpus, how), sum(tally.failed for tally in found.tallies.values())
 
 

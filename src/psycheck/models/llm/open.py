@@ -111,8 +111,11 @@ class LlmModel:
         samples = len(self.settings)
         sent = samples * (own + round(len(texts) * sum(around) / max(1, len(around))))
         received = samples * len(texts) * int(self.settings[0]["max_tokens"])
-        cost = self.price.of(sent, received) if self.price else None
-        return Expected(samples * len(texts), sent, received, cost)
+        return Expected(samples * len(texts), sent, received, self.cost(sent, received))
+
+    def cost(self, prompt_tokens: int, completion_tokens: int, /) -> float | None:
+        """What tokens cost, None without a price."""
+        return self.price.of(prompt_tokens, completion_tokens) if self.price else None
 
     def _question(self, text: str, examples: Sequence[tuple[str, Mapping[str, int]]]) -> list[dict[str, str]]:
         """The messages of one request; half a surrogate pair cannot be sent and becomes a question mark."""
