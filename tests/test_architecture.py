@@ -20,9 +20,14 @@ MAY = {
     "demo": CORE | {"text"},
     "corpora": CORE | {"text", "measures", "settings", "files", "demo"},
     "knowledge": CORE | {"settings"},
+<<<<<<< HEAD
     # A pool of few-shot examples is a corpus.
     "models": CORE | {"text", "measures", "settings", "files", "corpora", "knowledge"},
     "scoring": CORE | {"models", "settings"},
+=======
+    "models": CORE | {"settings", "files", "knowledge"},
+    "scoring": CORE | {"models"},
+>>>>>>> prompts
     "report": CORE,
     "audits": CORE | {"text", "measures", "settings", "files", "report", "knowledge"},  # names of items
     "train": SERVED | {"scoring"},
@@ -175,7 +180,7 @@ _COMMAND = re.compile(r"psycheck [a-z]+ .*--[a-z]")
 MAY_NAME_FLAGS = {
     "corpora/cautions.py": "composes the command that mends a corpus",
     "corpora/columns.py": "composes the options that open a corpus again",
-    "corpora/streams.py": "--long is an option of zstd",
+    "files/streams.py": "--long is an option of zstd",
 }
 
 
