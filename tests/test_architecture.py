@@ -20,14 +20,9 @@ MAY = {
     "demo": CORE | {"text"},
     "corpora": CORE | {"text", "measures", "settings", "files", "demo"},
     "knowledge": CORE | {"settings"},
-<<<<<<< HEAD
     # A pool of few-shot examples is a corpus.
     "models": CORE | {"text", "measures", "settings", "files", "corpora", "knowledge"},
     "scoring": CORE | {"models", "settings"},
-=======
-    "models": CORE | {"settings", "files", "knowledge"},
-    "scoring": CORE | {"models"},
->>>>>>> prompts
     "report": CORE,
     "audits": CORE | {"text", "measures", "settings", "files", "report", "knowledge"},  # names of items
     "train": SERVED | {"scoring"},
