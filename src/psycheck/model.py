@@ -123,7 +123,8 @@ class Model(Fingerprinted, Protocol):
     `read(texts) -> (n,)`: how many characters of each text it takes in (models with a window cut the rest),
     `parts`: what its fingerprint is made of (weights, tokenizer, labels …), to explain why it changed, and
     `batch`: how many texts it likes at once, and `exclusive`: True if its labels are classes of which each
-    text has exactly one, so that the largest score decides and not the threshold.
+    text has exactly one, so that the largest score decides and not the threshold, and `thresholds` (k,): the
+    decision thresholds of labels that have their own, NaN for the others.
     """
 
     @property
@@ -185,7 +186,7 @@ class Encoder(Fingerprinted, Protocol):
 class Scores(Protocol):
     """The scores of one model, looked up by item; an audit sees nothing else of a model.
 
-    They may also have `exclusive`, as the model has.
+    They may also have `exclusive` and `thresholds`, as the model has.
     """
 
     @property

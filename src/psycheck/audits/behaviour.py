@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from psycheck.audits.length import LENGTH_MEASURES, length_findings
-from psycheck.audits.measured import measured, measured_rate
+from psycheck.audits.measured import measured, measured_rate, thresholds_of
 from psycheck.audits.suite import Check, Suite
 from psycheck.audits.summary import by_groups, mark_below_mean
 from psycheck.corpus import Corpus
@@ -173,11 +173,12 @@ class Behaviour:
     ) -> Cases:
         """A case fails if a variant does; else unanswered or unseen if one is; else passed or unchanged."""
         n, column = len(texts), scores.labels.index(check.label)
+        cut = float(thresholds_of(scores, self.threshold)[column])
 
         def decided(values: FloatArray) -> FloatArray:
             if getattr(scores, "exclusive", False):
                 return decide(values, exclusive=True)[:, column]
-            return decide(values[:, column], self.threshold)
+            return decide(values[:, column], cut)
 
         before, was = scored[:, column], decided(scored)
         after = np.full((n, len(check.edits)), np.nan)

@@ -30,6 +30,7 @@ class RememberedScores:
         self.model = model.name
         self.labels = names
         self.exclusive = bool(getattr(model, "exclusive", False))
+        self.thresholds: FloatArray | None = getattr(model, "thresholds", None)
         self.number = store.enter(model)
         self.digests, self.claims = store.digests, store.claims
         self.complaints: Counter[str] = Counter()  # why items could not be scored
@@ -134,6 +135,16 @@ class RememberedScores:
             return sizes
         rows = self._rows(items)
         return np.where((rows >= 0) & (self._read[rows] != WHOLE), self._read[rows], sizes).astype(np.int64)
+
+    def replies(self, items: Sequence[Item]) -> list[Reply | None]:
+        """What the model replied about items, as the store holds it; None where it holds nothing."""
+        keys = [key.tobytes() for key in self.digests(items)]
+        held: dict[bytes, Reply | None] = dict.fromkeys(keys)
+        for _, batch in self._store.batches(self.number, 0) if self._reader else ():
+            marks = [key.tobytes() for key in batch.items[: len(batch.replies)]]
+            pairs = zip(marks, batch.replies, strict=True)
+            held.update((key, reply) for key, reply in pairs if key in held)
+        return [held[key] for key in keys]
 
     def unanswered(self, items: Sequence[Item]) -> IntArray:
         """How many labels the answer to each item leaves open, (n,); 0 where the store has no answer."""
