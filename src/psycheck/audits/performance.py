@@ -19,11 +19,11 @@ from psycheck.measures.classification import (
     Confusion,
     Measured,
     classification_intervals,
-    label_intervals,
 )
 from psycheck.measures.clustered import Clusters, difference_interval, paired_p, ratio_interval
 from psycheck.measures.fairness import Rate
 from psycheck.measures.intervals import UNKNOWN
+from psycheck.measures.multilabel import label_figures
 from psycheck.model import FloatArray, Judgement, Scores
 from psycheck.report.performance import performance_section
 
@@ -42,10 +42,12 @@ class Performance:
 
     name: ClassVar = "performance"
     measures: ClassVar[tuple[str | Measure, ...]] = (
-        *("accuracy", "precision", "recall", "f1", "macro_f1", "weighted_f1", "auc", "average_precision"),
+        *("accuracy", "precision", "recall", "f1", "macro_f1", "auc", "average_precision"),
+        *("weighted_precision", "weighted_f1"),
         *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "f1_worst", "f1_best"),
         *("accuracy_over_trivial", "accuracy_over_trivial_p", "accuracy_over_trivial_p_holm"),
-        *("hamming", "macro_f1_across_labels", "reliability"),
+        *("hamming", "exact_match", "macro_f1_across_labels", "weighted_precision_across_labels"),
+        *("weighted_recall_across_labels", "weighted_f1_across_labels", "reliability"),
     )
 
     section = staticmethod(performance_section)
@@ -169,6 +171,7 @@ class Performance:
             "recall": measure.recall(c),
             "f1": measure.f1(c),
             "macro_f1": measure.macro_f1(c),
+            "weighted_precision": measure.weighted_precision(c),
             "weighted_f1": measure.weighted_f1(c),
             "auc": measure.auc(targets, scores),
             "average_precision": measure.average_precision(targets, scores),
@@ -195,19 +198,12 @@ class Performance:
     def _together(
         self, targets: FloatArray, decided: FloatArray, clusters: Clusters, where: Mapping[str, str]
     ) -> Iterator[Finding]:
-        """Hamming loss over all marks and the mean F1 of the labels, targets and predictions (n, k)."""
+        """The figures of all labels together, targets and predictions (n, k)."""
+        counts = {"texts": len(targets), "labels": targets.shape[1], **_ledger(targets, decided)}
         known = measure.usable(targets, decided)
-        labels = targets.shape[1]
-        counts = {"texts": len(targets), "labels": labels, **_ledger(targets, decided)}
-        intervals = label_intervals(measure.gold(targets), decided == 1, known, clusters)
-        f1s = [measure.f1(measure.confusion(targets[:, k], decided[:, k])).value for k in range(labels)]
-        defined = [value for value in f1s if not np.isnan(value)]
-        flags = ("labels_without_positive",) if len(defined) < labels else ()
-        mean = Measured(float(np.mean(defined)) if defined else np.nan, flags)
-        hamming = measure.hamming(targets, decided)
-        yield _finding("hamming", hamming, int(known.sum()), intervals["hamming"], where, counts)
-        across = "macro_f1_across_labels"
-        yield _finding(across, mean, len(defined), intervals[across], where, counts)
+        figures = label_figures(measure.gold(targets), decided == 1, known, clusters)
+        for name, (value, n, interval) in figures.items():
+            yield _finding(name, value, n, interval, where, counts)
 
 
 def _ledger(targets: FloatArray, scores: FloatArray) -> dict[str, int]:
