@@ -9,7 +9,7 @@ import psycheck
 
 SOURCE = Path(psycheck.__file__).parent
 CORE = {"corpus", "model", "finding", "measure", "errors", "run"}
-SERVED = CORE | {"text", "measures", "settings", "files", "demo", "corpora", "models"}
+SERVED = CORE | {"text", "measures", "settings", "files", "demo", "corpora", "knowledge", "models"}
 # A room may import itself and these. `cli` and `__init__` may import everything but `cli`.
 MAY = {
     "text": {"errors"},
@@ -19,7 +19,9 @@ MAY = {
     **dict.fromkeys(CORE, CORE),
     "demo": CORE | {"text"},
     "corpora": CORE | {"text", "measures", "settings", "files", "demo"},
-    "models": CORE | {"settings"},
+    "knowledge": CORE | {"settings"},
+    # A pool of few-shot examples is a corpus.
+    "models": CORE | {"text", "measures", "settings", "files", "corpora", "knowledge"},
     "scoring": CORE | {"models"},
     "report": CORE,
     "audits": CORE | {"text", "measures", "settings", "files", "report"},

@@ -77,13 +77,19 @@ def sizes_of(items: Sequence[Item]) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model that talks replied about one item, as it came: the text, and what it cost."""
+    """What a model that talks replied about one item, as it came: the text, and what it cost.
+
+    `logprobs` is JSON, [[token, logprob, [[alternative, logprob], …]], …] of the tokens of `text`, "" if the
+    server gave none; `others` are further samples of the same question.
+    """
 
     text: str
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     finish: str = ""
     seconds: float | None = None
+    logprobs: str = ""
+    others: tuple[str, ...] = ()
 
 
 class Fingerprinted(Protocol):

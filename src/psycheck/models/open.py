@@ -16,13 +16,13 @@ KINDS: dict[str, str] = {
     "python": "psycheck.models.python_object:open_python",
     "scores": "psycheck.models.score_file:open_scores",
     "frozen": "psycheck.models.frozen:open_frozen",
+    "llm": "psycheck.models.llm.open:open_llm",
 }
-_LATER = ("llm",)
 _ENCODERS = "minilm, hf:FOLDER, hf:HUB_NAME or vectors:FILE"
 
 
 def open_model(spec: str | Path | Model | Callable[..., Any], **options: Any) -> Model:
-    """Open "hf:FOLDER", "sklearn:FILE", "python:MODULE:OBJECT", "scores:FILE", or wrap a Python object."""
+    """Open "hf:FOLDER", "sklearn:FILE", "python:MODULE:OBJECT", "scores:FILE", "llm:NAME" or an object."""
     if not isinstance(spec, str | Path):
         from psycheck.models.python_object import wrap_object
 
@@ -76,13 +76,6 @@ def parse_spec(spec: str) -> tuple[str, str, dict[str, str]]:
     kind, colon, target = head.partition(":")
     if not colon or (kind not in KINDS and Path(head).exists()):
         kind, target = _guessed_kind(head), head
-    elif kind in _LATER:
-        raise BadInput(
-            f"'{kind}:' models are not supported in this version",
-            where=spec,
-            allowed=", ".join(f"{known}:" for known in KINDS),
-            do="score the texts that psycheck audit … --export-texts TEXTS writes, and open scores:FILE",
-        )
     elif kind not in KINDS:
         written = kind.endswith(".py") or Path(f"{kind}.py").is_file()
         raise BadInput(

@@ -1,14 +1,20 @@
 """Options of a model in its spec or as keywords, checked before anything is opened."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl
 
 from psycheck.errors import BadInput
-from psycheck.settings.reader import AT_LEAST_1, NOT_BLANK, read_settings
+from psycheck.settings.reader import AT_LEAST_1, NOT_BLANK, Limit, read_settings
 
 Text = Annotated[str, NOT_BLANK]
+VARIABLE = Limit(
+    "the name of an environment variable, such as OPENAI_API_KEY, never the key itself",
+    lambda name: re.fullmatch(r"[A-Z_][A-Z0-9_]*", name),
+    "is not the name of an environment variable",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +23,8 @@ class ModelOptions:
 
     `label` names the score column (or all of them, separated by commas), `positive` is the positive class by
     name or index, `folder` is searched for a Python module before the current folder (plans set it), and
-    `exclusive` says that each text has exactly one of the labels.
+    `exclusive` says that each text has exactly one of the labels. Those of an LLM, from `base_url` on, are
+    explained in docs/how-to/llm.md; None leaves the choice to psycheck.
     """
 
     name: Text | None = None
@@ -32,9 +39,32 @@ class ModelOptions:
     revision: Text | None = None
     folder: Text | None = None
     exclusive: bool = False
+    base_url: Text | None = None
+    key_env: Annotated[str, VARIABLE] | None = None
+    prompt: Text | None = None
+    temperature: Annotated[float, Limit("0 to 2", lambda number: 0 <= number <= 2)] | None = None
+    top_p: Annotated[float, Limit("above 0, at most 1", lambda number: 0 < number <= 1)] | None = None
+    seed: Annotated[int, Limit("0 to 2147483647", lambda number: 0 <= number < 2**31)] | None = None
+    samples: Annotated[int, Limit("1 to 100", lambda number: 1 <= number <= 100)] = 1
+    max_tokens: Annotated[int, Limit("1 to 1000000", lambda number: 1 <= number <= 1_000_000)] | None = None
+    schema: bool | None = None
+    logprobs: bool | None = None
+    concurrency: Annotated[int, Limit("1 to 1000", lambda number: 1 <= number <= 1000)] = 16
+    timeout: Annotated[float, Limit("above 0, at most 86400", lambda number: 0 < number <= 86400)] = 120.0
+    prices: Text | None = None
+    cutoff: Annotated[int, AT_LEAST_1] | None = None
+    pool: Text | None = None
+    pool_split: Text | None = None
+    shots: Annotated[int, Limit("1 to 100", lambda number: 1 <= number <= 100)] | None = None
+    order: Literal["similar_last", "similar_first", "random"] = "similar_last"
+    balance: Literal["none", "equal"] = "none"
+    encoder: Text = "minilm"
+    authors: Text | None = None
 
 
-_ONLY_FOR = {
+_OF_LLM = [one.name for one in fields(ModelOptions)]
+_OF_LLM = _OF_LLM[_OF_LLM.index("base_url") :]
+_ONLY_FOR: Mapping[str, tuple[str, ...]] = {
     "positive": ("hf", "sklearn"),
     "max_length": ("hf",),
     "activation": ("hf",),
@@ -44,6 +74,12 @@ _ONLY_FOR = {
     "trust_remote_code": ("hf",),
     "folder": ("python",),
     "exclusive": ("scores",),
+    **dict.fromkeys(_OF_LLM, ("llm",)),
+}
+_PARSED: Mapping[type, tuple[str, ...]] = {
+    int: ("max_length", "batch", "seed", "samples", "max_tokens", "concurrency", "cutoff", "shots"),
+    float: ("temperature", "top_p", "timeout"),
+    bool: ("exclusive", "trust_pickle", "trust_remote_code", "schema", "logprobs"),
 }
 _SWITCHES = {"": True, "1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
@@ -75,8 +111,10 @@ def options_of(
 
 def _parsed(key: str, value: Any) -> Any:
     """Parse the text of a query by the type of its option; the reader refuses what cannot be parsed."""
-    if key in ("max_length", "batch"):
-        return int(value) if str(value).removeprefix("-").isdecimal() else value
-    if key == "exclusive" or key.startswith("trust_"):
+    kind = next((kind for kind, keys in _PARSED.items() if key in keys), str)
+    if kind is bool:
         return _SWITCHES.get(str(value).casefold(), value)
-    return str(value)
+    try:
+        return kind(str(value))
+    except ValueError:
+        return value
