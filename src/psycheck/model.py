@@ -1,6 +1,6 @@
 """What psycheck asks of a model, an encoder and an audit."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import countOf
@@ -40,11 +40,12 @@ Item = str | Composed
 """What a model can be asked about: anything with a digest and a size. A text is a plain `str`."""
 
 
-def digest_of(item: Item) -> bytes:
-    """The hash that identifies an item in the store, 16 bytes."""
+def digest_of(item: Item, key: bytes = b"") -> bytes:
+    """The hash that identifies an item, 16 bytes; with a key, nobody without it can test for a text."""
     if isinstance(item, str):
-        return blake2b(item.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
-    return item.digest
+        return blake2b(item.encode("utf-8", "surrogatepass"), digest_size=_DIGEST, key=key).digest()
+    whole = item.digest
+    return blake2b(whole, digest_size=_DIGEST, key=key, person=b"composed").digest() if key else whole
 
 
 def size_of(item: Item) -> int:
@@ -52,11 +53,11 @@ def size_of(item: Item) -> int:
     return len(item) if isinstance(item, str) else item.size
 
 
-def digests_of(items: Sequence[Item]) -> NDArray[np.uint64]:
-    """The hashes of items, (n, 2)."""
+def digests_of(items: Sequence[Item], key: bytes = b"") -> NDArray[np.uint64]:
+    """The hashes of items, (n, 2), as `digest_of` makes them."""
     # `digest_of`, written out: this runs for every text that is scored or looked up, and copying a fresh
     # state is a third faster than making one.
-    fresh, encode = blake2b(digest_size=_DIGEST).copy, str.encode
+    fresh, encode = blake2b(digest_size=_DIGEST, key=key).copy, str.encode
     hashes = []
     try:
         for item in items:
@@ -64,7 +65,7 @@ def digests_of(items: Sequence[Item]) -> NDArray[np.uint64]:
             state.update(encode(item, "utf-8", "surrogatepass"))  # type: ignore[arg-type]  # see below
             hashes.append(state.digest())
     except TypeError:  # not only texts
-        hashes = [digest_of(item) for item in items]
+        hashes = [digest_of(item, key) for item in items]
     return np.frombuffer(b"".join(hashes), np.uint64).reshape(-1, 2)
 
 
@@ -90,6 +91,16 @@ class Reply:
     seconds: float | None = None
     logprobs: str = ""
     others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What asking some items will take; `cost` is None without a price."""
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None = None
 
 
 class Fingerprinted(Protocol):
@@ -136,20 +147,28 @@ class Replying(Model, Protocol):
     """A model that replies in words, from which its scores are read.
 
     The store keeps the replies; scores are read from them whenever they are needed, so `fingerprint` covers
-    what decides a reply (weights, prompt, temperature) and not how replies are read.
+    what decides a reply (weights, prompt, temperature) and not how replies are read. It may also have `batch`
+    (items for one `ask`: thousands, so that its connections stay busy), `remote` (the host that texts leave
+    the machine to, "" if none) and `expected(items) -> Expected`.
     """
 
-    def ask(self, items: Sequence[Any], /) -> Sequence[Reply | Exception]:
-        """One reply per item, or the exception that stands in its way; never an error as a reply."""
+    def ask(self, items: Sequence[Any], /) -> Iterator[tuple[int, Reply | Exception]]:
+        """The place of each item with its reply, or with what stands in its way, in the order of arrival.
+
+        An error is never a reply. A failure that may pass (`TransientFailure`, a time-out, a cut connection)
+        is asked again later; what would fail for every item (a wrong key) is raised, as `ModelFailure`.
+        """
 
     def read_reply(self, reply: Reply, /) -> FloatArray:
         """The scores of one reply, (k,): a pure function; NaN for each label that it does not answer."""
 
     def score(self, items: Sequence[Any], /) -> FloatArray:
         """Scores of items whose replies need not be kept, (n, k)."""
-        replies = self.ask(items)
-        unread = np.full(len(self.labels), np.nan)
-        return np.stack([self.read_reply(r) if isinstance(r, Reply) else unread for r in replies])
+        scores = np.full((len(items), len(self.labels)), np.nan)
+        for place, answer in self.ask(items):
+            if isinstance(answer, Reply):
+                scores[place] = self.read_reply(answer)
+        return scores
 
 
 @runtime_checkable

@@ -45,7 +45,7 @@ def test_a_bare_path_says_itself_what_it_is(tmp_path: Path) -> None:
         ("hf:x?activation=tanh", "unknown activation", "softmax, sigmoid"),
         ("hf:x?label=a&label=b", "duplicate option", ""),
         ("hf:x?label=", "'label' is empty", ""),
-        ("llm:some-model", "not supported in this version", "hf:"),
+        ("llm:some-model", "the spec names no prompt", "depression"),
     ],
 )
 def test_what_is_wrong_with_a_spec(spec: str, what: str, allowed: str) -> None:

@@ -2,7 +2,7 @@
 
 import sqlite3
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -14,8 +14,10 @@ from planted import MODELS, Counting, Planted
 from psycheck.errors import ModelFailure, TransientFailure
 from psycheck.model import FloatArray, Item, Model, Reply, Replying, digest_of, digests_of, size_of, sizes_of
 from psycheck.scoring.answers import Answers, answers, in_equal_shares, not_scored, scores_of
-from psycheck.scoring.engine import RETRIES
+from psycheck.scoring.patience import RETRIES
 from psycheck.scoring.store import _MIGRATIONS, Store
+
+LOGPROBS, OTHERS = '[["0", -0.1, []]]', ("\ud83d 0.3", "")
 
 
 @dataclass
@@ -28,14 +30,17 @@ class Talker(Replying):
     failures: dict[str, list[Exception]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
-    def ask(self, items: Sequence[str], /) -> Sequence[Reply | Exception]:
+    def ask(self, items: Sequence[str], /) -> Iterator[tuple[int, Reply | Exception]]:
         self.asked += items
-        return [
-            failures.pop(0)
-            if (failures := self.failures.get(text))
-            else Reply(f"depression: 0.{len(text)}; anxiety: no idea \ud83d", 10 + len(text), 7, "stop", 0.5)
-            for text in items
-        ]
+        for place, text in reversed(list(enumerate(items))):  # the last question is answered first
+            if failures := self.failures.get(text):
+                yield place, failures.pop(0)
+            else:
+                said = f"depression: 0.{len(text)}; anxiety: no idea \ud83d"
+                yield (
+                    place,
+                    Reply(said, 10 + len(text), 7, "stop", 0.5, '[["0", -0.1, []]]', ("\ud83d 0.3", "")),
+                )
 
     def read_reply(self, reply: Reply, /) -> FloatArray:
         return np.array([float(reply.text[12:15]), np.nan])
@@ -54,7 +59,15 @@ def test_replies_are_stored_and_scores_are_read_from_them(own_store: Path) -> No
     assert found.tallies["talker"].scored == 2
     store = Store(own_store)
     ((_, batch),) = store.batches(store.enter(model))
-    assert batch.replies[0] == Reply("depression: 0.2; anxiety: no idea \ud83d", 12, 7, "stop", 0.5)
+    assert batch.replies[1] == Reply(
+        "depression: 0.2; anxiety: no idea \ud83d",
+        12,
+        7,
+        "stop",
+        0.5,
+        '[["0", -0.1, []]]',
+        ("\ud83d 0.3", ""),
+    )
 
     class Better(Talker):
         def read_reply(self, reply: Reply, /) -> FloatArray:

@@ -13,8 +13,9 @@ from psycheck.model import FloatArray, Model
 from psycheck.models.options import ModelOptions
 from psycheck.models.python_object import wrap_object
 from psycheck.scoring.answers import not_scored
-from psycheck.scoring.engine import Tally, gather, score_once
+from psycheck.scoring.engine import gather, score_once
 from psycheck.scoring.store import Store
+from psycheck.scoring.tally import Tally
 from psycheck.scoring.view import RememberedScores
 
 

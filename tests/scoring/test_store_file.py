@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from hashlib import blake2b
 from pathlib import Path
 from threading import Timer
 
@@ -248,6 +249,45 @@ def test_a_store_of_the_second_version_keeps_everything_but_its_unkeyed_hashes(t
     assert not any(hashed.tobytes() in content for hashed in digests_of(["a", "b"]))
     assert b"r" * 16 not in content
     assert int.from_bytes(content[68:72], "big") == int.from_bytes(b"psyc", "big")
+
+
+def test_replies_of_the_third_version_keep_their_checksums_and_a_damaged_one_stays_damaged(
+    tmp_path: Path,
+) -> None:
+    path, key = tmp_path / "old.sqlite", bytes(range(32))
+    (tmp_path / "old.sqlite.key").write_bytes(key)
+
+    def keyed(digests: bytes) -> bytes:
+        parts = (digests[k : k + 16] for k in range(0, len(digests), 16))
+        return b"".join(blake2b(part, key=key, digest_size=16).digest() for part in parts)
+
+    def seal(*values: object) -> bytes:
+        blobs = [value for value in values if isinstance(value, bytes)]
+        frame = repr([(len(value),) if isinstance(value, bytes) else value for value in values]).encode()
+        return blake2b(b"".join([frame, *blobs]), key=key, digest_size=16, person=b"seal").digest()
+
+    cut = np.full(1, -1, np.int32).tobytes()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.create_function("keyed", 1, keyed)
+        db.create_function("seal", -1, seal)
+        for step in _MIGRATIONS[:3]:
+            db.executescript(step)
+        labels = '["depression", "anxiety"]'
+        db.execute("INSERT INTO model VALUES (1, 'talker-1', 'talker', ?, '{}')", (labels,))
+        for row, text in enumerate(["a", "b"], 1):
+            items = keyed(digests_of([text]).tobytes())
+            sealed = seal("talker-1", row, 1, items, b"", cut, 1)
+            db.execute("INSERT INTO batch VALUES (?, 1, 1, ?, x'', ?, 1, ?)", (row, items, cut, sealed))
+            reply = (row, 0, b"depression: 0.5", 1, None, "stop", 1.0)
+            db.execute("INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*reply, seal(*reply)))
+        db.execute("UPDATE reply SET text = CAST('depression: 0.9' AS BLOB) WHERE batch = 2")
+        db.execute("PRAGMA user_version = 3")
+    talker = Talker()
+    with pytest.warns(PsycheckWarning, match="damaged: dropped 1 of its batches"):
+        assert _scores(path, talker, texts=["a", "b"])[0][:, 0].tolist() == [0.5, 0.1]
+    assert talker.asked == ["b"]  # the damaged one; the other is found by its old hash
+    assert _scores(path, talker, texts=["a", "b"])[0][:, 0].tolist() == [0.5, 0.1]
+    assert talker.asked == ["b"]
 
 
 def _foreign(path: Path, kind: str) -> None:

@@ -11,7 +11,7 @@ from psycheck import __version__
 from psycheck.audits.suite import Suite
 from psycheck.corpus import Corpus
 from psycheck.model import Encoder, Model
-from psycheck.scoring.engine import Tally
+from psycheck.scoring.tally import Tally
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars", "torch", "transformers")
 

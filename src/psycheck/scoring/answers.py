@@ -18,20 +18,12 @@ from psycheck.model import Encoder, FloatArray, Item, Model, digest_of, sizes_of
 from psycheck.models.open import open_encoder, open_model
 from psycheck.models.output import checked_scores
 from psycheck.models.vectors.static import WordVectors
-from psycheck.scoring.engine import (
-    Piece,
-    Progress,
-    Sleep,
-    Tally,
-    gather,
-    of_all_sizes,
-    patiently,
-    score_once,
-    silent,
-    unknown,
-)
+from psycheck.scoring.engine import Piece, Progress, gather, of_all_sizes, score_once, silent
+from psycheck.scoring.limits import NO_LIMITS, Limits
+from psycheck.scoring.patience import Sleep, patiently
 from psycheck.scoring.store import Store, default_store
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.tally import Tally
+from psycheck.scoring.view import RememberedScores, unknown
 
 _TIMED = 16  # items that are scored to estimate how long all take
 VECTORS = 64  # about how many vectors are computed and committed at once
@@ -56,18 +48,21 @@ def answers(
     store: Path | None = None,
     progress: Progress = silent,
     sleep: Sleep = time.sleep,
+    limits: Limits = NO_LIMITS,
+    say: Callable[[str], None] = lambda note: None,
 ) -> Iterator[Answers]:
     """Score the items of all pieces with each model, except for those whose scores the store holds.
 
     A model is a spec or an opened model; `names` are the labels under which audits know its columns, by model
-    name (default: its own); `store` is the store file (default: the user's).
+    name (default: its own); `store` is the store file (default: the user's). `limits` are what models that
+    reply in words may be sent; what asking them will take is told (`say`) before the first request.
     """
     opened = tuple(open_model(one) if isinstance(one, str | Path) else one for one in models)
     with closing(Store(store or default_store())) as kept:
         views = tuple(
             RememberedScores(kept, model, names[model.name] if names else model.labels) for model in opened
         )
-        tallies = score_once(list(zip(opened, views, strict=True)), pieces, progress, sleep)
+        tallies = score_once(list(zip(opened, views, strict=True)), pieces, progress, sleep, limits, say)
         yield Answers(opened, views, tallies)
 
 

@@ -8,59 +8,34 @@ The fingerprint of a Python model does not cover the files that its code reads, 
 computed anew; if they changed, all stored scores of the model are dropped.
 """
 
-import random
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, islice, repeat
-from typing import NamedTuple, TypeVar
+from itertools import islice, repeat
 
 import numpy as np
-from numpy.typing import NDArray
 
-from psycheck.errors import ModelFailure, PsycheckError, PsycheckWarning, TransientFailure, counted
-from psycheck.model import FloatArray, Item, Model, Reply, Replying, sizes_of
+from psycheck.errors import ModelFailure, PsycheckError, PsycheckWarning, counted
+from psycheck.model import FloatArray, Item, Model, Replying, sizes_of
 from psycheck.models.output import checked_scores
 from psycheck.models.python_object import PythonModel
-from psycheck.scoring.index import Keys
-from psycheck.scoring.view import RememberedScores, reason_of
+from psycheck.scoring.asking import ask_each
+from psycheck.scoring.limits import NO_LIMITS, Allowance, Limits, refuse_excess, refuse_remote, to_ask
+from psycheck.scoring.patience import Sleep, patiently
+from psycheck.scoring.tally import Tally
+from psycheck.scoring.view import RememberedScores, Todo, reason_of, unknown
 
 BUDGET = 64 * 2**20  # bytes of text held at once
 _AT_ONCE = 4096  # items taken from an audit at once
 _EMPTY = 150  # bytes that a text takes besides its letters: the string, its hash and its place in tables
 BATCH = 1024  # items per batch for a model that does not say what it prefers
-TRANSIENT = (TransientFailure, TimeoutError, ConnectionError)
-RETRIES = 6  # waits of about 1, 2, 4 … 32 seconds: more than the minute over which servers count requests
-_LONGEST_WAIT = 120.0  # seconds, whatever a server asks for
 _SAMPLE = 16  # items of all sizes that a model must fail on before it counts as broken
 _PROBE = 8  # stored items of all sizes whose scores are checked
 _CLAIMED, _MOST_CLAIMED = 1.0, 64  # about how many seconds of work a process claims at once, and batches
 _POLL = 0.2  # seconds between looks at what other processes have claimed
 _SAME = 1e-4  # scores that differ by less are the same: padding and threads move the last digits
-
-Sleep = Callable[[float], None]
-T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class Tally:
-    """What became of the items that the audits asked for.
-
-    `checked` stored scores were computed anew; where these had changed, `dropped` stored scores were removed.
-    """
-
-    asked: int = 0
-    distinct: int = 0
-    remembered: int = 0
-    scored: int = 0
-    failed: int = 0
-    checked: int = 0
-    dropped: int = 0
-    seconds: float = 0.0
 
 
 Progress = Callable[[str, int, int, float], None]
@@ -102,11 +77,25 @@ def score_once(
     pieces: Iterable[Piece],
     progress: Progress = silent,
     sleep: Sleep = time.sleep,
+    limits: Limits = NO_LIMITS,
+    say: Callable[[str], None] = lambda note: None,
 ) -> dict[str, Tally]:
-    """Score what the audits ask for with every model; `pieces` are consumed in bounded chunks."""
+    """Score what the audits ask for with every model; `pieces` are consumed in bounded chunks.
+
+    If a model replies in words, they are all gathered first: what asking will take is told (`say`), and must
+    be within the limits, before anything is sent.
+    """
     tallies = {model.name: Tally() for model, _ in scores}
     started = time.monotonic()
-    for share, asked, items in gather(pieces):
+    chunks, allowance = gather(pieces), Allowance(limits.max_requests)
+    replying = [(model, view) for model, view in scores if isinstance(model, Replying)]
+    refuse_remote([model for model, _ in scores], limits)
+    if replying:
+        chunks = iter(all_chunks := list(chunks))
+        plans = [(model, to_ask(view, all_chunks, limits)) for model, view in replying]
+        for note in refuse_excess(plans, limits):
+            say(note)
+    for share, asked, items in chunks:
         for model, view in scores:
             begun = time.monotonic()
             todo, tally = unknown(view, items), tallies[model.name]
@@ -116,56 +105,38 @@ def score_once(
             tally.distinct += len(todo.items) + len(todo.met)
             tally.remembered += len(todo.met)
             planned = int((tally.scored + len(todo.items)) / max(share, 1e-9)) + tally.remembered
+            report = partial(_report, progress, model.name, tally, planned, started)
+            work = _Work(model, view, tally, allowance, sleep, report)
             with view.claims():
-                for batch in _batches(model, view, todo, tally, sleep):
-                    _score_batch(model, view, batch, tally, sleep)
-                    left = planned - tally.remembered  # others may have scored some
-                    progress(model.name, tally.scored, left, time.monotonic() - started)
+                for batch in _batches(work, todo):
+                    _score_batch(work, batch)
+                    report()
+            if isinstance(model, Replying):
+                _review(work, [*todo.met, *todo.items], limits)
             tally.seconds += time.monotonic() - begun
     return tallies
 
 
-def patiently(call: Callable[[], T], name: str, sleep: Sleep = time.sleep) -> T:
-    """Call a model; if it fails for a reason that may pass, wait and call again, up to RETRIES times."""
-    for retry in count():
-        try:
-            with redirect_stdout(sys.stderr):  # what a model prints is not our output
-                return call()
-        except TRANSIENT as error:
-            if retry == RETRIES:
-                raise ModelFailure(
-                    f"model '{name}' does not answer: {reason_of(error)}, {RETRIES + 1} times in a row",
-                    do="run the same command again later to resume; everything scored so far is kept",
-                ) from error
-            wait = 2**retry * random.uniform(0.5, 1.5)
-            sleep(min(_LONGEST_WAIT, max(wait, getattr(error, "after", 0.0))))
-    raise AssertionError  # the loop has no other end
+def _report(progress: Progress, name: str, tally: Tally, planned: int, started: float) -> None:
+    # Others may have scored some.
+    progress(name, tally.scored, planned - tally.remembered, time.monotonic() - started)
 
 
-class _Todo(NamedTuple):
-    """Items to score, their hashes, (n, 2), and stored items met just now."""
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """Scoring with one model: where its answers go, and what is counted and told meanwhile."""
 
-    items: list[Item]
-    hashes: Keys
-    met: Sequence[Item] = ()
-
-    def take(self, rows: NDArray[np.int64]) -> "_Todo":
-        """Some of them, in this order."""
-        return _Todo(list(map(self.items.__getitem__, rows.tolist())), self.hashes[rows])
-
-
-def unknown(view: RememberedScores, items: list[Item]) -> _Todo:
-    """What the store does not hold; what it holds is found by Python's hash from now on."""
-    view.refresh()
-    hashes = view.digests(items)
-    rows = view.find(hashes)
-    met = view.meet([items[i] for i in np.flatnonzero(rows >= 0).tolist()], rows[rows >= 0])
-    return _Todo(items, hashes).take(np.flatnonzero(rows < 0))._replace(met=met)
+    model: Model
+    view: RememberedScores
+    tally: Tally
+    allowance: Allowance
+    sleep: Sleep
+    report: Callable[[], None]
 
 
 def _probed(
-    model: Model, view: RememberedScores, items: list[Item], todo: _Todo, tally: Tally, sleep: Sleep
-) -> _Todo:
+    model: Model, view: RememberedScores, items: list[Item], todo: Todo, tally: Tally, sleep: Sleep
+) -> Todo:
     """Compute a few stored scores anew; if they changed, drop what is stored and list the items again.
 
     A model that never gives the same score twice has changed if the store is much further off than that.
@@ -212,24 +183,23 @@ def _gap(some: FloatArray, others: FloatArray) -> float:
     return float(np.where(np.isnan(off), np.inf, off).max())
 
 
-def _batches(
-    model: Model, view: RememberedScores, todo: _Todo, tally: Tally, sleep: Sleep
-) -> Iterator[_Todo]:
+def _batches(work: _Work, todo: Todo) -> Iterator[Todo]:
     """Longest first, so that a batch too large for the memory shows at once and padding stays small.
 
     If the model fails on the whole first batch and has scored nothing before, a sample of all sizes comes
     next; if it fails on these too, the run stops. What other processes have claimed comes last.
     """
+    model, view = work.model, work.view
     usual = getattr(model, "batch", None) or BATCH
     order = np.argsort(-sizes_of(todo.items), kind="stable")
     sample, many = 0, 1
     while len(order):
         size, before, begun = sample or usual, len(order), time.monotonic()
         mine, order, met = view.claim(todo.items, todo.hashes, order, sample or many * usual)
-        tally.remembered += met
+        work.tally.remembered += met
         if not len(mine):
             if len(order) == before:
-                sleep(_POLL)
+                work.sleep(_POLL)
             continue
         for start in range(0, len(mine), size):
             yield todo.take(mine[start : start + size])
@@ -248,8 +218,9 @@ def _batches(
             sample = len(places)
 
 
-def _score_batch(model: Model, view: RememberedScores, batch: _Todo, tally: Tally, sleep: Sleep) -> None:
+def _score_batch(work: _Work, batch: Todo) -> None:
     """Score and commit a batch, and count the items that have scores and those that could not be scored."""
+    model, view, tally = work.model, work.view, work.tally
     if missing := getattr(model, "missing", None):
         lacking = set(missing(batch.items))
         tally.failed += len(lacking)
@@ -257,55 +228,39 @@ def _score_batch(model: Model, view: RememberedScores, batch: _Todo, tally: Tall
     if not batch.items:
         return
     try:
-        done = len(batch.items)
         if isinstance(model, Replying):
-            done = _ask(model, view, batch, sleep)
-        else:
-            values = patiently(lambda: model.score(batch.items), model.name, sleep)
-            values = checked_scores(values, done, model.labels, model=model.name)
-            view.add(batch.items, values, batch.hashes)
-        tally.scored += done
-        tally.failed += len(batch.items) - done
+            ask_each(model, view, batch, tally, work.allowance, work.sleep, work.report)
+            return
+        values = patiently(lambda: model.score(batch.items), model.name, work.sleep)
+        values = checked_scores(values, len(batch.items), model.labels, model=model.name)
+        view.add(batch.items, values, batch.hashes)
+        tally.scored += len(batch.items)
     except (PsycheckError, KeyboardInterrupt, MemoryError):
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's model may raise anything
-        if len(batch.items) == 1:
+        rest = unknown(view, batch.items)  # some may have got a reply before the failure
+        if rest.items and len(batch.items) == 1:
             view.complaints[reason_of(error)] += 1
             tally.failed += 1
             return
-        rest = unknown(view, batch.items)  # some may have got a reply before the failure
-        tally.scored += len(batch.items) - len(rest.items)
         for rows in np.array_split(np.arange(len(rest.items)), [len(rest.items) // 2]):
-            _score_batch(model, view, rest.take(rows), tally, sleep)
+            _score_batch(work, rest.take(rows))
 
 
-def _ask(model: Replying, view: RememberedScores, batch: _Todo, sleep: Sleep) -> int:
-    """Commit a reply for each item that gets one, and count why others get none; returns how many got one.
-
-    Replies are committed as they come: one that arrived is never asked for again because another failed.
-    """
-    todo = batch
-    done = 0
-
-    def ask() -> None:
-        nonlocal todo, done
-        answers = list(model.ask(todo.items))
-        if len(answers) != len(todo.items) or not all(isinstance(a, Reply | Exception) for a in answers):
-            raise ModelFailure(
-                f"model '{model.name}' returned {len(answers)} answers to {len(todo.items)} items",
-                allowed="a Reply, or the exception that stands in its way, for each item",
+def _review(work: _Work, items: list[Item], limits: Limits) -> None:
+    """Ask once more where a reply leaves a label unanswered, if so wished; count replies that answer none."""
+    model, view, tally = work.model, work.view, work.tally
+    if limits.ask_again and isinstance(model, Replying):
+        again = [items[i] for i in np.flatnonzero(view.unanswered(items)).tolist()]
+        again = again[: work.allowance.most(model, again)]
+        before, failed = tally.scored, tally.failed
+        size = getattr(model, "batch", None) or BATCH
+        for start in range(0, len(again), size):
+            some = again[start : start + size]
+            ask_each(
+                model, view, Todo(some, view.digests(some)), tally, work.allowance, work.sleep, work.report
             )
-        replies = {i: answer for i, answer in enumerate(answers) if isinstance(answer, Reply)}
-        if replies:
-            some = todo.take(np.array(list(replies)))
-            view.add(some.items, list(replies.values()), some.hashes)
-            done += len(replies)
-        failures = {i: answer for i, answer in enumerate(answers) if isinstance(answer, Exception)}
-        again = {i: failure for i, failure in failures.items() if isinstance(failure, TRANSIENT)}
-        view.complaints.update(reason_of(failures[i]) for i in failures if i not in again)
-        todo = todo.take(np.array(list(again), np.int64))
-        if again:
-            raise next(iter(again.values()))
-
-    patiently(ask, model.name, sleep)
-    return done
+        tally.scored, tally.failed = before, failed  # they have a reply, the new one or the old one
+    tally.unreadable += int((view.unanswered(items) == len(view.labels)).sum())
+    if cost := getattr(model, "cost", None):
+        tally.cost = cost(tally.prompt_tokens, tally.completion_tokens)

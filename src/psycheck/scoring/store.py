@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ _MIGRATIONS = Path(__file__).with_suffix(".sql").read_text("utf-8").split("-- st
 _KEYED = 3  # the version from which a store has a key
 # What the checksum of a row covers; ? is the fingerprint, so that no answer is taken for another model's.
 _BATCH = "seal(?, id, size, texts, scores, read, replies)"
-_REPLY = "seal(batch, place, text, prompt_tokens, completion_tokens, finish, seconds)"
+_REPLY = "seal(batch, place, text, prompt_tokens, completion_tokens, finish, seconds, logprobs, others)"
 _VECTORS = "seal(?, id, size, items, vectors, width)"
 
 
@@ -73,6 +73,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._owner = this_process()
+        self._passes = 1  # hashes that an item goes through
         self._entered: dict[tuple[str, int], tuple[str, int]] = {}  # fingerprints and numbers of labels
         with clear_errors(path):
             self._db, self._kept = connect(path)
@@ -86,6 +87,8 @@ class Store:
 
     def digests(self, items: Sequence[Item]) -> Keys:
         """The hashes by which this store knows items, (n, 2)."""
+        if self._passes == 1:
+            return digests_of(items, self._key)
         return np.frombuffer(self._keyed(digests_of(items).tobytes()), np.uint64).reshape(-1, 2)
 
     def enter(self, model: Model) -> int:
@@ -102,11 +105,8 @@ class Store:
         answers = {"scores": batch.scores.tobytes(), "read": batch.read.tobytes()}
         with self.transaction():
             added = self._insert("batch", {**row, **answers, "replies": len(batch.replies)})
-            replies = (
-                (added, place, text.encode("utf-8", "surrogatepass"), *rest)
-                for place, (text, *rest) in enumerate(map(astuple, batch.replies))
-            )
-            self._db.executemany("INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", replies)
+            replies = ((added, place, *_columns(reply)) for place, reply in enumerate(batch.replies))
+            self._db.executemany("INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)", replies)
             # Of what is stored, not of what was passed: SQLite turns 1 second into 1.0.
             self._db.execute(f"UPDATE reply SET checksum = {_REPLY} WHERE batch = ?", (added,))
             name = self._entered["model", model][0]
@@ -244,10 +244,13 @@ class Store:
         return int(self._db.execute(f"{how} INTO {into}", tuple(row.values())).lastrowid or 0)
 
     def _replies(self, batch: int) -> tuple[Reply, ...]:
-        columns = "text, prompt_tokens, completion_tokens, finish, seconds"
+        columns = "text, prompt_tokens, completion_tokens, finish, seconds, logprobs, others"
         found = f"FROM reply WHERE batch = ? AND checksum IS {_REPLY} ORDER BY place"
         rows = self._db.execute(f"SELECT {columns} {found}", (batch,))
-        return tuple(Reply(text.decode("utf-8", "surrogatepass"), *rest) for text, *rest in rows)
+        return tuple(
+            Reply(_text(text), asked, given, finish, seconds, _text(logprobs), tuple(json.loads(others)))
+            for text, asked, given, finish, seconds, logprobs, others in rows
+        )
 
     def _discard(self, table: str, damaged: Sequence[tuple[int, Any]]) -> None:
         """Drop damaged rows, given their ids and hashes, and say so; if the file itself is damaged, stop."""
@@ -291,7 +294,10 @@ class Store:
                 for statement in step.split(";"):
                     self._db.execute(statement)
             self._db.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")
-            if self._db.execute("SELECT proof FROM secret").fetchone() != (self._keyed(bytes(16)),):
+            if not version:  # an older store holds hashes of hashes, a new one is spared the second pass
+                self._db.execute("UPDATE secret SET passes = 1")
+            proof, self._passes = self._db.execute("SELECT proof, passes FROM secret").fetchone() or (b"", 0)
+            if proof != self._keyed(bytes(16)):
                 raise failure(self.path, "key")
             if not self._kept:
                 self._db.execute("DELETE FROM claim")
@@ -311,6 +317,17 @@ class Store:
                     self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
+
+
+def _columns(reply: Reply) -> tuple[bytes | int | float | str | None, ...]:
+    """A reply as the store keeps it; half a surrogate pair, which a model may send, does not stop it."""
+    text, logprobs = (one.encode("utf-8", "surrogatepass") for one in (reply.text, reply.logprobs))
+    usage = reply.prompt_tokens, reply.completion_tokens, reply.finish, reply.seconds
+    return text, *usage, logprobs, json.dumps(reply.others)
+
+
+def _text(blob: bytes) -> str:
+    return blob.decode("utf-8", "surrogatepass")
 
 
 def _hashes(blob: bytes) -> Keys:

@@ -53,3 +53,11 @@ UPDATE result SET checksum = seal(key, numbers);
 CREATE TABLE claim (owner TEXT PRIMARY KEY, renewed REAL NOT NULL, model INTEGER NOT NULL, items BLOB NOT NULL);
 CREATE TABLE secret (proof BLOB NOT NULL);
 INSERT INTO secret VALUES (keyed(zeroblob(16)));
+
+-- step
+ALTER TABLE reply ADD COLUMN logprobs BLOB NOT NULL DEFAULT x'';
+ALTER TABLE reply ADD COLUMN others TEXT NOT NULL DEFAULT '[]';
+UPDATE reply SET checksum = seal(
+    batch, place, text, prompt_tokens, completion_tokens, finish, seconds, logprobs, others
+) WHERE checksum IS seal(batch, place, text, prompt_tokens, completion_tokens, finish, seconds);
+ALTER TABLE secret ADD COLUMN passes INTEGER NOT NULL DEFAULT 2;

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from traceback import extract_tb
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +90,11 @@ class RememberedScores:
         with self._store.transaction():
             self.refresh()  # what others added comes before
             self._last = self._store.add(self.number, batch)
-        self._enter(_marks(items), self._take(batch))
+        rows = self._take(batch)
+        if scored:
+            self._enter(_marks(items), rows)
+        else:  # some may have had a reply before
+            self.meet(items, rows)
 
     def find(self, wanted: Keys) -> NDArray[np.int64]:
         """The rows of items, (n,), by their hashes, (n, 2); -1 where they are not known."""
@@ -130,6 +135,17 @@ class RememberedScores:
         rows = self._rows(items)
         return np.where((rows >= 0) & (self._read[rows] != WHOLE), self._read[rows], sizes).astype(np.int64)
 
+    def unanswered(self, items: Sequence[Item]) -> IntArray:
+        """How many labels the answer to each item leaves open, (n,); 0 where the store has no answer."""
+        rows = self._rows(items)
+        return np.where(rows >= 0, np.isnan(self._scores[rows]).sum(axis=1), 0).astype(np.int64)
+
+    @property
+    def hard(self) -> bool:
+        """True if the model replies in words and every score is 0 or 1: these rank nothing."""
+        scores = self._scores[: self._count]
+        return self._reader is not None and bool(np.isin(scores[~np.isnan(scores)], (0.0, 1.0)).all())
+
     def _rows(self, items: Sequence[Item]) -> NDArray[np.int64]:
         marks = _marks(items)
         rows = self._by_mark.find(marks, self._marks)
@@ -142,7 +158,15 @@ class RememberedScores:
 
     def _take(self, batch: Batch) -> NDArray[np.int64]:
         """Append a batch to the tables; returns its rows."""
-        scores = self._read_replies(batch.replies) if batch.replies else batch.scores
+        if not batch.replies:
+            return self._append(batch, batch.scores)
+        scores, rows = self._read_replies(batch.replies), self.find(batch.items)
+        old, new = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
+        self._scores[rows[old]] = scores[old]  # a later reply takes the place of an earlier one
+        rows[new] = self._append(Batch(batch.items[new], scores[new], batch.read[new]), scores[new])
+        return rows
+
+    def _append(self, batch: Batch, scores: FloatArray) -> NDArray[np.int64]:
         start, end = self._count, self._count + len(batch.items)
         if end > len(self._read):  # room for a quarter more, so that appending stays cheap
             for name in ("_items", "_scores", "_read", "_marks"):
@@ -173,6 +197,27 @@ class RememberedScores:
         again = self._by_mark.add(rows, self._marks)
         self._shared.update(self._marks[again, 0].tolist())
         self._met += len(rows)
+
+
+class Todo(NamedTuple):
+    """Items to score, their hashes, (n, 2), and stored items met just now."""
+
+    items: list[Item]
+    hashes: Keys
+    met: Sequence[Item] = ()
+
+    def take(self, rows: NDArray[np.int64]) -> "Todo":
+        """Some of them, in this order."""
+        return Todo(list(map(self.items.__getitem__, rows.tolist())), self.hashes[rows])
+
+
+def unknown(view: RememberedScores, items: list[Item]) -> Todo:
+    """What the store does not hold; what it holds is found by Python's hash from now on."""
+    view.refresh()
+    hashes = view.digests(items)
+    rows = view.find(hashes)
+    met = view.meet([items[i] for i in np.flatnonzero(rows >= 0).tolist()], rows[rows >= 0])
+    return Todo(items, hashes).take(np.flatnonzero(rows < 0))._replace(met=met)
 
 
 def reason_of(error: BaseException) -> str:

@@ -28,7 +28,8 @@ from psycheck.runs.gates import (
 )
 from psycheck.runs.pages import save
 from psycheck.scoring.answers import Answers, answers, forecast, not_scored
-from psycheck.scoring.engine import Progress, Tally, silent
+from psycheck.scoring.engine import Progress, silent
+from psycheck.scoring.tally import Tally
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.jobs import Prepared, is_own, own_audits, prepare, split_audits
 from psycheck.verbs.plan import Plan, Settings, settings_of

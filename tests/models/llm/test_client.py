@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from servers import YES, Asked, Behaviour, Exchange, answer_yes, completion, serving
+from llm_servers import YES, Asked, Behaviour, Exchange, answer_yes, completion, serving
 
 from psycheck.errors import ModelFailure
 from psycheck.model import Reply
@@ -26,7 +26,14 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _server(base_url: str, **more: object) -> Server:
-    usual = {"local": True, "key": SECRET, "key_env": "K", "timeout": 20.0, "concurrency": 8, "demanded": frozenset()}
+    usual = {
+        "local": True,
+        "key": SECRET,
+        "key_env": "K",
+        "timeout": 20.0,
+        "concurrency": 8,
+        "demanded": frozenset(),
+    }
     return Server("m", base_url, **(usual | more))  # type: ignore[arg-type]  # checked where it is made
 
 
@@ -48,7 +55,9 @@ def test_every_question_gets_its_own_reply() -> None:
 
     with serving(echo) as server:
         replies = _replies(_asked(server.base_url, 100))
-    assert {place: reply.text for place, reply in replies.items()} == {i: f"about text {i}" for i in range(100)}
+    assert {place: reply.text for place, reply in replies.items()} == {
+        i: f"about text {i}" for i in range(100)
+    }
     assert len(server.asked) == 100
     assert 2 <= server.most_at_once <= 8
 
@@ -132,7 +141,9 @@ def test_a_fault_that_passes_costs_another_request_and_no_reply(name: str) -> No
 
     with serving(first_faulty) as server:
         replies = _replies(_asked(server.base_url, 12, timeout=1.0 if name in LATE else 20.0))
-    assert {place: reply.text for place, reply in replies.items()} == {i: f"about text {i}" for i in range(12)}
+    assert {place: reply.text for place, reply in replies.items()} == {
+        i: f"about text {i}" for i in range(12)
+    }
     times = Counter(asked.post for asked in server.asked)
     assert times == {f"text {i}": 2 if i % 3 == 0 else 1 for i in range(12)}
 
@@ -151,7 +162,9 @@ def test_all_faults_at_random_lose_nothing_and_invent_nothing() -> None:
 
     with serving(anything) as server:
         replies = _replies(_asked(server.base_url, 60, timeout=2.0))
-    assert {place: reply.text for place, reply in replies.items()} == {i: f"about text {i}" for i in range(60)}
+    assert {place: reply.text for place, reply in replies.items()} == {
+        i: f"about text {i}" for i in range(60)
+    }
     assert answered == Counter(f"text {i}" for i in range(60))  # each answered exactly once
 
 
@@ -275,7 +288,9 @@ def test_settings_that_a_server_lacks_are_left_out_from_the_first_question_on() 
     async def old(exchange: Exchange, asked: Asked, before: int) -> None:
         for name, word in (("response_format", "response_format"), ("logprobs", "logprobs")):
             if name in asked.body:
-                await exchange.send(f'{{"error": "unknown field {word}"}}'.encode(), "422 Unprocessable Entity")
+                await exchange.send(
+                    f'{{"error": "unknown field {word}"}}'.encode(), "422 Unprocessable Entity"
+                )
                 return
         if "max_tokens" in asked.body:
             await exchange.send(b'{"error": "use max_completion_tokens"}', "400 Bad Request")
@@ -285,7 +300,9 @@ def test_settings_that_a_server_lacks_are_left_out_from_the_first_question_on() 
     with serving(old) as server:
         _replies(_asked(server.base_url, 20, SETTINGS))
     assert len(server.asked) == 23
-    assert all(set(asked.body) == {"model", "messages", "max_completion_tokens"} for asked in server.asked[3:])
+    assert all(
+        set(asked.body) == {"model", "messages", "max_completion_tokens"} for asked in server.asked[3:]
+    )
     assert server.asked[-1].body["max_completion_tokens"] == 9
 
 

@@ -31,7 +31,11 @@ def test_a_refusal_is_a_reply() -> None:
 
 
 def test_parts_of_a_message_are_joined_and_its_thoughts_left_out() -> None:
-    parts = [{"type": "text", "text": "ye"}, {"type": "reasoning", "text": "no"}, {"type": "text", "text": "s"}]
+    parts = [
+        {"type": "text", "text": "ye"},
+        {"type": "reasoning", "text": "no"},
+        {"type": "text", "text": "s"},
+    ]
     assert completion_of(_body(message={"content": parts}), 0.0).text == "yes"
 
 
@@ -73,7 +77,9 @@ _JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["choices", "message", "content", "usage", "logprobs", "token", "text"]), inner, max_size=4
+            st.sampled_from(["choices", "message", "content", "usage", "logprobs", "token", "text"]),
+            inner,
+            max_size=4,
         )
     ),
 )

@@ -54,7 +54,9 @@ def test_a_question_is_given_up_after_five_tries_but_never_because_the_server_is
     assert Pace(1, 0.0).failed(Unanswered("busy"), 10 * TRIES, 0.0, 0.0) is not None
 
 
-@pytest.mark.parametrize("kind", ["key", "forbidden", "unknown", "redirect", "quota", "unreachable", "feature"])
+@pytest.mark.parametrize(
+    "kind", ["key", "forbidden", "unknown", "redirect", "quota", "unreachable", "feature"]
+)
 def test_what_every_question_would_meet_stops_the_run_at_the_third_time(kind: str) -> None:
     pace = Pace(4, last=0.0)
     for tries in (1, 2):

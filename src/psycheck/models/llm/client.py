@@ -215,7 +215,9 @@ class _Asking:
         if self.pace.answers or error.status_code not in (*_REJECTED, 500, 501):
             return ""
         message = error.response.text[:10_000]
-        return next((n for n, words in _LACKING.items() if n in body and any(w in message for w in words)), "")
+        return next(
+            (n for n, words in _LACKING.items() if n in body and any(w in message for w in words)), ""
+        )
 
 
 def _leave_out(setting: str, body: dict[str, Any]) -> None:
@@ -254,7 +256,9 @@ def _client(server: Server) -> AsyncOpenAI:
         timeout=None,  # one limit for the whole request is set around it
         follow_redirects=False,
         trust_env=not server.local,
-        limits=httpx2.Limits(max_connections=server.concurrency, max_keepalive_connections=server.concurrency),
+        limits=httpx2.Limits(
+            max_connections=server.concurrency, max_keepalive_connections=server.concurrency
+        ),
         event_hooks={"response": [_bound]},
     )
     return AsyncOpenAI(

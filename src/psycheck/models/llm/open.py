@@ -56,7 +56,10 @@ class LlmModel:
         library("openai", "a model behind an API", "llm")
         from psycheck.models.llm.client import Server, ask_all
 
-        options, demanded = self.options, {"response_format": self.options.schema, "logprobs": self.options.logprobs}
+        options, demanded = (
+            self.options,
+            {"response_format": self.options.schema, "logprobs": self.options.logprobs},
+        )
         server = Server(
             self.model,
             self.base_url,
@@ -112,7 +115,9 @@ def open_llm(target: str, options: ModelOptions) -> LlmModel:
     host = _host(base_url)
     if options.prompt is None:
         allowed = f"a shipped prompt ({', '.join(shipped_prompts())}) or a TOML file"
-        raise BadInput("the spec names no prompt", where=f"llm:{target}", allowed=allowed, do="add prompt=NAME")
+        raise BadInput(
+            "the spec names no prompt", where=f"llm:{target}", allowed=allowed, do="add prompt=NAME"
+        )
     prompt = read_prompt(options.prompt)
     if options.cutoff is not None:
         prompt = move_cutoff(prompt, options.cutoff)

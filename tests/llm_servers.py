@@ -37,7 +37,12 @@ class Exchange:
     writer: asyncio.StreamWriter
 
     async def send(self, body: bytes, status: str = "200 OK", *headers: str) -> None:
-        lines = [f"HTTP/1.1 {status}", "Content-Type: application/json", f"Content-Length: {len(body)}", *headers]
+        lines = [
+            f"HTTP/1.1 {status}",
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+            *headers,
+        ]
         self.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
         await self.writer.drain()
 
