@@ -82,7 +82,10 @@ class Performance:
             findings += self._label(ids, targets[:, k], columns[:, k], decided[:, k], clusters, here)
         if len(labels) > 1:
             findings += self._together(measure.firm(targets), decided, clusters, {**where, "label": "all"})
-        tables = [_predictions(scores, corpus, label, columns[:, k]) for k, label in enumerate(labels)]
+        tables = [
+            _predictions(scores, corpus, label, columns[:, k], decided[:, k], clusters)
+            for k, label in enumerate(labels)
+        ]
         return Judgement(tuple(findings), {"predictions": pl.concat(tables)})
 
     def _label(
@@ -118,13 +121,7 @@ class Performance:
         interval = ratio_interval(yes & annotated, annotated, clusters)
         found.append(_finding("prevalence", Measured(share), counts["annotated"], interval, where, counts))
         if counts["unanswered"]:
-            for name, right in (("f1_worst", False), ("f1_best", True)):
-                filled = np.where(np.isnan(scores), yes == right, decided)
-                table = measure.confusion(targets, filled)
-                ends = classification_intervals(targets, filled, clusters)
-                found.append(
-                    _finding(name, measure.f1(table), table.n, ends.get("f1", UNKNOWN), where, counts)
-                )
+            found += f1_bounds(targets, decided, clusters, where, counts)
         return found + _curve(targets, scores, clusters, where)
 
     def _against_trivial(
@@ -206,6 +203,22 @@ class Performance:
             yield _finding(name, value, n, interval, where, counts)
 
 
+def f1_bounds(
+    targets: FloatArray,
+    decided: FloatArray,
+    clusters: Clusters,
+    where: Mapping[str, str],
+    counts: Mapping[str, int],
+) -> Iterator[Finding]:
+    """F1 if every unanswered text were wrong, and if every one were right; targets and predictions (n,)."""
+    yes = measure.gold(targets)
+    for name, right in (("f1_worst", False), ("f1_best", True)):
+        filled = np.where(np.isnan(decided), yes == right, decided)
+        table = measure.confusion(targets, filled)
+        ends = classification_intervals(targets, filled, clusters)
+        yield _finding(name, measure.f1(table), table.n, ends.get("f1", UNKNOWN), where, counts)
+
+
 def _ledger(targets: FloatArray, scores: FloatArray) -> dict[str, int]:
     """How many marks are annotated, how many of these unanswered, and how many are not annotated."""
     annotated = ~np.isnan(targets)
@@ -250,15 +263,20 @@ def _curve(
     return found
 
 
-def _predictions(scores: Scores, corpus: Corpus, label: str, column: FloatArray) -> pl.DataFrame:
-    """One row per text, ids only; null where not annotated or not answered."""
+def _predictions(
+    scores: Scores, corpus: Corpus, label: str, column: FloatArray, decided: FloatArray, clusters: Clusters
+) -> pl.DataFrame:
+    """One row per text, ids only; null where not annotated or not answered. `unit` numbers the authors."""
     target = corpus.targets([label])[:, 0]
-    return pl.DataFrame({"id": corpus.ids, "target": target, "score": column}).select(
+    columns = {"target": target, "score": column, "decided": decided, "unit": clusters.codes}
+    return pl.DataFrame({"id": corpus.ids, **columns}).select(
         pl.lit(scores.model).alias("model"),
         pl.lit(corpus.name).alias("corpus"),
         "id",
         pl.lit(label).alias("label"),
         pl.col("target", "score").fill_nan(None),
+        pl.col("decided").fill_nan(None).cast(pl.Int8),
+        "unit",
     )
 
 

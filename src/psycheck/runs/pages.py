@@ -6,6 +6,7 @@ from psycheck.files.write import together, writing
 from psycheck.report.audit import render
 from psycheck.report.comparison import render_comparison, render_corpora_study
 from psycheck.report.curation import render_curating
+from psycheck.report.difference import render_difference
 from psycheck.report.direct_bias import render_bias
 from psycheck.report.junit import junit
 from psycheck.report.studies.angst import angst_tables, render_angst
@@ -39,6 +40,8 @@ def pages_of(run: Run) -> dict[str, str]:
             return {"report.html": render_comparison(run)}
         case "curate":
             return {"report.html": render_curating(run)}
+        case "diff":
+            return {"report.html": render_difference(run)}
         case "bias":
             return {"report.html": render_bias(run)}
         case "study corpora":
