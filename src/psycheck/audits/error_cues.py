@@ -22,11 +22,11 @@ def error_findings(answered: Sequence[tuple[Answered, Texts]]) -> list[Finding]:
     """Lengths and cues of errors; p-values are adjusted over all of them, models, labels and corpora."""
     found: list[Finding] = []
     for one, (characters, cues) in answered:
-        found += [*_lengths(one, characters), *_error_lengths(one, characters), *_cues(one, cues)]
+        found += [*outcome_lengths(one, characters), *_error_lengths(one, characters), *_cues(one, cues)]
     return [*found, *holm_family([f for f in found if f.measure in _TESTS])]
 
 
-def _lengths(one: Answered, characters: FloatArray) -> Iterator[Finding]:
+def outcome_lengths(one: Answered, characters: FloatArray) -> Iterator[Finding]:
     """The mean length of texts by annotation and by who of two models is right (ANGST, Table 16)."""
     for first, second in one.pairs:
         outcomes = dict(outcome_names(one, first, second))

@@ -3,6 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from psycheck.audits.differences import Answered
+from psycheck.audits.error_cues import outcome_lengths
 from psycheck.audits.measured import measured
 from psycheck.audits.performance import Performance, shared_labels
 from psycheck.corpus import Corpus
@@ -13,7 +17,7 @@ from psycheck.measures.clustered import Clusters, ratio_interval
 from psycheck.measures.intervals import UNKNOWN
 from psycheck.measures.multilabel import combinations
 from psycheck.model import Scores
-from psycheck.report.studies.angst import BINARY, COMBINATION, CONTROL, LABEL, MULTI, TOGETHER
+from psycheck.report.studies.angst import BINARY, COMBINATION, CONTROL, LABEL, MULTI, PROMPTS, TOGETHER
 
 _KEPT = ("accuracy", "weighted_precision", "weighted_f1", "macro_f1", "precision", "recall", "f1", "auc")
 _OF_CLASS = {"precision": measure.precision, "recall": measure.recall, "f1": measure.f1}
@@ -28,8 +32,13 @@ class Judged:
     seed: int
     labels: tuple[str, ...]
     decided: FloatArray
-    findings: tuple[Finding, ...]
-    usage: Mapping[str, int]
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def where(self) -> dict[str, str]:
+        """The `where` of a finding about it."""
+        names = {"model": self.name, "arm": self.task, "experiment": self.kind, "seed": str(self.seed)}
+        return {"audit": "study", "study": "angst", **names}
 
     @property
     def task(self) -> str:
@@ -46,9 +55,8 @@ def judged(test: Corpus, scores: Scores, name: str, kind: str, seed: int, usage:
         scores.of(test.texts), performance.threshold, exclusive=getattr(scores, "exclusive", False)
     )
     decided = every[:, [scores.labels.index(label) for label in labels]]
-    one = Judged(name, kind, seed, labels, decided, (), usage)
-    where = {"audit": "study", "study": "angst", "model": name, "corpus": test.name}
-    where |= {"arm": one.task, "experiment": kind, "seed": str(seed)}
+    one = Judged(name, kind, seed, labels, decided)
+    where = {**one.where, "corpus": test.name}
     rows = [
         replace(f, where={**where, "label": f.where["label"], "level": _level(f)}, examples=())
         for f in found
@@ -99,6 +107,31 @@ def _unanswered(
     counts = {"unanswered": int(missing.sum()), **usage}
     value = counts["unanswered"] / n if n else float("nan")
     return measured("unanswered", value, n, interval, {**where, "level": LABEL}, counts)
+
+
+def lengths(test: Corpus, rows: Sequence[Judged]) -> list[Finding]:
+    """Table 16: characters by which of two models is right, for each label that two models decide.
+
+    Compared are the first model and the first LLM after it; without an LLM the first two models.
+    """
+    found: list[Finding] = []
+    characters = np.array([len(text) for text in test.texts], np.float64)
+    for k, label in enumerate(test.labels):
+        able = [row for row in rows if label in row.labels and row.seed == 0]
+        others = [row for row in able if row.name != able[0].name]
+        if not others:
+            continue
+        pair = able[0], next((row for row in others if row.kind in PROMPTS), others[0])
+        decided = np.column_stack([row.decided[:, row.labels.index(label)] for row in pair])
+        gold = measure.firm(test.targets())[:, k]
+        gold = np.where(np.isnan(gold), np.nan, gold > 0.5)
+        names = tuple(f"{row.name}, {row.kind}, {row.task}" for row in pair)
+        both = Answered(
+            test.name, label, names, tuple(test.ids), gold, decided, decided, Clusters.of(test.units())
+        )
+        place = {"audit": "study", "study": "angst"}
+        found += [replace(f, where={**f.where, **place}) for f in outcome_lengths(both, characters)]
+    return found
 
 
 def seed_numbers(names: Sequence[tuple[str, ...]]) -> list[int]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 from psycheck.audits.performance import shared_labels
 from psycheck.corpora.distances import Comparing, compare
@@ -13,7 +12,7 @@ from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.corpus import LABEL as COLUMN
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted
-from psycheck.experiments.angst_rows import Judged, judged, seed_numbers
+from psycheck.experiments.angst_rows import Judged, judged, lengths, seed_numbers
 from psycheck.experiments.arms import Say, named, quiet, seeded, training_folder
 from psycheck.finding import Finding, Findings
 from psycheck.model import Model
@@ -24,14 +23,15 @@ from psycheck.runs.environment import described, environment_of
 from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.scoring.answers import answers
-from psycheck.scoring.engine import Progress, Tally, silent
+from psycheck.scoring.engine import Progress, silent
+from psycheck.scoring.limits import NO_LIMITS, Limits
+from psycheck.scoring.tally import Tally
 from psycheck.train.fit import fit
 from psycheck.train.parts import held_out
 from psycheck.train.recipe import Recipe, kind_of
 
 LABELS = ("depression", "anxiety")
 TASKS = (BINARY, MULTI)
-_USAGE = ("requests", "prompt_tokens", "completion_tokens")
 
 
 @writes_run("corpora", "models", "train_on")
@@ -46,6 +46,7 @@ def study_angst(
     labels: Sequence[str] = LABELS,
     seeds: int = 3,
     store: str | Path | None = None,
+    limits: Limits = NO_LIMITS,
     progress: Progress = silent,
     say: Say = quiet,
 ) -> Run:
@@ -54,8 +55,9 @@ def study_angst(
     `models` are specs or models; those of the same name are the seeds of one model. `recipes` are trained by
     the study on the train split of `train_on` (default: the first corpus), with every seed if they are
     fine-tuned: once for each label alone ("binary") and once for all labels ("multi-label"). Without a test
-    split all texts are tested, unless the models are trained on the same corpus. The folder gets `study.md`
-    and `report.html`, each table next to the published one. Finished trainings and scores are reused.
+    split all texts are tested, unless the models are trained on the same corpus. `limits` hold for all models
+    together. The folder gets `study.md` and `report.html`, each table next to the published one. Finished
+    trainings and scores are reused.
     """
     opened = [open_corpus(one) for one in corpora]
     source = open_corpus(train_on) if train_on is not None else (opened[0] if opened else None)
@@ -69,12 +71,19 @@ def study_angst(
     wanted += _trained(recipes, tasks, labels, seeds, source or corpus, folder, progress, say)
     numbers = seed_numbers([tuple(name) for _, *name in wanted])
     rows: list[Judged] = []
+    costs: list[Finding] = []
     tallies: dict[str, Tally] = {}
     for (model, name, kind, _), seed in zip(wanted, numbers, strict=True):
-        with answers([model], [(1.0, test.texts)], store=kept, progress=progress) as found:
+        with answers(
+            [model], [(1.0, test.texts)], store=kept, progress=progress, limits=limits, say=say
+        ) as found:
             tallies |= found.tallies
-            rows.append(judged(test, found.views[0], name, kind, seed, _usage(found.tallies[model.name])))
-    findings = [f for row in rows for f in row.findings]
+            (view,) = found.views
+            usage = view.usage(test.texts)
+            rows.append(judged(test, view, name, kind, seed, usage))
+            costs += _cost(model, rows[-1], usage)
+        limits = _left(limits, found.tallies[model.name])
+    findings = [*(f for row in rows for f in row.findings), *lengths(test, rows), *costs]
     drift, notes = _drift(corpus, others, say)
     run = Run(
         plan={
@@ -173,10 +182,23 @@ def _trained(
             yield open_model(done.spec, name=name), named(recipe), TRAINED, "-".join(learned)
 
 
-def _usage(tally: Tally) -> Mapping[str, int]:
-    """What the answers of a model took, where it says."""
-    found: dict[str, Any] = {name: getattr(tally, name, 0) for name in _USAGE}
-    return {name: int(value) for name, value in found.items() if value}
+def _cost(model: Model, row: Judged, usage: Mapping[str, int]) -> list[Finding]:
+    """What the answers of a model cost, where its price is known."""
+    price = getattr(model, "price", None)
+    if price is None or not usage:
+        return []
+    cost = float(price.of(usage["prompt_tokens"], usage["completion_tokens"]))
+    return [Finding("answer_cost", cost, usage["requests"], None, row.where, usage)]
+
+
+def _left(limits: Limits, tally: Tally) -> Limits:
+    """The limits that are left for the models after one."""
+    requests, cost = limits.max_requests, limits.max_cost
+    return replace(
+        limits,
+        max_requests=None if requests is None else requests - tally.requests,
+        max_cost=None if cost is None else max(cost - (tally.cost or 0.0), 0.0),
+    )
 
 
 def _drift(corpus: Corpus, others: Sequence[Corpus], say: Say) -> tuple[list[Finding], list[str]]:

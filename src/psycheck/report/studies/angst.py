@@ -17,7 +17,8 @@ from psycheck.run import Run
 BINARY, MULTI = "binary", "multi-label"
 LABEL, CONTROL, COMBINATION, TOGETHER = "label", "control", "combination", "together"
 TRAINED, GIVEN, ZERO_SHOT, FEW_SHOT = "trained", "as given", "zero-shot", "few-shot"
-_PROMPTED = (TRAINED, GIVEN, ZERO_SHOT, FEW_SHOT)  # every other kind is a rating scale
+PROMPTS = (ZERO_SHOT, FEW_SHOT)
+_NO_SCALE = (TRAINED, GIVEN, *PROMPTS)  # every other kind is a rating scale
 # What ours are called where the paper weighs the classes of one label, and where it weighs labels.
 _BINARY = {
     "accuracy": "accuracy",
@@ -147,11 +148,13 @@ def combination_table(findings: Findings) -> Table:
 def usage_table(findings: Findings) -> Table:
     """What each model left unanswered, and what its answers took."""
     rows: list[Row] = []
+    costs = {by(*_PLACE)(f): f"{f.value:,.2f}" for f in findings.where(measure="answer_cost", seed="0")}
     for place, mine in grouped(findings.where(measure="unanswered"), by(*_PLACE, "label")).items():
         first = mine[0].counts
         took = (first.get(name) for name in ("requests", "prompt_tokens", "completion_tokens"))
         missing = ", ".join(f"{f.counts['unanswered']} of {f.n}" for f in mine)
-        rows.append((*place, missing, *("–" if one is None else count(one) for one in took)))
+        counts = ("–" if one is None else count(one) for one in took)
+        rows.append((*place, missing, *counts, costs.get(place[:-1], "–")))
     return table_of("angst_usage", rows)
 
 
@@ -190,7 +193,7 @@ def _models(
 ) -> dict[tuple[str, ...], list[Finding]]:
     """Our findings on a label or combination by model, kind and task; rating scales only, none, or all."""
     found = findings.where(label=label, level=level)
-    wanted = [f for f in found if scales is None or (f.where["experiment"] not in _PROMPTED) == scales]
+    wanted = [f for f in found if scales is None or (f.where["experiment"] not in _NO_SCALE) == scales]
     return grouped(wanted, by(*_PLACE))
 
 
