@@ -136,6 +136,7 @@ def angst_cli(
     from psycheck.corpora.open import corpus_plan, corpus_plans
     from psycheck.experiments.angst_study import TASKS, study_angst
     from psycheck.report.studies.angst import angst_tables
+    from psycheck.scoring.limits import Limits
 
     if not starts:
         trained = ("preset", "epochs", "max_length", "dev_share", "seeds", "tasks", "train_on")
@@ -151,6 +152,7 @@ def angst_cli(
             tasks=tasks or TASKS,
             seeds=seeds,
             store=store,
+            limits=Limits(**opt.values_for(ctx, Limits)),
             progress=line,
             say=TO_STDERR,
         )

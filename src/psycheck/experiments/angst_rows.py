@@ -112,12 +112,13 @@ def _unanswered(
 def lengths(test: Corpus, rows: Sequence[Judged]) -> list[Finding]:
     """Table 16: characters by which of two models is right, for each label that two models decide.
 
-    Compared are the first model and the first LLM after it; without an LLM the first two models.
+    Compared are the first model that is no LLM and the first that is; else the first two models.
     """
     found: list[Finding] = []
     characters = np.array([len(text) for text in test.texts], np.float64)
     for k, label in enumerate(test.labels):
         able = [row for row in rows if label in row.labels and row.seed == 0]
+        able.sort(key=lambda row: row.kind in PROMPTS)
         others = [row for row in able if row.name != able[0].name]
         if not others:
             continue

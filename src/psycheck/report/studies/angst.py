@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 
 from psycheck.finding import Finding, Findings
 from psycheck.report.headlines import sentence
-from psycheck.report.numbers import count
+from psycheck.report.numbers import count, percent
 from psycheck.report.page import draw
 from psycheck.report.shelf import by, grouped, unique
 from psycheck.report.studies import corpora
@@ -35,6 +35,8 @@ _MULTI = {
     "macro_f1": "macro_f1_across_labels",
 }
 _CLASS = ("precision", "recall", "f1")
+_WIDTH, _LEFT, _LINE = 720, 290, 20  # of the plot
+_SPAN = _WIDTH - _LEFT - 60
 OUTCOMES = ("TT", "TF", "FT", "FF", "all")
 _PLACE = ("model", "experiment", "arm")
 Row = tuple[str, ...]
@@ -42,8 +44,14 @@ Row = tuple[str, ...]
 
 def render_angst(run: Run) -> str:
     """The page of the study as one HTML file without scripts."""
-    corpus = str(run.plan["corpora"][0]["name"])
-    return draw("angst", run, corpus=corpus, sentences=answers(run.findings), tables=tables_of(run.findings))
+    return draw(
+        "angst",
+        run,
+        corpus=str(run.plan["corpora"][0]["name"]),
+        sentences=answers(run.findings),
+        plot=f1_plot(run.findings),
+        tables=tables_of(run.findings),
+    )
 
 
 def angst_tables(run: Run) -> str:
@@ -54,7 +62,7 @@ def angst_tables(run: Run) -> str:
 
 def tables_of(findings: Findings) -> list[Table]:
     """Tables 3 to 6, the classes of Table 6 one by one, what answers took, Tables 8, 10, 11 and 16."""
-    labels = unique(f.where["label"] for f in findings if f.where.get("level") == LABEL)
+    labels = _labels(findings)
     tables = [overall_table(findings, label) for label in labels]
     tables += [
         class_table(findings, name, label, scales=False)
@@ -70,37 +78,82 @@ def tables_of(findings: Findings) -> list[Table]:
     return [table for table in tables if _has_ours(table)]
 
 
+def _labels(findings: Findings) -> list[str]:
+    return unique(f.where["label"] for f in findings if f.where.get("level") == LABEL)
+
+
 def _has_ours(table: Table) -> bool:
     return any(table.head[0] != "whose" or row[0] == "ours" for row in table.rows)
 
 
 def answers(findings: Findings) -> list[str]:
-    """For each label, and for all together, which model has the highest figure; no claim beyond figures."""
+    """For all labels together and for each, which model has the highest figure; no claim beyond figures."""
     out = []
-    labels = unique(f.where["label"] for f in findings.where(measure="f1") if f.where.get("level") == LABEL)
-    for measure, label in (("macro_f1_across_labels", "all"), *(("macro_f1", label) for label in labels)):
-        found = [f for f in findings.where(measure=measure, label=label) if f.tested]
-        rows = grouped(found, by("model", "experiment", "arm"))
-        if not rows:
-            continue
+    for what, rows in _compared(findings).items():
         means = {row: fmean(f.value for f in several) for row, several in rows.items()}
         (model, kind, task), value = max(means.items(), key=lambda one: one[1])
-        between = _ends(rows[model, kind, task], 1, 2)
-        figures = {"value": f"{value:.2f}", "ends": f" ({between})" if between else ""}
-        what = "mean F1 of the labels" if label == "all" else f"macro-F1 on {label}"
-        name = "alone" if len(rows) == 1 else "highest"
-        words = {"what": what, "model": f"{model} ({kind}, {task})", "models": count(len(rows))}
-        out.append(sentence(f"study.angst_{name}", **words, **figures))
+        best = rows[model, kind, task]
+        between = _ends(best, 1, 2)
+        share = fmean(_answered(f) for f in best)
+        words = {
+            "what": what,
+            "model": f"{model} ({kind}, {task})",
+            "models": count(len(rows)),
+            "value": f"{value:.2f}",
+            "ends": f" ({between})" if between else "",
+            "answered": "" if share == 1 else f", on the {percent(share)} of the texts that it answered",
+        }
+        out.append(sentence(f"study.angst_{'alone' if len(rows) == 1 else 'highest'}", **words))
     return out
+
+
+def _compared(findings: Findings) -> dict[str, dict[Row, list[Finding]]]:
+    """The mean F1 of all labels, and the macro-F1 of each, by model; only where every seed has one."""
+    found = {"mean F1 of the labels": findings.where(measure="macro_f1_across_labels", label="all")}
+    for label in _labels(findings):
+        found[f"macro-F1 on {label}"] = findings.where(measure="macro_f1", label=label, level=LABEL)
+    rows = {what: grouped(some, by(*_PLACE)) for what, some in found.items()}
+    whole = {
+        what: {row: several for row, several in mine.items() if all(f.tested for f in several)}
+        for what, mine in rows.items()
+    }
+    return {what: mine for what, mine in whole.items() if mine}
+
+
+def _answered(finding: Finding) -> float:
+    return 1 - finding.counts["unanswered"] / max(finding.counts["annotated"], 1)
+
+
+def f1_plot(findings: Findings) -> dict[str, object]:
+    """The figures of `answers` as dots with their intervals, one line per model."""
+    y, titles, rows = 20, [], []
+    for what, mine in _compared(findings).items():
+        titles.append((y + 14, what))
+        y += _LINE
+        for (model, kind, task), several in mine.items():
+            value, known = fmean(f.value for f in several), [f.interval for f in several if f.interval]
+            low, high = (fmean(end) for end in zip(*known, strict=True)) if known else (value, value)
+            places = [_LEFT + _SPAN * at for at in (low, high, value)]
+            rows.append((y + _LINE // 2, f"{model}, {kind}, {task}", places, f"{value:.2f}"))
+            y += _LINE
+    ticks = [(_LEFT + _SPAN * share, f"{share:g}") for share in (0.0, 0.5, 1.0)]
+    return {
+        "titles": titles,
+        "rows": rows,
+        "ticks": ticks,
+        "width": _WIDTH,
+        "height": y + 6,
+        "end": _WIDTH - 40,
+    }
 
 
 def overall_table(findings: Findings, label: str) -> Table:
     """Table 3: one label against its absence, weighted over both classes."""
     printed = [row for row in published("angst-table-3") if row["label"] == label]
-    rows = _printed(printed, tuple(_BINARY))
+    rows: list[Row] = []
     for place, mine in _models(findings, label, LABEL, scales=None).items():
-        rows.append(("ours", *place, *(_of(mine, name) for name in _BINARY.values())))
-    return table_of("angst_overall", rows, label=label)
+        rows.append((*_ours(place), *(_of(mine, name) for name in _BINARY.values())))
+    return table_of("angst_overall", [*rows, *_printed(printed, tuple(_BINARY))], label=label)
 
 
 def class_table(findings: Findings, name: str, label: str, *, scales: bool) -> Table:
@@ -108,27 +161,28 @@ def class_table(findings: Findings, name: str, label: str, *, scales: bool) -> T
     printed = published(f"angst-table-{name}")
     keys = [(class_, measure) for class_ in (label, CONTROL) for measure in _CLASS]
     rows: list[Row] = []
-    for whose, found in grouped(printed, lambda row: (row["model"], row["type"], "")).items():
-        cells = {(row["class"], row["measure"]): _with_sd(row) for row in found}
-        rows.append(("published", *whose, *(cells[key] for key in keys)))
     both = [_models(findings, label, level, scales=scales) for level in (LABEL, CONTROL)]
     for place, mine in both[0].items():
-        cells_ours = [_of(side, measure) for side in (mine, both[1][place]) for measure in _CLASS]
-        rows.append(("ours", *place, *cells_ours))
+        sides = (mine, both[1][place])
+        rows.append((*_ours(place), *(_of(side, measure) for side in sides for measure in _CLASS)))
+    for whose, found in grouped(printed, lambda row: (row["model"], row["type"])).items():
+        cells = {(row["class"], row["measure"]): _with_sd(row) for row in found}
+        rows.append(("published", *whose, *(cells[key] for key in keys)))
     what = words_of("studies")["angst"]["per_class"][name]
     return table_of("angst_classes", rows, caption=what, label=label)
 
 
 def together_table(findings: Findings) -> Table:
     """Table 6: all labels at once."""
-    labels = unique(f.where["label"] for f in findings if f.where.get("level") == LABEL)
+    labels = _labels(findings)
     printed = published("angst-table-6")
-    rows = _printed(printed, (*_MULTI, *(f"{label}_f1" for label in labels)))
+    rows: list[Row] = []
     each = [_models(findings, label, LABEL, scales=None) for label in labels]
     for place, mine in _models(findings, "all", TOGETHER, scales=None).items():
         figures = [_of(mine, name) for name in _MULTI.values()]
         figures += [_of(one[place], "f1") for one in each]
-        rows.append(("ours", *place, *figures, _of(mine, "exact_match")))
+        rows.append((*_ours(place), *figures, _of(mine, "exact_match")))
+    rows += _printed(printed, (*_MULTI, *(f"{label}_f1" for label in labels)))
     return table_of("angst_together", rows, [*(f"{label} F1" for label in labels), "exact match"])
 
 
@@ -149,27 +203,26 @@ def usage_table(findings: Findings) -> Table:
     """What each model left unanswered, and what its answers took."""
     rows: list[Row] = []
     costs = {by(*_PLACE)(f): f"{f.value:,.2f}" for f in findings.where(measure="answer_cost", seed="0")}
-    for place, mine in grouped(findings.where(measure="unanswered"), by(*_PLACE, "label")).items():
+    for (*place, label), mine in grouped(findings.where(measure="unanswered"), by(*_PLACE, "label")).items():
         first = mine[0].counts
         took = (first.get(name) for name in ("requests", "prompt_tokens", "completion_tokens"))
         missing = ", ".join(f"{f.counts['unanswered']} of {f.n}" for f in mine)
         counts = ("–" if one is None else count(one) for one in took)
-        rows.append((*place, missing, *counts, costs.get(place[:-1], "–")))
+        rows.append((*_ours(place)[1:], label, missing, *counts, costs.get(tuple(place), "–")))
     return table_of("angst_usage", rows)
 
 
 def length_table(findings: Findings, label: str) -> Table:
     """Table 16: mean characters by which of two models is right."""
-    printed = published("angst-table-16") if label == "depression" else ()
     rows: list[Row] = []
-    for names, found in grouped(printed, lambda row: (row["first"], row["second"])).items():
-        cells = {(row["outcome"], row["gold"]): marked(row) for row in found}
-        rows += [("published", *names, one, cells[one, "0"], cells[one, "1"]) for one in OUTCOMES]
     ours = findings.where(measure="outcome_length", label=label)
     for pair, mine in grouped(ours, by("model", "versus")).items():
         held = {by("outcome", "gold")(f): f for f in mine}
-        for one in OUTCOMES:
-            rows.append(("ours", *pair, one, *(_length(held.get((one, gold))) for gold in "01")))
+        rows += [("ours", *pair, one, *(_length(held.get((one, gold))) for gold in "01")) for one in OUTCOMES]
+    printed = published("angst-table-16") if label == "depression" else ()
+    for names, found in grouped(printed, lambda row: (row["first"], row["second"])).items():
+        cells = {(row["outcome"], row["gold"]): marked(row) for row in found}
+        rows += [("published", *names, one, cells[one, "0"], cells[one, "1"]) for one in OUTCOMES]
     return table_of("angst_lengths", rows, label=label)
 
 
@@ -197,9 +250,14 @@ def _models(
     return grouped(wanted, by(*_PLACE))
 
 
+def _ours(place: Sequence[str]) -> Row:
+    model, kind, task = place
+    return "ours", model, f"{kind}, {task}"
+
+
 def _printed(rows: Iterable[Mapping[str, str]], measures: Sequence[str]) -> list[Row]:
     out: list[Row] = []
-    for place, found in grouped(rows, lambda row: (row["model"], row["type"], "")).items():
+    for place, found in grouped(rows, lambda row: (row["model"], row["type"])).items():
         cells = {row["measure"]: _with_sd(row) for row in found}
         out.append(("published", *place, *(cells.get(name, "–") for name in measures)))
     return out
