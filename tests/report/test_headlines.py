@@ -18,6 +18,7 @@ from psycheck.report.comparison import comparison_verdict
 from psycheck.report.curation import curating_verdict
 from psycheck.report.direct_bias import bias_sentences, bias_verdict
 from psycheck.report.headlines import Headline, headline, reference, weakest
+from psycheck.report.studies.angst import answers as angst_answers
 from psycheck.report.studies.gender import answers
 from psycheck.report.studies.improve import improvement_verdict, summary_lines
 from psycheck.report.verdict import chosen_headlines, headlines, learned, unanswered, untested
@@ -202,6 +203,16 @@ def change(
 
 UP, DOWN, FLAT = (0.01, 0.09), (-0.09, -0.01), (-0.04, 0.08)
 RANKED = change(UP, decision="ranking")
+
+
+def rated(*values: float) -> list[Finding]:
+    """The mean F1 of the labels of one model after the other."""
+    place = {"experiment": "zero-shot", "arm": "multi-label", "label": "all", "seed": "0"}
+    counts = {"annotated": 80, "unanswered": 0}
+    return [
+        Finding("macro_f1_across_labels", value, 2, None, {"model": f"m{k}", **place}, counts)
+        for k, value in enumerate(values)
+    ]
 
 
 def learner(*experiments: str) -> Found:
@@ -471,6 +482,8 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     "improve.nothing": ([], [[change(FLAT)], [change(None)]]),
     "improve.means": ([change(FLAT)], [[], [replace(change(None), value=math.nan)]]),
     "study.gender": (learner("original", "augmented"), [learner("original"), learner("augmented")]),
+    "study.angst_highest": (rated(0.5, 0.7), [rated(0.5), rated(0.5, math.nan)]),
+    "study.angst_alone": (rated(0.5), [rated(0.5, 0.7), rated(math.nan), []]),
     "curate.kept": (funnel(False), [funnel(True)]),
     "curate.with_controls": (funnel(True), [funnel(False)]),
 }
@@ -491,7 +504,7 @@ def top_of(kind: str, run: Run) -> list[str]:
         case "improve":
             return [improvement_verdict(found), *summary_lines(found)]
         case "study":
-            return answers(found)
+            return [*answers(found), *angst_answers(found)]
         case "curate":
             return [curating_verdict(found)]
         case _:
