@@ -174,7 +174,7 @@ _COMMAND = re.compile(r"psycheck [a-z]+ .*--[a-z]")
 MAY_NAME_FLAGS = {
     "corpora/cautions.py": "composes the command that mends a corpus",
     "corpora/columns.py": "composes the options that open a corpus again",
-    "corpora/streams.py": "--long is an option of zstd",
+    "files/streams.py": "--long is an option of zstd",
 }
 
 
