@@ -1,8 +1,8 @@
 """Asking an LLM: 2,000 requests to a server with 50 ms latency, 32 at once, and what psycheck adds to that.
 
-The server runs in a process of its own and costs little; the ideal is 2,000 / 32 × 50 ms. psycheck reads, sends,
-commits every reply to a real store and reads the scores. inspect_ai and lm-eval send the same texts to the same
-server in the same run, with their own logs and caches, from an environment of their own:
+The server runs in a process of its own and costs little; the ideal is 2,000 / 32 × 50 ms. psycheck sends the
+questions, commits every reply to a real store and reads the scores. inspect_ai and lm-eval send the same
+texts to the same server in the same run, with their own logs, from an environment of their own:
 
     python -m venv peers && peers/bin/pip install inspect_ai==0.3.285 "lm-eval[api]==0.4.13" openai
     PEERS=peers/bin/python python benchmarks/llm.py
@@ -47,8 +47,6 @@ _HEAD = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {
 
 class _Late(asyncio.Protocol):
     """Answers every request with the same completion after the latency."""
-
-    served = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the connection."""
@@ -118,10 +116,11 @@ from inspect_ai.scorer import includes
 from inspect_ai.solver import generate
 base_url, file, folder, at_once = sys.argv[1:]
 texts = json.load(open(file))
-task = Task(MemoryDataset([Sample(input=text, target="yes") for text in texts]), solver=generate(), scorer=includes())
+samples = MemoryDataset([Sample(input=text, target="yes") for text in texts])
+task = Task(samples, solver=generate(), scorer=includes())
 def run(some):
-    return eval(task, model="openai/m", model_base_url=base_url, model_args={"responses_api": False}, limit=some,
-        max_connections=int(at_once), max_samples=int(at_once), display="none", log_dir=folder)
+    return eval(task, model="openai/m", model_base_url=base_url, model_args={"responses_api": False},
+        limit=some, max_connections=int(at_once), max_samples=int(at_once), display="none", log_dir=folder)
 run(1)
 started, cpu = time.perf_counter(), time.process_time()
 (log,) = run(None)
@@ -155,9 +154,10 @@ metric_list:
 task("one", texts[:1]); task("all", texts)
 manager = TaskManager(include_path=str(folder))
 def run(name):
-    return lm_eval.simple_evaluate(model="local-completions", tasks=[name], task_manager=manager, log_samples=True,
-        model_args=f"model=m,base_url={base_url}/completions,num_concurrent={at_once},tokenizer_backend=None,"
-                   "tokenized_requests=False,max_retries=3", bootstrap_iters=0)
+    return lm_eval.simple_evaluate(model="local-completions", tasks=[name], task_manager=manager,
+        model_args=f"model=m,base_url={base_url}/completions,num_concurrent={at_once},"
+                   "tokenizer_backend=None,tokenized_requests=False,max_retries=3",
+        log_samples=True, bootstrap_iters=0)
 run("one")
 started, cpu = time.perf_counter(), time.process_time()
 found = run("all")
@@ -207,8 +207,8 @@ def main() -> None:
     best = {name: min(found) for name, found in taken.items()}
     print(f"\n## {REQUESTS:,} requests, {LATENCY * 1000:.0f} ms, {AT_ONCE} at once ({machine()})\n")
     rows = [
-        [name, f"{wall:.2f}", f"{wall / IDEAL:.2f}", f"{(wall - IDEAL) / REQUESTS * 1000:.2f}", f"{cpu / REQUESTS * 1000:.2f}",
-         f"{wall / best['psycheck'][0]:.1f}"]
+        [name, f"{wall:.2f}", f"{wall / IDEAL:.2f}", f"{(wall - IDEAL) / REQUESTS * 1000:.2f}",
+         f"{cpu / REQUESTS * 1000:.2f}", f"{wall / best['psycheck'][0]:.1f}"]
         for name, (wall, cpu) in best.items()
     ]  # fmt: skip
     head = ["", "seconds", "/ ideal", "ms over the ideal per request", "CPU ms per request", "/ psycheck"]

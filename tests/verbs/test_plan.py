@@ -6,8 +6,9 @@ import pytest
 from psycheck.corpora.open import CorpusPlan, corpus_plan, corpus_plans
 from psycheck.corpora.read import Columns
 from psycheck.errors import BadInput
+from psycheck.models.open import parse_spec
 from psycheck.runs.gates import Gate
-from psycheck.verbs.plan import read_plan
+from psycheck.verbs.plan import model_paths, read_plan
 
 WHOLE = """
 models = ["python:mymodel:model", "hf:weights"]
@@ -129,3 +130,14 @@ def test_columns_are_named_for_files_and_labels_for_all() -> None:
     assert demo.columns == Columns(labels=("depression",))
     (alone,) = corpus_plans(["demo:tweets"], columns)
     assert alone.columns == columns
+
+
+def test_the_files_of_an_llm_beside_the_plan_are_found_from_any_folder(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("")
+    spec = "llm:a/b?base_url=http://127.0.0.1:8/v1&prompt=mine.toml&pool=demo:forum&name=a b"
+    plan = tmp_path / "psycheck.toml"
+    plan.write_text(f'models = ["{spec}"]\n[[corpus]]\npath = "posts.csv"\n')
+    (found,) = read_plan(plan).models
+    expected = {"base_url": "http://127.0.0.1:8/v1", "prompt": f"{tmp_path}/mine.toml", "pool": "demo:forum"}
+    assert parse_spec(found) == ("llm", "a/b", expected | {"name": "a b"})
+    assert model_paths(found) == [tmp_path / "mine.toml", Path("demo:forum")]

@@ -53,11 +53,11 @@ def probability(tokens: Tokens, text: str, start: int, end: int) -> float | None
     for token, p in tokens.alternatives[here].items():
         if (side := _side(token, before)) is not None:
             mass[side] += p
-    if not any(mass):
+    if not 0 < sum(mass) < math.inf:  # neither is listed, or what is listed is not a probability
         return None
     if not all(mass):
-        # The other answer is not listed: it has at most the mass that is left, and at most that of the smallest
-        # alternative. Half of this bound keeps the decision and is never certain.
+        # The other answer is not listed: it has at most the mass that is left, and at most that of the
+        # smallest alternative. Half of this bound keeps the decision and is never certain.
         listed = tokens.alternatives[here].values()
         mass[mass.index(0.0)] = min(max(1.0 - sum(listed), 0.0), min(listed)) / 2
     return mass[1] / sum(mass)

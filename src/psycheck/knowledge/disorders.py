@@ -16,7 +16,7 @@ _HEADING: Final = re.compile(
     r"|(?P<rationale>(?:dsm[- ]?(?:5|v)[- ]?)?rationale))[*_ \t]*:",
     re.IGNORECASE | re.MULTILINE,
 )
-_APART: Final = re.compile(r"[,;/&\n]|\band\b|\bwith\b", re.IGNORECASE)
+_APART: Final = re.compile(r"[,;/&()\n]|\band\b|\bwith\b|\bbut\b", re.IGNORECASE)
 _DISORDER: Final = {kind: frozenset(words) for kind, words in WORDS["disorder"].items()}
 
 

@@ -1,6 +1,7 @@
 """Find the fields of a reply: keys with their values, in JSON of any quality, in lines, tables and tags.
 
-One pass over the text, without recursion or backtracking beyond a token, so the time is linear in its length. Each field knows where its value stands, so that token probabilities can be found.
+One pass over the text, without recursion or backtracking beyond a token, so the time is linear in its length.
+Each field knows where its value stands, so that token probabilities can be found.
 """
 
 import json
@@ -21,6 +22,7 @@ _NUMBERED: Final = re.compile(r"[\s*_>#-]*(\d{1,2})\s*[.)]\s+(?=\S)")
 _BETWEEN: Final = re.compile(r"[:=]\s*+|(?<=\s)[-–—]\s++")
 _TAGGED: Final = re.compile(r"<([A-Za-z_]{1,40})>([^<>]{0,200})</([A-Za-z_]{1,40})>")
 _MOST_KEY: Final = 80  # characters
+MOST_FIELDS: Final = 20_000  # no answer has so many; a reply that repeats itself to the end may
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Field:
     """One value with its key, the keys above it (nearest first), and its place in the reply.
 
     `group` numbers the object or list that holds it, `index` its place in a list. `cut` says that the
-    value may be incomplete: "open" for a string without its closing quote, "end" for bare words at the very end.
+    value may be incomplete: "open" for a string without its closing quote, "end" for words at the very end.
     """
 
     key: str
@@ -46,7 +48,7 @@ def fields_of(text: str) -> tuple[list[Field], str]:
     found: list[Field] = []
     outside: list[str] = []
     position = groups = 0
-    while (opening := _OPENING.search(text, position)) is not None:
+    while len(found) <= MOST_FIELDS and (opening := _OPENING.search(text, position)) is not None:
         outside.append(text[position : opening.start()])
         fields, end, groups = _region(text, opening.start(), groups)
         found += fields
@@ -64,7 +66,7 @@ def _region(text: str, start: int, group: int) -> tuple[list[Field], int, int]:
     key, waiting = "", False  # a key was read, and a value must follow
     tokens = _TOKEN.finditer(text, start)
     token = next(tokens, None)
-    while token is not None:
+    while token is not None and len(found) <= MOST_FIELDS:
         following = next(tokens, None)
         kind, end = token.lastgroup, token.end()
         if kind == "open":
@@ -129,7 +131,7 @@ def _of_line(line: str, offset: int, *, last: bool) -> Iterator[Field]:
         if len(cells) > 1:
             value, at = cells[-1]
             yield Field(
-                " ".join(cell for cell, _ in cells[:-1])[:_MOST_KEY],
+                ". ".join(cell for cell, _ in cells[:-1])[:_MOST_KEY],
                 value,
                 offset + at,
                 offset + at + len(value),

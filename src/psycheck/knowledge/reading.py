@@ -7,18 +7,28 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 import numpy as np
 
 from psycheck.knowledge.confidence import Tokens, probability, tokens_of
 from psycheck.knowledge.disorders import read_open
-from psycheck.knowledge.fields import Field, fields_of, line_fields
+from psycheck.knowledge.fields import MOST_FIELDS, Field, fields_of, line_fields
 from psycheck.knowledge.prompts import Prompt
 from psycheck.knowledge.prose import bare_answer, refuses, said_of
 from psycheck.knowledge.ratings import read_items
 from psycheck.knowledge.scales import band_of, total_of, verdict_of
-from psycheck.knowledge.words import KEYS, agreed, class_meaning, forms_of, is_answer_key, meaning, words_of
+from psycheck.knowledge.words import (
+    KEYS,
+    agreed,
+    class_meaning,
+    forms_of,
+    is_answer_key,
+    key_words,
+    meaning,
+    words_of,
+)
 from psycheck.model import FloatArray, Reply
 
 _THOUGHT: Final = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
@@ -73,15 +83,18 @@ def _read(text: str, finish: str, prompt: Prompt, tokens: Tokens | None) -> Read
         return Reading(np.full(k, np.nan), "filtered" if finish == "content_filter" else "empty", items=none)
     spoken = _without_thoughts(text)
     braced, outside = fields_of(spoken)
-    lines = list(line_fields(outside))
-    fields = [one for one in (*braced, *lines) if not _is_cut(one, finish)]
+    every = [*braced, *islice(line_fields(outside), MOST_FIELDS)]
+    if len(every) > MOST_FIELDS:
+        return Reading(np.full(k, np.nan), "unreadable", items=none)
+    fields = [one for one in every if not _is_cut(one, finish)]
     how = "json" if braced else "lines"
-    rationale = " ".join(one.value for one in fields if KEYS["reason"].intersection(words_of(one.key[:40])))
+    rationale = " ".join(one.value for one in fields if KEYS["reason"].intersection(key_words(one.key)))
     if prompt.answer == "open":
         scores, rationale = read_open(spoken, fields if braced else [], prompt, cut=finish == "length")
         items, total, band = none, math.nan, ""
     elif prompt.scale is not None:
-        points, scores = read_items(fields, prompt, prompt.scale, spoken, tokens)
+        whole = finish != "length"
+        points, scores = read_items(fields, prompt, prompt.scale, spoken, tokens, whole=whole)
         total = total_of(prompt.scale, points)
         scores = np.array([verdict_of(prompt.scale, total), *scores])
         items, band = points, band_of(prompt.scale, total)
@@ -130,9 +143,10 @@ def _answers(
         return unread, "refusal"
     if len(labels) > 1 and (whole := " ".join(words_of(outside[:100]))) in ("both", "neither"):
         return np.full(len(labels), float(whole == "both")), "words"
-    if len(labels) == 1 and (bare := _bare(outside, labels[0], cut=cut)) is not None:
-        return np.array([_confident(bare, outside, text, tokens)]), "words"
     told = [said_of(label, labels, outside, cut=cut) for label in labels]
+    if len(labels) == 1 and (bare := _bare(outside, labels[0], cut=cut)) is not None:
+        sure = math.nan if told[0] == 1 - bare else _confident(bare, outside, text, tokens)
+        return np.array([sure]), "words"
     return np.array([math.nan if one is None else one for one in told]), "prose"
 
 
@@ -151,7 +165,7 @@ def _field_meaning(one: Field, label: str) -> float | None:
     found = meaning(one.value)
     if found is not None:
         return found
-    return class_meaning(one.value, label, nouns=bool(KEYS["class"].intersection(words_of(one.key))))
+    return class_meaning(one.value, label, nouns=bool(KEYS["class"].intersection(key_words(one.key))))
 
 
 def _bare(outside: str, label: str, *, cut: bool) -> float | None:
@@ -168,7 +182,7 @@ def _confident(answer: float, outside: str, text: str, tokens: Tokens | None) ->
 
 def _keyed(key: str, forms: Iterable[str]) -> bool:
     """True if a key is one of these names, perhaps with words such as "clinical" beside it."""
-    words = words_of(key.replace("_", " "))
+    words = key_words(key)
     left = " ".join(word for word in words if word not in KEYS["filler"] and not word.isdecimal())
     return len(words) <= 8 and left in forms
 
@@ -187,7 +201,7 @@ def _names(one: Field, label: str, subjects: dict[int, str]) -> bool:
 
 def _is_about(one: Field, label: str) -> bool:
     """True if a field only says what its object is about, as in {"label": "anxiety", "answer": "no"}."""
-    return bool(KEYS["subject"].intersection(words_of(one.key))) and _keyed(
+    return bool(KEYS["subject"].intersection(key_words(one.key))) and _keyed(
         one.value[:80], frozenset().union(*forms_of(label))
     )
 

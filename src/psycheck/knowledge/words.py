@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterable
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ WORDS: Final[dict[str, Any]] = tomllib.loads(
 )
 BOTH: Final = -1.0  # the value names both answers, as an echo of the instructions does
 _LONG: Final = 2_000  # a value of more characters is not an answer
+_LONG_KEY: Final = 80
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _NUMBER: Final = re.compile(r"[\s\"'“”‘’`*(.]*([01])(?:\.0+)?[\s\"'“”‘’`*).]*")
 _PAUSE: Final = re.compile(r"[\s\"'*`]*[^\W_]+[*`]*\s*(?:$|[,.;:!()\[\]–—-])")
@@ -31,6 +33,12 @@ UNSURE: Final = frozenset((*WORDS["prose"]["hedge"], *WORDS["prose"]["contrast"]
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case, with straight apostrophes."""
     return _WORD.findall(text.casefold().replace("’", "'"))
+
+
+@lru_cache(4096)  # a reply may repeat a key half a million times
+def key_words(key: str) -> tuple[str, ...]:
+    """The words of a key."""
+    return tuple(words_of(key[:_LONG_KEY]))
 
 
 def negates(word: str) -> bool:
@@ -54,7 +62,7 @@ def meaning(value: str) -> float | None:
         first in _LEADING["no"] and rest & _LEADING["yes"]
     ):
         return BOTH
-    if rest & UNSURE:
+    if rest & UNSURE or _LEADING["chat"].intersection(words[1:2]):
         return None
     paused = _PAUSE.match(value) is not None
     if first in _LEADING["yes"]:
@@ -64,6 +72,7 @@ def meaning(value: str) -> float | None:
     return BOTH if {"yes", "no"} <= rest | {first} else None
 
 
+@lru_cache(256)
 def forms_of(label: str) -> tuple[frozenset[str], frozenset[str]]:
     """The nouns and the adjectives that name a label; a label of several words has only its own name."""
     known = WORDS["forms"].get(label.casefold(), {"noun": [], "adjective": []})
@@ -98,6 +107,6 @@ def agreed(meanings: Iterable[float | None]) -> float | None:
 
 def is_answer_key(key: str) -> bool:
     """True if a key only says that an answer follows: answer, result, score …"""
-    words = words_of(key)
+    words = key_words(key)
     left = [word for word in words if word not in KEYS["filler"]]
     return len(words) <= 4 and len(left) == 1 and left[0] in KEYS["answer"] | KEYS["class"]

@@ -76,6 +76,7 @@ _ONLY_FOR: Mapping[str, tuple[str, ...]] = {
     "exclusive": ("scores",),
     **dict.fromkeys(_OF_LLM, ("llm",)),
 }
+LLM_FILES = ("prompt", "pool", "authors", "prices")  # options of an LLM that may name a file
 _PARSED: Mapping[type, tuple[str, ...]] = {
     int: ("max_length", "batch", "seed", "samples", "max_tokens", "concurrency", "cutoff", "shots"),
     float: ("temperature", "top_p", "timeout"),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.errors import ModelFailure
+from psycheck.errors import ModelFailure, PsycheckError
 from psycheck.model import FloatArray, IntArray, Item, Model, Reply, Replying, Windowed, sizes_of
 from psycheck.models.output import checked_scores
 from psycheck.scoring.index import Keys, Lookup
@@ -232,7 +232,9 @@ def unknown(view: RememberedScores, items: list[Item]) -> Todo:
 
 
 def reason_of(error: BaseException) -> str:
-    """The kind of an error and where it was raised, never its message: that may quote a text."""
+    """The kind of an error and where it was raised; a message that is not ours may quote a text."""
+    if isinstance(error, PsycheckError):
+        return error.what
     frames = extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"
     return f"{type(error).__name__} at {place}"

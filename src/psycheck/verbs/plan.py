@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
-from urllib.parse import quote_plus
+from urllib.parse import parse_qsl, quote_plus, urlencode
 
 from psycheck.audits.fairness import SWAPPED
 from psycheck.audits.shipped import SHIPPED
@@ -14,6 +14,7 @@ from psycheck.corpora.known.open import relative_to
 from psycheck.corpora.open import CorpusPlan, corpus_path
 from psycheck.errors import BadInput, nearest
 from psycheck.models.open import parse_spec
+from psycheck.models.options import LLM_FILES
 from psycheck.runs.gates import Gate, parse_gate
 from psycheck.settings.reader import AT_LEAST_0, Limit, check_keys, read_settings, read_toml, wrong
 from psycheck.text.gender.edits import scope_of
@@ -122,8 +123,10 @@ def inputs_of(plan: Plan) -> list[Path]:
 
 
 def model_paths(spec: str) -> list[Path]:
-    """The file or folder of a model, or the files that may hold its Python module."""
+    """The file or folder of a model, the files of an LLM's spec, or those that may hold a Python module."""
     kind, target, options = parse_spec(spec)
+    if kind == "llm":
+        return [Path(options[name]).expanduser() for name in LLM_FILES if name in options]
     if kind != "python":
         return [Path(target).expanduser()]
     module = target.rpartition(":")[0]
@@ -161,6 +164,12 @@ def _relative_model(spec: str, home: Path) -> str:
     target, mark, options = rest.partition("?")
     if colon and kind in ("hf", "sklearn", "scores") and (home / target).exists():
         return f"{kind}:{home / target}{mark}{options}"
+    if colon and kind == "llm":
+        pairs = [
+            (key, str(home / value) if key in LLM_FILES and (home / value).is_file() else value)
+            for key, value in parse_qsl(options, keep_blank_values=True)
+        ]
+        return f"{kind}:{target}{mark}{urlencode(pairs, safe=':/,')}"
     if colon and kind == "python":
         module, _, path = target.rpartition(":")
         if module.endswith(".py") and (home / module).is_file():

@@ -6,10 +6,11 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from llm_servers import YES, Asked, Behaviour, Exchange, answer_yes, completion, serving
 
+from llm_servers import YES, Asked, Behaviour, Exchange, answer_yes, completion, serving
 from psycheck.errors import ModelFailure
 from psycheck.model import Reply
 from psycheck.models.llm import client, pace
@@ -37,7 +38,7 @@ def _server(base_url: str, **more: object) -> Server:
     return Server("m", base_url, **(usual | more))  # type: ignore[arg-type]  # checked where it is made
 
 
-def _asked(base_url: str, count: int, *settings: dict[str, object], **more: object) -> Iterator[Answer]:
+def _asked(base_url: str, count: int, *settings: dict[str, Any], **more: object) -> Iterator[Answer]:
     server = _server(base_url, **more)
     return ask_all(server, count, lambda i: [{"role": "user", "content": f"text {i}"}], settings or [PLAIN])
 
@@ -46,6 +47,11 @@ def _replies(answers: Iterator[Answer]) -> dict[int, Reply]:
     found = dict(answers)
     assert all(isinstance(answer, Reply) for answer in found.values())
     return found  # type: ignore[return-value]  # just checked
+
+
+def _kind(answer: Reply | Exception) -> str:
+    assert isinstance(answer, Unanswered)
+    return answer.kind
 
 
 def test_every_question_gets_its_own_reply() -> None:
@@ -174,8 +180,8 @@ def test_a_question_that_always_fails_is_a_failure_and_the_others_go_on() -> Non
 
     with serving(stumbling) as server:
         found = dict(_asked(server.base_url, 10))
-    assert isinstance(found[3], Unanswered)
-    assert str(found[3]) == "server"  # the server's message quotes the post
+    assert _kind(found[3]) == "server"
+    assert "text 3" not in str(found[3])  # the server's message quotes the post
     assert sum(isinstance(answer, Reply) for answer in found.values()) == 9
     assert sum(asked.post == "text 3" for asked in server.asked) == pace.TRIES
 
@@ -206,7 +212,7 @@ def test_an_endless_answer_is_given_up_without_being_read(monkeypatch: pytest.Mo
 
     with serving(endless) as server:
         found = dict(_asked(server.base_url, 2))
-    assert str(found[0]) == "large"
+    assert _kind(found[0]) == "large"
     assert isinstance(found[1], Reply)
     assert sent < 2**24
 
@@ -216,7 +222,7 @@ def test_a_compressed_answer_is_not_unpacked() -> None:
         await exchange.send(gzip.compress(bytes(10_000_000)), "200 OK", "Content-Encoding: gzip")
 
     with serving(bomb) as server:
-        assert str(dict(_asked(server.base_url, 1))[0]) == "large"
+        assert _kind(dict(_asked(server.base_url, 1))[0]) == "large"
     assert server.asked[0].headers["accept-encoding"] == "identity"
 
 
@@ -276,7 +282,7 @@ def test_one_rejected_question_is_not_sent_again() -> None:
 
     with serving(picky) as server:
         found = dict(_asked(server.base_url, 10, {"logprobs": True, "top_logprobs": 3}))
-    assert str(found[4]) == "rejected"
+    assert _kind(found[4]) == "rejected"
     assert Counter(asked.post for asked in server.asked)["text 4"] == 1
     assert all("logprobs" in asked.body for asked in server.asked)
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from llm_servers import YES, answer_yes, serving
 
+from llm_servers import YES, answer_yes, serving
 from psycheck.errors import BadInput
 from psycheck.model import Reply, Replying
 from psycheck.models.llm.open import LlmModel

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from psycheck.model import Reply
@@ -23,25 +24,20 @@ def completion_of(body: bytes, seconds: float) -> Reply:
         raise Unanswered("garbled") from None
     usage = answer.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    tokens = [_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]
-    return Reply(text, *tokens, finish, seconds, _logprobs(choice.get("logprobs")))
+    sent, received = (_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+    return Reply(text, sent, received, finish, seconds, _logprobs(choice.get("logprobs")))
 
 
 def joined(samples: Sequence[Reply]) -> Reply:
     """Several samples of one question as one reply; tokens and seconds are those of all."""
     if len(samples) == 1:
         return samples[0]
-    first, *rest = samples
-    seconds = sum(sample.seconds or 0.0 for sample in samples)
-    others = tuple(sample.text for sample in rest)
-    tokens = [
+    sent, received = (
         None if None in counts else sum(count or 0 for count in counts)
-        for counts in (
-            [sample.prompt_tokens for sample in samples],
-            [sample.completion_tokens for sample in samples],
-        )
-    ]
-    return Reply(first.text, *tokens, first.finish, seconds, first.logprobs, others)
+        for counts in zip(*((one.prompt_tokens, one.completion_tokens) for one in samples), strict=True)
+    )
+    seconds, others = sum(one.seconds or 0.0 for one in samples), tuple(one.text for one in samples[1:])
+    return replace(samples[0], prompt_tokens=sent, completion_tokens=received, seconds=seconds, others=others)
 
 
 def _text(content: Any) -> str:
@@ -56,7 +52,7 @@ def _count(number: Any) -> int | None:
 
 
 def _logprobs(found: Any) -> str:
-    """The log probabilities of the tokens and their alternatives as `Reply` keeps them, "" if there are none."""
+    """The log probabilities of tokens and their alternatives as `Reply` keeps them, "" without any."""
     try:
         tokens = [
             [one["token"], _rounded(one["logprob"]), [[a["token"], _rounded(a["logprob"])] for a in top]]

@@ -34,7 +34,7 @@ _KEY_SHAPE = re.compile(r"[!-~]+")
 
 @dataclass(frozen=True, slots=True)
 class LlmModel:
-    """A model that is asked one question per text; `remote` is the host that texts are sent to, "" if local."""
+    """A model that is asked one question per text; `remote` is the host that gets the texts, "" if local."""
 
     name: str
     labels: tuple[str, ...]
@@ -88,9 +88,8 @@ class LlmModel:
 
     def expected(self, texts: Sequence[str], /) -> Expected:
         """An estimate of what asking takes: tokens sent from the texts' bytes, tokens received at most."""
-        places = np.unique(np.linspace(0, len(texts) - 1, _SAMPLE).astype(np.int64)) if texts else []
-        some = sorted(texts, key=len)
-        some = [some[i] for i in places]
+        ordered, most = sorted(texts, key=len), max(1, len(texts) // _SAMPLE)
+        some = ordered[::most]  # of all lengths: longer posts may have other examples
         examples = self.pool.examples(some) if self.pool else [()] * len(some)
         around = [
             estimated_tokens(self._question(text, shown)) - estimated_tokens([{"content": text}])
@@ -98,10 +97,13 @@ class LlmModel:
         ]
         own = sum(estimated_tokens([{"content": text}]) for text in texts)
         samples = len(self.settings)
-        sent = samples * (own + round(len(texts) * float(np.mean(around)))) if texts else 0
+        sent = samples * (own + round(len(texts) * sum(around) / max(1, len(around))))
         received = samples * len(texts) * int(self.settings[0]["max_tokens"])
-        cost = self.price.of(sent, received) if self.price else None
-        return Expected(samples * len(texts), sent, received, cost)
+        return Expected(samples * len(texts), sent, received, self.cost(sent, received))
+
+    def cost(self, prompt_tokens: int, completion_tokens: int, /) -> float | None:
+        """What tokens cost, None without a price."""
+        return self.price.of(prompt_tokens, completion_tokens) if self.price else None
 
     def _question(self, text: str, examples: Sequence[tuple[str, Mapping[str, int]]]) -> list[dict[str, str]]:
         """The messages of one request; half a surrogate pair cannot be sent and becomes a question mark."""

@@ -37,14 +37,14 @@ KINDS = {
 }
 
 
-class Unanswered(Exception):
-    """A question got no answer; `kind` is an entry of failures.toml, `after` the pause that a server asks for.
+class Unanswered(PsycheckError):
+    """A question got no answer; `kind` is an entry of failures.toml, `after` the pause a server asks for.
 
-    Its message is the kind alone: what a server says may quote the post.
+    Its message is ours alone: what a server says may quote the post.
     """
 
     def __init__(self, kind: str, after: float = 0.0) -> None:
-        super().__init__(kind)
+        super().__init__(KINDS[kind].what, do=KINDS[kind].do)
         self.kind = kind
         self.after = after
 

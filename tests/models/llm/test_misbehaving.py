@@ -1,0 +1,156 @@
+"""From a server that misbehaves to the scores: exact totals, every reply stored once, kills in between."""
+
+import asyncio
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from llm_servers import YES, Asked, Exchange, completion, serving
+from process import psycheck
+from psycheck.models.llm import pace
+from psycheck.models.llm.open import LlmModel
+from psycheck.models.open import open_model
+from psycheck.scoring.answers import answers
+
+NO = '{"depression": "no"}'
+CONTENTS: dict[str, tuple[str | None, float]] = {
+    "plain": (YES, 1.0),
+    "negative": (NO, 0.0),
+    "prose": (f"Sure! Here is my assessment:\n```json\n{NO}\n```\nTake care.", 0.0),
+    "half": ('{"depression": "ye', np.nan),
+    "both": ('{"depression": "yes and no"}', np.nan),
+    "language": ("Je ne peux pas le dire avec certitude.", np.nan),
+    "empty": ("", np.nan),
+    "refusal": ("I'm sorry, but I can't help with that.", np.nan),
+    "endless": ("I wonder about that. " * 50_000, np.nan),
+}
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "FIRST_WAIT", 0.01)
+
+
+def test_replies_of_every_shape_are_stored_read_and_counted_exactly(tmp_path: Path) -> None:
+    """Half of the requests fail at first, one text always does; the totals are worked out by hand."""
+    texts = [f"{name} {i}" for i in range(8) for name in CONTENTS if name != "endless"]
+    texts += ["endless 2", "never 0"]
+
+    async def misbehave(exchange: Exchange, asked: Asked, before: int) -> None:
+        name, number = asked.post.split()
+        if name == "never" or (before == 0 and int(number) % 4 == 0):
+            statuses = ("500 Internal Server Error", "429 Too Many Requests", "503 Service Unavailable")
+            await exchange.send(b"{}", statuses[0] if name == "never" else random.choice(statuses))
+        elif before == 0 and int(number) % 4 == 1:
+            exchange.cut()
+        elif name == "refusal":
+            await exchange.send(completion(None, refusal=CONTENTS[name][0]))
+        else:
+            await exchange.send(completion(CONTENTS[name][0], "length" if name == "endless" else "stop"))
+
+    with serving(misbehave) as server:
+        model = open_model(f"llm:m?base_url={server.base_url}&prompt=depression")
+        assert isinstance(model, LlmModel)
+        for run in ("first", "second"):
+            with answers([model], [(1.0, texts)], store=tmp_path / "store.sqlite") as found:
+                scores = found.views[0].of(texts)[:, 0]
+            tally = found.tallies[model.name]
+            expected = [CONTENTS[text.split()[0]][1] for text in texts[:-1]] + [np.nan]
+            np.testing.assert_array_equal(scores, expected)
+            answered, failed_once = 8 * 8 + 1, 4 * 8
+            assert (tally.distinct, tally.failed) == (answered + 1, 1)
+            if run == "first":
+                assert (tally.scored, tally.remembered) == (answered, 0)
+                assert (tally.prompt_tokens, tally.completion_tokens) == (100 * answered, 7 * answered)
+                assert len(server.asked) == answered + failed_once + pace.TRIES
+            else:  # only the text without a reply is asked again
+                assert (tally.scored, tally.remembered) == (0, answered)
+                assert len(server.asked) == answered + failed_once + 2 * pace.TRIES
+        assert tally.unreadable == 8 * 5 + 1
+    assert list(found.views[0].complaints) == ["the server fails (status 500 or similar)"]
+
+
+def _score(place: Path, base_url: str) -> list[str]:
+    spec = f"llm:m?base_url={base_url}&prompt=depression&concurrency=8"
+    return ["score", spec, str(place / "posts.csv"), "--out", str(place / "scores.csv"), "--text", "text"]
+
+
+@pytest.mark.parametrize("texts", [150, pytest.param(1500, marks=pytest.mark.slow)])
+def test_a_process_killed_ten_times_asks_again_only_for_what_was_under_way(
+    tmp_path: Path, texts: int
+) -> None:
+    dice = random.Random(13)
+    sent: Counter[str] = Counter()
+
+    async def slow(exchange: Exchange, asked: Asked, before: int) -> None:
+        await asyncio.sleep(dice.uniform(0.02, 0.06) * 1500 / texts / 4)
+        if dice.random() < 0.05:
+            await exchange.send(b"{}", "429 Too Many Requests", "Retry-After: 0")
+            return
+        await exchange.send(completion(YES if int(asked.post.split()[2]) % 2 else NO))
+        sent[asked.post] += 1
+
+    posts = [f"I feel {i} today" for i in range(texts)]
+    (tmp_path / "posts.csv").write_text("\n".join(["text", *posts]) + "\n")
+    store = {"PSYCHECK_STORE": str(tmp_path / "store.sqlite")}
+    kills, quiet = 0, subprocess.DEVNULL
+    with serving(slow) as server:
+        words = _score(tmp_path, server.base_url)
+        command = [sys.executable, "-m", "psycheck", *words]
+        while kills < 10:
+            before = len(server.asked)
+            process = subprocess.Popen(command, env={**os.environ, **store}, stdout=quiet, stderr=quiet)
+            while len(server.asked) == before and process.poll() is None:
+                time.sleep(0.005)  # a kill before the first request shows nothing
+            time.sleep(dice.uniform(0.0, 0.25))
+            process.send_signal(signal.SIGKILL)
+            if process.wait() == 0:
+                break
+            kills += 1
+        done = psycheck(tmp_path, *words, **store)
+        assert done.returncode == 0, done.stderr
+        asked = len(server.asked)
+        again = psycheck(tmp_path, *words, **store)
+        assert again.returncode == 0
+        assert len(server.asked) == asked  # a finished run asks nothing
+    assert kills == 10
+    assert set(sent) == set(posts)
+    # A kill loses at most what is under way or has just arrived: 8 requests, and replies of some 20 ms.
+    repeated = sum(sent.values()) - texts
+    assert repeated <= 10 * 3 * 8
+    rows = [line.split(",") for line in (tmp_path / "scores.csv").read_text().splitlines()[1:]]
+    assert [float(row[1]) for row in rows] == [i % 2 for i in range(texts)]
+
+
+def test_the_command_line_shows_one_clear_error_each(tmp_path: Path) -> None:
+    async def refuse(exchange: Exchange, asked: Asked, before: int) -> None:
+        status = "401 Unauthorized" if "sk-good" not in asked.headers["authorization"] else "404 Not Found"
+        body = {"error": {"message": f"{asked.post} {asked.headers['authorization']}"}}
+        await exchange.send(json.dumps(body).encode(), status)
+
+    secret = "I keep this between us"
+    (tmp_path / "posts.csv").write_text(f"text\n{secret}\n")
+    with serving(refuse) as server:
+        command = _score(tmp_path, server.base_url)
+        wrong_key = psycheck(tmp_path, *command, OPENAI_API_KEY="sk-wrong", PSYCHECK_STORE="s.sqlite")
+        no_model = psycheck(tmp_path, *command, OPENAI_API_KEY="sk-good", PSYCHECK_STORE="s.sqlite")
+    refused = psycheck(tmp_path, *command, OPENAI_API_KEY="sk-good", PSYCHECK_STORE="s.sqlite")
+    for done, expected in (
+        (wrong_key, "does not accept the API key (401)"),
+        (no_model, "does not know the model 'm'"),
+        (refused, "no connection to the server"),
+    ):
+        assert done.returncode == 2
+        assert expected in done.stderr
+        assert "do:" in done.stderr
+        for hidden in (secret, "sk-wrong", "sk-good", "Traceback"):
+            assert hidden not in done.stdout + done.stderr
+    assert len(server.asked) == 6

@@ -1,0 +1,98 @@
+"""A real LLM behind a real server: SmolLM2-135M-Instruct, which proves the plumbing and not its quality."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from psycheck.demo.generate import generate
+from psycheck.models.llm.open import LlmModel
+from psycheck.models.open import open_model
+from psycheck.scoring.answers import Answers, answers
+from psycheck.scoring.store import Store
+from smollm2 import serving_smollm2
+
+POSTS = [text for text in dict.fromkeys(generate("tweets", 60, 5).texts) if len(text) < 90][:8]
+
+
+@pytest.fixture(scope="module")
+def base_url() -> Iterator[str]:
+    with serving_smollm2() as address:
+        yield address
+
+
+def _model(base_url: str, more: str, decoding: str = "temperature=0") -> LlmModel:
+    model = open_model(f"llm:smollm2?base_url={base_url}&concurrency=2&{decoding}&seed=1&{more}")
+    assert isinstance(model, LlmModel)
+    return model
+
+
+def _answered(model: LlmModel, texts: list[str], store: Path) -> Answers:
+    """Ask all texts, and check that the ledger adds up to what the store holds."""
+    with answers([model], [(1.0, texts)], store=store) as found:
+        tally, view = found.tallies[model.name], found.views[0]
+        scores = view.of(texts)
+    assert tally.remembered + tally.scored + tally.failed == tally.distinct == len(set(texts))
+    assert tally.failed == 0
+    assert tally.requests == tally.scored * len(model.settings)
+    assert tally.unreadable == int(np.isnan(scores).all(axis=1).sum())
+    kept = Store(store)
+    replies = [reply for _, batch in kept.batches(kept.enter(model)) for reply in batch.replies]
+    kept.close()
+    assert len(replies) == len(texts)
+    if not tally.remembered:
+        assert tally.prompt_tokens == sum(reply.prompt_tokens or 0 for reply in replies) > 0
+        assert tally.completion_tokens == sum(reply.completion_tokens or 0 for reply in replies) > 0
+    assert all(reply.finish in ("stop", "length") for reply in replies)
+    return found
+
+
+def test_zero_shot_with_a_schema_and_token_probabilities(base_url: str, tmp_path: Path) -> None:
+    model = _model(base_url, "prompt=depression&max_tokens=24")
+    found = _answered(model, POSTS, tmp_path / "store.sqlite")
+    scores = found.views[0].of(POSTS)
+    assert np.isfinite(scores).all()  # the server keeps to the schema
+    assert ((scores > 0) & (scores < 1)).all()  # confidence from the tokens, no hard 0 or 1
+    again = _answered(model, POSTS, tmp_path / "store.sqlite").tallies[model.name]
+    assert (again.requests, again.remembered) == (0, len(POSTS))
+
+
+@pytest.mark.slow
+def test_without_schema_and_probabilities_scores_are_hard_or_missing(base_url: str, tmp_path: Path) -> None:
+    found = _answered(
+        _model(base_url, "prompt=depression&schema=no&logprobs=no"), POSTS, tmp_path / "s.sqlite"
+    )
+    scores = found.views[0].of(POSTS)
+    assert np.isin(scores[np.isfinite(scores)], (0.0, 1.0)).all()
+
+
+@pytest.mark.slow
+def test_several_samples_give_their_share(base_url: str, tmp_path: Path) -> None:
+    model = _model(base_url, "prompt=depression&samples=4&max_tokens=24", decoding="temperature=1")
+    found = _answered(model, POSTS[:4], tmp_path / "s.sqlite")
+    scores = found.views[0].of(POSTS[:4])
+    assert np.isin(scores * 4, range(5)).all()
+
+
+@pytest.mark.slow
+def test_few_shot_from_a_pool(base_url: str, tmp_path: Path) -> None:
+    model = _model(base_url, "prompt=depression-few-shot&pool=demo:tweets&encoder=tfidf&max_tokens=24")
+    assert model.parts["examples"] != "none"
+    shown = (
+        model.expected(POSTS).prompt_tokens
+        - _model(base_url, "prompt=depression").expected(POSTS).prompt_tokens
+    )
+    assert shown > 0
+    found = _answered(model, POSTS[:4], tmp_path / "s.sqlite")
+    assert np.isfinite(found.views[0].of(POSTS[:4])).all()
+
+
+@pytest.mark.slow
+def test_a_rating_scale_has_a_verdict_and_items(base_url: str, tmp_path: Path) -> None:
+    model = _model(base_url, "prompt=phq9-points&max_tokens=160")
+    found = _answered(model, POSTS[:2], tmp_path / "s.sqlite")
+    scores = found.views[0].of(POSTS[:2])
+    assert scores.shape == (2, len(model.labels))
+    assert len(model.labels) == 1 + 9
+    assert np.isfinite(scores).all()
