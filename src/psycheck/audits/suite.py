@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from psycheck.errors import BadInput, nearest
 from psycheck.settings.reader import NOT_BLANK, Limit, read_settings, read_toml, wrong
-from psycheck.text.edits import Edit, Edited, Span, append, replace_words
+from psycheck.text.edits import Edit, Edited, Span, append, prepend, replace_words
 from psycheck.text.noise import Noise, noise
 from psycheck.text.person import Person, shift_person
 
@@ -32,7 +32,7 @@ _NO_TAGS: Final = (
     *("measure", "value", "n", "low", "high", "flags", "examples"),
 )
 _CACHED: Final = 1 << 17  # texts per edit; about 1 kB per text for the six edits of DECK
-_EDITS: Final = ("append", "replace", "person", "noise")
+_EDITS: Final = ("append", "prepend", "replace", "person", "noise")
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -138,9 +138,10 @@ def read_suite(name_or_path: str | Path) -> Suite:
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """The edit of a check as written: one of four kinds."""
+    """The edit of a check as written: one of five kinds."""
 
     append: tuple[str, ...] | None = None
+    prepend: tuple[str, ...] | None = None
     replace: Mapping[str, Annotated[str, NOT_BLANK]] | None = None
     person: Person | None = None
     noise: Noise | None = None
@@ -220,14 +221,11 @@ def _edits(edit: _Edit, place: str) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
     if edit.agreement is not None and edit.person is None:
         raise wrong("agreement applies only to a shift of person", place, "edit.agreement", "with person = …")
     if edit.append is not None:
-        for number, sentence in enumerate(edit.append, 1):
-            if not sentence.strip():
-                raise wrong(f"sentence {number} is empty", place, "edit.append")
-            if sentence in edit.append[: number - 1]:
-                raise wrong(f"sentence {number} is a duplicate", place, "edit.append")
-        if not edit.append:
-            raise wrong("no sentences to append", place, "edit.append", "a list of at least one sentence")
+        _check_sentences(edit.append, place, "append")
         return tuple(append(sentence) for sentence in edit.append), edit.append
+    if edit.prepend is not None:
+        _check_sentences(edit.prepend, place, "prepend")
+        return tuple(prepend(sentence) for sentence in edit.prepend), ()
     if edit.replace is not None:
         _check_words(edit.replace, place)
         once = replace_words(edit.replace)
@@ -237,6 +235,16 @@ def _edits(edit: _Edit, place: str) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
         assert edit.person is not None
         once = shift_person(edit.person, agreement=bool(edit.agreement))
     return (_cached(once),), ()
+
+
+def _check_sentences(sentences: tuple[str, ...], place: str, kind: str) -> None:
+    if not sentences:
+        raise wrong(f"no sentences to {kind}", place, f"edit.{kind}", "a list of at least one sentence")
+    for number, sentence in enumerate(sentences, 1):
+        if not sentence.strip():
+            raise wrong(f"sentence {number} is empty", place, f"edit.{kind}")
+        if sentence in sentences[: number - 1]:
+            raise wrong(f"sentence {number} is a duplicate", place, f"edit.{kind}")
 
 
 def _check_words(words: Mapping[str, str], place: str) -> None:

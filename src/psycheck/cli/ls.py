@@ -97,10 +97,8 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
                 scale = read_scale(name)
                 items = counted(len(scale.item), "item")
                 points = f"of 0 to {scale.points[1]} points"
-                yield (
-                    name,
-                    f"{scale.title}: {items} {points}; {scale.condition} from {scale.cutoff} of {scale.total[1]}",
-                )
+                verdict = f"{scale.condition} from {scale.cutoff} of {scale.total[1]}"
+                yield name, f"{scale.title}: {items} {points}; {verdict}"
         case _:
             from psycheck.scoring.store import Store, default_store
 

@@ -202,9 +202,7 @@ def _check_slots(template: str, wanted: Sequence[str], place: str, key: str) -> 
             raise wrong(f"unknown slot {{{slot}}}", place, key, allowed)
     for slot in wanted:
         if (times := found.count(slot)) != 1:
-            raise wrong(
-                f"the slot {{{slot}}} occurs {times} times", place, key, f"{allowed}, each exactly once"
-            )
+            raise wrong(f"the slot {{{slot}}} occurs {times} times", place, key, allowed)
 
 
 def _code(texts: Sequence[str]) -> str:

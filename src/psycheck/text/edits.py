@@ -38,6 +38,11 @@ def append(sentence: str) -> Edit:
     return edit
 
 
+def prepend(sentence: str) -> Edit:
+    """Add a sentence and one space before the text."""
+    return lambda text: Edited(f"{sentence} {text.lstrip()}".rstrip(), ((0, len(sentence)),))
+
+
 def append_to_all(texts: Iterable[str], sentence: str) -> list[str]:
     """What `append` makes of each text, without the spans: the sentence is at the end of every one."""
     tail = f" {sentence}"
