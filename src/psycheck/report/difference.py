@@ -73,7 +73,7 @@ def render_difference(run: Run) -> str:
 def console_tables(run: Run) -> Iterator[Table]:
     """The tables that the command line prints: the differences, and who is right where models part."""
     for part in parts(run.findings):
-        yield from (part.differences(), part.apart())
+        yield from (part.differences(), *(table for _, _, table in part.apart()))
 
 
 def case_groups(run: Run) -> Iterator[PartedGroup]:
