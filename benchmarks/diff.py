@@ -61,7 +61,8 @@ def drawn(one: Design, seed: int) -> list[tuple[Answered, tuple[np.ndarray, dict
 
     def trait() -> np.ndarray:
         own = random.normal(0, 1, int(author.max()) + 1)[author]
-        return within * own + np.sqrt(1 - within**2) * random.normal(0, 1, n)
+        drawn: np.ndarray = within * own + np.sqrt(1 - within**2) * random.normal(0, 1, n)
+        return drawn
 
     characters = np.exp(6 + 0.7 * trait())
     cues = {name: trait() < np.quantile(trait(), rate) for name, rate in CUES.items()}
