@@ -138,7 +138,7 @@ def _differences(one: Answered, first: int, second: int) -> Iterator[Finding]:
     each cluster's share in the difference. AUC needs graded scores of both.
     """
     where, right = one.where(first, second), one.right[:, [first, second]]
-    known = ~np.isnan(right).any(axis=1)
+    known: BoolArray = ~np.isnan(right.sum(axis=1))
     units, gold, n = one.clusters.at(known), one.gold[known], int(known.sum())
     mine, others = right[known].T == 1
     table = mcnemar(mine, others)
@@ -171,7 +171,7 @@ def _differences(one: Answered, first: int, second: int) -> Iterator[Finding]:
 def _where_apart(one: Answered, first: int, second: int) -> Iterator[Finding]:
     """Of the texts on which two models part, the share where the first is right, by annotation (ANGST 7)."""
     right = one.right[:, [first, second]]
-    known = ~np.isnan(right).any(axis=1)
+    known: BoolArray = ~np.isnan(right.sum(axis=1))
     for gold, values in GOLDS.items():
         here = known & np.isin(one.gold, values)
         apart = here & (right[:, 0] != right[:, 1])

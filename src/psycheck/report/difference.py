@@ -2,9 +2,10 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from markupsafe import Markup
 
@@ -15,7 +16,7 @@ from psycheck.report.page import draw
 from psycheck.report.shelf import grouped, unique
 from psycheck.report.tables import Table
 from psycheck.report.words import file_text, listed, name_of, natural
-from psycheck.run import Run
+from psycheck.run import Run, Shown
 
 MOST_CASES, IN_GROUP = 3_000, 400
 
@@ -72,7 +73,7 @@ def render_difference(run: Run) -> str:
 def console_tables(run: Run) -> Iterator[Table]:
     """The tables that the command line prints: the differences, and who is right where models part."""
     for part in parts(run.findings):
-        yield from (part.differences(), part.apart())
+        yield from (part.differences(), *(table for _, _, table in part.apart()))
 
 
 def case_groups(run: Run) -> Iterator[PartedGroup]:
@@ -93,11 +94,11 @@ def case_groups(run: Run) -> Iterator[PartedGroup]:
         )
 
 
-def _case(row: Mapping[str, Sequence[str]], shown: object) -> PartedCase:
+def _case(row: Mapping[str, Any], shown: Shown | None) -> PartedCase:
     wrong = listed(list(row["wrong"]))
     silent = f"{listed(list(row['unanswered']))} (no answer)" if row["unanswered"] else ""
     cues = tuple(row["cues"] or ())
-    text = None if shown is None else marked(shown.text, shown.spans)
+    text = None if shown is None else marked(shown.text or "", shown.spans)
     return PartedCase(
         str(row["id"]),
         int(row["gold"]),

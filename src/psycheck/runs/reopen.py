@@ -1,6 +1,6 @@
 """The corpus that a run was made with, opened again: a run's folder holds no texts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ def corpus_of(run: Run, name: str, instead: Sequence[CorpusLike] = ()) -> Corpus
 
     Paths in `instead` are read with the columns that the run used.
     """
-    entry = next((one for one in run.plan["corpora"] if one["name"] == name), {})
+    entry: Mapping[str, Any] = next((one for one in run.plan["corpora"] if one["name"] == name), {})
     mark, called = run.environment.get("corpora", {}).get(name), str(entry.get("called", ""))
     tried: list[str] = []
     for source in _sources(called, instead):

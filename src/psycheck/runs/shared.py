@@ -153,8 +153,7 @@ def _answered(corpus: str, label: str, models: Sequence[str], rows: pl.DataFrame
     aligned = [
         shared.select("id").join(table, on="id", how="left", maintain_order="left") for table in tables
     ]
-    differ = sum((one["target"] != shared["target"]).fill_null(False).sum() for one in aligned)
-    differ += sum((one["target"].is_null() != shared["target"].is_null()).sum() for one in aligned)
+    differ = sum(one.filter(one["target"].ne_missing(shared["target"])).height for one in aligned)
     if differ:
         raise BadInput(
             f"the runs annotate {counted(differ, 'text')} of corpus '{corpus}' differently for '{label}'",

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -178,9 +179,8 @@ def _outcomes(one: Answered, read: dict[str, Corpus], cues: dict[tuple[str, str]
         }
         for i in np.flatnonzero(~np.isnan(one.gold))
     ]
-    listed = pl.List(pl.String)
-    kinds = dict.fromkeys(("corpus", "label", "id"), pl.String) | {"gold": pl.Int8}
-    kinds |= dict.fromkeys(("right", "wrong", "unanswered", "cues"), listed)
+    kinds: dict[str, Any] = dict.fromkeys(("corpus", "label", "id"), pl.String) | {"gold": pl.Int8}
+    kinds |= dict.fromkeys(("right", "wrong", "unanswered", "cues"), pl.List(pl.String))
     return pl.DataFrame(rows, schema=kinds)
 
 
@@ -240,8 +240,7 @@ def _clustering(answered: Sequence[Answered]) -> Iterator[str]:
     for name, n in _sizes(answered).items():
         units = next(one.clusters.count for one in answered if one.corpus == name)
         if units < n:
-            number = f"{units:,} of {n:,} texts are independent"
-            yield f"{name}: intervals and tests are clustered by author or text ({number})"
+            yield f"{name}: intervals and tests are clustered by author or text ({units:,} in {n:,} texts)"
 
 
 def _nothing_shared(sources: Sequence[Source]) -> BadInput:
