@@ -20,6 +20,7 @@ from psycheck.audits.performance import Performance
 from psycheck.audits.summary import by_groups
 from psycheck.finding import Finding
 from psycheck.measures import calibration, classification, clustered
+from psycheck.measures.agreement import cohen_kappa, kappa_interval
 from psycheck.measures.classification import (
     classification_intervals,
     figure_influences,
@@ -41,6 +42,7 @@ from psycheck.measures.fairness import (
     paired_difference,
     score_shift,
 )
+from psycheck.measures.intervals import percentiles
 from timing import machine, table
 
 FloatArray = NDArray[np.float64]
@@ -243,6 +245,37 @@ def arms(one: Population, random: Random, times: int, noise: float) -> Figures:
     return out
 
 
+def two_models(one: Population, random: Random, times: int, noise: float) -> Figures:
+    """What `diff` says of two models; beside it the percentile bootstrap of the difference of F1."""
+    targets, scores, clusters = one.draw(random, times)
+    y, s = targets[0] == 1, scores[0]
+    other = 1 / (1 + np.exp(-(np.log(s / (1 - s)) + noise * one.traits(random, clusters.codes, 1)[0])))
+    a, b, ones = s >= 0.5, other >= 0.5, np.ones(len(y))
+    mine, apart = a == y, a != b
+    gap = paired_difference(mine, b == y, clusters)
+    sums = [clusters.sums(part * 1.0) for called in (a, b) for part in (y & called, y != called)]
+
+    def change(tp: FloatArray, wrong: FloatArray, tp_b: FloatArray, wrong_b: FloatArray) -> FloatArray:
+        drawn: FloatArray = 2 * tp / (2 * tp + wrong) - 2 * tp_b / (2 * tp_b + wrong_b)
+        return drawn
+
+    ends = NONE
+    if times == 1:
+        weights = random.multinomial(clusters.count, np.full(clusters.count, 1 / clusters.count), 400)
+        with np.errstate(invalid="ignore"):
+            ends = percentiles(change(*(weights @ part for part in sums)))
+    return {
+        "kappa": (cohen_kappa(a, b)[0], kappa_interval(a, b, clusters) if times == 1 else NONE),
+        "agreement": (float((~apart).mean()), ratio_interval(~apart, ones, clusters)),
+        "right where apart": (
+            float((mine & apart).sum() / max(apart.sum(), 1)),
+            ratio_interval(mine & apart, apart, clusters),
+        ),
+        "accuracy_difference": (gap.value, gap.interval),
+        "F1, bootstrap": (float(change(*(np.array([part.sum()]) for part in sums))[0]), ends),
+    }
+
+
 def pass_rates(one: Population, random: Random, times: int, rates: tuple[float, ...]) -> Figures:
     """Checks on the same texts; what passes one tends to pass the others."""
     author = one.authors_of(random, times)
@@ -274,6 +307,8 @@ KINDS: Mapping[str, Kind] = {
     "wordings, 3 % moved": partial(wordings, moved=0.03),
     "arms, far apart": partial(arms, noise=1.5),
     "arms, close": partial(arms, noise=0.3),
+    "two models, far apart": partial(two_models, noise=1.5),
+    "two models, close": partial(two_models, noise=0.3),
     "pass rates, ordinary": partial(pass_rates, rates=(0.5, 0.6, 0.7, 0.8, 0.9)),
     "pass rates, extreme": partial(pass_rates, rates=(0.97, 0.98, 0.99, 0.995)),
 }

@@ -141,7 +141,7 @@ def test_every_value_has_n_and_an_interval_around_it() -> None:
     assert names == {
         *("accuracy", "precision", "recall", "f1", "macro_f1", "weighted_f1", "auc", "average_precision"),
         *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "reliability"),
-        *("accuracy_over_trivial", "accuracy_over_trivial_p"),
+        *("accuracy_over_trivial", "accuracy_over_trivial_p", "weighted_precision"),
     }
     for f in found.findings:
         # No method tried covers the calibration error and the log loss often enough (validity.md).
@@ -298,16 +298,18 @@ def test_many_labels_have_hamming_and_mean_f1() -> None:
     assert mean.value == pytest.approx((0.8 + 2 / 3) / 2)
     assert mean.n == 2
     assert mean.flags == ("labels_without_positive",)
+    # Sleep is annotated 1 twice and guilt twice: recall 1 and 1/2, each with the same weight.
+    assert only(found, "weighted_recall_across_labels", "all").value == pytest.approx(0.75)
     assert mean.counts == {"texts": 4, "labels": 3, "annotated": 11, "unanswered": 0, "not_annotated": 1}
 
 
 def test_predictions_hold_ids_and_never_texts() -> None:
     corpus, table = many()
     predictions = Performance().judge(corpus, table).tables["predictions"]
-    assert predictions.columns == ["model", "corpus", "id", "label", "target", "score"]
+    assert predictions.columns == ["model", "corpus", "id", "label", "target", "score", "decided", "unit"]
     assert len(predictions) == 12
     row = predictions.filter((pl.col("id") == "4") & (pl.col("label") == "sleep")).row(0)
-    assert row == ("table", "posts", "4", "sleep", None, 0.7)
+    assert row == ("table", "posts", "4", "sleep", None, 0.7, 1, 3)
 
 
 def test_no_shared_label_names_both_sides() -> None:

@@ -116,21 +116,18 @@ def test_nothing_to_measure_is_said() -> None:
         measure.macro_f1(c),
         measure.hard_brier(c),
         measure.auc(none, none),
-        measure.hamming(none[:, None], none[:, None]),
     ):
         assert math.isnan(measured.value)
         assert measured.flags == ("no_texts",)
 
 
-def test_hamming_counts_known_marks_only() -> None:
-    targets = np.array([[1.0, 0.0, NAN], [0.0, 1.0, 1.0]])
-    scores = np.array([[0.9, 0.9, 0.1], [0.1, 0.2, NAN]])
-    # Known: right, wrong, right, wrong.
-    assert measure.hamming(targets, scores).value == 0.5
-    random = np.random.default_rng(0)
-    full, given_scores = (random.random((50, 4)) < 0.4).astype(float), random.random((50, 4))
-    expected = metrics.hamming_loss(full, given_scores >= 0.5)
-    assert measure.hamming(full, given_scores).value == pytest.approx(expected)
+def test_weighted_precision_is_scikit_learns() -> None:
+    c = Confusion(tp=30, fp=5, fn=10, tn=55)
+    truth, predicted = [1] * 40 + [0] * 60, [1] * 30 + [0] * 10 + [1] * 5 + [0] * 55
+    expected = metrics.precision_score(truth, predicted, average="weighted")
+    assert measure.weighted_precision(c).value == pytest.approx(expected)
+    # A class that is never predicted has no precision, and so has the mean.
+    assert measure.weighted_precision(Confusion(4, 6, 0, 0)).flags == ("one_prediction",)
 
 
 def test_mcc_is_scikit_learns() -> None:

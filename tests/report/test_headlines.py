@@ -16,8 +16,10 @@ from psycheck.corpus import Corpus
 from psycheck.finding import Finding, Findings
 from psycheck.report.comparison import comparison_verdict
 from psycheck.report.curation import curating_verdict
+from psycheck.report.difference_sentences import difference_headlines
 from psycheck.report.direct_bias import bias_sentences, bias_verdict
 from psycheck.report.headlines import Headline, headline, reference, weakest
+from psycheck.report.studies.angst import answers as angst_answers
 from psycheck.report.studies.gender import answers
 from psycheck.report.studies.improve import improvement_verdict, summary_lines
 from psycheck.report.verdict import chosen_headlines, headlines, learned, unanswered, untested
@@ -204,6 +206,16 @@ UP, DOWN, FLAT = (0.01, 0.09), (-0.09, -0.01), (-0.04, 0.08)
 RANKED = change(UP, decision="ranking")
 
 
+def rated(*values: float) -> list[Finding]:
+    """The mean F1 of the labels of one model after the other."""
+    place = {"experiment": "zero-shot", "arm": "multi-label", "label": "all", "seed": "0"}
+    counts = {"annotated": 80, "unanswered": 0}
+    return [
+        Finding("macro_f1_across_labels", value, 2, None, {"model": f"m{k}", **place}, counts)
+        for k, value in enumerate(values)
+    ]
+
+
 def learner(*experiments: str) -> Found:
     where = {"model": "SVM", "encoder": "minilm", "seed": "0"}
     return [
@@ -222,6 +234,66 @@ def funnel(controls: bool) -> Found:
 
 SAME = over(747, 747, (-0.1, 0.1), decided_1=1000, flags=("constant",))
 SYMPTOM = {"symptom": "sleep", "topic": ""}
+MODELS = {"audit": "diff", "corpus": "c", "label": "low", "model": "a", "versus": "b"}
+
+
+def compared(
+    name: str = "accuracy",
+    value: float = 0.1,
+    interval: Interval = (0.02, 0.2),
+    p: float = 0.01,
+    **where: str,
+) -> tuple[Finding, Finding]:
+    """The difference of one figure between two models, and its p after Holm's correction."""
+    place = {**MODELS, **where}
+    return (
+        Finding(f"{name}_difference", value, 100, interval, place),
+        Finding("difference_p_holm", p, 100, None, {**place, "figure": name}),
+    )
+
+
+def agreeing(value: float = 0.6, **where: str) -> tuple[Finding, Finding]:
+    place = {**MODELS, **where}
+    return (
+        Finding("agreement", 0.8, 100, (0.7, 0.9), place),
+        Finding("kappa", value, 100, (0.4, 0.8) if value == value else None, place),
+    )
+
+
+def parting(mine: int = 6, others: int = 4) -> tuple[Finding, ...]:
+    counts = {"texts": 100, "only_this_right": mine, "only_other_right": others}
+    value, n = (mine / (mine + others), mine + others) if mine + others else (math.nan, 0)
+    return tuple(
+        Finding("right_where_apart", value, n, None, {**MODELS, "gold": gold}, counts)
+        for gold in ("all", "1", "0")
+    )
+
+
+def missing(value: float, model: str = "a") -> tuple[Finding, ...]:
+    place = {"audit": "diff", "corpus": "c", "label": "low", "model": model}
+    f1s = [Finding(name, 0.5, 100, None, place) for name in ("f1", "f1_worst", "f1_best")]
+    return Finding("unanswered", value, 100, None, place), *f1s
+
+
+def cue(
+    p: float = 0.01, interval: Interval = (0.02, 0.3), measure: str = "cue", cue: str = "past"
+) -> tuple[Finding, Finding]:
+    place = {"audit": "diff", "corpus": "c", "label": "low", "model": "a", "gold": "0"}
+    place |= {"cue": cue} if measure == "cue" else {}
+    counts = {"errors": 20, "right": 80, "errors_with_cue": 8, "right_with_cue": 8}
+    counts |= {"characters_errors": 120, "characters_right": 90}
+    effect = "cue_difference" if measure == "cue" else "error_length_effect"
+    return (
+        Finding(effect, 0.2, 100, interval, place, counts),
+        Finding(f"{measure}_p_holm", p, 100, None, place, counts),
+    )
+
+
+HIGHER, AGREEING, PARTING = compared(), agreeing(), parting()
+LOWER_F1 = compared("f1", -0.1, (-0.2, -0.02))
+OTHERS = (*compared(p=0.5, versus="c"), *agreeing(0.3, versus="c"))
+TWO = (*AGREEING, *PARTING)
+
 BETTER, WORSE = over(800, 747, (0.02, 0.08)), over(637, 747, (-0.15, -0.07))
 ONE_CLASS = over(990, 1000, (-0.02, 0.0), positive=1000, decided_1=990)
 
@@ -471,8 +543,62 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     "improve.nothing": ([], [[change(FLAT)], [change(None)]]),
     "improve.means": ([change(FLAT)], [[], [replace(change(None), value=math.nan)]]),
     "study.gender": (learner("original", "augmented"), [learner("original"), learner("augmented")]),
+    "study.angst_highest": (rated(0.5, 0.7), [rated(0.5), rated(0.5, math.nan)]),
+    "study.angst_alone": (rated(0.5), [rated(0.5, 0.7), rated(math.nan), []]),
     "curate.kept": (funnel(False), [funnel(True)]),
     "curate.with_controls": (funnel(True), [funnel(False)]),
+    "diff.better": (
+        [*HIGHER, *TWO],
+        [
+            [*compared(p=0.05), *TWO],
+            [*compared(interval=(0.0, 0.2)), *TWO],
+            [*compared(interval=None), *TWO],
+            [*HIGHER, *LOWER_F1, *TWO],  # mixed
+        ],
+    ),
+    "diff.mixed": (
+        [*HIGHER, *LOWER_F1, *TWO],
+        [
+            [*HIGHER, *compared("f1", -0.1, (-0.2, 0.0)), *TWO],
+            [*HIGHER, *compared("f1", -0.1, (-0.2, -0.02), p=0.2), *TWO],
+            [*HIGHER, *compared("auc"), *TWO],
+        ],
+    ),
+    "diff.not_shown": (
+        [*compared(p=0.05), *TWO],
+        [[*HIGHER, *TWO], [*compared(p=0.5), *TWO, *OTHERS], [*compared(p=0.5), *compared("f1"), *TWO]],
+    ),
+    "diff.counted": ([*HIGHER, *AGREEING, *OTHERS], [[*HIGHER, *TWO]]),
+    "diff.untested": (
+        [*compared(value=math.nan, interval=None, p=math.nan), *AGREEING],
+        [[*HIGHER, *TWO], [*compared(p=0.5), *TWO]],
+    ),
+    "diff.apart": (
+        [*HIGHER, *TWO],
+        [[*compared(p=0.5), *AGREEING, *parting(0, 0)], [*HIGHER, *TWO, *OTHERS]],
+    ),
+    "diff.agreement": ([*HIGHER, *TWO], [[*HIGHER, *agreeing(math.nan), *PARTING], [*HIGHER, *TWO, *OTHERS]]),
+    "diff.agreements": ([*HIGHER, *AGREEING, *OTHERS], [[*HIGHER, *TWO]]),
+    "diff.unanswered": ([*HIGHER, *TWO, *missing(0.02)], [[*HIGHER, *TWO, *missing(0.0)]]),
+    "diff.cue": (
+        [*HIGHER, *TWO, *cue()],
+        [
+            [*HIGHER, *TWO, *cue(p=0.05)],
+            [*HIGHER, *TWO, *cue(interval=(0.0, 0.3))],
+            [*HIGHER, *TWO, *cue(interval=None)],
+        ],
+    ),
+    "diff.length": (
+        [*HIGHER, *TWO, *cue(measure="error_length")],
+        [
+            [*HIGHER, *TWO, *cue(p=0.05, measure="error_length")],
+            [*HIGHER, *TWO, *cue(interval=None, measure="error_length")],
+        ],
+    ),
+    "diff.no_cue": (
+        [*HIGHER, *TWO, *cue(p=0.05)],
+        [[*HIGHER, *TWO, *cue()], [*HIGHER, *TWO], [*HIGHER, *TWO, *cue(0.3), *cue(measure="error_length")]],
+    ),
 }
 
 
@@ -491,9 +617,11 @@ def top_of(kind: str, run: Run) -> list[str]:
         case "improve":
             return [improvement_verdict(found), *summary_lines(found)]
         case "study":
-            return answers(found)
+            return [*answers(found), *angst_answers(found)]
         case "curate":
             return [curating_verdict(found)]
+        case "diff":
+            return [one.words for one in difference_headlines(found)]
         case _:
             return headlines(run)
 
@@ -509,7 +637,7 @@ def made_for(
         made.append(headline(which, least, **values))
         return made[-1]
 
-    for module in ("headlines", "verdict", "fairness_sentences"):
+    for module in ("headlines", "verdict", "fairness_sentences", "difference_sentences"):
         monkeypatch.setattr(f"psycheck.report.{module}.headline", noted)
     return made, top_of(kind, run)
 

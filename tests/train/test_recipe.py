@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from psycheck.errors import BadInput
-from psycheck.train.recipe import Recipe, preset, presets, recipe_of, space
+from psycheck.train.recipe import Recipe, preset, presets, recipe_of, space, space_of
 
 
 def test_presets_hold_the_published_figures() -> None:
@@ -17,6 +17,8 @@ def test_presets_hold_the_published_figures() -> None:
     assert (angst.epochs, angst.patience, angst.criterion) == (30, 10, "dev_f1")
     assert angst.weight_decay == 0.01
     assert space("angst").batch == (4, 8, 16, 32)
+    assert space_of("angst-xlnet-base") == space_of("angst") == space("angst")
+    assert space_of(None) == space_of("fast") == space_of("deck-bert") == space("deck")
 
 
 def test_every_preset_is_a_valid_recipe() -> None:

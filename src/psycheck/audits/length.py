@@ -65,7 +65,7 @@ def _unit(rows: pl.DataFrame, where: Mapping[str, str]) -> Iterator[Finding]:
     failed, clusters = rows["failed"].to_numpy(), Clusters.of(rows["unit"].to_numpy())
     counts = {"failed": int(failed.sum()), "passed": int((~failed).sum()), "units": clusters.count}
     columns = [rows[feature].fill_null(np.nan).to_numpy() for feature in FEATURES]
-    tests = [_compared(values, failed, clusters) for values in columns]
+    tests = [compared(values, failed, clusters) for values in columns]
     adjusted = holm([p for p, *_ in tests])
     for feature, values, (p, effect, ends, n), p_holm in zip(FEATURES, columns, tests, adjusted, strict=True):
         here = {**where, "feature": feature}
@@ -82,9 +82,7 @@ def _unit(rows: pl.DataFrame, where: Mapping[str, str]) -> Iterator[Finding]:
             yield measured("length_median", median, int(among.sum()), interval, place, counts)
 
 
-def _compared(
-    values: FloatArray, failed: BoolArray, clusters: Clusters
-) -> tuple[float, float, Interval, int]:
+def compared(values: FloatArray, failed: BoolArray, clusters: Clusters) -> tuple[float, float, Interval, int]:
     """The p-value, the rank-biserial correlation, its interval and the number of texts, all (n,)."""
     there = ~np.isnan(values)
     values, failed, clusters = values[there], failed[there], clusters.at(there)

@@ -20,11 +20,11 @@ from psycheck.measures.classification import (
     Confusion,
     Measured,
     classification_intervals,
-    label_intervals,
 )
 from psycheck.measures.clustered import Clusters, difference_interval, paired_p, ratio_interval
 from psycheck.measures.fairness import Rate
 from psycheck.measures.intervals import UNKNOWN
+from psycheck.measures.multilabel import label_figures
 from psycheck.model import FloatArray, Judgement, Scores
 from psycheck.report.performance import performance_section
 
@@ -43,10 +43,13 @@ class Performance:
 
     name: ClassVar = "performance"
     measures: ClassVar[tuple[str | Measure, ...]] = (
-        *("accuracy", "precision", "recall", "f1", "macro_f1", "weighted_f1", "auc", "average_precision"),
+        *("accuracy", "precision", "recall", "f1", "macro_f1", "auc", "average_precision"),
+        *("weighted_precision", "weighted_f1"),
         *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "f1_worst", "f1_best"),
         *("accuracy_over_trivial", "accuracy_over_trivial_p", "accuracy_over_trivial_p_holm"),
-        *("hamming", "macro_f1_across_labels", "reliability", "threshold", *ITEM_MEASURES),
+        *("hamming", "exact_match", "macro_f1_across_labels", "weighted_precision_across_labels"),
+        *("weighted_recall_across_labels", "weighted_f1_across_labels", "reliability"),
+        *("threshold", *ITEM_MEASURES),
     )
 
     section = staticmethod(performance_section)
@@ -84,7 +87,10 @@ class Performance:
             findings += self._together(measure.firm(targets), decided, clusters, {**where, "label": "all"})
         items = {label: item for label, item in scale_items(scores.labels).items() if label in labels}
         findings += item_findings(labels, items, targets, decided, clusters, where)
-        tables = [_predictions(scores, corpus, label, columns[:, k]) for k, label in enumerate(labels)]
+        tables = [
+            _predictions(scores, corpus, label, columns[:, k], decided[:, k], clusters)
+            for k, label in enumerate(labels)
+        ]
         return Judgement(tuple(findings), {"predictions": pl.concat(tables)})
 
     def _label(
@@ -120,13 +126,7 @@ class Performance:
         interval = ratio_interval(yes & annotated, annotated, clusters)
         found.append(_finding("prevalence", Measured(share), counts["annotated"], interval, where, counts))
         if counts["unanswered"]:
-            for name, right in (("f1_worst", False), ("f1_best", True)):
-                filled = np.where(np.isnan(scores), yes == right, decided)
-                table = measure.confusion(targets, filled)
-                ends = classification_intervals(targets, filled, clusters)
-                found.append(
-                    _finding(name, measure.f1(table), table.n, ends.get("f1", UNKNOWN), where, counts)
-                )
+            found += f1_bounds(targets, decided, clusters, where, counts)
         return found + _curve(targets, scores, clusters, where)
 
     def _against_trivial(
@@ -173,6 +173,7 @@ class Performance:
             "recall": measure.recall(c),
             "f1": measure.f1(c),
             "macro_f1": measure.macro_f1(c),
+            "weighted_precision": measure.weighted_precision(c),
             "weighted_f1": measure.weighted_f1(c),
             "auc": measure.auc(targets, scores),
             "average_precision": measure.average_precision(targets, scores),
@@ -199,19 +200,28 @@ class Performance:
     def _together(
         self, targets: FloatArray, decided: FloatArray, clusters: Clusters, where: Mapping[str, str]
     ) -> Iterator[Finding]:
-        """Hamming loss over all marks and the mean F1 of the labels, targets and predictions (n, k)."""
+        """The figures of all labels together, targets and predictions (n, k)."""
+        counts = {"texts": len(targets), "labels": targets.shape[1], **_ledger(targets, decided)}
         known = measure.usable(targets, decided)
-        labels = targets.shape[1]
-        counts = {"texts": len(targets), "labels": labels, **_ledger(targets, decided)}
-        intervals = label_intervals(measure.gold(targets), decided == 1, known, clusters)
-        f1s = [measure.f1(measure.confusion(targets[:, k], decided[:, k])).value for k in range(labels)]
-        defined = [value for value in f1s if not np.isnan(value)]
-        flags = ("labels_without_positive",) if len(defined) < labels else ()
-        mean = Measured(float(np.mean(defined)) if defined else np.nan, flags)
-        hamming = measure.hamming(targets, decided)
-        yield _finding("hamming", hamming, int(known.sum()), intervals["hamming"], where, counts)
-        across = "macro_f1_across_labels"
-        yield _finding(across, mean, len(defined), intervals[across], where, counts)
+        figures = label_figures(measure.gold(targets), decided == 1, known, clusters)
+        for name, (value, n, interval) in figures.items():
+            yield _finding(name, value, n, interval, where, counts)
+
+
+def f1_bounds(
+    targets: FloatArray,
+    decided: FloatArray,
+    clusters: Clusters,
+    where: Mapping[str, str],
+    counts: Mapping[str, int],
+) -> Iterator[Finding]:
+    """F1 if every unanswered text were wrong, and if every one were right; targets and predictions (n,)."""
+    yes = measure.gold(targets)
+    for name, right in (("f1_worst", False), ("f1_best", True)):
+        filled = np.where(np.isnan(decided), yes == right, decided)
+        table = measure.confusion(targets, filled)
+        ends = classification_intervals(targets, filled, clusters)
+        yield _finding(name, measure.f1(table), table.n, ends.get("f1", UNKNOWN), where, counts)
 
 
 def _ledger(targets: FloatArray, scores: FloatArray) -> dict[str, int]:
@@ -258,15 +268,20 @@ def _curve(
     return found
 
 
-def _predictions(scores: Scores, corpus: Corpus, label: str, column: FloatArray) -> pl.DataFrame:
-    """One row per text, ids only; null where not annotated or not answered."""
+def _predictions(
+    scores: Scores, corpus: Corpus, label: str, column: FloatArray, decided: FloatArray, clusters: Clusters
+) -> pl.DataFrame:
+    """One row per text, ids only; null where not annotated or not answered. `unit` numbers the authors."""
     target = corpus.targets([label])[:, 0]
-    return pl.DataFrame({"id": corpus.ids, "target": target, "score": column}).select(
+    columns = {"target": target, "score": column, "decided": decided, "unit": clusters.codes}
+    return pl.DataFrame({"id": corpus.ids, **columns}).select(
         pl.lit(scores.model).alias("model"),
         pl.lit(corpus.name).alias("corpus"),
         "id",
         pl.lit(label).alias("label"),
         pl.col("target", "score").fill_nan(None),
+        pl.col("decided").fill_nan(None).cast(pl.Int8),
+        "unit",
     )
 
 

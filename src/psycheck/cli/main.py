@@ -19,6 +19,7 @@ from psycheck.cli import (
     compare,
     curate,
     demo,
+    diff,
     improve,
     ls,
     options,
@@ -114,6 +115,7 @@ app.command("audit")(audit.audit_cli)
 app.command("train")(train.train_cli)
 app.command("improve")(improve.improve_cli)
 app.command("compare")(compare.compare_cli)
+app.command("diff")(diff.diff_cli)
 app.command("curate")(curate.curate_cli)
 app.command("bias")(bias.bias_cli)
 app.command("score")(score.score_cli)

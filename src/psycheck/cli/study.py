@@ -114,6 +114,52 @@ def gender_cli(
     typer.echo(f"report: {out / 'report.html'}")
 
 
+@app.command("angst")
+@opt.verb("study angst", opt.TRAINING)
+def angst_cli(
+    ctx: typer.Context,
+    columns: "Columns",
+    corpora: list[str],
+    out: Path = OUT,
+    models: list[str] | None = None,
+    starts: list[str] | None = None,
+    train_on: str | None = None,
+    preset: str = "angst",
+    seeds: int = 3,
+    epochs: float | None = None,
+    max_length: int | None = None,
+    dev_share: float | None = None,
+    tasks: list[str] | None = None,
+    store: str | None = None,
+) -> None:
+    """ANGST: fine-tuned models and LLMs on depression, anxiety and both; Tables 3–6, 8, 10, 11 and 16."""
+    from psycheck.corpora.open import corpus_plan, corpus_plans
+    from psycheck.experiments.angst_study import TASKS, study_angst
+    from psycheck.report.studies.angst import angst_tables
+    from psycheck.scoring.limits import Limits
+
+    if not starts:
+        trained = ("preset", "epochs", "max_length", "dev_share", "seeds", "tasks", "train_on")
+        opt.refuse(ctx, trained, "study angst without --start", "with --start")
+    recipe = _recipe(preset, epochs, max_length, dev_share=dev_share)
+    with ProgressLine() as line:
+        run = study_angst(
+            corpus_plans(corpora, columns),
+            models or (),
+            [recipe.with_(start=start) for start in starts or ()],
+            out=out,
+            train_on=corpus_plan(train_on, columns) if train_on else None,
+            tasks=tasks or TASKS,
+            seeds=seeds,
+            store=store,
+            limits=Limits(**opt.values_for(ctx, Limits)),
+            progress=line,
+            say=TO_STDERR,
+        )
+    typer.echo(angst_tables(run))
+    typer.echo(f"report: {out / 'report.html'}")
+
+
 @app.command("corpora")
 @opt.verb("study corpora", opt.TRAINING)
 def corpora_cli(
@@ -139,9 +185,11 @@ def corpora_cli(
     typer.echo(f"report: {out / 'report.html'}")
 
 
-def _recipe(preset: str, epochs: float | None, max_length: int | None) -> "Recipe":
+def _recipe(
+    preset: str, epochs: float | None, max_length: int | None, *, dev_share: float | None = None
+) -> "Recipe":
     from psycheck.train.recipe import preset as recipe_named
 
-    changes = {"epochs": epochs, "max_length": max_length}
+    changes = {"epochs": epochs, "max_length": max_length, "dev_share": dev_share}
     overrides = {name: value for name, value in changes.items() if value is not None}
     return recipe_named(preset, labels=("depression",), **overrides)

@@ -35,7 +35,7 @@ def train_cli(
     from psycheck.files.write import refuse_overwriting
     from psycheck.train import search as searching
     from psycheck.train.fit import train, with_dev
-    from psycheck.train.recipe import Recipe, unused
+    from psycheck.train.recipe import Recipe, space_of, unused
     from psycheck.train.recipe import preset as named
 
     values = opt.values_for(ctx, Recipe)
@@ -56,7 +56,10 @@ def train_cli(
     trained, several = None, []
     with ProgressLine() as line:
         if search:
-            trained = searching.search(opened, recipe, out, trials=search, test=test, progress=line.training)
+            space = space_of(preset)
+            trained = searching.search(
+                opened, recipe, out, trials=search, space=space, test=test, progress=line.training
+            )
             recipe = trained.recipe
         elif not seeds:
             trained = train(opened, recipe, out, test=test, progress=line.training)

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from psycheck.corpora.labels import first_prose, is_name, looks_like_label, number_in, words
 from psycheck.corpora.tables import Table
@@ -15,6 +16,9 @@ from psycheck.files.streams import bad_file
 _MOST_GROUPS = 50
 LONGEST_GROUP = 80
 NUMBERED = ("", "none")
+# The options that name a column, and its role in `Columns`.
+_ONE = {"--text": "text", "--id": "id", "--author": "author", "--time": "time", "--split-column": "split"}
+_SEVERAL = {"--label": "labels", "--positive": "positive", "--group": "groups"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +99,8 @@ def assign(table: Table, columns: Columns) -> Roles:
 
 def options_of(columns: Columns) -> str:
     """The options that name these columns, as they are typed."""
-    named = {"--text": columns.text, "--id": columns.id, "--author": columns.author, "--time": columns.time}
-    several = {"--label": columns.labels, "--positive": columns.positive, "--group": columns.groups}
-    pairs = [(option, name) for option, name in {**named, "--split-column": columns.split}.items() if name]
-    pairs += [(option, name) for option, names in several.items() for name in names]
+    pairs = [(option, name) for option, role in _ONE.items() if (name := getattr(columns, role))]
+    pairs += [(option, name) for option, role in _SEVERAL.items() for name in getattr(columns, role)]
     return " ".join(f"{option} {shlex.quote(name)}" for option, name in pairs)
 
 
@@ -106,6 +108,16 @@ def as_typed(path: str, columns: Columns | None = None, split: str | None = None
     """A corpus as it is typed after a verb: its path and the options it was opened with."""
     options = [options_of(columns or Columns()), f"--split {shlex.quote(split)}" if split else ""]
     return " ".join(part for part in (shlex.quote(path), *options) if part)
+
+
+def read_typed(typed: str) -> tuple[str, Columns, str | None]:
+    """The path, the columns and the split of a corpus as `as_typed` wrote it."""
+    path, *rest = shlex.split(typed)
+    pairs = list(zip(rest[::2], rest[1::2], strict=True))
+    named: dict[str, Any] = {_ONE[option]: name for option, name in pairs if option in _ONE}
+    for option, role in _SEVERAL.items():
+        named[role] = tuple(name for typed_option, name in pairs if typed_option == option)
+    return path, Columns(**named), dict(pairs).get("--split")
 
 
 def without_options(typed: str, options: Iterable[str]) -> str:

@@ -133,14 +133,23 @@ def macro_f1(c: Confusion) -> Measured:
     """The mean of the F1 of class 1 and the F1 of class 0."""
     if not (c.positive and c.negative):
         return Measured(np.nan, _classes(c))
-    return Measured((f1(c).value + f1(_turned(c)).value) / 2)
+    return Measured((f1(c).value + f1(turned(c)).value) / 2)
 
 
 def weighted_f1(c: Confusion) -> Measured:
     """The F1 of both classes, weighted by their numbers of texts."""
     if not (c.positive and c.negative):
         return Measured(np.nan, _classes(c))
-    return Measured((c.positive * f1(c).value + c.negative * f1(_turned(c)).value) / c.n)
+    return Measured((c.positive * f1(c).value + c.negative * f1(turned(c)).value) / c.n)
+
+
+def weighted_precision(c: Confusion) -> Measured:
+    """The precision of both classes, weighted by their numbers of texts; NaN if one is never predicted."""
+    if not (c.positive and c.negative):
+        return Measured(np.nan, _classes(c))
+    if not (c.tp + c.fp and c.tn + c.fn):
+        return Measured(np.nan, ("one_prediction",))
+    return Measured((c.positive * precision(c).value + c.negative * precision(turned(c)).value) / c.n)
 
 
 def mcc(c: Confusion) -> Measured:
@@ -221,14 +230,6 @@ def _below(ordered: FloatArray, values: FloatArray) -> FloatArray:
     return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
 
 
-def hamming(targets: FloatArray, scores: FloatArray, threshold: float = 0.5) -> Measured:
-    """The share of wrong marks over many labels, targets and scores (n, k); missing marks are left out."""
-    known = usable(targets, scores)
-    if not known.any():
-        return Measured(np.nan, ("no_texts",))
-    return Measured(float(np.mean(gold(targets[known]) != (scores[known] >= threshold))))
-
-
 def classification_intervals(
     targets: FloatArray,
     scores: FloatArray,
@@ -261,23 +262,32 @@ def classification_intervals(
     }
     if not y.any():
         return intervals
-    one = _F1.of(tp, wrong)
+    one = F1.of(tp, wrong)
     intervals["f1"] = f1_interval(tp, wrong, clusters)
     if y.all():
         return intervals
-    zero = _F1.of(tn, wrong)
+    zero = F1.of(tn, wrong)
     both, ends = (one.value, zero.value), (intervals["f1"], f1_interval(tn, wrong, clusters))
     share = float(y.mean())
     mixed = share * one.value + (1 - share) * zero.value
     moved = share * one.influence + (1 - share) * zero.influence + (one.value - zero.value) * (y - share) / n
     tpr, tnr = float(tp.sum() / y.sum()), float(tn.sum() / (~y).sum())
     rates = (y * (called - tpr) / y.sum(), ~y * (~called - tnr) / (~y).sum())
+    weighted = UNKNOWN
+    if called.any() and not called.all():
+        ppv, npv = float(tp.sum() / called.sum()), float(tn.sum() / (~called).sum())
+        moves = (
+            share * called * (y - ppv) / called.sum() + (1 - share) * ~called * (~y - npv) / (~called).sum()
+        )
+        moves = moves + (ppv - npv) * (y - share) / n
+        weighted = figure_interval(share * ppv + (1 - share) * npv, moves, clusters, clusters)
     area, placed = auc_influence(y, given)
     precision, kept = average_precision_influence(y, given)
     halves = np.where(y, 1 / y.sum(), 1 / (~y).sum())
     rarer = clusters.at(y if y.sum() <= (~y).sum() else ~y)
     return intervals | {
         "macro_f1": combined_interval(both, ends, (0.5, 0.5), (one.influence, zero.influence), clusters),
+        "weighted_precision": weighted,
         "weighted_f1": figure_interval(mixed, moved, clusters, clusters),
         "hard_auc": figure_interval((tpr + tnr) / 2, sum(rates) / 2, rarer, clusters, halves),
         "auc": figure_interval(area, placed, rarer, clusters, halves),
@@ -292,9 +302,7 @@ def figure_influences(
     known = usable(targets, scores)
     y, given = gold(targets[known]), scores[known]
     called = given >= threshold
-    one, zero = (
-        _F1.of(right.astype(np.float64), (y != called) * 1.0) for right in (y & called, ~y & ~called)
-    )
+    one, zero = (F1.of(right.astype(np.float64), (y != called) * 1.0) for right in (y & called, ~y & ~called))
     found = {"f1": (one.value if y.any() else math.nan, one.influence)}
     if y.any() and not y.all():
         found["macro_f1"] = (one.value + zero.value) / 2, (one.influence + zero.influence) / 2
@@ -308,23 +316,6 @@ def figure_influences(
     return out
 
 
-def label_intervals(
-    yes: BoolArray, called: BoolArray, known: BoolArray, clusters: Clusters
-) -> dict[str, Interval]:
-    """Intervals of the Hamming loss and of the mean F1 over labels, all arrays (n, k)."""
-    hits = (yes & called & known).astype(np.float64)
-    wrong = ((yes != called) & known).astype(np.float64)
-    used = [k for k in range(yes.shape[1]) if (yes & known)[:, k].any()]
-    of_label = [_F1.of(hits[:, k], wrong[:, k]) for k in used]
-    across = UNKNOWN
-    if used:
-        mean = float(np.mean([one.value for one in of_label]))
-        influence: FloatArray = np.mean([one.influence for one in of_label], axis=0)
-        across = figure_interval(mean, influence, clusters, clusters)
-    hamming = ratio_interval(wrong.sum(axis=1), known.sum(axis=1), clusters)
-    return {"hamming": hamming, "macro_f1_across_labels": across}
-
-
 def f1_interval(hits: ArrayLike, wrong: ArrayLike, clusters: Clusters) -> Interval:
     """The interval of F1 = 2 tp / (2 tp + fp + fn); `hits` marks true positives, `wrong` both errors, (n,).
 
@@ -336,19 +327,22 @@ def f1_interval(hits: ArrayLike, wrong: ArrayLike, clusters: Clusters) -> Interv
 
 
 @dataclass(frozen=True, slots=True)
-class _F1:
+class F1:
+    """F1 = 2 tp / (2 tp + fp + fn), and the influence of each text on it, (n,)."""
+
     value: float
     influence: FloatArray
 
     @classmethod
-    def of(cls, hits: FloatArray, wrong: FloatArray) -> "_F1":
+    def of(cls, hits: FloatArray, wrong: FloatArray) -> "F1":
+        """From the marks of true positives and of both errors, (n,)."""
         weight = 2 * hits + wrong
         total = float(weight.sum())
         value = 2 * float(hits.sum()) / total if total else 0.0
         return cls(value, (2 * hits - value * weight) / max(total, 1.0))
 
 
-def _turned(c: Confusion) -> Confusion:
+def turned(c: Confusion) -> Confusion:
     """The same texts with 0 as the positive class."""
     return Confusion(tp=c.tn, fp=c.fn, fn=c.fp, tn=c.tp)
 

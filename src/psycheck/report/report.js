@@ -4,19 +4,22 @@
   var form = document.querySelector(".filters");
   if (!form) return;
   var groups = Array.from(document.querySelectorAll("details.cases"));
-  var keys = ["check", "model", "corpus"];
-  function wanted(key) {
-    return form.elements[key] ? form.elements[key].value : "";
-  }
+  // A menu is called like the attribute that it filters: of groups a name, of rows one or more words.
+  var menus = Array.from(form.querySelectorAll("select"));
   function filter() {
-    var outcome = wanted("outcome"), narrowed = outcome !== "", left = 0, shown = [];
-    keys.forEach(function (key) { narrowed = narrowed || wanted(key) !== ""; });
+    var narrowed = menus.some(function (menu) { return menu.value !== ""; }), left = 0, shown = [];
     groups.forEach(function (group) {
-      var fits = keys.every(function (key) { return !wanted(key) || group.dataset[key] === wanted(key); });
+      var fits = menus.every(function (menu) {
+        var own = group.dataset[menu.name];
+        return menu.value === "" || own === undefined || own === menu.value;
+      });
       var rows = 0;
       if (fits) {
         group.querySelectorAll("tbody tr").forEach(function (row) {
-          row.hidden = outcome !== "" && row.dataset.o !== outcome;
+          row.hidden = menus.some(function (menu) {
+            var own = row.dataset[menu.name];
+            return menu.value !== "" && own !== undefined && own.split(" ").indexOf(menu.value) < 0;
+          });
           if (!row.hidden) rows += 1;
         });
       }

@@ -42,7 +42,13 @@ def described(corpora: Sequence[Corpus], suites: Sequence[Suite] = ()) -> dict[s
     """The corpora and suites of a plan as it was run."""
     return {
         "corpora": [
-            {"name": c.name, "texts": len(c), "labels": list(c.labels), "left_out": dict(c.left_out)}
+            {
+                "name": c.name,
+                "called": c.called,
+                "texts": len(c),
+                "labels": list(c.labels),
+                "left_out": dict(c.left_out),
+            }
             for c in corpora
         ],
         "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in suites],

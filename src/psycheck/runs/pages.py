@@ -6,8 +6,10 @@ from psycheck.files.write import together, writing
 from psycheck.report.audit import render
 from psycheck.report.comparison import render_comparison, render_corpora_study
 from psycheck.report.curation import render_curating
+from psycheck.report.difference import render_difference
 from psycheck.report.direct_bias import render_bias
 from psycheck.report.junit import junit
+from psycheck.report.studies.angst import angst_tables, render_angst
 from psycheck.report.studies.corpora import corpora_tables
 from psycheck.report.studies.deck import deck_tables
 from psycheck.report.studies.gender import gender_tables, render_gender
@@ -38,10 +40,14 @@ def pages_of(run: Run) -> dict[str, str]:
             return {"report.html": render_comparison(run)}
         case "curate":
             return {"report.html": render_curating(run)}
+        case "diff":
+            return {"report.html": render_difference(run)}
         case "bias":
             return {"report.html": render_bias(run)}
         case "study corpora":
             return {"report.html": render_corpora_study(run), "study.md": corpora_tables(run)}
+        case "study angst":
+            return {"report.html": render_angst(run), "study.md": angst_tables(run)}
         case "study gender":
             return {"report.html": render_gender(run), "study.md": gender_tables(run)}
         case "improve":

@@ -157,6 +157,17 @@ class RememberedScores:
         scores = self._scores[: self._count]
         return self._reader is not None and bool(np.isin(scores[~np.isnan(scores)], (0.0, 1.0)).all())
 
+    def usage(self, items: Sequence[Item]) -> dict[str, int]:
+        """Requests and tokens that the stored replies to some items took, whichever run asked for them."""
+        wanted, found = set(map(tuple, self.digests(items).tolist())), Counter[str]()
+        for _, batch in self._store.batches(self.number):
+            for key, reply in zip(batch.items.tolist() if batch.replies else (), batch.replies, strict=True):
+                if tuple(key) in wanted:
+                    found["requests"] += 1 + len(reply.others)
+                    found["prompt_tokens"] += reply.prompt_tokens or 0
+                    found["completion_tokens"] += reply.completion_tokens or 0
+        return dict(found)
+
     def _rows(self, items: Sequence[Item]) -> NDArray[np.int64]:
         marks = _marks(items)
         rows = self._by_mark.find(marks, self._marks)

@@ -100,6 +100,12 @@ def space(name: str = "deck") -> Space:
     return Space(**_named("search", name))
 
 
+def space_of(preset: str | None) -> Space:
+    """The search space of the study that a preset is named after; that of DECK for any other."""
+    study = (preset or "").partition("-")[0]
+    return space(study) if study in _shipped()["search"] else Space()
+
+
 def kind_of(recipe: Recipe) -> str:
     """How the result is opened: "hf", "sklearn" or "frozen"."""
     if recipe.start == TFIDF:

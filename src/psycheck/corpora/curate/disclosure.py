@@ -63,6 +63,13 @@ def mentions_diagnosis(text: str) -> bool:
     )
 
 
+def named_conditions(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The conditions that a text names, whoever has them, and where; in order."""
+    for found in _keywords()[1].finditer(text):
+        if found.lastgroup != "never":
+            yield str(found.lastgroup), found.span()
+
+
 def _straight(text: str) -> str:
     return text.replace("’", "'").replace("‘", "'").replace("&amp;", "&")
 
