@@ -13,6 +13,7 @@ from psycheck.audits.differences import Answered, difference_findings, outcome_n
 from psycheck.audits.error_cues import error_findings
 from psycheck.finding import Finding, Findings
 from psycheck.measures.clustered import Clusters
+from psycheck.report.difference_sentences import difference_headlines
 
 NAN = math.nan
 
@@ -33,6 +34,13 @@ def noisy(n: int = 400, seed: int = 1) -> Answered:
     gold = (random.random(n) < 0.4).astype(float)
     scores = [1 / (1 + np.exp(-(2 * gold - 1 + size * random.normal(size=n)))) for size in (0.8, 2.5)]
     return answered(gold, *scores)
+
+
+def equal(seed: int, n: int = 200) -> Answered:
+    """Two models with noise of the same size, so that neither is better."""
+    random = np.random.default_rng(seed)
+    gold = (random.random(n) < 0.4).astype(float)
+    return answered(gold, *(1 / (1 + np.exp(1 - 2 * gold - random.normal(size=(2, n))))))
 
 
 def sole(found: Sequence[Finding], measure: str, **where: str) -> Finding:
@@ -73,6 +81,17 @@ def test_all_tests_of_a_page_are_one_family() -> None:
     assert {f.counts["tests"] for f in adjusted} == {9}
     raw = sorted(f.value for f in found if f.measure == "difference_p")
     assert min(f.value for f in adjusted) == pytest.approx(9 * raw[0])
+
+
+def test_equal_models_hardly_ever_raise_an_alarm_and_unequal_ones_do() -> None:
+    # 200 pairs of equal models are measured by benchmarks/diff.py; here 40, of which 2 are expected.
+    alarms = [
+        any(one.alarm for one in difference_headlines(Findings(difference_findings([equal(seed)]))))
+        for seed in range(40)
+    ]
+    assert sum(alarms) <= 4
+    found = [difference_headlines(Findings(difference_findings([noisy(seed=seed)])))[0] for seed in range(5)]
+    assert [one.name for one in found] == ["diff.better"] * 5
 
 
 def test_who_is_right_where_they_part_by_annotation() -> None:
