@@ -186,7 +186,7 @@ class Corpus:
         return self.only(keep)
 
     def shuffled(self, seed: int = 0) -> Self:
-        """The texts in a random order that depends on the seed and on the texts alone; copies stay together."""
+        """The texts in a random order that depends on seed and texts alone; copies stay together."""
         keys = [blake2b(f"{seed}/{text}".encode("utf-8", "surrogatepass")).digest() for text in self.texts]
         order = sorted(range(len(self)), key=list(zip(keys, self.ids, strict=True)).__getitem__)
         return replace(self, table=self.table[order])

@@ -316,7 +316,12 @@ def applies_to(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
 
 
 def _pass_rate(
-    cases: Cases, corpus: Corpus, check: Check, clusters: Clusters, where: dict[str, str], sampled: Sampled | None
+    cases: Cases,
+    corpus: Corpus,
+    check: Check,
+    clusters: Clusters,
+    where: dict[str, str],
+    sampled: Sampled | None,
 ) -> Finding:
     ledger = np.bincount(cases.outcome, minlength=len(OUTCOMES))
     counts = {"generated": len(cases.rows), **{name: int(ledger[k]) for k, name in enumerate(OUTCOMES)}}
@@ -330,7 +335,9 @@ def _pass_rate(
     tested = cases.outcome <= FAILED
     units = clusters.at(cases.rows[tested])
     counts["units"] = units.count
-    interval = ratio_interval(cases.outcome[tested] == PASSED, np.ones(rate.n), units, among=sampled.looks if sampled else 1)
+    interval = ratio_interval(
+        cases.outcome[tested] == PASSED, np.ones(rate.n), units, among=sampled.looks if sampled else 1
+    )
     failing = corpus.table["id"].gather(cases.rows[cases.outcome == FAILED][:EXAMPLES]).to_list()
     return measured_rate("pass_rate", rate, where, counts, failing, interval)
 

@@ -14,6 +14,7 @@ import numpy as np
 from psycheck.audits.behaviour import FAILED, PASSED, Behaviour, Cases, applies_to
 from psycheck.audits.suite import Check
 from psycheck.corpus import Corpus
+from psycheck.finding import Finding
 from psycheck.measures.clustered import Clusters, ratio_interval
 from psycheck.measures.intervals import exact
 from psycheck.model import Scores
@@ -70,10 +71,26 @@ def contenders(every: Sequence[Standing]) -> list[int]:
     if not every:
         return []
     first = min(range(len(every)), key=lambda k: every[k].kept)
-    low = every[first]
-    rest = [
-        k
-        for k, one in enumerate(every)
-        if k != first and one.at_worst - low.kept <= SURE * math.hypot(one.error, low.error)
+
+    def behind(k: int) -> float:  # in standard errors
+        apart, error = every[k].at_worst - every[first].kept, math.hypot(every[k].error, every[first].error)
+        return 0.0 if apart <= 0 else apart / error if error else math.inf
+
+    rest = sorted((k for k in range(len(every)) if k != first), key=behind)
+    return [first, *(k for k in rest if behind(k) <= SURE)]
+
+
+def mark_weakest(findings: Sequence[Finding], every: Sequence[Standing]) -> list[Finding]:
+    """Flag the likeliest of the weakest checks "weakest", and those that may be as weak "maybe_weakest".
+
+    The standings are those of the checks' pass rates among the findings, in their order.
+    """
+    rate_of_check = {"audit": "behaviour"}.items()
+    rates = [
+        k for k, f in enumerate(findings) if f.measure == "pass_rate" and rate_of_check <= f.where.items()
     ]
-    return [first, *sorted(rest, key=lambda k: every[k].at_worst)]
+    out = list(findings)
+    for number, k in enumerate(contenders(every)):
+        rate = out[rates[k]]
+        out[rates[k]] = replace(rate, flags=(*rate.flags, "maybe_weakest" if number else "weakest"))
+    return out

@@ -102,9 +102,13 @@ def score_once(
     pieces: Iterable[Piece],
     progress: Progress = silent,
     sleep: Sleep = time.sleep,
+    tallies: dict[str, Tally] | None = None,
 ) -> dict[str, Tally]:
-    """Score what the audits ask for with every model; `pieces` are consumed in bounded chunks."""
-    tallies = {model.name: Tally() for model, _ in scores}
+    """Score what the audits ask for with every model; `pieces` are consumed in bounded chunks.
+
+    `tallies` are those of an earlier call in the same run, which are continued.
+    """
+    tallies = {model.name: Tally() for model, _ in scores} if tallies is None else tallies
     started = time.monotonic()
     for share, asked, items in gather(pieces):
         for model, view in scores:

@@ -15,11 +15,20 @@ from psycheck.corpora.open import CorpusPlan, corpus_path
 from psycheck.errors import BadInput, nearest
 from psycheck.models.open import parse_spec
 from psycheck.runs.gates import Gate, parse_gate
-from psycheck.settings.reader import AT_LEAST_0, Limit, check_keys, read_settings, read_toml, wrong
+from psycheck.settings.reader import (
+    AT_LEAST_0,
+    AT_LEAST_1,
+    Limit,
+    check_keys,
+    read_settings,
+    read_toml,
+    wrong,
+)
 from psycheck.text.gender.edits import scope_of
 
 Variants = Literal["suite", "each", "one"]
 Threshold = Annotated[float, Limit("above 0, below 1", lambda value: 0 < value < 1)]
+Width = Annotated[float, Limit("above 0, below 0.5", lambda value: 0 < value < 0.5)]
 AUDITS = tuple(SHIPPED)
 
 
@@ -28,7 +37,9 @@ class Settings:
     """The settings of an audit, apart from its models and corpora.
 
     `swap` names the kinds of gendered words that the fairness audit swaps, `swap_person` whose. `trained_on`
-    maps a model's name to the corpora it was trained on ("" stands for every model).
+    maps a model's name to the corpora it was trained on ("" stands for every model). `budget` is how many
+    distinct texts each model is asked at most, `until` the half-width of a pass rate's interval that is
+    narrow enough.
     """
 
     suites: tuple[str, ...] = ("deck",)
@@ -42,6 +53,8 @@ class Settings:
     swap: tuple[str, ...] = SWAPPED.words
     swap_person: str = "all"
     trained_on: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    budget: Annotated[int, AT_LEAST_1] | None = None
+    until: Width | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +119,13 @@ def settings_of(raw: Mapping[str, Any], place: str = "") -> Settings:
         values["trained_on"] = {"": raw["trained_on"]}
     settings = read_settings(Settings, values, place)
     scope_of(settings.swap, settings.swap_person, place)
+    if settings.until is not None and settings.budget is None:
+        raise wrong(
+            "intervals are narrow `until` a budget is spent, and there is none",
+            place,
+            "until",
+            do="set `budget`",
+        )
     for name in settings.audits:
         if name not in AUDITS:
             raise wrong(f"unknown audit '{name}'", place, "audits", nearest(name, AUDITS))

@@ -1,8 +1,9 @@
 """A budget of model calls: which cases are asked, in an order that a larger budget only continues.
 
-All texts of a corpus are in one random order, and every check takes cases from its start, so that checks share
-the unedited texts. Checks grow in rounds, from size to size (`SIZES`). What is asked next depends on the answers
-so far and on nothing else: a budget only says where to stop.
+The texts of a corpus are in one random order, and every check takes cases from its start, so that checks
+share the unedited texts. All checks begin with `START` cases. Then those that may be the weakest grow, by
+`GROWTH` a round; where they are told apart, or far ahead, the others do. What is asked next depends on the
+answers so far and on nothing else: a budget only says where to stop.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,8 +18,9 @@ from psycheck.errors import BadInput, counted
 from psycheck.model import Audit, Item, Scores
 from psycheck.scoring.engine import Piece
 
-START, GROWTH = 16, 2  # cases of each check in the first round, and how many times as many in the next
-AHEAD = 3  # rounds by which a check that may be the weakest can be ahead of the others
+START, GROWTH = 32, 2  # cases of each check in the first round, and how many times as many in the next
+RIVALS = 3  # checks that may be the weakest and grow first
+AHEAD = 5  # rounds by which a check that may be the weakest can be ahead of the others
 
 Case = tuple[int, list[Any]]
 
@@ -47,17 +49,20 @@ class Sample:
     """
 
     def __init__(self, jobs: Iterable[tuple[Audit, Corpus]], calls: int, until: float | None = None) -> None:
-        self._jobs, self._calls, self._until = list(jobs), calls, until
+        self._jobs, self.calls, self._until = list(jobs), calls, until
         self._asked: set[Item] = set()
         self._streams = [stream for audit, corpus in self._jobs for stream in _streams(audit, corpus)]
         self._spent = False
 
-    def pieces(self, scores: Scores) -> Iterator[Piece]:
-        """The items of each round, and the share of the budget that is spent; scored before the next."""
+    def pieces(self, scores: Scores | None) -> Iterator[Piece]:
+        """The items of each round, and the share of the budget that is spent; scored before the next.
+
+        Without scores all checks grow alike.
+        """
         while not self._spent and (growing := self._next(scores)):
             items = self._grown(growing)
             if items:
-                yield len(self._asked) / self._calls, items
+                yield len(self._asked) / self.calls, items
 
     def jobs(self) -> list[tuple[Audit, Corpus]]:
         """The audits of what was asked: checks on their own samples, others on the first texts."""
@@ -74,7 +79,7 @@ class Sample:
     @property
     def looks(self) -> int:
         """The number of sizes at which the sample of a check may end, the last one cut short included."""
-        most = min(self._calls, max((len(corpus) for _, corpus in self._jobs), default=0))
+        most = min(self.calls, max((len(corpus) for _, corpus in self._jobs), default=0))
         return 1 + len([*takewhile(lambda size: size < most, (START * GROWTH**k for k in count()))])
 
     def standings(self, scores: Scores) -> list[Standing]:
@@ -82,21 +87,23 @@ class Sample:
         jobs = [(audit, corpus) for audit, corpus in self.jobs() if isinstance(audit, Behaviour)]
         return [one for audit, corpus in jobs for one in standings(audit, corpus, scores)]
 
-    def _next(self, scores: Scores) -> list[_Stream]:
+    def _next(self, scores: Scores | None) -> list[_Stream]:
         """The streams that grow next: of the checks that may be the weakest, or of all, the smallest."""
         checks = [one for one in self._streams if one.check is not None]
         others = [one for one in self._streams if one.check is None and not one.done]
         growing, rivals = [one for one in checks if not one.done], list[_Stream]()
-        if any(one.rounds for one in checks):
+        if scores and any(one.rounds for one in checks):
             stand = self.standings(scores)
             rivals = [checks[k] for k in contenders(stand)]
-            wide = [one for one, now in zip(checks, stand, strict=True) if not now.width <= (self._until or 0)]
+            wide = [
+                one for one, now in zip(checks, stand, strict=True) if not now.width <= (self._until or 0)
+            ]
             growing = [one for one in wide if not one.done]
         if checks and not growing:
             return []
         least = min((one.rounds for one in growing or others), default=0)
         near = [one for one in rivals if one in growing and one.rounds < least + AHEAD]
-        chosen = near if len(rivals) > 1 and near else growing
+        chosen = near[:RIVALS] if len(rivals) > 1 and near else growing
         fewest = min((one.rounds for one in chosen), default=least)
         chosen = [one for one in chosen if one.rounds == fewest]
         # Audits without checks keep pace with the smallest sample.
@@ -104,14 +111,14 @@ class Sample:
         return [*chosen, *(one for one in others if one.rounds < after)]
 
     def _grown(self, growing: Sequence[_Stream]) -> list[Item]:
-        """Add cases, one of each stream in turn, until all have grown or the budget is spent; the new items."""
+        """Add cases, one of each stream in turn, until all have grown or all calls are spent; the new items."""
         items: dict[Item, None] = {}
         goals = {one: START * GROWTH**one.rounds for one in growing}
         while waiting := [one for one, goal in goals.items() if one.size < goal and not one.done]:
             for stream in waiting:
                 row, wanted = next(stream.cases, (len(stream.corpus) - 1, None))
                 fresh = dict.fromkeys(item for item in wanted or () if item not in self._asked)
-                if len(self._asked) + len(fresh) > self._calls:
+                if len(self._asked) + len(fresh) > self.calls:
                     self._spent = True
                     return list(items)
                 self._asked.update(fresh)
@@ -121,6 +128,15 @@ class Sample:
         for stream in growing:
             stream.rounds += 1
         return list(items)
+
+
+def refuse_too_few(jobs: Iterable[tuple[Audit, Corpus]], calls: int) -> None:
+    """Refuse a budget that is too small for one case of each check."""
+    first = [next(one.cases, (0, []))[1] for job in jobs for one in _streams(*job)]
+    least = len({item for items in first for item in items})
+    if calls < least:
+        what = f"a budget of {counted(calls, 'call')} is too small: one case of each check takes {least:,}"
+        raise BadInput(what, key="budget", allowed=f"{least:,} or more; 30 cases of each take {30 * least:,}")
 
 
 def _streams(audit: Audit, corpus: Corpus) -> Iterator[_Stream]:
