@@ -169,6 +169,16 @@ class Corpus:
         keep[np.random.default_rng(seed).choice(len(self), most, replace=False)] = True
         return self.only(keep)
 
+    def shuffled(self, seed: int = 0) -> Self:
+        """The texts in a random order that depends on seed and texts alone; copies stay together."""
+        keys = [blake2b(f"{seed}/{text}".encode("utf-8", "surrogatepass")).digest() for text in self.texts]
+        order = sorted(range(len(self)), key=list(zip(keys, self.ids, strict=True)).__getitem__)
+        return replace(self, table=self.table[order])
+
+    def head(self, most: int) -> Self:
+        """The first texts."""
+        return self if most >= len(self) else replace(self, table=self.table.head(most))
+
     def part(self, split: str) -> Self:
         """The texts of one split; an unknown split is an error that lists the known ones."""
         known = self.table["split"].unique().drop_nulls().sort().to_list() if "split" in self.table else []

@@ -52,13 +52,27 @@ class Cases(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Sampled:
+    """A sample of the cases: how many texts, from the start of the corpus, each check is tried on.
+
+    A sample that grows with what it shows ends at one of `looks` sizes, and intervals and tests allow for
+    that (Bonferroni). All checks are tried on the first `shared` texts.
+    """
+
+    texts: tuple[int, ...]
+    shared: int
+    looks: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Behaviour:
     """All checks of one suite; a text is one case of a check.
 
     With several sentences a case passes if every variant passes ("each") or takes one variant by a seeded
     rotation ("one"); "suite" leaves it to the suite. With `length` the lengths of the texts that failed and
     passed DIR checks are compared, too. `others` is the number of checks of the run besides those judged
-    here (other models, corpora and suites), among which a report picks the lowest.
+    here (other models, corpora and suites), among which a report picks the lowest. `sampled` restricts the
+    cases to a sample; the corpus is then in random order.
     """
 
     section = staticmethod(checks_section)
@@ -68,6 +82,7 @@ class Behaviour:
     variants: Literal["suite", "each", "one"] = "suite"
     length: bool = False
     others: int = 0
+    sampled: Sampled | None = None
 
     @property
     def name(self) -> str:
@@ -80,6 +95,11 @@ class Behaviour:
         rates = ("pass_rate", AMONG, "sentence_pass_rate", "pass_rate_mean", "pass_rate_sd")
         return (*rates, *LENGTH_MEASURES) if self.length else rates
 
+    @property
+    def looks(self) -> int:
+        """At how many sizes the sample may have ended; 1 where every case is judged."""
+        return self.sampled.looks if self.sampled else 1
+
     def ask(self, corpus: Corpus) -> Iterator[str]:
         """The texts, and every edit of them that changes something."""
         ids, whole_texts, fitted = corpus.ids, corpus.texts, corpus.fitted
@@ -87,7 +107,7 @@ class Behaviour:
         yield from fitted
         for check in self.suite.checks:
             texts = fitted if check.sentences else whole_texts
-            rows = np.flatnonzero(_subset(check, corpus)).tolist()
+            rows = np.flatnonzero(applies_to(check, corpus)).tolist()
             for v, picked in enumerate(self._drawn(check, [ids[row] for row in rows])):
                 originals = texts if len(picked) == len(texts) else [texts[rows[k]] for k in picked]
                 if check.sentences:
@@ -95,9 +115,18 @@ class Behaviour:
                 else:
                     yield from (e.text for e in map(check.edits[v], originals) if e.spans)
 
+    def cases_of(self, check: Check, corpus: Corpus) -> Iterator[tuple[int, list[str]]]:
+        """The cases of a check that an edit changes: the row, and the texts to ask for, unedited first."""
+        ids, texts = corpus.ids, corpus.fitted if check.sentences else corpus.texts
+        for row in np.flatnonzero(applies_to(check, corpus)).tolist():
+            drawn = [v for v, picked in enumerate(self._drawn(check, [ids[row]])) if picked]
+            edits = [check.edits[v](texts[row]) for v in drawn]
+            if changed := [one.text for one in edits if one.spans]:
+                yield row, [texts[row], *changed]
+
     def judge(self, corpus: Corpus, scores: Scores) -> Judgement:
         """Pass rates with their ledger, their summaries, and a table of all cases."""
-        every = self._cases(corpus, scores)
+        every = self.cases(corpus, scores)
         place = {"model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
         wheres = [
             {"audit": "behaviour", **place}
@@ -105,9 +134,13 @@ class Behaviour:
             | dict(check.tags)
             for check in self.suite.checks
         ]
-        pairs = zip(every, wheres, strict=True)
-        clusters = Clusters.of(corpus.units())
-        rates = mark_below_mean([_pass_rate(cases, corpus, clusters, where) for cases, where in pairs])
+        clusters, looks = Clusters.of(corpus.units()), self.looks
+        rates = mark_below_mean(
+            [
+                _pass_rate(cases, corpus, check, clusters, where, self.sampled)
+                for cases, check, where in zip(every, self.suite.checks, wheres, strict=True)
+            ]
+        )
         findings: list[Finding] = []
         outcomes = np.full((len(every), len(corpus)), -1, np.int8)  # -1: the check does not apply
         beside = self._with_unedited(every, rates, clusters)
@@ -115,14 +148,15 @@ class Behaviour:
         for check, cases, rate, line in zip(self.suite.checks, every, beside, outcomes, strict=True):
             findings.append(rate)
             passed, tested = cases.outcome == PASSED, cases.outcome <= FAILED
-            interval = ratio_interval(passed, tested, clusters.at(cases.rows), among=max(among, 1))
+            interval = ratio_interval(passed, tested, clusters.at(cases.rows), among=max(among, 1) * looks)
             findings.append(measured(AMONG, rate.value, rate.n, interval, rate.where, {"checks": among}))
-            findings += _sentence_rates(check, cases, clusters, rate.where)
+            findings += _sentence_rates(check, cases, clusters, rate.where, looks)
             line[cases.rows] = cases.outcome
         findings += by_groups(rates, outcomes, clusters)
         table = _case_table(every, corpus, wheres)
         if self.length:
-            findings += length_findings(corpus, table, {"audit": "length", **place})
+            shared = corpus.head(self.sampled.shared) if self.sampled else corpus
+            findings += length_findings(shared, table, {"audit": "length", **place})
         return Judgement(tuple(findings), {"cases": table})
 
     def _with_unedited(self, every: list[Cases], rates: list[Finding], units: Clusters) -> list[Finding]:
@@ -138,23 +172,26 @@ class Behaviour:
                 out[k] = replace(out[k], counts={**out[k].counts, "passed_unedited": int(right.sum())})
                 passed = cases.outcome[judged] == PASSED
                 changes[k] = paired_difference(passed, right, units.at(cases.rows[judged]))
-        for (k, change), p in zip(changes.items(), holm([one.p for one in changes.values()]), strict=True):
+        adjusted = holm([min(self.looks * one.p, 1.0) for one in changes.values()])
+        for (k, change), p in zip(changes.items(), adjusted, strict=True):
             if p < ALPHA:
                 out[k] = replace(out[k], flags=(*out[k].flags, "harmed" if change.value < 0 else "helped"))
         return out
 
-    def _cases(self, corpus: Corpus, scores: Scores) -> list[Cases]:
+    def cases(self, corpus: Corpus, scores: Scores) -> list[Cases]:
         """The cases of every check, slice by slice, so that originals are looked up once."""
         refuse_unscored(self.suite, scores.model, scores.labels)
         parts: list[list[Cases]] = [[] for _ in self.suite.checks]
+        most = self.sampled.texts if self.sampled else (len(corpus),) * len(parts)
+        corpus = corpus.head(max(most, default=0))
         start = 0
         for piece in [*corpus.slices()] or [corpus]:
             ids, whole_texts, fitted = piece.ids, piece.texts, piece.fitted
             scored = scores.of(whole_texts)
             scored_fitted = scored if "fitted" not in piece.table else scores.of(fitted)
-            for check, mine in zip(self.suite.checks, parts, strict=True):
+            for check, mine, end in zip(self.suite.checks, parts, most, strict=True):
                 texts, before = (fitted, scored_fitted) if check.sentences else (whole_texts, scored)
-                rows = np.flatnonzero(_subset(check, piece))
+                rows = np.flatnonzero(applies_to(check, piece)[: max(end - start, 0)])
                 some = (ids, texts)
                 if len(rows) < len(piece):
                     some = ([ids[row] for row in rows.tolist()], [texts[row] for row in rows.tolist()])
@@ -267,7 +304,7 @@ def refuse_unscored(suite: Suite, model: str, labels: Sequence[str]) -> None:
             )
 
 
-def _subset(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
+def applies_to(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
     """The texts that a check is about, (n,): all, or those annotated as it asks."""
     if check.gold is None:
         return np.ones(len(corpus), np.bool_)
@@ -279,30 +316,43 @@ def _subset(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
     return wanted
 
 
-def _pass_rate(cases: Cases, corpus: Corpus, clusters: Clusters, where: dict[str, str]) -> Finding:
+def _pass_rate(
+    cases: Cases,
+    corpus: Corpus,
+    check: Check,
+    clusters: Clusters,
+    where: dict[str, str],
+    sampled: Sampled | None,
+) -> Finding:
     ledger = np.bincount(cases.outcome, minlength=len(OUTCOMES))
     counts = {"generated": len(cases.rows), **{name: int(ledger[k]) for k, name in enumerate(OUTCOMES)}}
     counts["undecided"] = int(cases.undecided.sum())
-    if where["label"] not in corpus.labels or len(cases.rows) < len(corpus):
-        counts["outside_subset"] = len(corpus) - len(cases.rows)
+    applies = int(applies_to(check, corpus).sum())
+    if where["label"] not in corpus.labels or applies < len(corpus):
+        counts["outside_subset"] = len(corpus) - applies
+    if sampled:
+        counts["not_asked"] = applies - len(cases.rows)
     rate = Rate(counts["passed"], counts["passed"] + counts["failed"])
     tested = cases.outcome <= FAILED
     units = clusters.at(cases.rows[tested])
     counts["units"] = units.count
-    interval = ratio_interval(cases.outcome[tested] == PASSED, np.ones(rate.n), units)
+    interval = ratio_interval(
+        cases.outcome[tested] == PASSED, np.ones(rate.n), units, among=sampled.looks if sampled else 1
+    )
     failing = corpus.table["id"].gather(cases.rows[cases.outcome == FAILED][:EXAMPLES]).to_list()
     return measured_rate("pass_rate", rate, where, counts, failing, interval)
 
 
 def _sentence_rates(
-    check: Check, cases: Cases, clusters: Clusters, where: Mapping[str, str]
+    check: Check, cases: Cases, clusters: Clusters, where: Mapping[str, str], looks: int
 ) -> Iterator[Finding]:
     """The pass rate of every sentence of a check that has several."""
     mine = clusters.at(cases.rows)
     for v, sentence in enumerate(check.sentences if len(check.sentences) > 1 else ()):
         state = cases.states[:, v]
         passed, failed = (int((state == outcome).sum()) for outcome in (PASSED, FAILED))
-        interval = ratio_interval(state == PASSED, (state == PASSED) | (state == FAILED), mine)
+        tested = (state == PASSED) | (state == FAILED)
+        interval = ratio_interval(state == PASSED, tested, mine, among=looks)
         here = {**where, "variant": str(v + 1), "sentence": sentence}
         counts = {"passed": passed, "failed": failed}
         yield measured_rate("sentence_pass_rate", Rate(passed, passed + failed), here, counts, (), interval)

@@ -167,7 +167,7 @@ def _counts(name: str, tally: Mapping[str, Any]) -> str:
 
 
 def _print(run: "Run", folder: Path, as_json: bool, quiet: bool) -> None:
-    from psycheck.report.verdict import headlines, unanswered
+    from psycheck.report.verdict import headlines, sampled, unanswered
 
     told = ("could not be scored", "incomplete", "decision threshold of")
     print_notes(note for note in run.notes if any(words in note for words in told))
@@ -195,7 +195,7 @@ def _print(run: "Run", folder: Path, as_json: bool, quiet: bool) -> None:
         return
     for name, tally in () if quiet else texts.items():
         typer.echo(f"{_counts(name, tally)} scored")
-    for sentence in () if quiet else [*unanswered(run), *headlines(run)]:
+    for sentence in () if quiet else [*sampled(run), *unanswered(run), *headlines(run)]:
         typer.echo(sentence)
     for gate in [gate for gate in run.gates if not (quiet and gate.holds)]:
         typer.echo(f"gate {'holds' if gate.holds else 'FAILS'}: {gate.gate} ({gate.reason})")

@@ -20,7 +20,7 @@ from psycheck.report.numbers import count
 from psycheck.report.own import others, own_section, without_own
 from psycheck.report.page import draw
 from psycheck.report.shelf import Section, Shelf, by, unique
-from psycheck.report.verdict import headlines, learned, unanswered, untested
+from psycheck.report.verdict import headlines, learned, sampled, unanswered, untested
 from psycheck.report.words import file_text, listed
 from psycheck.run import Run
 
@@ -93,7 +93,7 @@ def _tested(run: Run) -> str:
     tested = listed([*([named] if checks or not (fair or own) else []), *fair, *own])
     models = listed(_names(run, "model", "models"))
     whole = f"{tested} on {listed(corpora) or 'no corpus'} with {models or 'no model'}."
-    return " ".join([whole, *unanswered(run)])
+    return " ".join([whole, *sampled(run), *unanswered(run)])
 
 
 def _left_out(run: Run) -> list[str]:

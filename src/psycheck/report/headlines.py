@@ -16,6 +16,7 @@ OVER = "accuracy_over_trivial"
 AMONG = "pass_rate_among_checks"
 RANKS = ("constant", "worse", "not_better", "one_class", "better")  # the worst first
 ALPHA = 0.05
+RIVALS = 4  # checks that may be as weak, by name
 MODELS = 3  # sentences on performance, one per model
 
 
@@ -145,10 +146,18 @@ def weakest(findings: Sequence[Finding]) -> Finding | None:
     """The check with the lowest upper end of its interval, so that few texts do not outweigh many.
 
     An MFT check is judged by what the edit costs: texts that are wrong unedited are no failure of the edit.
+    In a sample, where some checks have more cases than others, the audit has foreseen the weakest of all cases.
     """
     return min(
         (f for f in findings if f.tested),
-        key=lambda f: (kept(f), f.value == 1, "passed_unedited" in f.counts, f.value, ends(f)[0]),
+        key=lambda f: (
+            not (harmed(f) and "weakest" in f.flags),
+            kept(f),
+            f.value == 1,
+            "passed_unedited" in f.counts,
+            f.value,
+            ends(f)[0],
+        ),
         default=None,
     )
 
@@ -165,6 +174,7 @@ def checks_headline(run: Run) -> Headline | None:
         "passing": passing(low),
         "unedited": unedited(low),
         "choice": choice(low, run),
+        "rivals": rivals(low, checks, run),
         "tested": counted(every, "tested check" if every < len(checks) else "check"),
     }
     if low.where.get("symptom") and low.value < 1:
@@ -174,6 +184,16 @@ def checks_headline(run: Run) -> Headline | None:
     if doubt := blind(run, checks):
         return headline("checks.no_evidence", doubt=doubt, **words)
     return headline("checks.none_found" if low.value == 1 else "checks.not_harmed", **words)
+
+
+def rivals(low: Finding, checks: Sequence[Finding], run: Run) -> str:
+    """The checks of a sample that may turn out as weak as the one that is named; empty without a sample."""
+    others = [f for f in checks if f is not low and {"weakest", "maybe_weakest"} & set(f.flags)]
+    if not others:
+        return ""
+    names = [f.where["check"] + where_named(f, run.findings) for f in others[:RIVALS]]
+    more = [counted(len(others) - RIVALS, "other")] if len(others) > RIVALS else []
+    return f"; {listed([*names, *more])} may be as weak, as not all cases were asked"
 
 
 def blind(run: Run, checks: Sequence[Finding]) -> str:

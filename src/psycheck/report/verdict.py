@@ -104,6 +104,15 @@ def unanswered(run: Run) -> list[str]:
     ]
 
 
+def sampled(run: Run) -> list[str]:
+    """How many cases were asked, where a budget allowed for some only."""
+    if not (budget := run.plan.get("budget")):
+        return []
+    asked, left = (sum(f.counts.get(name, 0) for f in checks_of(run)) for name in ("generated", "not_asked"))
+    calls, cases = counted(budget, "call"), counted(asked + left, "case")
+    return [sentence("tested.sampled", asked=count(asked), cases=cases, calls=calls)]
+
+
 def untested(run: Run) -> list[str]:
     """Every check without a value, one line per reason."""
     checks = checks_of(run)

@@ -135,6 +135,7 @@ def refuse_incomparable(gates: Iterable[Gate], runs: Mapping[str, Run], now: Run
             and (kind != "corpora" or only in ("", name.casefold()))
         ]
         pairs = {key: (then.plan.get(key, now.plan[key]), now.plan[key]) for key in _SETTINGS}
+        pairs["budget"] = (then.plan.get("budget", "none"), now.plan.get("budget", "none"))
         differ += [f"{key} ({old} → {new})" for key, (old, new) in pairs.items() if old != new]
         if differ:
             raise gate.refused(

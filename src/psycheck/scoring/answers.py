@@ -50,19 +50,25 @@ def answers(
     sleep: Sleep = time.sleep,
     limits: Limits = NO_LIMITS,
     say: Callable[[str], None] = lambda note: None,
+    rounds: Callable[[RememberedScores], Iterable[Piece]] | None = None,
 ) -> Iterator[Answers]:
     """Score the items of all pieces with each model, except for those whose scores the store holds.
 
     A model is a spec or an opened model; `names` are the labels under which audits know its columns, by model
     name (default: its own); `store` is the store file (default: the user's). `limits` are what models that
-    reply in words may be sent; what asking them will take is told (`say`) before the first request.
+    reply in words may be sent; what asking them will take is told (`say`) before the first request. `rounds`
+    are pieces that depend on a model's answers: each is scored before the next is drawn.
     """
     opened = tuple(open_model(one) if isinstance(one, str | Path) else one for one in models)
     with closing(Store(store or default_store())) as kept:
         views = tuple(
             RememberedScores(kept, model, names[model.name] if names else model.labels) for model in opened
         )
-        tallies = score_once(list(zip(opened, views, strict=True)), pieces, progress, sleep, limits, say)
+        pairs = list(zip(opened, views, strict=True))
+        tallies = score_once(pairs, pieces, progress, sleep, limits, say)
+        for model, view in pairs if rounds else ():
+            for piece in rounds(view) if rounds else ():
+                score_once([(model, view)], [piece], progress, sleep, limits, say, tallies)
         yield Answers(opened, views, tallies)
 
 

@@ -79,13 +79,15 @@ def score_once(
     sleep: Sleep = time.sleep,
     limits: Limits = NO_LIMITS,
     say: Callable[[str], None] = lambda note: None,
+    tallies: dict[str, Tally] | None = None,
 ) -> dict[str, Tally]:
     """Score what the audits ask for with every model; `pieces` are consumed in bounded chunks.
 
     If a model replies in words, they are all gathered first: what asking will take is told (`say`), and must
-    be within the limits, before anything is sent.
+    be within the limits, before anything is sent. `tallies` are those of an earlier call in the same run,
+    which are continued.
     """
-    tallies = {model.name: Tally() for model, _ in scores}
+    tallies = {model.name: Tally() for model, _ in scores} if tallies is None else tallies
     started = time.monotonic()
     chunks, allowance = gather(pieces), Allowance(limits.max_requests)
     replying = [(model, view) for model, view in scores if isinstance(model, Replying)]

@@ -117,8 +117,11 @@ def run_audit(
         refuse_incomparable(settings.gates, earlier, Run(_plan_of(prepared, settings), marks, Findings()))
     for note in prepared.notes:
         say(note)
-    pieces = prepared.pieces()
-    with answers(models, pieces, names=prepared.names, store=store_path, progress=progress) as found:
+    budget: dict[str, Any] = {"rounds": prepared.rounds} if prepared.samples else {}
+    pieces = () if prepared.samples else prepared.pieces()
+    with answers(
+        models, pieces, names=prepared.names, store=store_path, progress=progress, **budget
+    ) as found:
         run = replace(_judged(prepared, found, settings), folder=out)
     try:
         own = [measure for audit in run.own_audits for measure in audit.measures]
@@ -144,6 +147,12 @@ def texts_to_score(plan: Plan) -> Iterator[str]:
     """The distinct texts that the plan's models have not scored yet, for a model on another machine."""
     opened = open_with_dev if plan.settings.threshold == DEV else open_corpus
     corpora = [opened(corpus) for corpus in plan.corpora]
+    if plan.settings.budget is not None:
+        raise BadInput(
+            "texts cannot be exported within a budget: which are asked depends on the answers",
+            key="budget",
+            do="export all texts, or a corpus with fewer texts",
+        )
     models = [open_awaited(spec) for spec in plan.models]
     return not_scored(models, prepare(models, corpora, plan.settings).pieces, plan.store)
 
@@ -199,6 +208,7 @@ def _plan_of(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         "trained_on": {name: sorted(names) for name, names in trained.items() if names},
         "audits": (*settings.audits, *(one.name for one in prepared.audits if is_own(one))),
         **{key: getattr(settings, key) for key in keys},
+        **{key: value for key in ("budget", "until") if (value := getattr(settings, key)) is not None},
         "swap": list(scope_of(settings.swap).words),
         "swap_person": settings.swap_person,
     }

@@ -12,6 +12,7 @@ from markupsafe import escape
 from psycheck.audits.behaviour import Behaviour, Length, refuse_unscored
 from psycheck.audits.fairness import Fairness
 from psycheck.audits.performance import Performance, shared_labels, some_labels
+from psycheck.audits.standing import Standing, mark_weakest, standings
 from psycheck.audits.suite import Suite, read_suite
 from psycheck.audits.summary import ACROSS
 from psycheck.corpora.shorten import fit_texts
@@ -26,6 +27,7 @@ from psycheck.run import OwnAudit, Run
 from psycheck.scoring.engine import Piece
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.plan import AUDITS, Settings
+from psycheck.verbs.sample import Sample, refuse_too_few
 from psycheck.verbs.threshold import DEV, set_aside
 
 
@@ -34,7 +36,8 @@ class Prepared:
     """A run that is ready to be scored.
 
     `corpora` have their labels aligned; the jobs hold them with shortened texts where `fit` asks for it.
-    `names` are those of each model's columns, `brought` the notes that corpora and models came with.
+    `names` are those of each model's columns, `brought` the notes that corpora and models came with. With a
+    budget `samples` has one sample per model, and the corpora of the jobs are in random order.
     """
 
     models: Sequence[Model]
@@ -46,6 +49,7 @@ class Prepared:
     brought: list[str]
     notes: list[str]
     dev: list[Corpus] = field(default_factory=list)  # set aside: the thresholds are chosen on it
+    samples: Mapping[str, Sample] = field(default_factory=dict)
 
     @property
     def measures(self) -> set[str | Measure]:
@@ -59,7 +63,13 @@ class Prepared:
         return {tag for suite in self.suites for check in suite.checks for tag in check.tags}
 
     def pieces(self) -> Iterator[Piece]:
-        """The texts that the jobs ask for, slice by slice, with the share of the asking that is done."""
+        """The texts that the jobs ask for, slice by slice, with the share of the asking that is done.
+
+        With a budget these are as many as it allows: which ones are asked depends on the answers (`rounds`).
+        """
+        for sample in [*self.samples.values()][:1]:
+            yield from Sample(self.jobs, sample.calls).pieces(None)
+            return
         total = sum(len(corpus) for corpus in [*self.dev, *(one for _, one in self.jobs)]) or 1
         done = 0
         for corpus in self.dev:
@@ -72,18 +82,27 @@ class Prepared:
                 done += len(piece)
                 yield done / total, audit.ask(piece)
 
+    def rounds(self, view: Scores) -> Iterator[Piece]:
+        """The texts that a model is asked for within its budget, round by round."""
+        return self.samples[view.model].pieces(view)
+
     def judge(self, views: Sequence[Scores]) -> tuple[list[Finding], dict[str, pl.DataFrame]]:
         """The findings and the tables of all jobs, model by model."""
         findings: list[Finding] = []
         tables: dict[str, list[pl.DataFrame]] = {}
+        stand: list[Standing] = []
         for view in views:
-            for audit, corpus in self.jobs:
+            for audit, corpus in self.samples[view.model].jobs() if self.samples else self.jobs:
+                if self.samples and type(audit) is Behaviour:
+                    stand += standings(audit, corpus, view)
                 judgement = audit.judge(corpus, view)
                 if is_own(audit):
                     judgement = _checked(audit, judgement, {"model": view.model, "corpus": corpus.name})
                 findings += judgement.findings
                 for name, table in judgement.tables.items():
                     tables.setdefault(name, []).append(table)
+        if any(one.error for one in stand):
+            findings = mark_weakest(findings, stand)
         return findings, {name: pl.concat(parts) for name, parts in tables.items()}
 
 
@@ -125,12 +144,18 @@ def prepare(
             if count:
                 texts = counted(count, "text")
                 notes.append(f"{corpus.name}: {texts} shortened so that added sentences are read")
+        corpus = corpus if settings.budget is None else corpus.shuffled(settings.seed)
         for audit in audits:
             if reason := audit.skips(corpus) if hasattr(audit, "skips") else None:
                 skipped.append(f"{corpus.name}: not judged by audit '{audit.name}': {reason}")
             else:
                 jobs.append((audit, corpus))
-    return Prepared(models, aligned, audits, suites, jobs, columns, brought, [*notes, *skipped], dev)
+    samples = {}
+    if settings.budget is not None:
+        refuse_too_few(jobs, settings.budget)
+        samples = {model.name: Sample(jobs, settings.budget, settings.until) for model in models}
+    found = [*notes, *skipped]
+    return Prepared(models, aligned, audits, suites, jobs, columns, brought, found, dev, samples)
 
 
 def check_pools(models: Sequence[Model], corpora: Sequence[Corpus]) -> list[str]:

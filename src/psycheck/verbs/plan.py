@@ -16,11 +16,20 @@ from psycheck.errors import BadInput, nearest
 from psycheck.models.open import parse_spec
 from psycheck.models.options import LLM_FILES
 from psycheck.runs.gates import Gate, parse_gate
-from psycheck.settings.reader import AT_LEAST_0, check_keys, read_settings, read_toml, wrong
+from psycheck.settings.reader import (
+    AT_LEAST_0,
+    AT_LEAST_1,
+    Limit,
+    check_keys,
+    read_settings,
+    read_toml,
+    wrong,
+)
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.threshold import Threshold, threshold_of
 
 Variants = Literal["suite", "each", "one"]
+Width = Annotated[float, Limit("above 0, below 0.5", lambda value: 0 < value < 0.5)]
 AUDITS = tuple(SHIPPED)
 
 
@@ -30,7 +39,9 @@ class Settings:
 
     `threshold` is a number, or "dev": chosen on the dev split of the corpora, which is then not judged.
     `swap` names the kinds of gendered words that the fairness audit swaps, `swap_person` whose. `trained_on`
-    maps a model's name to the corpora it was trained on ("" stands for every model).
+    maps a model's name to the corpora it was trained on ("" stands for every model). `budget` is how many
+    distinct texts each model is asked at most, `until` the half-width of a pass rate's interval that is
+    narrow enough.
     """
 
     suites: tuple[str, ...] = ("deck",)
@@ -44,6 +55,8 @@ class Settings:
     swap: tuple[str, ...] = SWAPPED.words
     swap_person: str = "all"
     trained_on: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    budget: Annotated[int, AT_LEAST_1] | None = None
+    until: Width | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +123,13 @@ def settings_of(raw: Mapping[str, Any], place: str = "") -> Settings:
         values["threshold"] = threshold_of(raw["threshold"])
     settings = read_settings(Settings, values, place)
     scope_of(settings.swap, settings.swap_person, place)
+    if settings.until is not None and settings.budget is None:
+        raise wrong(
+            "intervals are narrow `until` a budget is spent, and there is none",
+            place,
+            "until",
+            do="set `budget`",
+        )
     for name in settings.audits:
         if name not in AUDITS:
             raise wrong(f"unknown audit '{name}'", place, "audits", nearest(name, AUDITS))
