@@ -21,12 +21,12 @@ MODELS = {
     "scores:FILE": "scores computed elsewhere (--export-texts writes the texts)",
     "frozen:DIR": "a model trained by `train --start encoder+lr`",
 }
-KINDS = ("suites", "corpora", "models", "recipes", "scores")
+KINDS = ("suites", "corpora", "models", "recipes", "prompts", "scales", "scores")
 
 
 @opt.verb("ls")
 def ls_cli(kind: str | None = None, json_: bool = False) -> None:
-    """List suites, corpora, kinds of models, recipes, and models with cached scores."""
+    """List suites, corpora, kinds of models, recipes, prompts, scales, and models with cached scores."""
     from psycheck.corpora.known.open import known_corpora
 
     if kind is not None and kind not in KINDS:
@@ -84,6 +84,22 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
 
             for name in presets():
                 yield name, _recipe(preset(name))
+        case "prompts":
+            from psycheck.knowledge.prompts import read_prompt, shipped_prompts
+
+            for name in shipped_prompts():
+                yield name, read_prompt(name).title
+        case "scales":
+            from psycheck.knowledge.scales import read_scale, shipped_scales
+
+            for name in shipped_scales():
+                scale = read_scale(name)
+                items = counted(len(scale.item), "item")
+                points = f"of 0 to {scale.points[1]} points"
+                yield (
+                    name,
+                    f"{scale.title}: {items} {points}; {scale.condition} from {scale.cutoff} of {scale.total[1]}",
+                )
         case _:
             from psycheck.scoring.store import Store, default_store
 

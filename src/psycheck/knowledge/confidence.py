@@ -53,7 +53,7 @@ def probability(tokens: Tokens, text: str, start: int, end: int) -> float | None
     for token, p in tokens.alternatives[here].items():
         if (side := _side(token, before)) is not None:
             mass[side] += p
-    if not any(mass):
+    if not 0 < sum(mass) < math.inf:  # neither is listed, or what is listed is not a probability
         return None
     if not all(mass):
         # The other answer is not listed: it has at most the mass that is left, and at most that of the

@@ -22,6 +22,7 @@ _NUMBERED: Final = re.compile(r"[\s*_>#-]*(\d{1,2})\s*[.)]\s+(?=\S)")
 _BETWEEN: Final = re.compile(r"[:=]\s*+|(?<=\s)[-–—]\s++")
 _TAGGED: Final = re.compile(r"<([A-Za-z_]{1,40})>([^<>]{0,200})</([A-Za-z_]{1,40})>")
 _MOST_KEY: Final = 80  # characters
+MOST_FIELDS: Final = 20_000  # no answer has so many; a reply that repeats itself to the end may
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def fields_of(text: str) -> tuple[list[Field], str]:
     found: list[Field] = []
     outside: list[str] = []
     position = groups = 0
-    while (opening := _OPENING.search(text, position)) is not None:
+    while len(found) <= MOST_FIELDS and (opening := _OPENING.search(text, position)) is not None:
         outside.append(text[position : opening.start()])
         fields, end, groups = _region(text, opening.start(), groups)
         found += fields
@@ -65,7 +66,7 @@ def _region(text: str, start: int, group: int) -> tuple[list[Field], int, int]:
     key, waiting = "", False  # a key was read, and a value must follow
     tokens = _TOKEN.finditer(text, start)
     token = next(tokens, None)
-    while token is not None:
+    while token is not None and len(found) <= MOST_FIELDS:
         following = next(tokens, None)
         kind, end = token.lastgroup, token.end()
         if kind == "open":

@@ -7,13 +7,14 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 import numpy as np
 
 from psycheck.knowledge.confidence import Tokens, probability, tokens_of
 from psycheck.knowledge.disorders import read_open
-from psycheck.knowledge.fields import Field, fields_of, line_fields
+from psycheck.knowledge.fields import MOST_FIELDS, Field, fields_of, line_fields
 from psycheck.knowledge.prompts import Prompt
 from psycheck.knowledge.prose import bare_answer, refuses, said_of
 from psycheck.knowledge.ratings import read_items
@@ -82,8 +83,10 @@ def _read(text: str, finish: str, prompt: Prompt, tokens: Tokens | None) -> Read
         return Reading(np.full(k, np.nan), "filtered" if finish == "content_filter" else "empty", items=none)
     spoken = _without_thoughts(text)
     braced, outside = fields_of(spoken)
-    lines = list(line_fields(outside))
-    fields = [one for one in (*braced, *lines) if not _is_cut(one, finish)]
+    every = [*braced, *islice(line_fields(outside), MOST_FIELDS)]
+    if len(every) > MOST_FIELDS:
+        return Reading(np.full(k, np.nan), "unreadable", items=none)
+    fields = [one for one in every if not _is_cut(one, finish)]
     how = "json" if braced else "lines"
     rationale = " ".join(one.value for one in fields if KEYS["reason"].intersection(key_words(one.key)))
     if prompt.answer == "open":
