@@ -21,12 +21,12 @@ MODELS = {
     "scores:FILE": "scores computed elsewhere (--export-texts writes the texts)",
     "frozen:DIR": "a model trained by `train --start encoder+lr`",
 }
-KINDS = ("suites", "corpora", "models", "recipes", "prompts", "scales", "scores")
+KINDS = ("suites", "corpora", "models", "recipes", "prompts", "scales", "symptoms", "scores")
 
 
 @opt.verb("ls")
 def ls_cli(kind: str | None = None, json_: bool = False) -> None:
-    """List suites, corpora, kinds of models, recipes, prompts, scales, and models with cached scores."""
+    """List suites, corpora, kinds of models, recipes, prompts, scales, symptoms, and models with cached scores."""
     from psycheck.corpora.known.open import known_corpora
 
     if kind is not None and kind not in KINDS:
@@ -100,6 +100,13 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
                     name,
                     f"{scale.title}: {items} {points}; {scale.condition} from {scale.cutoff} of {scale.total[1]}",
                 )
+        case "symptoms":
+            from psycheck.knowledge.graph import read_graph
+
+            graph = read_graph()
+            for one in graph.symptom:
+                diseases = ", ".join(graph.disease[name] for name in one.diseases)
+                yield one.name, f"{one.title} ({diseases})" + f": {one.clinician[0]}" * whole
         case _:
             from psycheck.scoring.store import Store, default_store
 
