@@ -22,12 +22,12 @@ MODELS = {
     "frozen:DIR": "a model trained by `train --start encoder+lr`",
     "llm:NAME?base_url=…&prompt=…": "an LLM behind an OpenAI-compatible address",
 }
-KINDS = ("suites", "corpora", "models", "recipes", "prompts", "scales", "scores")
+KINDS = ("suites", "corpora", "models", "recipes", "prompts", "scales", "symptoms", "scores")
 
 
 @opt.verb("ls")
 def ls_cli(kind: str | None = None, json_: bool = False) -> None:
-    """List suites, corpora, kinds of models, recipes, prompts, scales, and models with cached scores."""
+    """List suites, corpora, models, recipes, prompts, scales, symptoms, and models with cached scores."""
     from psycheck.corpora.known.open import known_corpora
 
     if kind is not None and kind not in KINDS:
@@ -99,6 +99,13 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
                 points = f"of 0 to {scale.points[1]} points"
                 verdict = f"{scale.condition} from {scale.cutoff} of {scale.total[1]}"
                 yield name, f"{scale.title}: {items} {points}; {verdict}"
+        case "symptoms":
+            from psycheck.knowledge.graph import read_graph
+
+            graph = read_graph()
+            for one in graph.symptom:
+                diseases = ", ".join(graph.disease[name] for name in one.diseases)
+                yield one.name, f"{one.title} ({diseases})" + f": {one.clinician[0]}" * whole
         case _:
             from psycheck.scoring.store import Store, default_store
 

@@ -28,6 +28,7 @@ from psycheck.cli import (
     score,
     study,
     suite,
+    symptoms,
     train,
     view,
 )
@@ -125,6 +126,7 @@ app.command("regender")(rewriting.regender_cli)
 app.add_typer(study.app, name="study")
 app.command("demo")(demo.demo_cli)
 app.add_typer(suite.app, name="suite")
+app.add_typer(symptoms.app, name="symptoms")
 app.add_typer(prompt.app, name="prompt")
 app.command("ls")(ls.ls_cli)
 app.command("view")(view.view_cli)
