@@ -189,7 +189,8 @@ class Encoder(Fingerprinted, Protocol):
 class Scores(Protocol):
     """The scores of one model, looked up by item; an audit sees nothing else of a model.
 
-    They may also have `exclusive`, as the model has, and `reads_all`: True if it reads every item whole.
+    They may also have `exclusive`, as the model has, and `reads_all`: True if it reads every item whole,
+    and `hard`: True if the model answers in words and only 0 or 1.
     """
 
     @property

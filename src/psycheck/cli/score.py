@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 @opt.verb("score", ("text", "id_", "split_column"))
 def score_cli(
+    ctx: typer.Context,
     columns: "Columns",
     model: str,
     corpus: str,
@@ -27,6 +28,8 @@ def score_cli(
     from psycheck.corpora.open import corpus_path, corpus_plan, open_corpus
     from psycheck.errors import BadInput, counted
     from psycheck.models.open import open_model
+    from psycheck.scoring.limits import Limits
+    from psycheck.settings.reader import read_settings
     from psycheck.verbs.plan import model_paths
     from psycheck.verbs.score import check_output, score_corpus, write_scores
 
@@ -34,6 +37,7 @@ def score_cli(
         raise BadInput(
             f"'threshold' is out of range: {threshold:g}", where="--threshold", allowed="above 0, below 1"
         )
+    limits = read_settings(Limits, opt.values_for(ctx, Limits))
     plan = corpus_plan(corpus, columns, split, format_)
     check_output(out, [path for path in [corpus_path(plan), *model_paths(model)] if path is not None])
     opened = open_corpus(plan)
@@ -41,7 +45,15 @@ def score_cli(
     print_notes((*opened.notes, *left_out), opened.name)
     scorer = open_model(model)
     with ProgressLine() as line:
-        table, failed = score_corpus(scorer, opened, threshold=threshold, store=store, progress=line)
+        table, failed = score_corpus(
+            scorer,
+            opened,
+            threshold=threshold,
+            store=store,
+            progress=line,
+            limits=limits,
+            say=lambda note: print_notes([note]),
+        )
     write_scores(table, out)
     typer.echo(f"{counted(len(table), 'text')} scored: {out}")
     if failed:

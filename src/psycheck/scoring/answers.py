@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import ModelFailure
-from psycheck.model import Encoder, FloatArray, Item, Model, digest_of, sizes_of
+from psycheck.model import Encoder, FloatArray, Item, Model, Replying, digest_of, sizes_of
 from psycheck.models.open import open_encoder, open_model
 from psycheck.models.output import checked_scores
 from psycheck.models.vectors.static import WordVectors
 from psycheck.scoring.engine import Piece, Progress, gather, of_all_sizes, score_once, silent
-from psycheck.scoring.limits import NO_LIMITS, Limits
+from psycheck.scoring.limits import NO_LIMITS, Limits, expected_tally
 from psycheck.scoring.patience import Sleep, patiently
 from psycheck.scoring.store import Store, default_store
 from psycheck.scoring.tally import Tally
@@ -94,16 +94,23 @@ def not_scored(
 
 
 def forecast(
-    models: Iterable[Model], pieces: Callable[[], Iterable[Piece]], store: Path | None
+    models: Iterable[Model],
+    pieces: Callable[[], Iterable[Piece]],
+    store: Path | None,
+    limits: Limits = NO_LIMITS,
 ) -> dict[str, Tally]:
     """What scoring would take, by model name: `scored` counts the items to score, `seconds` is an estimate.
 
-    The estimate comes from a few items of all sizes; their scores are stored.
+    The estimate comes from a few items of all sizes; their scores are stored. A model that replies in words
+    is asked nothing: `requests`, tokens and `cost` are what it expects.
     """
     tallies = {}
     with closing(Store(store or default_store())) as kept:
         for model in models:
             view, tally = RememberedScores(kept, model, model.labels), Tally()
+            if isinstance(model, Replying):
+                tallies[model.name] = expected_tally(model, view, gather(pieces()), limits)
+                continue
             met: set[int] = set()
             sample: list[Item] = []
             for _, asked, items in gather(pieces()):

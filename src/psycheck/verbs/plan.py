@@ -15,6 +15,7 @@ from psycheck.corpora.open import CorpusPlan, corpus_path
 from psycheck.errors import BadInput, nearest
 from psycheck.models.open import parse_spec
 from psycheck.runs.gates import Gate, parse_gate
+from psycheck.scoring.limits import Limits
 from psycheck.settings.reader import AT_LEAST_0, Limit, check_keys, read_settings, read_toml, wrong
 from psycheck.text.gender.edits import scope_of
 
@@ -24,8 +25,8 @@ AUDITS = tuple(SHIPPED)
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings of an audit, apart from its models and corpora.
+class Settings(Limits):
+    """The settings of an audit, apart from its models and corpora, with its limits.
 
     `swap` names the kinds of gendered words that the fairness audit swaps, `swap_person` whose. `trained_on`
     maps a model's name to the corpora it was trained on ("" stands for every model).

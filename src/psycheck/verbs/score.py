@@ -15,6 +15,7 @@ from psycheck.model import Model, digest_of
 from psycheck.models.score_file import SILVER
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.scoring.engine import Progress, silent
+from psycheck.scoring.limits import NO_LIMITS, Limits
 
 _SAFE = pl.col("id").map_elements(spreadsheet_safe, pl.String)  # scores:FILE finds texts by `text_hash`
 WRITTEN: Mapping[str, Callable[[pl.DataFrame, Path], Any]] = {
@@ -32,6 +33,8 @@ def score_corpus(
     threshold: float | None = None,
     store: Path | None = None,
     progress: Progress = silent,
+    limits: Limits = NO_LIMITS,
+    say: Callable[[str], None] = lambda note: None,
 ) -> tuple[pl.DataFrame, int]:
     """A table of ids with a score per label (null: no usable answer), and how many texts failed.
 
@@ -41,7 +44,7 @@ def score_corpus(
     """
     texts = corpus.texts
     pieces = in_equal_shares([texts[start : start + 2_000] for start in range(0, len(texts), 2_000)])
-    with answers([model], pieces, store=store, progress=progress) as found:
+    with answers([model], pieces, store=store, progress=progress, limits=limits, say=say) as found:
         values = found.views[0].of(texts)
     columns = [pl.Series("id", corpus.ids, pl.String)]
     silver = decide(values, threshold or 0.5, exclusive=getattr(model, "exclusive", False))
