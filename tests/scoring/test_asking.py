@@ -5,14 +5,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from psycheck.errors import ModelFailure
-from psycheck.model import Reply
-from psycheck.scoring.answers import answers
+from psycheck.errors import BadInput, ModelFailure
+from psycheck.model import Expected, FloatArray, Reply
+from psycheck.scoring.answers import answers, forecast
+from psycheck.scoring.limits import Limits
 from psycheck.scoring.patience import RETRIES
+from psycheck.scoring.tally import Tally
 from scoring.test_answers import Talker, scored
 
 SLOW = """
@@ -107,3 +112,123 @@ def test_a_model_must_give_one_answer_to_each_item(answer: list[tuple[int, Reply
 
     with pytest.raises(ModelFailure, match="does not give one answer to each item"):
         scored(Wrong(), ["a", "bb"])
+
+
+@dataclass
+class Priced(Talker):
+    """Knows what asking takes; its server may be elsewhere."""
+
+    remote: str = ""
+    prices: tuple[float, float] | None = (0.01, 0.1)
+
+    def expected(self, items: Sequence[str]) -> Expected:
+        n = len(items)
+        return Expected(n, 20 * n, 7 * n, self.cost(20 * n, 7 * n))
+
+    def cost(self, prompt: int, completion: int) -> float | None:
+        return None if self.prices is None else prompt * self.prices[0] + completion * self.prices[1]
+
+
+def limited(model: Talker, items: Sequence[str], **limits: Any) -> tuple[Tally, list[str]]:
+    said: list[str] = []
+    how = {"limits": Limits(**limits), "sleep": lambda seconds: None, "say": said.append}
+    with answers([model], [(1.0, items)], **how) as found:
+        return found.tallies[model.name], said
+
+
+@pytest.mark.parametrize(
+    ("model", "limits", "message"),
+    [
+        (Priced(remote="api.example.org"), {}, "send every text to another machine: api.example.org"),
+        (Priced(), {"max_requests": 2}, "needs 3 requests, more than `max_requests` allows \\(2\\)"),
+        (Talker(), {"max_requests": 2}, "needs 3 requests"),
+        (Priced(), {"max_cost": 2.69}, "cost about 2.70, more than `max_cost` allows \\(2.69\\)"),
+        (Priced(prices=None), {"max_cost": 1.0}, "cost of model 'talker' is not known"),
+        (Talker(), {"max_cost": 1.0}, "cost of model 'talker' is not known"),
+    ],
+)
+def test_what_is_above_a_limit_is_refused_before_the_first_request(
+    model: Talker, limits: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BadInput, match=message):
+        limited(model, ["a", "bb", "ccc"], **limits)
+    assert model.asked == []
+
+
+def test_within_its_limits_a_run_tells_first_what_it_takes_and_counts_what_it_took() -> None:
+    model = Priced(remote="api.example.org")
+    limits = {"allow_remote": True, "max_requests": 3, "max_cost": 2.7}
+    tally, said = limited(model, ["a", "bb", "ccc", "a"], **limits)
+    assert said == [
+        "talker: 3 requests to send, about 60 tokens in and at most 21 out, cost about 2.70"
+    ]  # 3 × (20 × 0.01 + 7 × 0.1)
+    assert (tally.requests, tally.prompt_tokens, tally.completion_tokens) == (3, 36, 21)  # 11 + 12 + 13
+    assert tally.cost == pytest.approx(36 * 0.01 + 21 * 0.1)
+    tally, said = limited(model, ["a", "bb", "ccc", "a"], max_requests=0, allow_remote=True)
+    assert (tally.requests, tally.remembered) == (0, 3)  # what is stored needs no request
+
+
+def test_requests_sent_again_after_a_failure_count_and_never_exceed_the_limit() -> None:
+    model = Talker(failures={"a": [TimeoutError()] * 2})
+    with pytest.raises(ModelFailure, match="`max_requests` leaves 0 requests, and model 'talker' needs 1"):
+        limited(model, ["a", "bb", "ccc"], max_requests=4)
+    assert len(model.asked) == 4
+    tally, _ = limited(model, ["a", "bb", "ccc"], max_requests=1)
+    assert (tally.requests, tally.remembered) == (1, 2)
+
+
+class Mumbling(Talker):
+    """Answers nothing until it is asked for the second time."""
+
+    def ask(self, items: Sequence[str], /) -> Iterator[tuple[int, Reply | Exception]]:
+        for place, text in enumerate(items):
+            self.asked.append(text)
+            clear = self.asked.count(text) > 1 and text != "ccc"
+            yield place, Reply("0.5 0.5" if clear else "hm", 10, 2)
+
+    def read_reply(self, reply: Reply, /) -> FloatArray:
+        return np.full(2, 0.5) if reply.text == "0.5 0.5" else np.full(2, np.nan)
+
+
+def test_unreadable_replies_are_asked_for_once_more_and_replaced() -> None:
+    model = Mumbling()
+    tally, _ = limited(model, ["a", "bb", "ccc"])
+    assert (tally.requests, tally.unreadable, tally.scored) == (3, 3, 3)
+    tally, _ = limited(model, ["a", "bb", "ccc", "dddd"], ask_again="unreadable")
+    assert sorted(model.asked[3:]) == ["a", "bb", "ccc", "dddd", "dddd"]
+    assert (tally.requests, tally.prompt_tokens, tally.completion_tokens) == (5, 50, 10)
+    assert (tally.unreadable, tally.scored, tally.remembered, tally.failed) == (1, 1, 3, 0)
+    with answers([model], [(1.0, ["a", "bb", "ccc", "dddd"])]) as found:  # the later reply counts
+        scores = found.views[0].of(["a", "bb", "ccc", "dddd"])[:, 0]
+        np.testing.assert_array_equal(scores, [0.5, 0.5, np.nan, 0.5])
+    assert len(model.asked) == 8
+
+
+def test_a_failure_while_asking_again_keeps_the_first_reply() -> None:
+    limited(Mumbling(), ["a"])
+
+    class Failing(Mumbling):
+        def ask(self, items: Sequence[str], /) -> Iterator[tuple[int, Reply | Exception]]:
+            yield 0, ValueError("refused")
+
+    tally, _ = limited(Failing(), ["a"], ask_again="unreadable")
+    assert (tally.requests, tally.unreadable, tally.remembered, tally.failed) == (1, 1, 1, 0)
+
+
+def test_a_dry_run_of_a_model_that_replies_asks_nothing() -> None:
+    model = Priced(remote="api.example.org")
+    limited(model, ["a"], allow_remote=True)
+    tally = forecast([model], lambda: [(1.0, ["a", "bb", "bb", "ccc"])], None)["talker"]
+    assert model.asked == ["a"]
+    assert (tally.asked, tally.distinct, tally.remembered, tally.scored, tally.requests) == (4, 3, 1, 2, 2)
+    assert (tally.prompt_tokens, tally.completion_tokens, tally.cost) == (40, 14, pytest.approx(1.8))
+
+
+def test_hard_answers_are_known_as_such() -> None:
+    class YesNo(Talker):
+        def read_reply(self, reply: Reply, /) -> FloatArray:
+            return np.array([float("0.1" in reply.text), np.nan])
+
+    for model, hard in ((YesNo(), True), (Talker(), False)):
+        with answers([model], [(1.0, ["a", "bb"])]) as found:
+            assert found.views[0].hard is hard

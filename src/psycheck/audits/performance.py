@@ -29,6 +29,9 @@ from psycheck.model import FloatArray, Judgement, Scores
 from psycheck.report.performance import performance_section
 
 MOST_EXAMPLES = 50
+# What scores of 0 and 1 alone cannot tell.
+GRADED = frozenset(("auc", "average_precision", "brier", "log_loss", "ece", "reliability"))
+HARD = "AUC, average precision, Brier score, log loss and calibration are not available"
 Mistake = tuple[float, str]
 
 
@@ -78,11 +81,13 @@ class Performance:
         mine = [scores.labels.index(label) for label in labels]
         columns, decided = every[:, mine], decided[:, mine]
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
+        hard = getattr(scores, "hard", False)
         clusters = Clusters.of(corpus.units())
         findings: list[Finding] = []
         for k, label in enumerate(labels):
             here = {**where, "label": label}
-            findings += self._label(ids, targets[:, k], columns[:, k], decided[:, k], clusters, here)
+            found = self._label(ids, targets[:, k], columns[:, k], decided[:, k], clusters, here)
+            findings += [one for one in found if not (hard and one.measure in GRADED)]
         if len(labels) > 1:
             findings += self._together(measure.firm(targets), decided, clusters, {**where, "label": "all"})
         items = {label: item for label, item in scale_items(scores.labels).items() if label in labels}

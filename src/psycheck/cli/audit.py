@@ -109,7 +109,7 @@ def _forecast(plan: "Plan", as_json: bool) -> None:
         typer.echo(json.dumps(tallies, indent=1))
         return
     for name, tally in tallies.items():
-        typer.echo(f"{_counts(name, tally)} to score, about {span(tally['seconds'])}")
+        typer.echo(f"{_counts(name, tally)} to score, {_asking(tally) or 'about ' + span(tally['seconds'])}")
 
 
 def _run(plan: "Plan", file: Path, explain: bool, quiet: bool) -> "Run":
@@ -166,6 +166,16 @@ def _counts(name: str, tally: Mapping[str, Any]) -> str:
     return f"{name}: {requested} requested, {tally['distinct']:,} distinct, {cached}"
 
 
+def _asking(tally: Mapping[str, Any]) -> str:
+    """Requests, tokens and cost of a model that replies in words; empty for others."""
+    if not tally.get("requests"):
+        return ""
+    tokens = f"{tally['prompt_tokens']:,} tokens in, {tally['completion_tokens']:,} out"
+    cost = "" if tally["cost"] is None else f", cost {tally['cost']:,.2f}"
+    unreadable = f", {tally['unreadable']:,} unreadable" if tally["unreadable"] else ""
+    return f"{counted(tally['requests'], 'request')}, {tokens}{cost}{unreadable}"
+
+
 def _print(run: "Run", folder: Path, as_json: bool, quiet: bool) -> None:
     from psycheck.report.verdict import headlines, sampled, unanswered
 
@@ -194,7 +204,7 @@ def _print(run: "Run", folder: Path, as_json: bool, quiet: bool) -> None:
         typer.echo(json.dumps(summary, indent=1))
         return
     for name, tally in () if quiet else texts.items():
-        typer.echo(f"{_counts(name, tally)} scored")
+        typer.echo(", ".join(filter(None, (f"{_counts(name, tally)} scored", _asking(tally)))))
     for sentence in () if quiet else [*sampled(run), *unanswered(run), *headlines(run)]:
         typer.echo(sentence)
     for gate in [gate for gate in run.gates if not (quiet and gate.holds)]:

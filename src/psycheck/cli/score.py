@@ -67,6 +67,7 @@ def score_cli(
     limits = read_settings(Limits, opt.values_for(ctx, Limits))
     with ProgressLine() as line:
         more: dict[str, Any] = {"store": store, "progress": line, "limits": limits}
+        more["say"] = lambda note: print_notes([note])
         if silver:
             made, failed = label_corpus(models, opened, how, **more)
             files, notes = write_silver(made, out), made.card["notes"]

@@ -59,6 +59,11 @@ def render(run: Run, declared: Iterable[Callable[[Shelf], list[Section]]]) -> st
         "choices": {key: unique(getattr(one, key) for one in groups) for key in ("check", "model", "corpus")},
         "with_texts": any(case.text is not None for case in run.shown),
         "environment": list(_facts(run.environment)),
+        "replies": [
+            {"model": name, **tally}
+            for name, tally in run.environment.get("texts", {}).items()
+            if tally.get("requests") or tally.get("unreadable")
+        ],
         "plan": json.dumps(dict(run.plan), indent=1, ensure_ascii=False, default=str),
         "run": whole,
     }
@@ -111,6 +116,8 @@ def _facts(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, st
         name = f"{before}{str(key).replace('_', ' ')}"
         if isinstance(value, Mapping):
             yield from _facts(value, f"{name}, ")
+        elif value is None:
+            continue
         elif isinstance(value, Sequence) and not isinstance(value, str):
             yield name, ", ".join(map(str, value))
         elif isinstance(value, float):

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import ModelFailure
-from psycheck.model import Encoder, FloatArray, Item, Model, digest_of, sizes_of
+from psycheck.model import Encoder, FloatArray, Item, Model, Replying, digest_of, sizes_of
 from psycheck.models.open import open_encoder, open_model
 from psycheck.models.output import checked_scores
 from psycheck.models.vectors.static import WordVectors
-from psycheck.scoring.engine import Piece, Progress, gather, of_all_sizes, score_once, silent
-from psycheck.scoring.limits import NO_LIMITS, Limits
+from psycheck.scoring.engine import Piece, Progress, foretell, gather, of_all_sizes, score_once, silent
+from psycheck.scoring.limits import NO_LIMITS, Limits, expected_tally
 from psycheck.scoring.patience import Sleep, patiently
 from psycheck.scoring.store import Store, default_store
 from psycheck.scoring.tally import Tally
@@ -57,7 +57,8 @@ def answers(
     A model is a spec or an opened model; `names` are the labels under which audits know its columns, by model
     name (default: its own); `store` is the store file (default: the user's). `limits` are what models that
     reply in words may be sent; what asking them will take is told (`say`) before the first request. `rounds`
-    are pieces that depend on a model's answers: each is scored before the next is drawn.
+    are pieces that depend on a model's answers: each is scored before the next is drawn, and `pieces` only
+    foretell how many they are.
     """
     opened = tuple(open_model(one) if isinstance(one, str | Path) else one for one in models)
     with closing(Store(store or default_store())) as kept:
@@ -65,10 +66,14 @@ def answers(
             RememberedScores(kept, model, names[model.name] if names else model.labels) for model in opened
         )
         pairs = list(zip(opened, views, strict=True))
-        tallies = score_once(pairs, pieces, progress, sleep, limits, say)
-        for model, view in pairs if rounds else ():
-            for piece in rounds(view) if rounds else ():
-                score_once([(model, view)], [piece], progress, sleep, limits, say, tallies)
+        tallies = {model.name: Tally() for model in opened}
+        if rounds is None:
+            score_once(pairs, pieces, progress, sleep, limits, say, tallies)
+        else:
+            foretell(pairs, gather(pieces), limits, say)
+            for model, view in pairs:
+                for piece in rounds(view):
+                    score_once([(model, view)], [piece], progress, sleep, limits, tallies=tallies)
         yield Answers(opened, views, tallies)
 
 
@@ -100,16 +105,23 @@ def not_scored(
 
 
 def forecast(
-    models: Iterable[Model], pieces: Callable[[], Iterable[Piece]], store: Path | None
+    models: Iterable[Model],
+    pieces: Callable[[], Iterable[Piece]],
+    store: Path | None,
+    limits: Limits = NO_LIMITS,
 ) -> dict[str, Tally]:
     """What scoring would take, by model name: `scored` counts the items to score, `seconds` is an estimate.
 
-    The estimate comes from a few items of all sizes; their scores are stored.
+    The estimate comes from a few items of all sizes; their scores are stored. A model that replies in words
+    is asked nothing: `requests`, tokens and `cost` are what it expects.
     """
     tallies = {}
     with closing(Store(store or default_store())) as kept:
         for model in models:
             view, tally = RememberedScores(kept, model, model.labels), Tally()
+            if isinstance(model, Replying):
+                tallies[model.name] = expected_tally(model, view, gather(pieces()), limits)
+                continue
             met: set[int] = set()
             sample: list[Item] = []
             for _, asked, items in gather(pieces()):

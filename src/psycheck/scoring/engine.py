@@ -11,7 +11,7 @@ computed anew; if they changed, all stored scores of the model are dropped.
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, repeat
 
@@ -89,14 +89,12 @@ def score_once(
     """
     tallies = {model.name: Tally() for model, _ in scores} if tallies is None else tallies
     started = time.monotonic()
-    chunks, allowance = gather(pieces), Allowance(limits.max_requests)
-    replying = [(model, view) for model, view in scores if isinstance(model, Replying)]
-    refuse_remote([model for model, _ in scores], limits)
-    if replying:
-        chunks = iter(all_chunks := list(chunks))
-        plans = [(model, to_ask(view, all_chunks, limits)) for model, view in replying]
-        for note in refuse_excess(plans, limits):
-            say(note)
+    sent = sum(tally.requests for tally in tallies.values())
+    left = None if limits.max_requests is None else limits.max_requests - sent
+    chunks, allowance = gather(pieces), Allowance(left)
+    if any(isinstance(model, Replying) or getattr(model, "remote", "") for model, _ in scores):
+        chunks = iter(gathered := list(chunks))
+        foretell(scores, gathered, replace(limits, max_requests=left), say)
     for share, asked, items in chunks:
         for model, view in scores:
             begun = time.monotonic()
@@ -117,6 +115,20 @@ def score_once(
                 _review(work, [*todo.met, *todo.items], limits)
             tally.seconds += time.monotonic() - begun
     return tallies
+
+
+def foretell(
+    scores: Sequence[tuple[Model, RememberedScores]],
+    chunks: Iterable[tuple[float, int, list[Item]]],
+    limits: Limits,
+    say: Callable[[str], None],
+) -> None:
+    """Tell what models that reply in words will take for the items of chunks, or refuse it before it is sent."""
+    refuse_remote([model for model, _ in scores], limits)
+    kept = list(chunks) if any(isinstance(model, Replying) for model, _ in scores) else []
+    plans = [(model, to_ask(view, kept, limits)) for model, view in scores if isinstance(model, Replying)]
+    for note in refuse_excess(plans, limits):
+        say(note)
 
 
 def _report(progress: Progress, name: str, tally: Tally, planned: int, started: float) -> None:

@@ -81,6 +81,25 @@ def to_ask(
     return list(items)
 
 
+def expected_tally(
+    model: Replying,
+    view: RememberedScores,
+    chunks: Iterable[tuple[float, int, list[Item]]],
+    limits: Limits,
+) -> Tally:
+    """What asking will take, without asking."""
+    gathered = list(chunks)
+    items, distinct = to_ask(view, gathered, limits), {item for _, _, some in gathered for item in some}
+    tally = Tally(
+        sum(asked for _, asked, _ in gathered), len(distinct), len(distinct) - len(items), len(items)
+    )
+    if found := expected_of(model, items):
+        tally.prompt_tokens, tally.completion_tokens = found.prompt_tokens, found.completion_tokens
+        tally.cost = found.cost
+    tally.requests = found.requests if found else len(items)
+    return tally
+
+
 def expected_of(model: Replying, items: Sequence[Item]) -> Expected | None:
     """What asking will take, as the model expects; None if it does not say."""
     expected = getattr(model, "expected", None)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from psycheck.audits.fairness import Fairness
+from psycheck.audits.performance import HARD
 from psycheck.audits.summary import across_corpora, across_models, holm_families
 from psycheck.corpora.cautions import cheap_cautions
 from psycheck.corpora.open import CorpusLike, open_corpora, open_corpus
@@ -117,11 +118,9 @@ def run_audit(
         refuse_incomparable(settings.gates, earlier, Run(_plan_of(prepared, settings), marks, Findings()))
     for note in prepared.notes:
         say(note)
-    budget: dict[str, Any] = {"rounds": prepared.rounds} if prepared.samples else {}
-    pieces = () if prepared.samples else prepared.pieces()
-    with answers(
-        models, pieces, names=prepared.names, store=store_path, progress=progress, **budget
-    ) as found:
+    how: dict[str, Any] = {"names": prepared.names, "store": store_path, "limits": settings, "say": say}
+    rounds = prepared.rounds if prepared.samples else None
+    with answers(models, prepared.pieces(), progress=progress, rounds=rounds, **how) as found:
         run = replace(_judged(prepared, found, settings), folder=out)
     try:
         own = [measure for audit in run.own_audits for measure in audit.measures]
@@ -137,10 +136,13 @@ def run_audit(
 
 
 def dry_run(models: Sequence[Model], corpora: Sequence[Corpus], plan: Plan) -> dict[str, Tally]:
-    """How many texts an audit would score with each model, and about how long that takes."""
+    """How many texts an audit would score with each model, and about how long that takes.
+
+    Of a model that replies in words nothing is asked: requests, tokens and cost are what it expects.
+    """
     prepared = prepare(models, corpora, plan.settings)
     check_gates(plan.settings.gates, prepared.measures, prepared.tags)
-    return forecast(models, prepared.pieces, plan.store)
+    return forecast(models, prepared.pieces, plan.store, plan.settings)
 
 
 def texts_to_score(plan: Plan) -> Iterator[str]:
@@ -219,7 +221,12 @@ def _failures(found: Answers) -> Iterator[str]:
     for view in found.views:
         for reason, count in view.complaints.items():
             yield f"model '{view.model}': {counted(count, 'text')} could not be scored: {reason}"
+        if view.hard:
+            yield f"model '{view.model}' answers only 0 or 1, so {HARD}"
     for name, tally in found.tallies.items():
+        if tally.unreadable:
+            replies = counted(tally.unreadable, "text")
+            yield f"model '{name}': {replies} got a reply that answers no label; they count as unanswered"
         if tally.dropped:
             scores = counted(tally.dropped, "stored score")
             yield f"model '{name}' gives other scores than before: {scores} dropped, every text scored again"

@@ -16,6 +16,7 @@ from psycheck.errors import BadInput, nearest
 from psycheck.models.open import parse_spec
 from psycheck.models.options import LLM_FILES
 from psycheck.runs.gates import Gate, parse_gate
+from psycheck.scoring.limits import Limits
 from psycheck.settings.reader import (
     AT_LEAST_0,
     AT_LEAST_1,
@@ -34,8 +35,8 @@ AUDITS = tuple(SHIPPED)
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings of an audit, apart from its models and corpora.
+class Settings(Limits):
+    """The settings of an audit, apart from its models and corpora, with its limits.
 
     `threshold` is a number, or "dev": chosen on the dev split of the corpora, which is then not judged.
     `swap` names the kinds of gendered words that the fairness audit swaps, `swap_person` whose. `trained_on`

@@ -37,6 +37,7 @@ def score_corpus(
     store: Path | None = None,
     progress: Progress = silent,
     limits: Limits = NO_LIMITS,
+    say: Callable[[str], None] = lambda note: None,
 ) -> tuple[pl.DataFrame, int, tuple[str, ...]]:
     """A table of ids with a score per label (null: no usable answer), how many texts failed, and notes.
 
@@ -47,7 +48,8 @@ def score_corpus(
     texts: list[str] = corpus.texts
     notes: tuple[str, ...] = ()
     dev = set_aside([corpus], {model.name: model.labels})[1] if threshold == DEV else []
-    with answers([model], pieces_of(corpus), store=store, progress=progress, limits=limits) as found:
+    how: dict[str, Any] = {"store": store, "progress": progress, "limits": limits, "say": say}
+    with answers([model], pieces_of(corpus), **how) as found:
         values, view = found.views[0].of(texts), found.views[0]
         cuts = thresholds_of(view, 0.5 if threshold is None or threshold == DEV else threshold)
         if dev:

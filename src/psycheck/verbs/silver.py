@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -81,10 +81,12 @@ def label_corpus(
     store: Path | None = None,
     progress: Progress = silent,
     limits: Limits = NO_LIMITS,
+    say: Callable[[str], None] = lambda note: None,
 ) -> tuple[SilverCorpus, int]:
     """Silver labels of a whole corpus by one or several models, and how many texts could not be scored."""
     _parts(models, corpus, how)  # refused before anything is scored
-    with answers(models, pieces_of(corpus), store=store, progress=progress, limits=limits) as found:
+    how_asked: dict[str, Any] = {"store": store, "progress": progress, "limits": limits, "say": say}
+    with answers(models, pieces_of(corpus), **how_asked) as found:
         return silver_corpus(found, corpus, how), sum(tally.failed for tally in found.tallies.values())
 
 
