@@ -15,6 +15,7 @@ from psycheck.errors import BadInput
 from psycheck.models.llm.open import LlmModel
 from psycheck.models.open import open_model
 from psycheck.verbs.silver import Labelling, label_corpus, write_silver
+from smollm2 import serving_smollm2
 
 POOL = (
     "lying awake until four every single day since the move",
@@ -113,3 +114,16 @@ def test_one_point_of_an_item_is_a_symptom_and_counts_as_invented() -> None:
     assert (found["item_missed"].counts["wrong"], found["item_missed"].n) == (1, 1)
     assert model.thresholds is not None
     assert model.thresholds[1:] == pytest.approx([1 / 6] * 9)
+
+
+@pytest.mark.slow
+def test_samples_of_a_real_llm_vote_on_silver_labels() -> None:
+    with serving_smollm2() as base_url:
+        spec = f"llm:smollm2?base_url={base_url}&prompt=depression&samples=3&temperature=1&max_tokens=24"
+        how = Labelling(as_labels="votes")
+        made, failed = label_corpus([open_model(spec)], Corpus.of("posts", POOL), how)
+    counts = made.card["counts"]
+    assert (failed, made.card["raters"]) == (0, 3)
+    assert counts["texts"] == counts["texts written"] + counts["texts without a label left"] == 4
+    shares = made.corpus.targets(["depression"])[:, 0]
+    assert set((6 * shares).round(9)) <= {0, 2, 3, 4, 6}  # of three answers, or of two if one is unreadable
