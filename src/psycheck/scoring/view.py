@@ -29,11 +29,13 @@ class RememberedScores:
         self._reader = model if isinstance(model, Replying) else None
         self.model = model.name
         self.labels = names
+        self.reads_all = self._windowed is None
         self.exclusive = bool(getattr(model, "exclusive", False))
         self.thresholds: FloatArray | None = getattr(model, "thresholds", None)
         self.number = store.enter(model)
         self.digests, self.claims = store.digests, store.claims
         self.complaints: Counter[str] = Counter()  # why items could not be scored
+        self.news = False  # whether others have added something since `unknown`
         self._store = store
         self._last = 0
         self._count = 0
@@ -59,6 +61,7 @@ class RememberedScores:
         for row, batch in self._store.batches(self.number, self._last):
             self._last = row
             self._take(batch)
+            self.news = True
 
     def claim(
         self, items: Sequence[Item], hashes: Keys, left: IntArray, most: int
@@ -68,7 +71,8 @@ class RememberedScores:
             self.refresh()
             claimed = self._store.claimed(self.number)
             window, later = np.split(left, [most + len(claimed)])
-            rows = self.find(hashes[window])
+            # Without news, whatever is left is still unknown, and the index need not be built.
+            rows = self.find(hashes[window]) if self.news else np.full(len(window), -1)
             free = (rows < 0) & ~np.isin(hashes[window, 0], claimed)
             free &= np.cumsum(free) <= most
             self._store.claim(self.number, hashes[window[free]])
@@ -219,16 +223,19 @@ class Todo(NamedTuple):
 
     def take(self, rows: NDArray[np.int64]) -> "Todo":
         """Some of them, in this order."""
-        return Todo(list(map(self.items.__getitem__, rows.tolist())), self.hashes[rows])
+        return Todo(list(map(self.items.__getitem__, rows.tolist())), self.hashes.take(rows, axis=0))
 
 
 def unknown(view: RememberedScores, items: list[Item]) -> Todo:
     """What the store does not hold; what it holds is found by Python's hash from now on."""
     view.refresh()
     hashes = view.digests(items)
-    rows = view.find(hashes)
-    met = view.meet([items[i] for i in np.flatnonzero(rows >= 0).tolist()], rows[rows >= 0])
-    return Todo(items, hashes).take(np.flatnonzero(rows < 0))._replace(met=met)
+    rows, view.news = view.find(hashes), False
+    known = rows >= 0
+    if not known.any():
+        return Todo(items, hashes)
+    met = view.meet([items[i] for i in np.flatnonzero(known).tolist()], rows[known])
+    return Todo(items, hashes).take(np.flatnonzero(~known))._replace(met=met)
 
 
 def reason_of(error: BaseException) -> str:
