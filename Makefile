@@ -43,6 +43,7 @@ bench: install
 	$(BIN)/python benchmarks/suite.py
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/llm.py
 
 clean:
 	rm -rf $(VENV) runs build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

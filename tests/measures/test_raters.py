@@ -25,12 +25,12 @@ def test_without_gaps_it_is_fleiss_kappa_corrected_for_few_votes() -> None:
 
 
 def test_a_text_with_one_vote_says_nothing_about_agreement() -> None:
-    votes = [[1, 1, NAN], [0, NAN, 0], [1, 0, 1], [NAN, 1, NAN], [NAN, NAN, NAN]]
+    votes = np.array([[1, 1, NAN], [0, NAN, 0], [1, 0, 1], [NAN, 1, NAN], [NAN, NAN, NAN]])
     # Three texts count, 7 votes: 4 of 1, 3 of 0. Do = 2·2·1/2 / 7, De = 2·4·3 / (7·6).
     value, influence = krippendorff_alpha(votes)
     assert value == pytest.approx(1 - (2 / 7) / (24 / 42))
     assert influence[3:].tolist() == [0, 0]
-    np.testing.assert_allclose(majority_share(votes), [1, 1, 2 / 3, 1, NAN])
+    np.testing.assert_allclose(majority_share(votes), np.array([1, 1, 2 / 3, 1, NAN]))
 
 
 def test_unanimous_votes_have_no_alpha_and_no_interval() -> None:

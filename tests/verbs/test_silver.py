@@ -53,9 +53,7 @@ class Talker:
 
 
 def labelled(*models: Model, corpus: Corpus | None = None, **how: object) -> SilverCorpus:
-    made, failed = label_corpus(
-        models, corpus or Corpus.of("posts", TEXTS), read_settings(Labelling, how)
-    )
+    made, failed = label_corpus(models, corpus or Corpus.of("posts", TEXTS), read_settings(Labelling, how))
     assert failed == 0
     return made
 

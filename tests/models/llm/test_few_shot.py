@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from urllib.parse import quote
 
-import numpy as np
 import pytest
 
 from llm_servers import Asked, Exchange, completion, serving
@@ -13,9 +12,10 @@ from psycheck.corpora.open import open_corpus
 from psycheck.corpora.write import write_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
+from psycheck.models.llm.open import LlmModel
 from psycheck.models.open import open_model
-from psycheck.settings.reader import read_settings
 from psycheck.verbs.silver import Labelling, label_corpus, write_silver
+from smollm2 import serving_smollm2
 
 POOL = (
     "lying awake until four every single day since the move",
@@ -31,6 +31,12 @@ def pool(tmp_path: Path) -> str:
     labels = {"depression": [1, 1, 0, 0]}
     write_corpus(Corpus.of("pool", POOL, labels=labels, author=["ann", "ben", "cleo", "dan"]), path)
     return quote(str(path))
+
+
+def opened(spec: str) -> LlmModel:
+    model = open_model(spec)
+    assert isinstance(model, LlmModel)
+    return model
 
 
 async def _no(exchange: Exchange, asked: Asked, before: int) -> None:
@@ -75,7 +81,7 @@ def test_silver_labels_of_the_open_prompt_with_their_reasons(tmp_path: Path) -> 
         await exchange.send(completion(json.dumps(answer)))
 
     with serving(named) as server:
-        model = open_model(f"llm:m?base_url={server.base_url}&prompt=dsm5")
+        model = opened(f"llm:m?base_url={server.base_url}&prompt=dsm5")
         made, failed = label_corpus([model], Corpus.of("posts", POOL), Labelling())
     assert failed == 0
     depression = made.corpus.targets(["depression"])[:, 0]
@@ -87,7 +93,9 @@ def test_silver_labels_of_the_open_prompt_with_their_reasons(tmp_path: Path) -> 
     # A silver corpus is a pool: this is how ANGST uses its own.
     again = quote(str(tmp_path / "silver.jsonl"))
     spec = f"llm:m?base_url={server.base_url}&prompt=depression-few-shot&pool={again}&encoder=tfidf"
-    assert open_model(spec).pool.marks[:, 0].tolist() == [1, 0, 0, 0]
+    pool = opened(spec).pool
+    assert pool is not None
+    assert pool.marks[:, 0].tolist() == [1, 0, 0, 0]
     assert open_corpus(str(tmp_path / "silver.jsonl")).labels == made.corpus.labels
 
 
@@ -98,11 +106,24 @@ def test_one_point_of_an_item_is_a_symptom_and_counts_as_invented() -> None:
 
     labels = {"phq9_3": [0, 0, 0, 1], "depression": [0, 0, 0, 0]}
     with serving(rated) as server:
-        model = open_model(f"llm:m?base_url={server.base_url}&prompt=phq9-points")
+        model = opened(f"llm:m?base_url={server.base_url}&prompt=phq9-points")
         run = audit(model, Corpus.of("posts", POOL, labels=labels), audits=["performance"])
     found = {f.measure: f for f in run.findings if f.where.get("label") == "phq9_3"}
     # One of the three texts annotated 0 is rated 1 of 3 points; the one annotated 1 is rated 0.
     assert (found["item_invented"].counts["wrong"], found["item_invented"].n) == (1, 3)
     assert (found["item_missed"].counts["wrong"], found["item_missed"].n) == (1, 1)
-    assert np.isnan(model.thresholds[0])
-    assert read_settings(Labelling, {}).threshold == 0.5
+    assert model.thresholds is not None
+    assert model.thresholds[1:] == pytest.approx([1 / 6] * 9)
+
+
+@pytest.mark.slow
+def test_samples_of_a_real_llm_vote_on_silver_labels() -> None:
+    with serving_smollm2() as base_url:
+        spec = f"llm:smollm2?base_url={base_url}&prompt=depression&samples=3&temperature=1&max_tokens=24"
+        how = Labelling(as_labels="votes")
+        made, failed = label_corpus([open_model(spec)], Corpus.of("posts", POOL), how)
+    counts = made.card["counts"]
+    assert (failed, made.card["raters"]) == (0, 3)
+    assert counts["texts"] == counts["texts written"] + counts["texts without a label left"] == 4
+    shares = made.corpus.targets(["depression"])[:, 0]
+    assert set((6 * shares).round(9)) <= {0, 2, 3, 4, 6}  # of three answers, or of two if one is unreadable

@@ -149,7 +149,7 @@ def open_llm(target: str, options: ModelOptions) -> LlmModel:
         "examples": pool.fingerprint if pool else "none",
     }
     return LlmModel(
-        name=options.name or f"{target.rpartition('/')[2]}, {prompt.name}",
+        name=options.name or f"{target.rpartition('/')[2]}-{prompt.name}",
         labels=column_names(prompt.labels, options.label, where=f"llm:{target}"),
         fingerprint=hashed_parts(parts),
         parts=parts,
