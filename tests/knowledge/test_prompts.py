@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from psycheck.errors import BadInput
 from psycheck.knowledge.prompts import move_cutoff, read_prompt, shipped_prompts
+from psycheck.knowledge.reference import reference
 
 ZERO = read_prompt("comorbidity")
 FEW = read_prompt("comorbidity-few-shot")
@@ -208,3 +209,8 @@ def test_a_prompt_may_bring_its_own_scale(tmp_path: Path) -> None:
     prompt = read_prompt(written(tmp_path, head))
     assert prompt.labels == ("loneliness", "lonely_1", "lonely_2")
     assert "1. Alone: has nobody to talk to" in prompt.messages("x")[-1]["content"]
+
+
+def test_the_reference_page_is_written_from_the_files() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "prompts.md"
+    assert page.read_text("utf-8") == reference(), "run `make docs`"

@@ -3,6 +3,7 @@
 import json
 import math
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from time import perf_counter
 
@@ -42,6 +43,23 @@ def shown(shape: dict[str, str]) -> str:
 @pytest.mark.parametrize("shape", shapes("replies.jsonl"), ids=lambda shape: shape["id"])
 def test_a_reply_is_read_as_the_corpus_says(shape: dict[str, str]) -> None:
     assert shown(shape) == shape["expect"]
+
+
+def test_the_shapes_that_were_held_back_are_read_no_worse_than_measured() -> None:
+    """Measured once (docs/how-to/prompts.md); the one wrong reading was mended after that."""
+    held = shapes("replies_held.jsonl")
+    pairs = [(shown(shape), shape["expect"]) for shape in held]
+    wrong = [got for got, want in pairs if any(g not in ("?", w) for g, w in zip(got, want, strict=True))]
+    assert len(held) == 165
+    assert sum(got == want for got, want in pairs) >= 164
+    assert wrong == []
+
+
+def test_the_held_part_is_a_third_by_the_hash_of_the_id() -> None:
+    for file, held in (("replies.jsonl", False), ("replies_held.jsonl", True)):
+        for shape in shapes(file):
+            number = int(blake2b(shape["id"].encode(), digest_size=8).hexdigest(), 16)
+            assert (number % 3 == 0) == held or shape["id"].startswith("later-")  # written while tuning
 
 
 def test_the_corpus_has_no_shape_twice_and_its_parts_are_disjoint() -> None:
@@ -104,6 +122,15 @@ def test_a_reply_of_a_megabyte_is_read_in_seconds(name: str) -> None:
 
 def test_an_answer_after_a_megabyte_of_prose_is_found() -> None:
     assert read("The writer went for a walk. " * 40_000 + '{"depression": "yes"}') == [1.0]
+
+
+@pytest.mark.parametrize("name", shipped_prompts())
+def test_an_echo_of_the_prompt_is_not_an_answer(name: str) -> None:
+    prompt = prompt_of(name)
+    if not prompt.examples:  # examples are answers, and their echo cannot be told from one
+        echo = prompt.messages("We had soup for lunch.")[-1]["content"]
+        for text in (echo, echo.partition("Post:")[0], echo.partition("<post")[0]):
+            assert np.isnan(read_reply(Reply(text, finish="stop"), prompt).scores).all()
 
 
 def test_why_a_reply_has_no_answer_is_told() -> None:

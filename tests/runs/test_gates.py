@@ -15,6 +15,7 @@ from psycheck.errors import BadInput
 from psycheck.finding import Finding
 from psycheck.measure import Measure, catalogue, measure_of
 from psycheck.model import FloatArray
+from psycheck.models.open import open_model
 from psycheck.runs.gates import Gate, check_gates, judge_gates, parse_gate
 
 MEASURES = [*Performance.measures, *Behaviour(read_suite("deck")).measures]
@@ -212,11 +213,19 @@ def test_the_known_measures_and_keys_are_those_that_audits_give() -> None:
         for name, wards in (("one", ["a", "b"] * 2), ("two", ["a", "b", "c", "c"]))
     ]
     run = psycheck.audit([Twofold("first"), Twofold("second")], corpora, swap_person="main")
+    items = {"phq9_1": marks["depression"], "phq9_2": marks["anxiety"]}
+    rated = psycheck.audit(
+        open_model(lambda asked: [[0.2, 0.9]] * len(asked), label="phq9_1,phq9_2"),
+        Corpus.of("rated", texts, labels=items, split=["dev", "test"] * 10),
+        audits=["performance"],
+        threshold="dev",
+    )
+    findings = [*run.findings, *rated.findings]
     tags = {"symptom", "category", "polarity", "scale", "item", "topic"}
-    for finding in run.findings:
+    for finding in findings:
         measure = measure_of(finding.measure)
         assert set(finding.where) <= {*measure.keys, *(tags if measure.tagged else ())}, finding.measure
-    seen = {finding.measure for finding in run.findings}
+    seen = {finding.measure for finding in findings}
     audits = {"performance", "behaviour", "fairness", "length", "across"}
     assert {measure.name for measure in catalogue().values() if measure.section in audits} == seen - {
         "caution"

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from psycheck.audits.length import LENGTH_MEASURES, length_findings
-from psycheck.audits.measured import measured, measured_rate
+from psycheck.audits.measured import measured, measured_rate, thresholds_of
 from psycheck.audits.suite import Check, Suite
 from psycheck.audits.summary import by_groups, mark_below_mean
 from psycheck.corpus import Corpus
@@ -85,8 +85,9 @@ class Behaviour:
         ids, whole_texts, fitted = corpus.ids, corpus.texts, corpus.fitted
         yield from whole_texts
         yield from fitted
+        stripped = [text.rstrip() for text in fitted]
         for check in self.suite.checks:
-            texts = fitted if check.sentences else whole_texts
+            texts = stripped if check.sentences else whole_texts
             rows = np.flatnonzero(_subset(check, corpus)).tolist()
             for v, picked in enumerate(self._drawn(check, [ids[row] for row in rows])):
                 originals = texts if len(picked) == len(texts) else [texts[rows[k]] for k in picked]
@@ -173,16 +174,18 @@ class Behaviour:
     ) -> Cases:
         """A case fails if a variant does; else unanswered or unseen if one is; else passed or unchanged."""
         n, column = len(texts), scores.labels.index(check.label)
+        cut = float(thresholds_of(scores, self.threshold)[column])
 
         def decided(values: FloatArray) -> FloatArray:
             if getattr(scores, "exclusive", False):
                 return decide(values, exclusive=True)[:, column]
-            return decide(values[:, column], self.threshold)
+            return decide(values[:, column], cut)
 
         before, was = scored[:, column], decided(scored)
         after = np.full((n, len(check.edits)), np.nan)
         states = np.full(after.shape, -1, np.int8)  # -1: this variant was not drawn for this text
         undecided = np.zeros(n, np.bool_)
+        texts = [text.rstrip() for text in texts] if check.sentences else texts
         for v, picked in enumerate(self._drawn(check, ids)):
             mine = np.fromiter(picked, np.int64, len(picked))
             originals = texts if len(picked) == n else [texts[row] for row in picked]
@@ -198,11 +201,12 @@ class Behaviour:
             fails = _fails(check, value - before[mine], was[mine], decided(found))
             state = np.where(fails, FAILED, PASSED)
             state[np.isnan(value) | (np.isnan(before[mine]) & (check.kind != "MFT"))] = UNANSWERED
-            read = scores.read(edited)
-            unseen = read < np.fromiter(map(len, edited), np.int64, len(edited))
-            for i in np.flatnonzero(unseen).tolist() if spans else ():
-                unseen[i] = not any(end <= read[i] for _, end in spans[i])  # no changed place was read whole
-            state[unseen] = UNSEEN
+            if not getattr(scores, "reads_all", False):
+                read = scores.read(edited)
+                unseen = read < np.fromiter(map(len, edited), np.int64, len(edited))
+                for i in np.flatnonzero(unseen).tolist() if spans else ():  # no changed place was read whole
+                    unseen[i] = not any(end <= read[i] for _, end in spans[i])
+                state[unseen] = UNSEEN
             state[[k for k, changed in enumerate(spans) if not changed]] = UNCHANGED
             states[mine, v], after[mine, v] = state, value
         rank = np.array([1, 4, 0, 2, 3, -1], np.int8)[states]  # by state, the last for -1 (not drawn)

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from psycheck.audits.groups import counted_rate, difference, group_findings, miss_ratio
-from psycheck.audits.measured import measured, measured_rate
+from psycheck.audits.measured import measured, measured_rate, thresholds_of
 from psycheck.audits.summary import holm_family
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding
@@ -76,7 +76,8 @@ class Fairness:
         swapped = {"unit": "pairs", "swap": "+".join(self.scope.words)}
         if self.scope.person != "all":
             swapped["swap_person"] = self.scope.person
-        decided = partial(decide, threshold=self.threshold, exclusive=getattr(scores, "exclusive", False))
+        cuts = thresholds_of(scores, self.threshold)
+        decided = partial(decide, threshold=cuts, exclusive=getattr(scores, "exclusive", False))
         pairs = self._paired(corpus, scores)
         scored = (pairs.before, pairs.after, pairs.placebo)
         chosen = [decided(one) for one in scored]

@@ -4,10 +4,19 @@ import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+import numpy as np
+
 from psycheck.finding import Finding, Interval
 from psycheck.measures.fairness import Rate
+from psycheck.model import FloatArray, Scores
 
 _NONE: Mapping[str, int] = MappingProxyType({})
+
+
+def thresholds_of(scores: Scores, default: float) -> FloatArray:
+    """The decision threshold of each label, (k,): that of an audit, unless the model has its own."""
+    own: FloatArray | None = getattr(scores, "thresholds", None)
+    return np.full(len(scores.labels), default) if own is None else np.where(np.isnan(own), default, own)
 
 
 def measured(

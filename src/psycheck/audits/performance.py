@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from psycheck.audits.measured import measured
+from psycheck.audits.items import ITEM_MEASURES, item_findings, scale_items
+from psycheck.audits.measured import measured, thresholds_of
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding, Interval
@@ -47,7 +48,8 @@ class Performance:
         *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "f1_worst", "f1_best"),
         *("accuracy_over_trivial", "accuracy_over_trivial_p", "accuracy_over_trivial_p_holm"),
         *("hamming", "exact_match", "macro_f1_across_labels", "weighted_precision_across_labels"),
-        *("weighted_recall_across_labels", "weighted_f1_across_labels", "reliability"),
+        *("weighted_recall_across_labels", "weighted_f1_across_labels", "reliability", "threshold"),
+        *ITEM_MEASURES,
     )
 
     section = staticmethod(performance_section)
@@ -71,7 +73,8 @@ class Performance:
         labels = shared_labels(corpus, scores.model, scores.labels)
         ids, targets = corpus.ids, corpus.targets(labels)
         every = scores.of(corpus.texts)
-        decided = measure.decide(every, self.threshold, exclusive=getattr(scores, "exclusive", False))
+        cuts = thresholds_of(scores, self.threshold)
+        decided = measure.decide(every, cuts, exclusive=getattr(scores, "exclusive", False))
         mine = [scores.labels.index(label) for label in labels]
         columns, decided = every[:, mine], decided[:, mine]
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
@@ -82,6 +85,8 @@ class Performance:
             findings += self._label(ids, targets[:, k], columns[:, k], decided[:, k], clusters, here)
         if len(labels) > 1:
             findings += self._together(measure.firm(targets), decided, clusters, {**where, "label": "all"})
+        items = {label: item for label, item in scale_items(scores.labels).items() if label in labels}
+        findings += item_findings(labels, items, targets, decided, clusters, where)
         tables = [
             _predictions(scores, corpus, label, columns[:, k], decided[:, k], clusters)
             for k, label in enumerate(labels)

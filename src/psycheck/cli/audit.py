@@ -169,7 +169,8 @@ def _counts(name: str, tally: Mapping[str, Any]) -> str:
 def _print(run: "Run", folder: Path, as_json: bool, quiet: bool) -> None:
     from psycheck.report.verdict import headlines, unanswered
 
-    print_notes(note for note in run.notes if "could not be scored" in note or "incomplete" in note)
+    told = ("could not be scored", "incomplete", "decision threshold of")
+    print_notes(note for note in run.notes if any(words in note for words in told))
     texts = run.environment["texts"]
     if as_json:
         summary = {

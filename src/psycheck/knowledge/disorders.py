@@ -12,8 +12,8 @@ from psycheck.knowledge.words import WORDS, agreed, meaning, words_of
 from psycheck.model import FloatArray
 
 _HEADING: Final = re.compile(
-    r"^[^\w\n]*(?:(?P<name>name of (?:the )?(?:mental health )?disorder)|(?P<found>mental health disorder)"
-    r"|(?P<rationale>(?:dsm[- ]?(?:5|v)[- ]?)?rationale))[*_ \t]*:",
+    r"^[^\w\n]*+(?:\d[.)]\s*+)?[^\w\n]*+(?:(?P<name>name of (?:the )?(?:mental health )?disorder)"
+    r"|(?P<found>mental health disorder)|(?P<rationale>(?:dsm[- ]?(?:5|v)[- ]?)?rationale))[*_ \t]*:",
     re.IGNORECASE | re.MULTILINE,
 )
 _APART: Final = re.compile(r"[,;/&()\n]|\band\b|\bwith\b|\bbut\b", re.IGNORECASE)
@@ -22,7 +22,9 @@ _DISORDER: Final = {kind: frozenset(words) for kind, words in WORDS["disorder"].
 
 def read_open(text: str, fields: Sequence[Field], prompt: Prompt, *, cut: bool) -> tuple[FloatArray, str]:
     """Scores of the labels, (k,), and the rationale; a reply that was cut must have begun the rationale."""
-    parts = _of_fields(fields) if fields else _of_lines(text, cut=cut)
+    parts = _of_lines(text, cut=cut)
+    if "found" not in parts:
+        parts = _of_fields(fields)
     rationale = " ".join(parts.get("rationale", [])).strip()
     scores = np.full(len(prompt.labels), np.nan)
     found = agreed(map(meaning, parts.get("found", [])))

@@ -7,7 +7,7 @@ Each field knows where its value stands, so that token probabilities can be foun
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 _TOKEN: Final = re.compile(
@@ -22,6 +22,8 @@ _NUMBERED: Final = re.compile(r"[\s*_>#-]*(\d{1,2})\s*[.)]\s+(?=\S)")
 _BETWEEN: Final = re.compile(r"[:=]\s*+|(?<=\s)[-–—]\s++")
 _TAGGED: Final = re.compile(r"<([A-Za-z_]{1,40})>([^<>]{0,200})</([A-Za-z_]{1,40})>")
 _MOST_KEY: Final = 80  # characters
+_NOTHING: Final = ("null", "None", "NaN", "nan", "undefined")  # bare: a missing value, not the word
+_MOST_VALUE: Final = 2_000
 MOST_FIELDS: Final = 20_000  # no answer has so many; a reply that repeats itself to the end may
 
 
@@ -64,6 +66,7 @@ def _region(text: str, start: int, group: int) -> tuple[list[Field], int, int]:
     stack: list[tuple[str, int]] = []  # the key of each open object or list, and its group
     counts: list[int] = []  # values so far in each open list, -1 in an object
     key, waiting = "", False  # a key was read, and a value must follow
+    goes_on = False  # the last token was a value: what follows without a comma belongs to it
     tokens = _TOKEN.finditer(text, start)
     token = next(tokens, None)
     while token is not None and len(found) <= MOST_FIELDS:
@@ -73,30 +76,34 @@ def _region(text: str, start: int, group: int) -> tuple[list[Field], int, int]:
             group += 1
             stack.append((key if waiting else "", group))
             counts.append(0 if token[0] == "[" else -1)
-            waiting = False
+            waiting = goes_on = False
         elif kind == "close":
             stack.pop()
             counts.pop()
-            waiting = False
+            waiting = goes_on = False
             if not stack:
                 return found, end, group
         elif kind in ("string", "word"):
             if following is not None and following.lastgroup == "colon" and not waiting:
-                key = _plain(token[0])
+                key, goes_on = _plain(token[0]), False
+            elif goes_on:  # "yes" or "no"
+                last = found[-1]
+                longer = f"{last.value} {_plain(token[0])}" if len(last.value) < _MOST_VALUE else last.value
+                found[-1] = replace(last, value=longer, end=end)
             else:
                 value, cut = _plain(token[0]), _cut(token[0], at_end=end == len(text))
                 above = tuple(one for one, _ in reversed(stack[-4:]) if one)
                 index = counts[-1] if not waiting and counts[-1] >= 0 else None
                 if index is not None:
                     counts[-1] += 1
-                found.append(
-                    Field(key if waiting else "", value, token.start(), end, above, stack[-1][1], index, cut)
-                )
-                waiting = False
+                named = key if waiting else ""
+                found.append(Field(named, value, token.start(), end, above, stack[-1][1], index, cut))
+                waiting, goes_on = False, True
         elif kind == "colon":
             waiting = True
-        elif kind == "comma" and token[0] != "\n":
-            waiting = False
+        elif kind == "comma":
+            goes_on = False
+            waiting &= token[0] == "\n"
         token = following
     return found, len(text), group
 
@@ -114,6 +121,8 @@ def _plain(token: str) -> str:
             return str(json.loads(token, strict=False))
         except ValueError:
             pass
+    if token.strip() in _NOTHING:
+        return ""
     return token.strip().strip("\"“”'‘’`*")
 
 

@@ -90,7 +90,7 @@ def _read(text: str, finish: str, prompt: Prompt, tokens: Tokens | None) -> Read
     how = "json" if braced else "lines"
     rationale = " ".join(one.value for one in fields if KEYS["reason"].intersection(key_words(one.key)))
     if prompt.answer == "open":
-        scores, rationale = read_open(spoken, fields if braced else [], prompt, cut=finish == "length")
+        scores, rationale = read_open(spoken, fields, prompt, cut=finish == "length")
         items, total, band = none, math.nan, ""
     elif prompt.scale is not None:
         whole = finish != "length"

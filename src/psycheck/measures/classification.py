@@ -81,11 +81,11 @@ def classes(targets: FloatArray) -> tuple[BoolArray, BoolArray]:
     return gold(targets), ~gold(targets) & ~np.isnan(firm(targets))
 
 
-def decide(scores: FloatArray, threshold: float = 0.5, *, exclusive: bool = False) -> FloatArray:
+def decide(scores: FloatArray, threshold: float | FloatArray = 0.5, *, exclusive: bool = False) -> FloatArray:
     """1 where a label is predicted, else 0, (n, k); NaN stays NaN.
 
-    A label is predicted if its score is at least the threshold, one of `exclusive` classes if its score is
-    the largest (of equal ones the first).
+    A label is predicted if its score is at least the threshold (one, or one per label), one of `exclusive`
+    classes if its score is the largest (of equal ones the first).
     """
     chosen = scores >= threshold
     if exclusive:

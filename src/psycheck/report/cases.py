@@ -97,11 +97,12 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> Markup:
 
 def _cases(run: Run, cases: Sequence[Shown]) -> tuple[Case, ...]:
     """Rows with as many digits, at least two, as keep both scores on their side of the threshold."""
-    threshold, out = run.plan.get("threshold", 0.5), []
+    chosen, out = run.plan.get("thresholds") or {}, []
     for case in cases:
         both = (case.before, case.after)
-        sides = [value >= threshold for value in both]
-        fits = (d for d in range(2, 17) if [round(value, d) >= threshold for value in both] == sides)
+        cuts = [*(chosen.get(case.model) or {"": run.plan.get("threshold", 0.5)}).values()]
+        sides = [value >= cut for value in both for cut in cuts]
+        fits = (d for d in range(2, 17) if [round(v, d) >= cut for v in both for cut in cuts] == sides)
         digits = next(fits, 17)
         before, after = ("no answer" if value != value else decimal(value, digits) for value in both)
         text = None if case.text is None else marked(case.text, case.spans)

@@ -34,7 +34,7 @@ def is_performance(finding: Finding) -> bool:
 def performance_section(shelf: Shelf) -> list[Section]:
     """Performance on annotated texts, and calibration."""
     main = drawn("performance", performance(shelf), pictures(shelf.run))
-    return main + drawn("calibration", *curves(shelf))
+    return main + drawn("calibration", *curves(shelf)) + drawn("items", items(shelf))
 
 
 def length_section(shelf: Shelf) -> list[Section]:
@@ -160,6 +160,23 @@ def pictures(run: Run) -> list[dict[str, Any]]:
                 "bars": [bars.get(at, (0, 0)) for at in range(BINS)],
             }
         )
+    return out
+
+
+def items(shelf: Shelf) -> list[Table]:
+    """Take the findings on items of rating scales: one table per model, corpus and scale."""
+    taken = shelf.take(
+        lambda f: f.measure in ("item_invented", "item_missed"),
+        by("measure", "model", "corpus", "scale", "item"),
+    )
+    heads = grouped(unique(key[1:] for key in taken), lambda key: key[:3])
+    called = place_names(unique((model, corpus) for model, corpus, _ in heads))
+    out = []
+    for (model, corpus, scale), mine in heads.items():
+        sides = [[taken.get((f"item_{side}", *key)) for key in mine] for side in ("invented", "missed")]
+        rows = [(key[3], figure(one), figure(other)) for key, one, other in zip(mine, *sides, strict=True)]
+        place = f", {called[model, corpus]}" if len(called) > 1 else ""
+        out.append(table_of("items", rows, scale=scale, place=place))
     return out
 
 

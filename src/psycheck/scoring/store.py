@@ -101,16 +101,15 @@ class Store:
 
     def add(self, model: int, batch: Batch) -> int:
         """Store one batch, whole or not at all; returns its id."""
-        row = {"model": model, "size": len(batch.items), "texts": batch.items.tobytes()}
-        answers = {"scores": batch.scores.tobytes(), "read": batch.read.tobytes()}
+        row: dict[str, int | bytes] = {"size": len(batch.items), "texts": batch.items.tobytes()}
+        row["scores"] = batch.scores.tobytes()
+        row |= {"read": batch.read.tobytes(), "replies": len(batch.replies)}
         with self.transaction():
-            added = self._insert("batch", {**row, **answers, "replies": len(batch.replies)})
+            added = self._append("batch", "model", model, row)
             replies = ((added, place, *_columns(reply)) for place, reply in enumerate(batch.replies))
             self._db.executemany("INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)", replies)
             # Of what is stored, not of what was passed: SQLite turns 1 second into 1.0.
             self._db.execute(f"UPDATE reply SET checksum = {_REPLY} WHERE batch = ?", (added,))
-            name = self._entered["model", model][0]
-            self._db.execute(f"UPDATE batch SET checksum = {_BATCH} WHERE id = ?", (name, added))
             self._db.execute("UPDATE claim SET renewed = ? WHERE owner = ?", (time.time(), self._owner))
         return added
 
@@ -146,11 +145,9 @@ class Store:
         short = vectors.astype(np.float32)
         exact = np.array_equal(short.astype(np.float64), vectors, equal_nan=True)
         blob = (short if exact else np.ascontiguousarray(vectors, np.float64)).tobytes()
-        row = {"encoder": encoder, "size": len(items), "items": items.tobytes(), "width": vectors.shape[1]}
+        row = {"size": len(items), "items": items.tobytes(), "vectors": blob, "width": vectors.shape[1]}
         with self.transaction():
-            added = self._insert("vectors", row | {"vectors": blob})
-            name = self._entered["encoder", encoder][0]
-            self._db.execute(f"UPDATE vectors SET checksum = {_VECTORS} WHERE id = ?", (name, added))
+            self._append("vectors", "encoder", encoder, row)
 
     def vectors(self, encoder: int, wanted: Keys) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
         """The stored vectors of wanted hashes, batch by batch: their places among these, and (m, d)."""
@@ -242,6 +239,17 @@ class Store:
     def _insert(self, table: str, row: Mapping[str, object], how: str = "INSERT") -> int:
         into = f"{table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
         return int(self._db.execute(f"{how} INTO {into}", tuple(row.values())).lastrowid or 0)
+
+    def _append(self, table: str, of: str, number: int, row: dict[str, int | bytes]) -> int:
+        """Insert a batch with its checksum in one go: to update it would write its blobs twice."""
+        past = (
+            f"SELECT max(id) AS id FROM {table} UNION SELECT seq FROM sqlite_sequence WHERE name = '{table}'"
+        )
+        (last,) = self._db.execute(f"SELECT max(id) FROM ({past})").fetchone()
+        added = int(last or 0) + 1
+        checksum = self._seal(self._entered[of, number][0], added, *row.values())
+        self._insert(table, {"id": added, of: number, **row, "checksum": checksum})
+        return added
 
     def _replies(self, batch: int) -> tuple[Reply, ...]:
         columns = "text, prompt_tokens, completion_tokens, finish, seconds, logprobs, others"

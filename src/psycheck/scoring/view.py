@@ -29,10 +29,13 @@ class RememberedScores:
         self._reader = model if isinstance(model, Replying) else None
         self.model = model.name
         self.labels = names
+        self.reads_all = self._windowed is None
         self.exclusive = bool(getattr(model, "exclusive", False))
+        self.thresholds: FloatArray | None = getattr(model, "thresholds", None)
         self.number = store.enter(model)
         self.digests, self.claims = store.digests, store.claims
         self.complaints: Counter[str] = Counter()  # why items could not be scored
+        self.news = False  # whether others have added something since `unknown`
         self._store = store
         self._last = 0
         self._count = 0
@@ -58,6 +61,7 @@ class RememberedScores:
         for row, batch in self._store.batches(self.number, self._last):
             self._last = row
             self._take(batch)
+            self.news = True
 
     def claim(
         self, items: Sequence[Item], hashes: Keys, left: IntArray, most: int
@@ -67,7 +71,8 @@ class RememberedScores:
             self.refresh()
             claimed = self._store.claimed(self.number)
             window, later = np.split(left, [most + len(claimed)])
-            rows = self.find(hashes[window])
+            # Without news, whatever is left is still unknown, and the index need not be built.
+            rows = self.find(hashes[window]) if self.news else np.full(len(window), -1)
             free = (rows < 0) & ~np.isin(hashes[window, 0], claimed)
             free &= np.cumsum(free) <= most
             self._store.claim(self.number, hashes[window[free]])
@@ -134,6 +139,16 @@ class RememberedScores:
             return sizes
         rows = self._rows(items)
         return np.where((rows >= 0) & (self._read[rows] != WHOLE), self._read[rows], sizes).astype(np.int64)
+
+    def replies(self, items: Sequence[Item]) -> list[Reply | None]:
+        """What the model replied about items, as the store holds it; None where it holds nothing."""
+        keys = [key.tobytes() for key in self.digests(items)]
+        held: dict[bytes, Reply | None] = dict.fromkeys(keys)
+        for _, batch in self._store.batches(self.number, 0) if self._reader else ():
+            marks = [key.tobytes() for key in batch.items[: len(batch.replies)]]
+            pairs = zip(marks, batch.replies, strict=True)
+            held.update((key, reply) for key, reply in pairs if key in held)
+        return [held[key] for key in keys]
 
     def unanswered(self, items: Sequence[Item]) -> IntArray:
         """How many labels the answer to each item leaves open, (n,); 0 where the store has no answer."""
@@ -219,16 +234,19 @@ class Todo(NamedTuple):
 
     def take(self, rows: NDArray[np.int64]) -> "Todo":
         """Some of them, in this order."""
-        return Todo(list(map(self.items.__getitem__, rows.tolist())), self.hashes[rows])
+        return Todo(list(map(self.items.__getitem__, rows.tolist())), self.hashes.take(rows, axis=0))
 
 
 def unknown(view: RememberedScores, items: list[Item]) -> Todo:
     """What the store does not hold; what it holds is found by Python's hash from now on."""
     view.refresh()
     hashes = view.digests(items)
-    rows = view.find(hashes)
-    met = view.meet([items[i] for i in np.flatnonzero(rows >= 0).tolist()], rows[rows >= 0])
-    return Todo(items, hashes).take(np.flatnonzero(rows < 0))._replace(met=met)
+    rows, view.news = view.find(hashes), False
+    known = rows >= 0
+    if not known.any():
+        return Todo(items, hashes)
+    met = view.meet([items[i] for i in np.flatnonzero(known).tolist()], rows[known])
+    return Todo(items, hashes).take(np.flatnonzero(~known))._replace(met=met)
 
 
 def reason_of(error: BaseException) -> str:

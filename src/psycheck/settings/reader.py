@@ -105,8 +105,14 @@ def _value(hint: Any, value: Any, place: str, key: str) -> Any:
                 shown = f": {value}" if isinstance(value, Real) else ""
                 raise wrong(f"'{key}' {limit.problem}{shown}", place, key, limit.allowed)
         return value
-    if origin in (Union, UnionType):  # X | None
-        (inner,) = (part for part in parts if part is not NoneType)
+    if origin in (Union, UnionType):  # X | None, or a number | Literal["word"]
+        inner, *words = (part for part in parts if part is not NoneType)
+        if words and isinstance(value, str):
+            (word,) = get_args(words[0])
+            if value != word:
+                shown = f"'{key}' must be {_described(inner)} or '{word}'"
+                raise wrong(shown, place, key, f"{_described(inner)}, or {word}")
+            return value
         return None if value is None else _value(inner, value, place, key)
     if origin is Literal:
         if value in parts and type(value) is type(parts[0]):

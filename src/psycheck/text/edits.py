@@ -43,10 +43,10 @@ def prepend(sentence: str) -> Edit:
     return lambda text: Edited(f"{sentence} {text.lstrip()}".rstrip(), ((0, len(sentence)),))
 
 
-def append_to_all(texts: Iterable[str], sentence: str) -> list[str]:
-    """What `append` makes of each text, without the spans: the sentence is at the end of every one."""
+def append_to_all(stripped: Iterable[str], sentence: str) -> list[str]:
+    """What `append` makes of texts that end without white space, without the spans: these are at the end."""
     tail = f" {sentence}"
-    return [kept + tail if (kept := text.rstrip()) else sentence for text in texts]
+    return [kept + tail if kept else sentence for kept in stripped]
 
 
 def replace_words(words: Mapping[str, str]) -> Edit:

@@ -184,7 +184,7 @@ def _appended(corpus: Corpus, sentences: Mapping[int, str], read: Read | None) -
         # In training the sentence matters more than the rest of the text.
         part, cut = fit_texts(part, [] if read is None else [read], [sentence], least=0)
         shortened += cut
-        for row, text in zip(rows, append_to_all(part.fitted, sentence), strict=True):
+        for row, text in zip(rows, append_to_all(map(str.rstrip, part.fitted), sentence), strict=True):
             texts[row] = text
     return texts, shortened
 

@@ -56,7 +56,7 @@ def versions() -> dict[str, str]:
 
 def write_record(record: dict[str, Any], folder: Path) -> None:
     """Write training.json and the card, each atomically."""
-    plain = json.dumps(_without_nan(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    plain = json.dumps(without_nan(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     for name, text in ((CARD, _card(record)), (RECORD, plain)):
         with written(folder / name) as part:
             part.write_text(text, "utf-8")
@@ -94,10 +94,10 @@ def _card(record: dict[str, Any]) -> str:
     return template.render(**{**record, "title": title, "recipe": recipe}).rstrip() + "\n"
 
 
-def _without_nan(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
     """JSON has no NaN: it becomes null."""
     if isinstance(value, dict):
-        return {key: _without_nan(inner) for key, inner in value.items()}
+        return {key: without_nan(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_nan(inner) for inner in value]
+        return [without_nan(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -33,6 +33,7 @@ from psycheck.scoring.tally import Tally
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.jobs import Prepared, is_own, own_audits, prepare, split_audits
 from psycheck.verbs.plan import Plan, Settings, settings_of
+from psycheck.verbs.threshold import DEV, choose_thresholds, open_with_dev, with_dev
 
 ModelLike = str | Model | Callable[..., Any]
 
@@ -67,9 +68,11 @@ def audit(
         settings["audits"], objects = split_audits(settings["audits"])
     checked = settings_of(settings, "audit()")
     models: list[Any] = list(model) if isinstance(model, list | tuple) else [model]
+    dev = checked.threshold == DEV
+    opened = open_corpora(corpora, text=text, labels=labels, split=None if dev else split)
     return run_audit(
         [open_model(one) for one in models],
-        open_corpora(corpora, text=text, labels=labels, split=split),
+        [with_dev(corpus, split) for corpus in opened] if dev else opened,
         replace(checked, gates=tuple(parse_gate(gate) for gate in gates)),
         None if out is None else Path(out),
         None if store is None else Path(store),
@@ -82,7 +85,8 @@ def audit(
 def open_plan(plan: Plan) -> tuple[list[Model], list[Corpus]]:
     """Open everything that a plan names, corpora first: a mistake in a file shows before weights are read."""
     refuse_own_baseline(plan.settings.gates, plan.out)
-    corpora = [open_corpus(corpus) for corpus in plan.corpora]
+    opened = open_with_dev if plan.settings.threshold == DEV else open_corpus
+    corpora = [opened(corpus) for corpus in plan.corpora]
     return [open_model(spec) for spec in plan.models], corpora
 
 
@@ -138,14 +142,21 @@ def dry_run(models: Sequence[Model], corpora: Sequence[Corpus], plan: Plan) -> d
 
 def texts_to_score(plan: Plan) -> Iterator[str]:
     """The distinct texts that the plan's models have not scored yet, for a model on another machine."""
-    corpora = [open_corpus(corpus) for corpus in plan.corpora]
+    opened = open_with_dev if plan.settings.threshold == DEV else open_corpus
+    corpora = [opened(corpus) for corpus in plan.corpora]
     models = [open_awaited(spec) for spec in plan.models]
     return not_scored(models, prepare(models, corpora, plan.settings).pieces, plan.store)
 
 
 def _judged(prepared: Prepared, found: Answers, settings: Settings) -> Run:
     """The findings of all jobs, what holds across them, cautions about the corpora, and the cases to show."""
+    chosen = {}
+    for view in found.views if prepared.dev else ():
+        if not view.exclusive:  # of exclusive classes the largest score decides
+            one = choose_thresholds(view, prepared.dev)
+            chosen[view.model], view.thresholds = one, one.values
     findings, tables = prepared.judge(found.views)
+    findings += [f for name, one in chosen.items() for c in prepared.corpora for f in one.findings(name, c)]
     findings += [*across_corpora(findings), *holm_families(findings, "accuracy_over_trivial_p", ())]
     if len(found.views) > 1 or len(prepared.corpora) > 1:
         findings += across_models(findings)
@@ -155,7 +166,8 @@ def _judged(prepared: Prepared, found: Answers, settings: Settings) -> Run:
     fitted = list({id(corpus): corpus for _, corpus in prepared.jobs}.values())
     scopes = [one.scope for one in prepared.audits if isinstance(one, Fairness)]
     run = Run(
-        plan=_plan_of(prepared, settings),
+        plan=_plan_of(prepared, settings)
+        | {"thresholds": {name: one.by_label for name, one in chosen.items()}},
         environment=environment_of(prepared.models, prepared.corpora, prepared.suites, found.tallies),
         findings=Findings(findings),
         tables=tables,
@@ -163,7 +175,10 @@ def _judged(prepared: Prepared, found: Answers, settings: Settings) -> Run:
             *shown_cases(tables.get("cases"), fitted, prepared.suites, settings.show_texts),
             *shown_pairs(tables.get("pairs"), prepared.corpora, scopes, settings.show_texts),
         ),
-        notes=(*prepared.brought, *prepared.notes, *clustering, *_failures(found)),
+        notes=(
+            *(*prepared.brought, *prepared.notes, *clustering, *_failures(found)),
+            *(note for one in chosen.values() for note in one.notes),
+        ),
         incomplete=sum(tally.failed for tally in found.tallies.values()),
     )
     return replace(run, own_audits=own_audits(prepared.audits, run))

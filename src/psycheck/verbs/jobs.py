@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -26,6 +26,7 @@ from psycheck.run import OwnAudit, Run
 from psycheck.scoring.engine import Piece
 from psycheck.text.gender.edits import scope_of
 from psycheck.verbs.plan import AUDITS, Settings
+from psycheck.verbs.threshold import DEV, set_aside
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Prepared:
     names: Mapping[str, tuple[str, ...]]
     brought: list[str]
     notes: list[str]
+    dev: list[Corpus] = field(default_factory=list)  # set aside: the thresholds are chosen on it
 
     @property
     def measures(self) -> set[str | Measure]:
@@ -58,8 +60,11 @@ class Prepared:
 
     def pieces(self) -> Iterator[Piece]:
         """The texts that the jobs ask for, slice by slice, with the share of the asking that is done."""
-        total = sum(len(corpus) for _, corpus in self.jobs) or 1
+        total = sum(len(corpus) for corpus in [*self.dev, *(one for _, one in self.jobs)]) or 1
         done = 0
+        for corpus in self.dev:
+            done += len(corpus)
+            yield done / total, corpus.texts
         # Kind by kind: what shares a batch, and so its padding, does not depend on how corpora are judged.
         kinds = list(dict.fromkeys(map(type, self.audits)))
         for audit, corpus in sorted(self.jobs, key=lambda job: kinds.index(type(job[0]))):
@@ -109,7 +114,8 @@ def prepare(
     opened: list[Any] = [*corpora, *models]
     brought = [f"{one.name}: {note}" for one in opened for note in getattr(one, "notes", ())]
     aligned, columns, guessed = _align(models, corpora, suites, audits)
-    notes += [*guessed, *_not_audited(settings.trained_on, models, corpora)]
+    notes += [*guessed, *_not_audited(settings.trained_on, models, corpora), *check_pools(models, aligned)]
+    aligned, dev = set_aside(aligned, columns) if settings.threshold == DEV else (aligned, [])
     readers = [model.read for model in models if isinstance(model, Windowed)]
     sentences = [s for suite in suites for check in suite.checks for s in check.sentences]
     jobs, skipped = [], []
@@ -124,21 +130,33 @@ def prepare(
                 skipped.append(f"{corpus.name}: not judged by audit '{audit.name}': {reason}")
             else:
                 jobs.append((audit, corpus))
-    return Prepared(models, aligned, audits, suites, jobs, columns, brought, [*notes, *skipped])
+    return Prepared(models, aligned, audits, suites, jobs, columns, brought, [*notes, *skipped], dev)
+
+
+def check_pools(models: Sequence[Model], corpora: Sequence[Corpus]) -> list[str]:
+    """Notes on few-shot pools that hold some of the texts; a pool that holds many is an error."""
+    pools = [(model.name, pool) for model in models if (pool := getattr(model, "pool", None)) is not None]
+    return [
+        f"{name}: {note}"
+        for name, pool in pools
+        for corpus in corpora
+        for note in pool.check(corpus.name, corpus.texts)
+    ]
 
 
 def _shipped_audits(settings: Settings) -> list[Audit]:
     """The audits that the settings name, in the order in which their findings are written."""
     names = set(settings.audits)
+    threshold = 0.5 if settings.threshold == DEV else settings.threshold
     audits: list[Audit] = []
     if "performance" in names:
-        audits.append(Performance(settings.threshold, settings.seed))
+        audits.append(Performance(threshold, settings.seed))
     if names & {"behaviour", "length"}:
         kind = Behaviour if "behaviour" in names else Length.of
-        tested = (settings.threshold, settings.seed, settings.variants, "length" in names)
+        tested = (threshold, settings.seed, settings.variants, "length" in names)
         audits += [kind(read_suite(name), *tested) for name in settings.suites]
     if "fairness" in names:
-        audits.append(Fairness(settings.threshold, scope_of(settings.swap, settings.swap_person)))
+        audits.append(Fairness(threshold, scope_of(settings.swap, settings.swap_person)))
     return audits
 
 

@@ -16,11 +16,11 @@ from psycheck.errors import BadInput, nearest
 from psycheck.models.open import parse_spec
 from psycheck.models.options import LLM_FILES
 from psycheck.runs.gates import Gate, parse_gate
-from psycheck.settings.reader import AT_LEAST_0, Limit, check_keys, read_settings, read_toml, wrong
+from psycheck.settings.reader import AT_LEAST_0, check_keys, read_settings, read_toml, wrong
 from psycheck.text.gender.edits import scope_of
+from psycheck.verbs.threshold import Threshold, threshold_of
 
 Variants = Literal["suite", "each", "one"]
-Threshold = Annotated[float, Limit("above 0, below 1", lambda value: 0 < value < 1)]
 AUDITS = tuple(SHIPPED)
 
 
@@ -28,6 +28,7 @@ AUDITS = tuple(SHIPPED)
 class Settings:
     """The settings of an audit, apart from its models and corpora.
 
+    `threshold` is a number, or "dev": chosen on the dev split of the corpora, which is then not judged.
     `swap` names the kinds of gendered words that the fairness audit swaps, `swap_person` whose. `trained_on`
     maps a model's name to the corpora it was trained on ("" stands for every model).
     """
@@ -105,6 +106,8 @@ def settings_of(raw: Mapping[str, Any], place: str = "") -> Settings:
     values = dict(raw)
     if "trained_on" in raw and not isinstance(raw["trained_on"], Mapping):
         values["trained_on"] = {"": raw["trained_on"]}
+    if "threshold" in raw:
+        values["threshold"] = threshold_of(raw["threshold"])
     settings = read_settings(Settings, values, place)
     scope_of(settings.swap, settings.swap_person, place)
     for name in settings.audits:

@@ -1,11 +1,13 @@
 """Scores or silver labels of a whole corpus, as a table of ids and hashes of texts."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
+from psycheck.audits.measured import thresholds_of
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.files.write import refuse_overwriting, writing, written
@@ -14,7 +16,9 @@ from psycheck.measures.classification import decide
 from psycheck.model import Model, digest_of
 from psycheck.models.score_file import SILVER
 from psycheck.scoring.answers import answers, in_equal_shares
-from psycheck.scoring.engine import Progress, silent
+from psycheck.scoring.engine import Piece, Progress, silent
+from psycheck.scoring.limits import NO_LIMITS, Limits
+from psycheck.verbs.threshold import DEV, choose_thresholds, set_aside
 
 _SAFE = pl.col("id").map_elements(spreadsheet_safe, pl.String)  # scores:FILE finds texts by `text_hash`
 WRITTEN: Mapping[str, Callable[[pl.DataFrame, Path], Any]] = {
@@ -29,29 +33,42 @@ def score_corpus(
     model: Model,
     corpus: Corpus,
     *,
-    threshold: float | None = None,
+    threshold: float | Literal["dev"] | None = None,
     store: Path | None = None,
     progress: Progress = silent,
-) -> tuple[pl.DataFrame, int]:
-    """A table of ids with a score per label (null: no usable answer), and how many texts failed.
+    limits: Limits = NO_LIMITS,
+) -> tuple[pl.DataFrame, int, tuple[str, ...]]:
+    """A table of ids with a score per label (null: no usable answer), how many texts failed, and notes.
 
     With a threshold it also has a column NAME_silver of 0 and 1 for each label; of exclusive classes the one
-    with the largest score is 1. The last column, `text_hash`, names the text of each row, so that the file
-    can be opened as `scores:FILE`.
+    with the largest score is 1. A threshold from dev leaves the silver labels of dev texts empty. The last
+    column, `text_hash`, names the text of each row, so that the file can be opened as `scores:FILE`.
     """
-    texts = corpus.texts
-    pieces = in_equal_shares([texts[start : start + 2_000] for start in range(0, len(texts), 2_000)])
-    with answers([model], pieces, store=store, progress=progress) as found:
-        values = found.views[0].of(texts)
+    texts: list[str] = corpus.texts
+    notes: tuple[str, ...] = ()
+    dev = set_aside([corpus], {model.name: model.labels})[1] if threshold == DEV else []
+    with answers([model], pieces_of(corpus), store=store, progress=progress, limits=limits) as found:
+        values, view = found.views[0].of(texts), found.views[0]
+        cuts = thresholds_of(view, 0.5 if threshold is None or threshold == DEV else threshold)
+        if dev:
+            chosen = choose_thresholds(view, dev)
+            cuts, notes = chosen.values, chosen.notes
     columns = [pl.Series("id", corpus.ids, pl.String)]
-    silver = decide(values, threshold or 0.5, exclusive=getattr(model, "exclusive", False))
+    silver = decide(values, cuts, exclusive=getattr(model, "exclusive", False))
+    if dev:
+        silver[[split == DEV for split in corpus.strings("split")]] = np.nan
     for k, label in enumerate(model.labels):
         column = pl.Series(label, values[:, k].copy()).fill_nan(None)
         columns.append(column)
         if threshold is not None:
             columns.append(pl.Series(f"{label}{SILVER}", silver[:, k]).fill_nan(None).cast(pl.Int8))
     columns.append(pl.Series("text_hash", [digest_of(text).hex() for text in texts], pl.String))
-    return pl.DataFrame(columns), found.tallies[model.name].failed
+    return pl.DataFrame(columns), found.tallies[model.name].failed, notes
+
+
+def pieces_of(corpus: Corpus) -> Iterator[Piece]:
+    """The texts of a corpus in pieces to score."""
+    return in_equal_shares([piece.texts for piece in corpus.slices()])
 
 
 def check_output(path: Path, inputs: Iterable[Path]) -> None:

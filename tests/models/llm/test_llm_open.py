@@ -24,7 +24,7 @@ def test_an_llm_is_a_model_that_replies() -> None:
     model = _open(SPEC)
     assert isinstance(model, Replying)
     assert model.labels == ("depression",)
-    assert model.name == "m, depression"
+    assert model.name == "m-depression"
     assert _open(f"{SPEC}&name=mine&label=low mood").labels == ("low mood",)
     assert model.read_reply(Reply(YES)).tolist() == [1.0]
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
+from psycheck import audit
 from psycheck.demo.generate import generate
 from psycheck.models.llm.open import LlmModel
 from psycheck.models.open import open_model
@@ -96,3 +99,24 @@ def test_a_rating_scale_has_a_verdict_and_items(base_url: str, tmp_path: Path) -
     assert scores.shape == (2, len(model.labels))
     assert len(model.labels) == 1 + 9
     assert np.isfinite(scores).all()
+
+
+@pytest.mark.slow
+def test_deck_on_a_few_posts_adds_up(base_url: str, tmp_path: Path) -> None:
+    posts = {"text": POSTS[:2], "depression": [1, 0]}
+    model = _model(base_url, "prompt=depression&max_tokens=24")
+    how: dict[str, Any] = {"suites": ["deck"], "audits": ["performance", "behaviour"], "variants": "one"}
+    run = audit(model, pl.DataFrame(posts), out=tmp_path / "run", store=tmp_path / "s.sqlite", **how)
+    rates = [
+        finding for finding in run.findings if finding.measure == "pass_rate" and "check" in finding.where
+    ]
+    assert len(rates) >= 20
+    for finding in rates:
+        counts = dict(finding.counts)
+        kinds = ("passed", "failed", "unchanged", "unseen", "unanswered")
+        assert counts["generated"] == sum(counts[kind] for kind in kinds)
+        assert counts["unseen"] == 0
+    (texts,) = run.environment["texts"].values()
+    assert texts["remembered"] + texts["scored"] + texts["failed"] == texts["distinct"]
+    assert texts["requests"] == texts["distinct"]
+    assert texts["failed"] == 0

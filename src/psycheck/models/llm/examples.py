@@ -84,6 +84,13 @@ class ExamplePool:
             block = new[start : start + size]
             for post, rows in zip(block, self._search(block), strict=True):
                 self._chosen[digest_of(post)] = rows
+        bare = sum(not len(self._chosen[digest_of(post)]) for post in posts)
+        if bare:
+            raise BadInput(
+                f"the pool '{self.name}' has no example for {counted(bare, 'post')}",
+                allowed="posts that are neither near-duplicates of the asked ones nor by their authors",
+                do="name a larger pool",
+            )
         return [[self._example(row) for row in self._chosen[digest_of(post)].tolist()] for post in posts]
 
     def check(self, corpus: str, posts: Sequence[str]) -> list[str]:

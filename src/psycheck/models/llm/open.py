@@ -78,6 +78,18 @@ class LlmModel:
         """The scores of one reply, (k,); NaN for each label that it does not answer."""
         return read_reply(reply, self.prompt).scores
 
+    @property
+    def thresholds(self) -> FloatArray | None:
+        """An item that is rated in points counts as present from one point on; NaN for the verdict."""
+        scale = self.prompt.scale
+        if scale is None or self.prompt.items != "points":
+            return None
+        return np.array([np.nan, *[0.5 / scale.points[1]] * len(scale.item)])
+
+    def rationale(self, reply: Reply, /) -> str:
+        """What a reply gives as its reason, "" if nothing."""
+        return read_reply(reply, self.prompt).rationale
+
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Scores of texts whose replies are not kept, (n, k); NaN without a readable reply."""
         scores = np.full((len(texts), len(self.labels)), np.nan)
@@ -137,7 +149,7 @@ def open_llm(target: str, options: ModelOptions) -> LlmModel:
         "examples": pool.fingerprint if pool else "none",
     }
     return LlmModel(
-        name=options.name or f"{target.rpartition('/')[2]}, {prompt.name}",
+        name=options.name or f"{target.rpartition('/')[2]}-{prompt.name}",
         labels=column_names(prompt.labels, options.label, where=f"llm:{target}"),
         fingerprint=hashed_parts(parts),
         parts=parts,
