@@ -107,3 +107,29 @@ def test_each_study_has_its_own_help() -> None:
             name for name, page in pages.items() if f"{option} " in page or f"{option}\n" in page
         } == studies
     assert "deck" in CliRunner().invoke(app, []).output
+
+
+def test_angst_trains_asks_and_prints_its_tables(tmp_path: Path) -> None:
+    parts = ("train", "train", "dev", "test")
+    lines = [
+        f"day {i} {'low ' * (i % 2)}{'tense ' * (i // 2 % 2)}again,{i % 2},{i // 2 % 2},{parts[i // 4 % 4]}"
+        for i in range(96)
+    ]
+    (tmp_path / "posts.csv").write_text("\n".join(["text,depression,anxiety,split", *lines]))
+    (tmp_path / "ours.py").write_text(
+        "def score(texts):\n    return [[float('low' in text)] for text in texts]\n"
+    )
+    words = ("study", "angst", "posts.csv", "--start", "tfidf+lr", "--task", "multi-label", "--out", "a")
+    done = psycheck(tmp_path, *words, "--model", "python:ours:score?label=depression&name=ours")
+    assert done.returncode == 0, done.stderr
+    assert "## Table 6: all labels together" in done.stdout
+    assert "| ours | ours | as given, binary | 100.0 (" in done.stdout
+    assert done.stdout.splitlines()[-1] == "report: a/report.html"
+    for more, line in (
+        ((), "error: the study has no model"),
+        (("--model", "python:ours:score?label=depression", "--preset", "fast"), "error: study angst without"),
+        (("--start", "tfidf+lr", "--task", "three"), "error: unknown task 'three'"),
+        (("--start", "tfidf+lr", "--label", "depression"), "error: corpus 'posts' has no label 'anxiety'"),
+    ):
+        failed = psycheck(tmp_path, "study", "angst", "posts.csv", *more, "--out", "b")
+        assert (failed.returncode, failed.stderr.splitlines()[0][: len(line)]) == (2, line)

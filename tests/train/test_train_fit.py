@@ -14,6 +14,8 @@ from psycheck.errors import BadInput, ModelFailure, PsycheckWarning, StoreFailur
 from psycheck.models.open import open_model
 from psycheck.train.fit import train, with_dev
 from psycheck.train.recipe import Recipe
+from psycheck.train.search import spread, train_seeds
+from psycheck.verbs.audit import audit
 
 Tiny = Callable[[str], str]
 QUICK = Recipe(epochs=2, batch=4, learning_rate=5e-3, max_length=16)
@@ -118,6 +120,24 @@ def test_accumulated_batches_give_the_weights_of_whole_ones(
     train(corpus, recipe.with_(batch=4, accumulate=4), tmp_path / "four")
     whole, four = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "four"))
     assert all(torch.allclose(whole[key], four[key], atol=1e-4) for key in whole)
+
+
+def test_seeds_of_a_multi_label_model_are_audited_with_figures_over_labels(
+    tiny: Tiny, corpus: Corpus, tmp_path: Path
+) -> None:
+    marks = {"low": list(corpus.targets()[:, 0]), "worry": [float(i // 8 % 2) for i in range(len(corpus))]}
+    split = corpus.table["split"].to_list()
+    both = Corpus.of("both", corpus.texts, labels=marks, split=split)
+    recipe = QUICK.with_(start=tiny("bert"), criterion="dev_f1", patience=1, dev_share=0.0)
+    several = train_seeds(both, recipe, tmp_path / "seeds", seeds=3)
+    assert [one.recipe.seed for one in several] == [0, 1, 2]
+    mean, deviation = spread(several)["f1:worry"]
+    assert 0 <= mean <= 1
+    assert deviation >= 0
+    run = audit(several[0].spec, both.part("test"), audits=["performance"])
+    together = {f.measure for f in run.findings if f.where.get("label") == "all"}
+    weighted = {f"weighted_{name}_across_labels" for name in ("precision", "recall", "f1")}
+    assert together == {"hamming", "exact_match", "macro_f1_across_labels", *weighted}
 
 
 def test_several_labels_with_missing_and_soft_annotations(tiny: Tiny, corpus: Corpus, tmp_path: Path) -> None:

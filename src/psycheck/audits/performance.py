@@ -51,8 +51,8 @@ class Performance:
         *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "f1_worst", "f1_best"),
         *("accuracy_over_trivial", "accuracy_over_trivial_p", "accuracy_over_trivial_p_holm"),
         *("hamming", "exact_match", "macro_f1_across_labels", "weighted_precision_across_labels"),
-        *("weighted_recall_across_labels", "weighted_f1_across_labels", "reliability"),
-        *("threshold", *ITEM_MEASURES),
+        *("weighted_recall_across_labels", "weighted_f1_across_labels", "reliability", "threshold"),
+        *ITEM_MEASURES,
     )
 
     section = staticmethod(performance_section)
