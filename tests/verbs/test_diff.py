@@ -248,8 +248,10 @@ class Both:
 
 
 def test_only_the_wanted_label_is_compared(place: Path) -> None:
-    gold = posts()["depression"]
-    corpus = Corpus.of("posts", posts()["text"].to_list(), labels={"low": gold, "tense": 1 - gold})
+    gold = posts()["depression"].to_numpy()
+    corpus = Corpus.of(
+        "posts", posts()["text"].to_list(), labels={"low": gold.tolist(), "tense": (1 - gold).tolist()}
+    )
     run = psycheck.audit([Both("x", 0.1), Both("y", 0.2)], corpus, audits=["performance"])
     assert {f.where["label"] for f in diff(run, labels=["tense"]).findings} == {"tense"}
     assert {f.where["label"] for f in diff(run).findings} == {"low", "tense"}
