@@ -106,8 +106,10 @@ def score_once(
 ) -> dict[str, Tally]:
     """Score what the audits ask for with every model; `pieces` are consumed in bounded chunks.
 
-    `tallies` are those of an earlier call in the same run, which are continued.
+    `tallies` are those of an earlier call in the same run, which are continued; if stored scores were checked
+    then, they are not checked again.
     """
+    continued = tallies is not None
     tallies = {model.name: Tally() for model, _ in scores} if tallies is None else tallies
     started = time.monotonic()
     for share, asked, items in gather(pieces):
@@ -115,7 +117,7 @@ def score_once(
             begun = time.monotonic()
             todo, tally = unknown(view, items), tallies[model.name]
             tally.asked += asked
-            if isinstance(model, PythonModel) and todo.met:
+            if isinstance(model, PythonModel) and todo.met and not (continued and tally.checked):
                 todo = _probed(model, view, items, todo, tally, sleep)
             tally.distinct += len(todo.items) + len(todo.met)
             tally.remembered += len(todo.met)

@@ -111,7 +111,7 @@ class Sample:
         return [*chosen, *(one for one in others if one.rounds < after)]
 
     def _grown(self, growing: Sequence[_Stream]) -> list[Item]:
-        """Add cases, one of each stream in turn, until all have grown or all calls are spent; the new items."""
+        """Add a case of each stream in turn, until all have grown or the calls are spent; the new items."""
         items: dict[Item, None] = {}
         goals = {one: START * GROWTH**one.rounds for one in growing}
         while waiting := [one for one, goal in goals.items() if one.size < goal and not one.done]:
