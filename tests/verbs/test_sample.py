@@ -179,13 +179,14 @@ def test_until_needs_a_budget(suite: str) -> None:
 def test_intervals_are_clustered_by_author_and_allow_for_the_rounds(suite: str) -> None:
     author = [str(k % 40) for k in range(400)]
     corpus = Corpus.of("notes", TEXTS, labels=LABELS, author=author)
-    run = audited(suite, corpus=corpus, budget=300)
+    run = audited(suite, corpus=corpus, budget=500)
     cases = run.tables["cases"].filter(check="food")
     owner = dict(zip(corpus.ids, author, strict=True))
     passed = (cases["outcome"].cast(str) == "passed").to_numpy()
-    # A sample of 400 texts and 300 calls may end at 32, 64, 128 or 256 cases, or where the calls are spent.
+    # 40, 80: the third size, which has a part of 3 × 4 of the 5 %.
+    assert 80 < len(passed) <= 160
     expected = ratio_interval(
-        passed, np.ones(len(passed)), Clusters.of([owner[i] for i in cases["id"]]), among=5
+        passed, np.ones(len(passed)), Clusters.of([owner[i] for i in cases["id"]]), among=12
     )
     found = rates(run)["food"]
     assert found.interval == pytest.approx(expected)
@@ -222,7 +223,6 @@ def test_a_budget_without_checks_takes_the_first_texts() -> None:
 def test_what_the_sample_asks_for_is_what_it_judges(suite: str) -> None:
     sample = Sample([], 10)
     assert list(sample.pieces(None)) == []
-    assert sample.looks == 1
     for settings in ({"variants": "one"}, {"fit": True}, {"audits": ["behaviour", "length", "fairness"]}):
         run = psycheck.audit(MODEL, "demo:tweets", suites=["deck"], budget=600, split="test", **settings)
         assert all(f.counts["unanswered"] == 0 for f in rates(run).values())
