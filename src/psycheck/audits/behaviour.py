@@ -55,13 +55,14 @@ class Cases(NamedTuple):
 class Sampled:
     """A sample of the cases: how many texts, from the start of the corpus, each check is tried on.
 
-    A sample that grows with what it shows ends at one of `looks` sizes, and intervals and tests allow for
-    that (Bonferroni). All checks are tried on the first `shared` texts.
+    A sample that grows with what it shows may end at several sizes. Intervals and tests allow for that: where
+    it ends, it may be wrong in 5 % divided by `parts`, which adds up to 5 % over all sizes. All checks are
+    tried on the first `shared` texts.
     """
 
     texts: tuple[int, ...]
+    parts: tuple[int, ...]
     shared: int
-    looks: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,9 @@ class Behaviour:
         return (*rates, *LENGTH_MEASURES) if self.length else rates
 
     @property
-    def looks(self) -> int:
-        """At how many sizes the sample may have ended; 1 where every case is judged."""
-        return self.sampled.looks if self.sampled else 1
+    def parts(self) -> tuple[int, ...]:
+        """Of each check, by how much the 5 % of its interval and test are divided; 1 without a sample."""
+        return self.sampled.parts if self.sampled else (1,) * len(self.suite.checks)
 
     def ask(self, corpus: Corpus) -> Iterator[str]:
         """The texts, and every edit of them that changes something."""
@@ -135,23 +136,20 @@ class Behaviour:
             | dict(check.tags)
             for check in self.suite.checks
         ]
-        clusters, looks = Clusters.of(corpus.units()), self.looks
-        rates = mark_below_mean(
-            [
-                _pass_rate(cases, corpus, check, clusters, where, self.sampled)
-                for cases, check, where in zip(every, self.suite.checks, wheres, strict=True)
-            ]
-        )
+        clusters = Clusters.of(corpus.units())
+        pairs = zip(every, wheres, self.suite.checks, self.parts, strict=True)
+        rates = mark_below_mean([_pass_rate(corpus, clusters, *one) for one in pairs])
         findings: list[Finding] = []
         outcomes = np.full((len(every), len(corpus)), -1, np.int8)  # -1: the check does not apply
         beside = self._with_unedited(every, rates, clusters)
         among = sum(rate.tested for rate in rates) + self.others
-        for check, cases, rate, line in zip(self.suite.checks, every, beside, outcomes, strict=True):
+        lines = zip(self.suite.checks, every, beside, outcomes, self.parts, strict=True)
+        for check, cases, rate, line, part in lines:
             findings.append(rate)
             passed, tested = cases.outcome == PASSED, cases.outcome <= FAILED
-            interval = ratio_interval(passed, tested, clusters.at(cases.rows), among=max(among, 1) * looks)
+            interval = ratio_interval(passed, tested, clusters.at(cases.rows), among=max(among, 1) * part)
             findings.append(measured(AMONG, rate.value, rate.n, interval, rate.where, {"checks": among}))
-            findings += _sentence_rates(check, cases, clusters, rate.where, looks)
+            findings += _sentence_rates(check, cases, clusters, rate.where, part)
             line[cases.rows] = cases.outcome
         findings += by_groups(rates, outcomes, clusters)
         table = _case_table(every, corpus, wheres)
@@ -173,7 +171,7 @@ class Behaviour:
                 out[k] = replace(out[k], counts={**out[k].counts, "passed_unedited": int(right.sum())})
                 passed = cases.outcome[judged] == PASSED
                 changes[k] = paired_difference(passed, right, units.at(cases.rows[judged]))
-        adjusted = holm([min(self.looks * one.p, 1.0) for one in changes.values()])
+        adjusted = holm([min(self.parts[k] * one.p, 1.0) for k, one in changes.items()])
         for (k, change), p in zip(changes.items(), adjusted, strict=True):
             if p < ALPHA:
                 out[k] = replace(out[k], flags=(*out[k].flags, "harmed" if change.value < 0 else "helped"))
@@ -320,12 +318,7 @@ def applies_to(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
 
 
 def _pass_rate(
-    cases: Cases,
-    corpus: Corpus,
-    check: Check,
-    clusters: Clusters,
-    where: dict[str, str],
-    sampled: Sampled | None,
+    corpus: Corpus, clusters: Clusters, cases: Cases, where: dict[str, str], check: Check, part: int
 ) -> Finding:
     ledger = np.bincount(cases.outcome, minlength=len(OUTCOMES))
     counts = {"generated": len(cases.rows), **{name: int(ledger[k]) for k, name in enumerate(OUTCOMES)}}
@@ -333,21 +326,19 @@ def _pass_rate(
     applies = int(applies_to(check, corpus).sum())
     if where["label"] not in corpus.labels or applies < len(corpus):
         counts["outside_subset"] = len(corpus) - applies
-    if sampled:
+    if part > 1:
         counts["not_asked"] = applies - len(cases.rows)
     rate = Rate(counts["passed"], counts["passed"] + counts["failed"])
     tested = cases.outcome <= FAILED
     units = clusters.at(cases.rows[tested])
     counts["units"] = units.count
-    interval = ratio_interval(
-        cases.outcome[tested] == PASSED, np.ones(rate.n), units, among=sampled.looks if sampled else 1
-    )
+    interval = ratio_interval(cases.outcome[tested] == PASSED, np.ones(rate.n), units, among=part)
     failing = corpus.table["id"].gather(cases.rows[cases.outcome == FAILED][:EXAMPLES]).to_list()
     return measured_rate("pass_rate", rate, where, counts, failing, interval)
 
 
 def _sentence_rates(
-    check: Check, cases: Cases, clusters: Clusters, where: Mapping[str, str], looks: int
+    check: Check, cases: Cases, clusters: Clusters, where: Mapping[str, str], part: int
 ) -> Iterator[Finding]:
     """The pass rate of every sentence of a check that has several."""
     mine = clusters.at(cases.rows)
@@ -355,7 +346,7 @@ def _sentence_rates(
         state = cases.states[:, v]
         passed, failed = (int((state == outcome).sum()) for outcome in (PASSED, FAILED))
         tested = (state == PASSED) | (state == FAILED)
-        interval = ratio_interval(state == PASSED, tested, mine, among=looks)
+        interval = ratio_interval(state == PASSED, tested, mine, among=part)
         here = {**where, "variant": str(v + 1), "sentence": sentence}
         counts = {"passed": passed, "failed": failed}
         yield measured_rate("sentence_pass_rate", Rate(passed, passed + failed), here, counts, (), interval)

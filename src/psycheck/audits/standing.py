@@ -40,11 +40,11 @@ class Standing:
 def standings(audit: Behaviour, corpus: Corpus, scores: Scores) -> Iterator[Standing]:
     """The standing of each check of a suite."""
     among, units = len(audit.suite.checks) + audit.others, Clusters.of(corpus.units())
-    for check, cases in zip(audit.suite.checks, audit.cases(corpus, scores), strict=True):
+    every = zip(audit.suite.checks, audit.cases(corpus, scores), audit.parts, strict=True)
+    for check, cases, part in every:
         asked = len(cases.rows) / max(int(applies_to(check, corpus).sum()), 1)
-        low, high = ratio_interval(
-            cases.outcome == PASSED, cases.outcome <= FAILED, units.at(cases.rows), among=audit.looks
-        )
+        passed, tested = cases.outcome == PASSED, cases.outcome <= FAILED
+        low, high = ratio_interval(passed, tested, units.at(cases.rows), among=part)
         yield replace(_standing(check, cases, asked, among), width=(high - low) / 2)
 
 

@@ -137,7 +137,9 @@ def as_svg(graph: Graph) -> str:
         style="font: 14px sans-serif; background: white",
         role="img",
     )
-    Xml.SubElement(svg, "title").text = f"{len(rows)} symptoms, {len(columns)} diseases, {len(graph.links)} links"
+    Xml.SubElement(
+        svg, "title"
+    ).text = f"{len(rows)} symptoms, {len(columns)} diseases, {len(graph.links)} links"
     for symptom, disease in graph.links:
         (y, z), middle = (rows[symptom], columns[disease]), (left + right) // 2
         path = f"M{left + 8} {y} C{middle} {y} {middle} {z} {right - 8} {z}"
@@ -145,7 +147,7 @@ def as_svg(graph: Graph) -> str:
     for name, kind, title in _nodes(graph):
         x, y = (left, rows[name]) if kind == "symptom" else (right, columns[name])
         anchor = {"text-anchor": "end"} if kind == "symptom" else {"fill": hues[name], "font-weight": "bold"}
-        Xml.SubElement(svg, "text", x=str(x), y=str(y + 5), **anchor).text = title
+        Xml.SubElement(svg, "text", {"x": str(x), "y": str(y + 5), **anchor}).text = title
     return Xml.tostring(svg, encoding="unicode") + "\n"
 
 

@@ -146,7 +146,7 @@ def weakest(findings: Sequence[Finding]) -> Finding | None:
     """The check with the lowest upper end of its interval, so that few texts do not outweigh many.
 
     An MFT check is judged by what the edit costs: texts that are wrong unedited are no failure of the edit.
-    In a sample, where some checks have more cases than others, the audit has foreseen the weakest of all cases.
+    In a sample, where some checks have more cases than others, the audit foresees the weakest of all cases.
     """
     return min(
         (f for f in findings if f.tested),

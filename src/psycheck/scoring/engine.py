@@ -85,7 +85,7 @@ def score_once(
 
     If a model replies in words, they are all gathered first: what asking will take is told (`say`), and must
     be within the limits, before anything is sent. `tallies` are those of an earlier call in the same run,
-    which are continued.
+    which are continued; if stored scores were checked then, they are not checked again.
     """
     tallies = {model.name: Tally() for model, _ in scores} if tallies is None else tallies
     started = time.monotonic()
@@ -100,7 +100,7 @@ def score_once(
             begun = time.monotonic()
             todo, tally = unknown(view, items), tallies[model.name]
             tally.asked += asked
-            if isinstance(model, PythonModel) and todo.met:
+            if isinstance(model, PythonModel) and todo.met and not tally.checked:
                 todo = _probed(model, view, items, todo, tally, sleep)
             tally.distinct += len(todo.items) + len(todo.met)
             tally.remembered += len(todo.met)
@@ -123,7 +123,7 @@ def foretell(
     limits: Limits,
     say: Callable[[str], None],
 ) -> None:
-    """Tell what models that reply in words will take for the items of chunks, or refuse it before it is sent."""
+    """Tell what models that reply in words will take for the items of chunks, or refuse to send them."""
     refuse_remote([model for model, _ in scores], limits)
     kept = list(chunks) if any(isinstance(model, Replying) for model, _ in scores) else []
     plans = [(model, to_ask(view, kept, limits)) for model, view in scores if isinstance(model, Replying)]

@@ -8,7 +8,6 @@ answers so far and on nothing else: a budget only says where to stop.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, takewhile
 from typing import Any
 
 from psycheck.audits.behaviour import Behaviour, Sampled
@@ -18,9 +17,9 @@ from psycheck.errors import BadInput, counted
 from psycheck.model import Audit, Item, Scores
 from psycheck.scoring.engine import Piece
 
-START, GROWTH = 32, 2  # cases of each check in the first round, and how many times as many in the next
+START, GROWTH = 40, 2  # cases of each check in the first round, and how many times as many in the next
 RIVALS = 3  # checks that may be the weakest and grow first
-AHEAD = 5  # rounds by which a check that may be the weakest can be ahead of the others
+AHEAD = 4  # rounds by which a check that may be the weakest can be ahead of the others
 
 Case = tuple[int, list[Any]]
 
@@ -40,6 +39,12 @@ class _Stream:
     texts: int = 0
     rounds: int = 0
     done: bool = False
+
+    @property
+    def part(self) -> int:
+        """By how much the 5 % of its interval are divided: k (k + 1) in the k-th size, which adds up to 1."""
+        k = 1 + sum(START * GROWTH**j < self.size for j in range(self.size.bit_length()))
+        return k * (k + 1)
 
 
 class Sample:
@@ -68,19 +73,14 @@ class Sample:
         """The audits of what was asked: checks on their own samples, others on the first texts."""
         out: list[tuple[Audit, Corpus]] = []
         for audit, corpus in self._jobs:
-            texts = [one.texts for one in self._streams if one.audit is audit and one.corpus is corpus]
+            mine = [one for one in self._streams if one.audit is audit and one.corpus is corpus]
+            texts = tuple(one.texts for one in mine)
             if isinstance(audit, Behaviour):
-                sampled = Sampled(tuple(texts), min(texts, default=0), self.looks)
+                sampled = Sampled(texts, tuple(one.part for one in mine), min(texts, default=0))
                 out.append((replace(audit, sampled=sampled), corpus))
             else:
                 out.append((audit, corpus.head(*texts)))
         return out
-
-    @property
-    def looks(self) -> int:
-        """The number of sizes at which the sample of a check may end, the last one cut short included."""
-        most = min(self.calls, max((len(corpus) for _, corpus in self._jobs), default=0))
-        return 1 + len([*takewhile(lambda size: size < most, (START * GROWTH**k for k in count()))])
 
     def standings(self, scores: Scores) -> list[Standing]:
         """Where each check stands, in the order of the jobs."""
@@ -111,7 +111,7 @@ class Sample:
         return [*chosen, *(one for one in others if one.rounds < after)]
 
     def _grown(self, growing: Sequence[_Stream]) -> list[Item]:
-        """Add cases, one of each stream in turn, until all have grown or all calls are spent; the new items."""
+        """Add a case of each stream in turn, until all have grown or the calls are spent; the new items."""
         items: dict[Item, None] = {}
         goals = {one: START * GROWTH**one.rounds for one in growing}
         while waiting := [one for one, goal in goals.items() if one.size < goal and not one.done]:
