@@ -32,8 +32,8 @@ POST = st.text() | st.text(alphabet="</post-0123456789abcdef>{}\n").map(
 )
 
 
-def place(content: str, mark: str) -> list[str]:
-    """What stands between marks of one kind, with the same code at both ends."""
+def place(content: str, mark: str) -> list[tuple[str, str]]:
+    """Each code with what stands between its marks."""
     return re.findall(rf"<{mark}-(?P<code>[0-9a-f]{{8}})>\n(.*?)\n</{mark}-(?P=code)>", content, re.DOTALL)
 
 
@@ -199,16 +199,6 @@ def test_examples_must_fit_the_prompt() -> None:
         FEW.messages("x")
     with pytest.raises(BadInput, match="an example has no label 'anxiety'"):
         FEW.messages("x", [("y", {"depression": 1})])
-
-
-def test_a_prompt_may_bring_its_own_scale(tmp_path: Path) -> None:
-    from test_scales import GOOD as SCALE
-
-    (tmp_path / "lonely.toml").write_text(SCALE, "utf-8")
-    head = 'title = "t"\nanswer = "scale"\nscale = "lonely.toml"\nuser = "{items}\\n{post}"\n'
-    prompt = read_prompt(written(tmp_path, head))
-    assert prompt.labels == ("loneliness", "lonely_1", "lonely_2")
-    assert "1. Alone: has nobody to talk to" in prompt.messages("x")[-1]["content"]
 
 
 def test_the_reference_page_is_written_from_the_files() -> None:

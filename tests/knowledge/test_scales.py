@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psycheck.errors import BadInput
+from psycheck.knowledge.prompts import read_prompt
 from psycheck.knowledge.scales import (
     band_of,
     read_scale,
@@ -138,3 +139,14 @@ def test_an_unknown_scale_is_told_with_the_nearest_name() -> None:
     with pytest.raises(BadInput, match="cut-off 28 is out of range") as caught:
         with_cutoff(read_scale("phq9"), 28)
     assert caught.value.key == "cutoff"
+
+
+def test_a_prompt_may_bring_its_own_scale(tmp_path: Path) -> None:
+    (tmp_path / "lonely.toml").write_text(GOOD, "utf-8")
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'title = "t"\nanswer = "scale"\nscale = "lonely.toml"\nuser = "{items}\\n{post}"\n', "utf-8"
+    )
+    prompt = read_prompt(str(file))
+    assert prompt.labels == ("loneliness", "lonely_1", "lonely_2")
+    assert "1. Alone: has nobody to talk to" in prompt.messages("x")[-1]["content"]

@@ -13,13 +13,17 @@ _CUES: Final = _PROSE["cue"]
 _DOUBT: Final = UNSURE - {"or"} | _PROSE["other"]
 _GENERIC: Final = frozenset(WORDS["keys"]["answer"]) | {"final", "my", "the", "is", "so", "therefore"}
 _ANSWER_IS: Final = re.compile(r"\banswer is\b:?(.*)", re.DOTALL)
-_REFUSALS: Final = tuple(WORDS["refusal"]["phrases"])
+_QUOTED: Final = re.compile(r"\"[^\"\n]*+\"|“[^”\n]*+”")
+_REFUSAL: Final = re.compile(
+    "{phrases}|(?:{cannot}) (?:\\w+ )?(?:{verbs})\\b".format(
+        **{kind: "|".join(map(re.escape, words)) for kind, words in WORDS["refusal"].items()}
+    )
+)
 
 
 def refuses(text: str) -> bool:
     """True if the reply declines to answer."""
-    plain = text.casefold().replace("’", "'")
-    return any(phrase in plain for phrase in _REFUSALS)
+    return _REFUSAL.search(_QUOTED.sub("", text.casefold().replace("’", "'"))) is not None
 
 
 def sentences_of(text: str, *, cut: bool) -> list[str]:

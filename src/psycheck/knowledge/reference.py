@@ -20,8 +20,8 @@ _SCALES = """
 
 Order and names of the symptoms, ranges, bands and cut-offs are those of the instruments; the descriptions are
 our own words, and no item is quoted. A rating by a model is not the instrument: nobody was asked, and nothing
-here is a diagnosis. The verdict has the score 0 at a total of 0, 0.5 at the cut-off and 1 at the highest total,
-and is linear between these.
+here is a diagnosis. The verdict has the score 0 at a total of 0, 0.5 at the cut-off and 1 at the highest
+total, and is linear between these.
 """
 
 
