@@ -161,7 +161,7 @@ def lengths(one: Population, random: Random, times: int) -> Figures:
         mine = values[failed]
         median = float(np.median(mine)) if len(mine) else np.nan
         out[f"{name}, failed: median"] = (median, median_interval(mine, clusters.at(failed)))
-        effect, ends = vars(length)["_compared"](values, failed, clusters)[1:3]
+        effect, ends = length.compared(values, failed, clusters)[1:3]
         out[f"{name}: effect"] = (effect, ends)
     return out
 

@@ -6,26 +6,28 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 from sklearn.metrics import cohen_kappa_score, f1_score, roc_auc_score
 from statsmodels.stats.contingency_tables import mcnemar
 
 from psycheck.audits.differences import Answered, difference_findings, outcome_names
-from psycheck.audits.error_cues import error_findings
+from psycheck.audits.error_cues import Texts, error_findings
 from psycheck.finding import Finding, Findings
 from psycheck.measures.clustered import Clusters
+from psycheck.report.difference_sentences import difference_headlines
 
 NAN = math.nan
 
 
 def answered(
-    gold: Sequence[float], *scores: Sequence[float], label: str = "low", units: Sequence[int] | None = None
+    gold: ArrayLike, *scores: ArrayLike, label: str = "low", units: Sequence[int] | None = None
 ) -> Answered:
-    columns = np.array(scores, float).T
+    marks, columns = np.asarray(gold, float), np.array(scores, float).T
     decided = np.where(np.isnan(columns), np.nan, columns >= 0.5)
     names = tuple("abcd"[: len(scores)])
-    ids = tuple(f"t{k}" for k in range(len(gold)))
-    clusters = Clusters.single(len(gold)) if units is None else Clusters.of(units)
-    return Answered("posts", label, names, ids, np.array(gold, float), columns, decided, clusters)
+    ids = tuple(f"t{k}" for k in range(len(marks)))
+    clusters = Clusters.single(len(marks)) if units is None else Clusters.of(units)
+    return Answered("posts", label, names, ids, marks, columns, decided, clusters)
 
 
 def noisy(n: int = 400, seed: int = 1) -> Answered:
@@ -33,6 +35,13 @@ def noisy(n: int = 400, seed: int = 1) -> Answered:
     gold = (random.random(n) < 0.4).astype(float)
     scores = [1 / (1 + np.exp(-(2 * gold - 1 + size * random.normal(size=n)))) for size in (0.8, 2.5)]
     return answered(gold, *scores)
+
+
+def equal(seed: int, n: int = 200) -> Answered:
+    """Two models with noise of the same size, so that neither is better."""
+    random = np.random.default_rng(seed)
+    gold = (random.random(n) < 0.4).astype(float)
+    return answered(gold, *(1 / (1 + np.exp(1 - 2 * gold - random.normal(size=(2, n))))))
 
 
 def sole(found: Sequence[Finding], measure: str, **where: str) -> Finding:
@@ -75,6 +84,17 @@ def test_all_tests_of_a_page_are_one_family() -> None:
     assert min(f.value for f in adjusted) == pytest.approx(9 * raw[0])
 
 
+def test_equal_models_hardly_ever_raise_an_alarm_and_unequal_ones_do() -> None:
+    # 200 pairs of equal models are measured by benchmarks/diff.py; here 40, of which 2 are expected.
+    alarms = [
+        any(one.alarm for one in difference_headlines(Findings(difference_findings([equal(seed)]))))
+        for seed in range(40)
+    ]
+    assert sum(alarms) <= 4
+    found = [difference_headlines(Findings(difference_findings([noisy(seed=seed)])))[0] for seed in range(5)]
+    assert [one.name for one in found] == ["diff.better"] * 5
+
+
 def test_who_is_right_where_they_part_by_annotation() -> None:
     gold = [1, 1, 1, 0, 0, 0, 0, NAN]
     found = difference_findings([answered(gold, [1, 1, 0, 0, 0, 1, 1, 1], [1, 0, 1, 1, 1, 1, 0, 0])])
@@ -94,7 +114,8 @@ def test_a_text_without_an_answer_is_left_out_of_the_pair_and_counted() -> None:
     found = difference_findings([answered(gold, [1, 1, NAN, 0, 0, 0], [1, 1, 1, 1, 0, NAN])])
     assert sole(found, "accuracy_difference").n == 4
     missing = sole(found, "unanswered", model="a")
-    assert (missing.value, missing.n, missing.counts["unanswered"]) == (pytest.approx(1 / 6), 6, 1)
+    assert missing.value == pytest.approx(1 / 6)
+    assert (missing.n, missing.counts["unanswered"]) == (6, 1)
     # tp 2, fn 1 of what was answered; the missing text is annotated 1.
     assert sole(found, "f1", model="a").value == pytest.approx(4 / 5)
     assert sole(found, "f1_worst", model="a").value == pytest.approx(4 / 6)
@@ -135,7 +156,7 @@ def test_three_models_have_three_pairs_and_an_agreement_of_all() -> None:
 
 def test_length_by_outcome_as_in_table_16() -> None:
     one = answered([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 0, 1], [0, 1, 1, 1, 1, 0])
-    texts = (np.array([10.0, 20, 30, 40, 50, 60]), {})
+    texts: Texts = (np.array([10.0, 20, 30, 40, 50, 60]), {})
     cells = {
         (f.where["outcome"], f.where["gold"]): (f.value, f.n)
         for f in error_findings([(one, texts)])

@@ -23,6 +23,7 @@ RUNS = {  # verb: its words, and a file of the run under whose name the input is
     "audit a plan": ("audit --plan {}", "run.json"),
     "audit scores": ("audit scores:{} posts.csv --audit performance", "findings.csv"),
     "compare": ("compare {} posts.csv", "findings.csv"),
+    "diff": ("diff run --corpus {}", "outcomes.parquet"),
     "bias": ("bias vectors:v.txt --words {}", "study.md"),
     "curate": ("curate {}", "findings.jsonl"),
     "improve": ("improve linear {} posts.csv", "improve.csv"),

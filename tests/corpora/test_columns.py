@@ -2,8 +2,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from psycheck.corpora.columns import Columns, Roles, assign, split_name
+from psycheck.corpora.columns import Columns, Roles, as_typed, assign, read_typed, split_name
 from psycheck.corpora.tables import Table
 from psycheck.errors import BadInput
 
@@ -203,3 +205,14 @@ def test_an_id_is_never_taken_for_a_text() -> None:
 def test_a_text_column_that_is_named_for_something_else_is_said() -> None:
     said = refused(Columns(id="text"), text=TEXTS, label=[0, 1])
     assert "no column holds texts other than those named for another role" in said
+
+
+NAMES = st.text(min_size=1).filter(lambda name: not name.startswith("-"))
+
+
+@given(NAMES, st.none() | NAMES, st.none() | NAMES, st.lists(NAMES), st.none() | NAMES)
+def test_a_corpus_as_typed_can_be_read_back(
+    path: str, text: str | None, author: str | None, labels: list[str], split: str | None
+) -> None:
+    columns = Columns(text=text, author=author, labels=tuple(labels), split=author, groups=tuple(labels[:1]))
+    assert read_typed(as_typed(path, columns, split)) == (path, columns, split)

@@ -291,7 +291,7 @@ def cue(
 
 HIGHER, AGREEING, PARTING = compared(), agreeing(), parting()
 LOWER_F1 = compared("f1", -0.1, (-0.2, -0.02))
-OTHERS = (*compared(p=0.5, versus="c"), *agreeing(0.3, versus="c"))
+THIRD = (*compared(p=0.5, versus="c"), *agreeing(0.3, versus="c"))
 TWO = (*AGREEING, *PARTING)
 
 BETTER, WORSE = over(800, 747, (0.02, 0.08)), over(637, 747, (-0.15, -0.07))
@@ -566,19 +566,19 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     ),
     "diff.not_shown": (
         [*compared(p=0.05), *TWO],
-        [[*HIGHER, *TWO], [*compared(p=0.5), *TWO, *OTHERS], [*compared(p=0.5), *compared("f1"), *TWO]],
+        [[*HIGHER, *TWO], [*compared(p=0.5), *TWO, *THIRD], [*compared(p=0.5), *compared("f1"), *TWO]],
     ),
-    "diff.counted": ([*HIGHER, *AGREEING, *OTHERS], [[*HIGHER, *TWO]]),
+    "diff.counted": ([*HIGHER, *AGREEING, *THIRD], [[*HIGHER, *TWO]]),
     "diff.untested": (
         [*compared(value=math.nan, interval=None, p=math.nan), *AGREEING],
         [[*HIGHER, *TWO], [*compared(p=0.5), *TWO]],
     ),
     "diff.apart": (
         [*HIGHER, *TWO],
-        [[*compared(p=0.5), *AGREEING, *parting(0, 0)], [*HIGHER, *TWO, *OTHERS]],
+        [[*compared(p=0.5), *AGREEING, *parting(0, 0)], [*HIGHER, *TWO, *THIRD]],
     ),
-    "diff.agreement": ([*HIGHER, *TWO], [[*HIGHER, *agreeing(math.nan), *PARTING], [*HIGHER, *TWO, *OTHERS]]),
-    "diff.agreements": ([*HIGHER, *AGREEING, *OTHERS], [[*HIGHER, *TWO]]),
+    "diff.agreement": ([*HIGHER, *TWO], [[*HIGHER, *agreeing(math.nan), *PARTING], [*HIGHER, *TWO, *THIRD]]),
+    "diff.agreements": ([*HIGHER, *AGREEING, *THIRD], [[*HIGHER, *TWO]]),
     "diff.unanswered": ([*HIGHER, *TWO, *missing(0.02)], [[*HIGHER, *TWO, *missing(0.0)]]),
     "diff.cue": (
         [*HIGHER, *TWO, *cue()],

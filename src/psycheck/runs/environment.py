@@ -1,6 +1,7 @@
 """With what a run was made: versions and fingerprints, so that it can be repeated."""
 
 import platform
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from typing import Any
 
 from psycheck import __version__
 from psycheck.audits.suite import Suite
-from psycheck.corpus import Corpus
+from psycheck.corpus import Corpus, showable_id
 from psycheck.model import Encoder, Model
 from psycheck.scoring.tally import Tally
 
@@ -44,7 +45,7 @@ def described(corpora: Sequence[Corpus], suites: Sequence[Suite] = ()) -> dict[s
         "corpora": [
             {
                 "name": c.name,
-                "called": c.called,
+                "called": _called(c),
                 "texts": len(c),
                 "labels": list(c.labels),
                 "left_out": dict(c.left_out),
@@ -53,6 +54,12 @@ def described(corpora: Sequence[Corpus], suites: Sequence[Suite] = ()) -> dict[s
         ],
         "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in suites],
     }
+
+
+def _called(corpus: Corpus) -> str:
+    """What the user typed for a corpus, so that it can be opened again; empty if a column's name is prose."""
+    options = shlex.split(corpus.called)[1:]
+    return corpus.called if all(showable_id(word) == word for word in options) else ""
 
 
 def _version(name: str) -> str | None:
