@@ -29,8 +29,8 @@ from psycheck.run import Run
 from psycheck.train.recipe import preset
 
 SHARES = {"train": 5, "dev": 1, "test": 4}
-# Not A.3's 30 epochs, which take an hour per seed on two cores: fewer and larger steps. Both classes weigh
-# the same, because one question in seven is annotated 1.
+# Not A.3's 30 epochs, which take ten times as long: fewer and larger steps. Both classes weigh the same,
+# because one question in seven is annotated 1.
 RECIPE = preset("fast", class_weights=True)
 ASKED = "prompt=comorbidity&temperature=0&max_tokens=32&concurrency=1&timeout=300&name=SmolLM2-135M"
 
