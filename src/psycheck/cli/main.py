@@ -24,6 +24,7 @@ from psycheck.cli import (
     options,
     rewriting,
     score,
+    store,
     study,
     suite,
     train,
@@ -122,6 +123,7 @@ app.command("regender")(rewriting.regender_cli)
 app.add_typer(study.app, name="study")
 app.command("demo")(demo.demo_cli)
 app.add_typer(suite.app, name="suite")
+app.add_typer(store.app, name="store")
 app.command("ls")(ls.ls_cli)
 app.command("view")(view.view_cli)
 
