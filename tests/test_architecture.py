@@ -156,6 +156,7 @@ def test_results_are_opened_for_writing_in_one_place() -> None:
         "runs/folder.py",
         "runs/pages.py",
         "cli/view.py",
+        "cli/symptoms.py",
         "audits/select.py",
         "train/card.py",
         "verbs/silver.py",

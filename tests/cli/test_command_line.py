@@ -355,7 +355,7 @@ def test_version_help_and_completion(place: Path) -> None:
 
 def test_ls_names_what_is_there(place: Path) -> None:
     found = json.loads(psycheck(place, "ls", "--json").stdout)
-    assert set(found) == {"suites", "corpora", "models", "recipes", "prompts", "scales", "scores"}
+    assert set(found) == {"suites", "corpora", "models", "recipes", "prompts", "scales", "symptoms", "scores"}
     assert {"deck", "deck-grammatical"} <= set(found["suites"])
     assert "demo:tweets" in found["corpora"]
 

@@ -26,6 +26,7 @@ from psycheck.cli import (
     prompt,
     rewriting,
     score,
+    store,
     study,
     suite,
     symptoms,
@@ -128,6 +129,7 @@ app.command("demo")(demo.demo_cli)
 app.add_typer(suite.app, name="suite")
 app.add_typer(symptoms.app, name="symptoms")
 app.add_typer(prompt.app, name="prompt")
+app.add_typer(store.app, name="store")
 app.command("ls")(ls.ls_cli)
 app.command("view")(view.view_cli)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from psycheck.errors import BadInput, ModelFailure, counted, nearest, neighbours
-from psycheck.model import FloatArray, IntArray
+from psycheck.model import FloatArray, IntArray, Model, Replying
 from psycheck.models.fingerprint import file_hash, hashed, source_hash
 from psycheck.models.labels import ONE_LABEL
 from psycheck.models.options import ModelOptions
@@ -58,7 +58,7 @@ class PythonModel:
         return reads.astype(np.int64)
 
 
-def open_python(target: str, options: ModelOptions) -> PythonModel:
+def open_python(target: str, options: ModelOptions) -> Model:
     """Open MODULE:OBJECT or FILE.py:OBJECT; modules are searched in `folder`, then in the current folder."""
     where, colon, path = target.rpartition(":")
     if not colon or not where or not path:
@@ -83,19 +83,24 @@ def open_python(target: str, options: ModelOptions) -> PythonModel:
     return _wrapped(thing, options, name=name, source=source, note=note)
 
 
-def wrap_object(thing: Any, options: ModelOptions) -> PythonModel:
-    """Wrap a model or function of this process."""
+def wrap_object(thing: Any, options: ModelOptions) -> Model:
+    """Wrap a model or function of this process; a model that replies in words is used as it is."""
     name = str(getattr(thing, "__name__", None) or type(thing).__name__)
     name = "function" if name == "<lambda>" else name
     note = "the fingerprint of this model covers its source and the plain values that it refers to"
     return _wrapped(thing, options, name=name, source=source_hash(thing), note=note)
 
 
-def _wrapped(thing: Any, options: ModelOptions, *, name: str, source: str | None, note: str) -> PythonModel:
+def _wrapped(thing: Any, options: ModelOptions, *, name: str, source: str | None, note: str) -> Model:
     if isinstance(thing, type):
         do = "name an instance, or give its arguments defaults"
         with _running(f"creating a {thing.__name__} without arguments", thing.__name__, do):
             thing = thing()
+    if isinstance(thing, Replying):
+        if options.name or options.label or options.batch:
+            what = f"'{name}' replies in words: its name, labels and batch are its own"
+            raise BadInput(what, allowed="no option", do="set them on the object")
+        return thing
     if hasattr(thing, "predict_proba"):
         do = "save it with skops.io.dump and open it as sklearn:FILE.skops, or write a function around it"
         raise BadInput(f"'{name}' is a scikit-learn estimator", allowed=_TAKEN, do=do)

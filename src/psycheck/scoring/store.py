@@ -65,6 +65,7 @@ class Known:
     labels: tuple[str, ...]
     parts: Mapping[str, str]
     items: int
+    replies: int = 0
 
 
 class Store:
@@ -113,14 +114,49 @@ class Store:
             self._db.execute("UPDATE claim SET renewed = ? WHERE owner = ?", (time.time(), self._owner))
         return added
 
-    def drop(self, model: int, last: int) -> int:
+    def drop(self, model: int, last: int, *, first: int = 0) -> int:
         """Remove the batches of a model up to one id, whole or not at all; returns their number of items."""
-        chosen = "FROM batch WHERE model = ? AND id <= ?"
+        chosen, which = "FROM batch WHERE model = ? AND id BETWEEN ? AND ?", (model, first, last)
         with self.transaction():
-            (items,) = self._db.execute(f"SELECT coalesce(sum(size), 0) {chosen}", (model, last)).fetchone()
-            self._db.execute(f"DELETE FROM reply WHERE batch IN (SELECT id {chosen})", (model, last))
-            self._db.execute(f"DELETE {chosen}", (model, last))
+            (items,) = self._db.execute(f"SELECT coalesce(sum(size), 0) {chosen}", which).fetchone()
+            self._db.execute(f"DELETE FROM reply WHERE batch IN (SELECT id {chosen})", which)
+            self._db.execute(f"DELETE {chosen}", which)
         return int(items)
+
+    def number_of(self, known: Known) -> int:
+        """The id of a model that the store holds."""
+        query = "SELECT id FROM model WHERE fingerprint = ?"
+        number = int(self._db.execute(query, (known.fingerprint,)).fetchone()[0])
+        self._entered["model", number] = (known.fingerprint, len(known.labels))
+        return number
+
+    def drop_model(self, known: Known) -> int:
+        """Remove a model with its batches; returns their number of items."""
+        with self.transaction():
+            number = self.number_of(known)
+            dropped = self.drop(number, 2**62)
+            self._db.execute("DELETE FROM model WHERE id = ?", (number,))
+        return dropped
+
+    def drop_vectors(self, wanted: Keys) -> int:
+        """Remove the batches of vectors that hold one of these items; returns how many of these they held."""
+        lookup, dropped = Lookup(), 0
+        lookup.add(np.arange(len(wanted)), wanted)
+        with self.transaction():
+            for row, items in self._db.execute("SELECT id, CAST(items AS BLOB) FROM vectors").fetchall():
+                if held := int((lookup.find(_hashes(items), wanted) >= 0).sum()):
+                    self._db.execute("DELETE FROM vectors WHERE id = ?", (row,))
+                    dropped += held
+        return dropped
+
+    def shrink(self) -> None:
+        """Rewrite the file and empty its log, so that no byte of what was deleted is left in them."""
+        with clear_errors(self.path):
+            self._db.execute("PRAGMA temp_store = MEMORY")
+            self._db.execute("VACUUM")
+            busy, *_ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise failure(self.path, "locked")
 
     def batches(self, model: int, after: int = 0) -> Iterator[tuple[int, Batch]]:
         """The batches of a model that came after the one with a given id, with their ids."""
@@ -219,11 +255,13 @@ class Store:
         return self._known("encoder", "'[]'", "vectors")
 
     def _known(self, table: str, labels: str, batches: str) -> list[Known]:
-        items = f"SELECT coalesce(sum(size), 0) FROM {batches} WHERE {table} = {table}.id"
-        query = f"SELECT fingerprint, name, {labels}, parts, ({items}) FROM {table} ORDER BY id"
+        counts = "SELECT coalesce(sum({}), 0) FROM {} WHERE {} = {}.id"
+        items = counts.format("size", batches, table, table)
+        replies = counts.format("replies", batches, table, table) if table == "model" else "0"
+        query = f"SELECT fingerprint, name, {labels}, parts, ({items}), ({replies}) FROM {table} ORDER BY id"
         with clear_errors(self.path, ValueError, TypeError):
             rows = self._db.execute(query).fetchall()
-            return [Known(f, name, tuple(json.loads(of)), json.loads(p), n) for f, name, of, p, n in rows]
+            return [Known(f, name, tuple(json.loads(of)), json.loads(p), *n) for f, name, of, p, *n in rows]
 
     def _enter(self, table: str, fingerprint: str, entered: Model | Encoder, **more: str) -> int:
         """The id of a row of `model` or `encoder`, made when the fingerprint is new."""
