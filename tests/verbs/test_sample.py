@@ -16,8 +16,11 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.finding import Finding
 from psycheck.measures.clustered import Clusters, ratio_interval
+from psycheck.models.open import open_model
 from psycheck.report.verdict import headlines, sampled
 from psycheck.run import Run
+from psycheck.verbs.audit import dry_run, texts_to_score
+from psycheck.verbs.plan import Plan, Settings
 from psycheck.verbs.sample import START, Sample
 
 # The share of texts in 100 that fail each check: one is clearly the weakest.
@@ -171,6 +174,23 @@ def test_a_budget_below_one_case_of_each_check_is_refused_before_anything_is_ask
     assert (error.value.key, model.seen) == ("budget", [])
 
 
+def test_a_dry_run_counts_the_calls_and_those_that_are_stored(suite: str, tmp_path: Path) -> None:
+    store = tmp_path / "s.sqlite"
+    plan = Plan((), (), Settings(suites=(suite,), audits=("behaviour",), budget=300), store=store)
+    tally = dry_run([open_model(MODEL)], [CORPUS], plan)["m"]
+    assert 298 < tally.distinct <= 300
+    assert tally.scored == tally.distinct
+    audited(suite, budget=150, audits=["behaviour"], store=store)
+    stored = dry_run([open_model(MODEL)], [CORPUS], plan)["m"]
+    assert stored.distinct == tally.distinct
+    assert 150 <= stored.remembered <= 150 + 16  # a dry run scores 16 texts
+
+
+def test_texts_cannot_be_exported_within_a_budget() -> None:
+    with pytest.raises(BadInput, match="depends on the answers"):
+        texts_to_score(Plan((), (), Settings(budget=300)))
+
+
 def test_until_needs_a_budget(suite: str) -> None:
     with pytest.raises(BadInput, match="until"):
         audited(suite, until=0.05)
@@ -183,10 +203,10 @@ def test_intervals_are_clustered_by_author_and_allow_for_the_rounds(suite: str) 
     cases = run.tables["cases"].filter(check="food")
     owner = dict(zip(corpus.ids, author, strict=True))
     passed = (cases["outcome"].cast(str) == "passed").to_numpy()
-    # 40, 80: the third size, which has a part of 3 × 4 of the 5 %.
-    assert 80 < len(passed) <= 160
+    # Between the first and the second size, which has a part of 2 × 3 of the 5 %.
+    assert START < len(passed) <= 2 * START
     expected = ratio_interval(
-        passed, np.ones(len(passed)), Clusters.of([owner[i] for i in cases["id"]]), among=12
+        passed, np.ones(len(passed)), Clusters.of([owner[i] for i in cases["id"]]), among=6
     )
     found = rates(run)["food"]
     assert found.interval == pytest.approx(expected)
