@@ -29,6 +29,7 @@ from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.fairness import Fairness
 from psycheck.audits.performance import Performance
 from psycheck.audits.suite import read_suite
+from psycheck.audits.summary import holm_families
 from psycheck.corpus import Corpus
 from psycheck.finding import Finding, Findings
 from psycheck.model import Audit
@@ -68,6 +69,8 @@ class Design:
     alike: float = 0.5
     plant: float = 0.0
     planted: str = ""
+    models: int = 1
+    corpora: int = 1
 
 
 DESIGNS = (
@@ -83,15 +86,18 @@ DESIGNS = (
         columns=(("gender", 2), ("age", 4), ("text source", 3)),
     ),
     Design("25 authors, 500 texts, much alike", 500, authors=25, columns=(("dialect", 2),), alike=0.8),
+    Design("three models, 300 texts, one column", 300, columns=(("text group", 2),), models=3),
+    Design("two corpora of 40 authors, 400 texts", 400, authors=40, columns=(("dialect", 2),), corpora=2),
 )
 
 
 class Planted:
     """Scores by hash and by author, and by group or gender where an effect is planted; 0.5 divides them."""
 
-    model, labels = "null", ("depression",)
+    labels = ("depression",)
 
     def __init__(self, seed: int, own: FloatArray, noise: float, gendered: float) -> None:
+        self.model = "null"
         self.seed, self.own, self.noise, self.gendered = seed, own, noise, gendered
 
     def of(self, items: Sequence[str]) -> FloatArray:
@@ -106,6 +112,23 @@ class Planted:
     def read(self, items: Sequence[str]) -> NDArray[np.int64]:
         """Everything is read."""
         return np.array([len(text) for text in items])
+
+
+def asked_of(one: Design, seed: int) -> list[tuple[Corpus, Planted]]:
+    """The corpora and models of one audit, each model on each corpus."""
+    found = []
+    for k in range(one.corpora):
+        corpus, model = drawn(one, seed + 10_000_000 * k)
+        random = np.random.default_rng(seed + 10_000_000 * k + 1)
+        codes = np.unique(corpus.units()[: one.texts], return_inverse=True)[1]
+        for m in range(one.models):
+            own = model.own
+            if m:  # another model has a leaning of its own towards each author
+                own = random.normal(0, 1, len(own))[codes] * np.sqrt(one.alike if one.authors else 0.0)
+            other = Planted(seed + 1_000_000 * m + k, own, model.noise, model.gendered)
+            other.model = f"null {m}"
+            found.append((replace(corpus, name=f"corpus {k}"), other))
+    return found
 
 
 def drawn(one: Design, seed: int) -> tuple[Corpus, Planted]:
@@ -166,10 +189,16 @@ class Alarms:
         return any(not low <= rate <= high for (low, high), rate in ends)
 
 
-def audited(corpus: Corpus, model: Planted, *, checks: bool) -> Alarms:
+def audited(asked: list[tuple[Corpus, Planted]], *, checks: bool) -> Alarms:
     """What the report of one audit prints."""
-    audits: list[Audit] = [Performance(), Fairness(), *[Behaviour(DECK, length=True)] * checks]
-    findings = [f for audit in audits for f in audit.judge(corpus, model).findings]
+    others = len(DECK.checks) * (len(asked) - 1)
+    audits: list[Audit] = [
+        Performance(),
+        Fairness(places=len(asked)),
+        *[Behaviour(DECK, length=True, others=others)] * checks,
+    ]
+    findings = [f for audit in audits for one in asked for f in audit.judge(*one).findings]
+    findings += holm_families(findings, "accuracy_over_trivial_p", ())
     run = Run({}, {}, Findings(findings))
     printed = {one.kind for one in chosen_headlines(run) if one.alarm}
     printed |= {"length" for one in learned(run) if one.subject == "Length"}
@@ -183,7 +212,7 @@ def audited(corpus: Corpus, model: Planted, *, checks: bool) -> Alarms:
 
 def shares(one: Design, audits: int, *, checks: bool = True) -> list[str]:
     """The share of audits with each kind of false alarm, with any, and of the other columns, in percent."""
-    raised = [audited(*drawn(one, FIRST + k), checks=checks) for k in range(audits)]
+    raised = [audited(asked_of(one, FIRST + k), checks=checks) for k in range(audits)]
     every: dict[str, list[float]] = {}
     for f in (f for one in raised for f in one.checks):
         every.setdefault(f.where["check"], []).append(f.value)

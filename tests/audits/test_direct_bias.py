@@ -22,7 +22,7 @@ from psycheck.errors import BadInput
 from psycheck.finding import Finding
 from psycheck.model import FloatArray, Judgement
 
-QUICK = Biasing(random_lists=500, resamples=200)
+QUICK = Biasing(random_lists=500)
 PAIRS = [
     ("woman", "man"), ("girl", "boy"), ("she", "he"), ("mother", "father"), ("daughter", "son"),
     ("gal", "guy"), ("female", "male"), ("her", "his"), ("herself", "himself"), ("Mary", "John"),
@@ -108,8 +108,7 @@ def test_a_planted_lean_is_found_with_its_side_and_its_words() -> None:
     assert bias.value == pytest.approx((0.8 + 0.6 + 0.1 + 0.5) / 4, abs=0.1)
     assert bias.examples[:2] == ("sad", "gloom")
     assert (bias.n, bias.counts["missing"]) == (4, 0)
-    assert bias.interval is not None
-    assert bias.interval[0] < bias.value < bias.interval[1]
+    assert bias.interval is None  # of fewer than 15 words
     assert first["direct_bias_p"].value < 0.01
     assert first["direct_bias_chance"].value < 0.2
     assert first["signed_mean_p"].value < 0.01
@@ -184,7 +183,7 @@ def test_too_few_random_words_are_nothing_to_compare_with(known: int) -> None:
 @pytest.mark.parametrize(("lists", "flags"), [(39, ("too_few_lists",)), (40, ())])
 def test_lists_that_are_too_few_to_reach_five_per_cent_are_marked(lists: int, flags: tuple[str, ...]) -> None:
     # Size and side are two tests: 2 / 40 is not below 0.05, 2 / 41 is.
-    _, first = judged(leaning, TARGETS, Biasing(random_lists=lists, resamples=50))
+    _, first = judged(leaning, TARGETS, Biasing(random_lists=lists))
     tested = first["direct_bias_p_holm"]
     assert tested.value == pytest.approx(2 / (lists + 1))
     assert tested.counts == {"tests": 2, "lists": lists, "lists_needed": 40}
@@ -199,7 +198,7 @@ def test_variants_say_how_much_hangs_on_the_direction() -> None:
         ("pairs", "unit"), ("pairs", "raw"), ("differences", "unit"),
     ]  # fmt: skip
     assert variants[0].value == pytest.approx(first["direct_bias"].value)
-    _, raw = judged(leaning, TARGETS, Biasing(lengths="raw", random_lists=50, resamples=50))
+    _, raw = judged(leaning, TARGETS, Biasing(lengths="raw", random_lists=50))
     assert raw["direct_bias"].value == pytest.approx(variants[1].value)
 
 

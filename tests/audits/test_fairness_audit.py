@@ -301,6 +301,15 @@ def test_pairs_and_all_columns_of_groups_are_one_family() -> None:
     assert [f.flags for f in found[1::2]] == [(), ("significant",), ()]
 
 
+def test_each_model_and_corpus_of_a_run_has_its_share_of_the_level() -> None:
+    tests = [Finding("a_p", 0.01, 10), Finding("b_p", 0.5, 10), Finding("c_p", math.nan, 0)]
+    alone, of_three = ({f.measure: f for f in with_holm(tests, places)} for places in (1, 3))
+    assert (alone["a_p_holm"].value, alone["a_p_holm"].flags) == (0.02, ("significant",))
+    assert (of_three["a_p_holm"].value, of_three["a_p_holm"].flags) == (pytest.approx(0.06), ())
+    assert of_three["b_p_holm"].value == 1
+    assert math.isnan(of_three["c_p_holm"].value)
+
+
 def test_holm_by_hand() -> None:
     given = [Finding(f"{name}_p", p, 10) for name, p in (("a", 0.01), ("b", 0.04), ("c", math.nan))]
     out = {f.measure: f for f in with_holm(given)}

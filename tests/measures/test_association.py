@@ -13,14 +13,13 @@ from psycheck.measures.association import (
     cosines,
     direct_bias,
     list_test,
-    mean_interval,
     neighbourhoods,
     norm_distances,
     paired_axis,
     random_shares,
-    share_intervals,
     unit,
     weat,
+    words_interval,
 )
 from psycheck.measures.classification import FloatArray
 
@@ -97,19 +96,6 @@ def test_pairs_without_a_difference_have_no_axis() -> None:
     assert paired_axis(MALE, MALE).agreeing == 0
 
 
-def test_share_intervals_are_a_jackknife_over_pairs() -> None:
-    first, second = some(5, 6, 20) + 1, some(6, 6, 20)
-    left = [paired_axis(np.delete(first, i, 0), np.delete(second, i, 0)).shares[0] for i in range(6)]
-    error = math.sqrt(5 / 6 * sum((one - np.mean(left)) ** 2 for one in left))
-    share = paired_axis(first, second).shares[0]
-    low, high = share_intervals(first, second)[0]
-    assert (low, high) == pytest.approx(
-        (share - 1.959964 * error, min(1, share + 1.959964 * error)), abs=1e-6
-    )
-    assert all(math.isnan(end) for end in share_intervals(first, second)[5])
-    assert all(math.isnan(end) for end in share_intervals(first[:2], second[:2])[0])
-
-
 def test_random_pairs_share_no_direction() -> None:
     shares = random_shares(some(7, 300, 100), 10, draws=50)
     assert shares.shape == (10,)
@@ -130,14 +116,12 @@ def test_a_vector_of_zeros_points_nowhere() -> None:
     assert math.isnan(direct_bias(np.zeros(0)))
 
 
-def test_the_interval_of_a_mean_covers_it_as_often_as_it_should() -> None:
+def test_the_interval_of_a_mean_over_few_words_covers_it() -> None:
     random = np.random.default_rng(0)
-    held = 0
-    for trial in range(200):
-        low, high = mean_interval(random.exponential(1.0, 60), resamples=300, seed=trial)
-        held += low <= 1.0 <= high
-    assert 0.88 <= held / 200 <= 0.99
-    assert all(math.isnan(end) for end in mean_interval(np.ones(1)))
+    drawn = [words_interval(np.abs(random.standard_normal(15))) for _ in range(400)]
+    truth = math.sqrt(2 / math.pi)
+    assert np.mean([low <= truth <= high for low, high in drawn]) >= 0.93  # the bootstrap: 0.90
+    assert all(math.isnan(end) for end in words_interval(np.arange(14.0)))
 
 
 def test_random_lists_reach_a_mean_as_often_as_counted() -> None:
@@ -207,7 +191,19 @@ def test_weat_against_loops_over_the_published_formula() -> None:
     sampled = [weat(x, y, a, b, permutations=250, seed=k) for k in range(20)]
     assert not sampled[0].exact
     assert np.mean([one.p for one in sampled]) == pytest.approx(found.p, abs=0.03)
-    assert found.interval[0] < found.effect < found.interval[1]
+    assert all(math.isnan(end) for end in found.interval)
+
+
+def test_the_interval_of_weat_is_a_jackknife_with_15_words_or_more_on_each_side() -> None:
+    x, y, a, b = some(1, 15, 12) + 0.4, some(2, 25, 12), some(3, 6, 12) + 0.4, some(4, 7, 12)
+    found = weat(x, y, a, b, permutations=1)
+    left = [weat(np.delete(x, i, 0), y, a, b, permutations=1).effect for i in range(15)]
+    left += [weat(x, np.delete(y, i, 0), a, b, permutations=1).effect for i in range(25)]
+    error = math.sqrt(sum((one - np.mean(left)) ** 2 for one in left))
+    # Student's quantile is 2.02 to 2.09; Hall's end may lie further out.
+    for side, end in zip((-1, 1), found.interval, strict=True):
+        assert 2.0 < side * (end - found.effect) / error < 3.0
+    assert all(math.isnan(end) for end in weat(x[:14], y, a, b, permutations=1).interval)
 
 
 def test_weat_is_bounded_and_turns_with_its_sides() -> None:

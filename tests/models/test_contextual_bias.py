@@ -9,7 +9,7 @@ from psycheck.audits.direct_bias.lists import gender
 from psycheck.models.open import open_encoder
 from psycheck.verbs.bias import encoder_bias
 
-QUICK = Biasing(pool=20, random_lists=100, resamples=50)
+QUICK = Biasing(pool=20, random_lists=100)
 
 
 @pytest.fixture(scope="module")

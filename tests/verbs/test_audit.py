@@ -1,5 +1,6 @@
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from psycheck.model import FloatArray
 from psycheck.runs.folder import open_run
 from psycheck.runs.gates import Gate
 from psycheck.verbs.audit import run_audit
+from psycheck.verbs.jobs import prepare
 from psycheck.verbs.plan import Settings, read_plan
 
 LABELS = {"depression": [1.0] * len(POSITIVE) + [0.0] * len(NEGATIVE)}
@@ -46,6 +48,12 @@ def test_every_audit_shares_one_scoring(tmp_path: Path) -> None:
     run = psycheck.audit(again, [CORPUS], threshold=0.3)
     assert run.environment["texts"]["oracle"]["scored"] == 0
     assert len(again.seen) == 8  # a few stored scores are checked
+
+
+def test_tests_of_fairness_allow_for_all_models_and_corpora_of_the_run() -> None:
+    models, corpora = [MODELS["oracle"], MODELS["ignores_suicide"]], [CORPUS, replace(CORPUS, name="more")]
+    audits = prepare(models, corpora, Settings(audits=("fairness",))).audits
+    assert [getattr(audit, "places", None) for audit in audits] == [4]
 
 
 def test_a_model_whose_weights_file_changed_does_not_pass_a_gate_on_its_old_scores(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from psycheck.runs.folder import open_run
 from psycheck.runs.pages import save
 from psycheck.verbs.bias import encoder_bias
 
-QUICK = Biasing(pool=20, random_lists=400, resamples=100)
+QUICK = Biasing(pool=20, random_lists=400)
 DIMENSIONS = 30
 
 
@@ -175,7 +175,7 @@ def test_a_file_of_pairs_alone_is_a_plain_error(vectors: Path, tmp_path: Path) -
 
 def test_too_few_lists_are_said_instead_of_no_difference(vectors: Path, tmp_path: Path) -> None:
     def verdict(lists: int) -> tuple[str, str]:
-        how = Biasing(pool=20, random_lists=lists, resamples=50)
+        how = Biasing(pool=20, random_lists=lists)
         found = encoder_bias(f"vectors:{vectors}", how=how).findings
         return bias_verdict(found), bias_sentences(found)[0]
 

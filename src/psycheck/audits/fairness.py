@@ -42,7 +42,8 @@ class Fairness:
     says which words are swapped. A pair passes where both wordings are decided alike. Texts with a word whose
     swap cannot be decided are left out; the table of pairs lists them all, without scores. Each text is also
     asked for with a placebo, an edit of as many words that leaves gender alone: a model that changes its mind
-    on any edit has no excess of flips.
+    on any edit has no excess of flips. `places` is the number of models times corpora of the run, for which
+    the tests allow.
     """
 
     name: ClassVar = "fairness"
@@ -55,6 +56,7 @@ class Fairness:
     section = staticmethod(fairness_section)
     threshold: float = 0.5
     scope: Scope = SWAPPED
+    places: int = 1
 
     def ask(self, corpus: Corpus, /) -> Iterator[str]:
         """Texts with gendered words, counterparts, placebos; all texts where the corpus has groups."""
@@ -100,7 +102,7 @@ class Fairness:
             for k, label in enumerate(labels):
                 positive = every[:, scores.labels.index(label)]
                 findings += group_findings(corpus, truth[:, k], positive, {**where, "label": label})
-        return Judgement(tuple(with_holm(findings)), {"pairs": pl.concat(tables)})
+        return Judgement(tuple(with_holm(findings, self.places)), {"pairs": pl.concat(tables)})
 
     def _paired(self, corpus: Corpus, scores: Scores) -> "_Pairs":
         """Every text swapped once, slice by slice, with the scores of both wordings."""
@@ -277,16 +279,18 @@ class _Label:
         ).select(*fixed, pl.all())
 
 
-def with_holm(findings: Sequence[Finding]) -> list[Finding]:
+def with_holm(findings: Sequence[Finding], places: int = 1) -> list[Finding]:
     """Add the adjusted p-values; below 0.05 they are flagged.
 
     All tests of pairs and columns are one family: with one for pairs and one for columns, up to 11.5 % of the
-    audits of null models raise some alarm.
+    audits of null models raise some alarm. Each of several `places`, models and corpora, gets its share of
+    the level (Bonferroni).
     """
     tests = [finding for finding in findings if finding.measure.endswith("_p")]
+    every = [replace(new, value=min(places * new.value, 1.0)) for new in holm_family(tests)]
     adjusted = {
         id(test): replace(new, flags=("significant",)) if new.value < ALPHA else new
-        for test, new in zip(tests, holm_family(tests), strict=True)
+        for test, new in zip(tests, every, strict=True)
     }
     return [one for f in findings for one in ((f, adjusted[id(f)]) if id(f) in adjusted else (f,))]
 

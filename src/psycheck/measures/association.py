@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 
 from psycheck.measures.classification import FloatArray, IntArray
-from psycheck.measures.intervals import RESAMPLES, UNKNOWN, Z95, Interval, percentiles
+from psycheck.measures.clustered import FEWEST, Clusters, mean_interval, skewed_interval
+from psycheck.measures.intervals import UNKNOWN, Interval, percentiles
 
 Centring = Literal["pairs", "differences"]
 LISTS = 10_000
@@ -82,27 +83,6 @@ def paired_axis(first: FloatArray, second: FloatArray, *, centring: Centring = "
     return Axis(sign * directions[0], lengths**2 / total, int((sign * along > 0).sum()))
 
 
-def share_intervals(
-    first: FloatArray, second: FloatArray, *, centring: Centring = "pairs"
-) -> tuple[Interval, ...]:
-    """Intervals of the shares of variance: each pair is left out once (jackknife), ends kept in 0..1.
-
-    Without one pair there is one component less, so the last of k has none.
-    """
-    k = len(first)
-    whole = paired_axis(first, second, centring=centring).shares
-    if k < 3:
-        return (UNKNOWN,) * len(whole)
-    left = np.zeros((k, len(whole)))
-    for i in range(k):
-        rest = np.arange(k) != i
-        shares = paired_axis(first[rest], second[rest], centring=centring).shares
-        left[i, : len(shares)] = shares
-    error = np.sqrt((k - 1) / k * ((left - left.mean(axis=0)) ** 2).sum(axis=0))
-    low, high = np.clip([whole - Z95 * error, whole + Z95 * error], 0.0, 1.0).tolist()
-    return tuple(UNKNOWN if i + 1 == k else ends for i, ends in enumerate(zip(low, high, strict=True)))
-
-
 def random_shares(pool: FloatArray, pairs: int, *, draws: int = 200, seed: int = 0) -> FloatArray:
     """Mean shares of variance of pairs of random words from a pool, (k,): what the figure shows by chance.
 
@@ -129,12 +109,9 @@ def direct_bias(values: FloatArray, *, strictness: float = 1.0) -> float:
     return float(np.mean(np.abs(values) ** strictness)) if len(values) else math.nan
 
 
-def mean_interval(values: FloatArray, *, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
-    """The bootstrap interval of a mean over words; NaN for fewer than two."""
-    if len(values) < 2:
-        return UNKNOWN
-    rows = np.random.default_rng(seed).integers(0, len(values), size=(resamples, len(values)))
-    return percentiles(values[rows].mean(axis=1))
+def words_interval(values: FloatArray) -> Interval:
+    """The interval of a mean over words; NaN below 15 words."""
+    return mean_interval(values, Clusters.single(len(values)))
 
 
 def neighbourhoods(pool: FloatArray, size: int, *, lists: int = LISTS, seed: int = 0) -> IntArray:
@@ -184,13 +161,13 @@ def weat(
     b: FloatArray,
     *,
     permutations: int = LISTS,
-    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Weat:
     """WEAT of targets x, y and attributes a, b (Caliskan et al. 2017); SEAT where vectors are contextual.
 
     d = (mean s(x) − mean s(y)) / sd of s over both, with n − 1. Partitions keep the sizes of x and y; all are
-    tried where there are no more than `permutations`.
+    tried where there are no more than `permutations`. The interval leaves out each word once; there is none
+    below 15 words on a side.
     """
     n, m = len(x), len(y)
     if n < 2 or m < 2 or not len(a) or not len(b):
@@ -208,14 +185,18 @@ def weat(
     gaps = sums / n - (s.sum() - sums) / m
     plus = 0 if exact else 1  # a sample lacks the measured partition; it is added
     above, either = (int(found.sum()) for found in (gaps >= gap - 1e-12, np.abs(gaps) >= abs(gap) - 1e-12))
-    one, other = (s[:n][random.integers(0, n, (resamples, n))], s[n:][random.integers(0, m, (resamples, m))])
-    spreads = np.concatenate([one, other], axis=1).std(axis=1, ddof=1)
-    effects = np.divide(
-        one.mean(axis=1) - other.mean(axis=1), spreads, out=np.full(resamples, np.nan), where=spreads > 0
-    )
+    effect, words = gap / spread if spread > 0 else math.nan, np.arange(n + m)
+    interval = UNKNOWN
+    if spread > 0 and min(n, m) >= FEWEST:
+        less = [(words[:n] != i, words[n:] != i) for i in words]
+        without = np.array(
+            [(s[:n][x].mean() - s[n:][y].mean()) / s[words != i].std(ddof=1) for i, (x, y) in enumerate(less)]
+        )
+        influence = (without.mean() - without) * (1 - 1 / (n + m))
+        interval = skewed_interval(effect, influence, Clusters.single(n + m))
     return Weat(
-        gap / spread if spread > 0 else math.nan,
-        percentiles(effects),
+        effect,
+        interval,
         (above + plus) / (len(gaps) + plus),
         (either + plus) / (len(gaps) + plus),
         exact,

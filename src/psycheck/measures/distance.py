@@ -4,7 +4,8 @@ JSD compares counts; MMD and the 1-Wasserstein distance compare vectors, (m, d) 
 intervals of a delete-a-group jackknife: both samples are cut into groups, each is left out once, and the
 spread of the results is the error. Unlike the bootstrap it repeats no text, which would make two samples look
 further apart than they are. Texts of one unit (an author) are shuffled and left out together (`Sides`). Below
-5 units per side, or if all values are equal, there is no interval.
+5 units per side, or if all values are equal, there is no interval. JSD and sliced Wasserstein are above 0 by
+chance, the more the fewer the texts: their intervals are of the figure at these sizes, chance included.
 """
 
 import math
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.measures.classification import BoolArray, FloatArray, IntArray
-from psycheck.measures.intervals import UNKNOWN, Interval, percentiles
+from psycheck.measures.intervals import UNKNOWN, Interval
 
 GROUPS = 20
 FEWEST = 5  # units per side; the spread of fewer is meaningless
@@ -40,8 +41,7 @@ class MmdTest:
     """The unbiased squared MMD, its interval, and how often chance gives as much.
 
     `biased` counts each text's likeness to itself too: it is never negative, and 0 for a sample and its copy.
-    `chance` is the 95th percentile of the permuted values, `bandwidth` the sigma of the kernel. The interval
-    holds for samples that were drawn apart: a text that is in both pulls the value below 0, the interval too.
+    `chance` is the 95th percentile of the permuted values, `bandwidth` the sigma of the kernel.
     """
 
     value: float
@@ -136,8 +136,8 @@ def mmd_test(
     """Unbiased squared MMD (Gretton et al. 2012, eq. 3) with a permutation p-value, vectors (m, d), (n, d).
 
     The kernel is computed once. With w the 0/1 membership of a permuted sample, all three sums of the
-    estimate follow from w'Kw and w'K1, so all permutations are a few matrix products. It takes 12·(m + n)²
-    bytes.
+    estimate follow from w'Kw and w'K1, so all permutations are a few matrix products. It takes 13·(m + n)²
+    bytes. Pairs of texts of one unit do not count, on either side or across.
     """
     m, n = len(first), len(second)
     if m < 2 or n < 2:
@@ -152,18 +152,17 @@ def mmd_test(
     np.maximum(kernel, 0.0, out=kernel)
     kernel *= -1 / (2 * sigma**2)
     np.exp(kernel, out=kernel)
-    np.fill_diagonal(kernel, 0.0)
+    biased = max(0.0, float(kernel[:m, :m].mean() + kernel[m:, m:].mean() - 2 * kernel[:m, m:].mean()))
     sides = sides or Sides.of(m, n)
+    # Texts of one unit are alike whatever the sides are: such pairs are left out, a text with itself too.
+    apart = sides.units[:, None] != sides.units
+    kernel *= apart
     value, interval = _unbiased(kernel, sides)
-    # Over all pairs, a text with itself (1 on the emptied diagonal) among them.
-    ours, theirs, cross = kernel[:m, :m].sum() + m, kernel[m:, m:].sum() + n, kernel[:m, m:].sum()
-    biased = max(0.0, float(ours / m**2 + theirs / n**2 - 2 * cross / (m * n)))
-    # A constant off the diagonal drops out of the estimate; without it single precision is exact enough.
-    kernel -= kernel.sum() / ((m + n) * (m + n - 1))
-    np.fill_diagonal(kernel, 0.0)
+    # A constant drops out of the estimate; without it single precision is exact enough.
+    kernel -= apart * (kernel.sum() / max(np.count_nonzero(apart), 1))
     drawn = _permuted(kernel.astype(np.float32), sides, permutations, seed)
     # Permutations that change nothing give the same value up to the rounding of single precision.
-    reached = int((drawn >= value - 1e-6).sum())
+    reached = int((~(drawn < value - 1e-6)).sum())
     chance = float(np.quantile(drawn, 0.95)) if permutations else math.nan
     p = (1 + reached) / (1 + permutations) if permutations else math.nan
     return MmdTest(value, interval, biased, p, chance, sigma)
@@ -222,12 +221,13 @@ def wasserstein(
     """Exact distance on `repeats` samples of at most `size` texts per side, and the same by chance: means.
 
     In many dimensions samples of the same source are far from 0 apart; that is the distance by chance, from
-    shuffling the sides. The interval is the spread over repeats, `n` the size of both samples together. A
-    sample takes whole units, and at most four fifths of the smaller side, so that repeats differ.
+    shuffling the sides. `n` is the size of both samples together. A sample takes whole units, and at most
+    four fifths of the smaller side, so that repeats differ. Repeats share texts, so that their spread is no
+    interval.
     """
     least = min(len(first), len(second))
     if least < 2:
-        return Figure(math.nan, UNKNOWN, 2 * least), math.nan
+        return Figure(math.nan, None, 2 * least), math.nan
     sides = sides or Sides.of(len(first), len(second))
     size = min(size, max(2, least * 4 // 5))
     pooled = np.concatenate([first, second])
@@ -240,11 +240,7 @@ def wasserstein(
         for member, drawn in ((sides.first, values), (sides.shuffled(random), chance)):
             here, there = order[member[order]][:size], order[~member[order]][:size]
             drawn.append(exact_wasserstein(pooled[here], pooled[there]))
-    # Few texts are drawn repeatedly: agreement between the draws is not certainty.
-    spread = (
-        percentiles(np.array(values)) if sides.fewest() >= FEWEST and np.ptp(values) > _ROUNDING else UNKNOWN
-    )
-    return Figure(float(np.mean(values)), spread, 2 * size), float(np.mean(chance))
+    return Figure(float(np.mean(values)), None, 2 * size), float(np.mean(chance))
 
 
 def directions(dimensions: int, count: int, seed: int = 0) -> FloatArray:
@@ -319,43 +315,54 @@ def jackknife(
 
 
 def _unbiased(kernel: FloatArray, sides: Sides) -> tuple[float, Interval]:
-    """The estimate and its interval from a kernel with an empty diagonal."""
+    """The estimate and its interval from a kernel that is 0 for pairs within a unit."""
     member = sides.groups()
     places = np.unique(member, return_index=True)[1]  # one text of each group
     count = len(places)
     parts = np.zeros((len(member), 2 * count))
     parts[np.arange(len(member)), member + count * ~sides.first] = 1.0
     sums, sizes = parts.T @ (kernel @ parts), parts.sum(axis=0)
+    group = member[np.unique(sides.units, return_index=True)[1]]
+    first, second = (np.bincount(sides.units, side) for side in (sides.first, ~sides.first))
+    alike = [np.bincount(group, pairs) for pairs in (first * first, second * second, first * second)]
 
     def estimate(keep: BoolArray) -> float:
-        none = np.zeros(count, np.bool_)
-        ours, theirs = np.concatenate([keep[places], none]), np.concatenate([none, keep[places]])
-        a, b = sizes[ours].sum(), sizes[theirs].sum()
-        if a < 2 or b < 2:
-            return math.nan
-        within = sums[np.ix_(ours, ours)].sum() / (a * (a - 1)) + sums[np.ix_(theirs, theirs)].sum() / (
-            b * (b - 1)
-        )
-        return float(within - 2 * sums[np.ix_(ours, theirs)].sum() / (a * b))
+        kept, none = keep[places], np.zeros(count, np.bool_)
+        ours, theirs = np.concatenate([kept, none]), np.concatenate([none, kept])
+        total = 0.0
+        for one, other, same, weight in zip(
+            (ours, theirs, ours), (ours, theirs, theirs), alike, (1, 1, -2), strict=True
+        ):
+            pairs = sizes[one].sum() * sizes[other].sum() - same[kept].sum()
+            total += weight * sums[np.ix_(one, other)].sum() / pairs if pairs else math.nan
+        return float(total)
 
     value = estimate(np.ones(len(member), np.bool_))
     return value, jackknife(value, estimate, sides, low=-math.inf)
 
 
 def _permuted(kernel: Block, sides: Sides, permutations: int, seed: int) -> FloatArray:
-    """The estimate for random memberships, (permutations,); the kernel is centred and has no diagonal."""
+    """The estimate for random memberships, (permutations,); the kernel is centred, and 0 within units."""
+    from scipy.sparse import csr_array
+
     random = np.random.default_rng(seed)
     rows = kernel.sum(axis=1, dtype=np.float64)
     whole = float(rows.sum())
+    sizes = np.bincount(sides.units)[:, None]
+    of = csr_array((np.ones(len(kernel)), (sides.units, np.arange(len(kernel)))))
     out = np.empty(permutations)
     for start in range(0, permutations, BLOCK):
         drawn = [sides.shuffled(random) for _ in range(min(BLOCK, permutations - start))]
         member = np.stack(drawn, axis=1).astype(np.float32)
-        m = member.sum(axis=0, dtype=np.float64)
-        n = len(kernel) - m
         ours = np.einsum("ip,ip->p", member, kernel @ member, dtype=np.float64)
         touched = rows @ member
-        cross = touched - ours
-        theirs = whole - 2 * touched + ours
-        out[start : start + len(drawn)] = ours / (m * (m - 1)) + theirs / (n * (n - 1)) - 2 * cross / (m * n)
+        first = of @ member
+        second = sizes - first
+        m, n = first.sum(axis=0), second.sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            out[start : start + len(drawn)] = (
+                ours / (m * m - (first**2).sum(axis=0))
+                + (whole - 2 * touched + ours) / (n * n - (second**2).sum(axis=0))
+                - 2 * (touched - ours) / (m * n - (first * second).sum(axis=0))
+            )
     return out

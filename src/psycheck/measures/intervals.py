@@ -9,7 +9,6 @@ from scipy import stats
 Interval = tuple[float, float]
 UNKNOWN: Interval = (math.nan, math.nan)
 Z95 = 1.959963984540054
-RESAMPLES = 1_000
 
 
 def wilson(passed: float, n: float, z: float = Z95) -> Interval:

@@ -113,8 +113,10 @@ def prepare(
     audits = [*_shipped_audits(settings), *more_audits]
     suites = [audit.suite for audit in audits if isinstance(audit, Behaviour)]
     # A report picks the lowest check of all models, corpora and suites: intervals allow for that.
-    checks = len(models) * len(corpora) * sum(len(suite.checks) for suite in suites)
+    places = len(models) * len(corpora)
+    checks = places * sum(len(suite.checks) for suite in suites)
     audits = [replace(a, others=checks - len(a.suite.checks)) if type(a) is Behaviour else a for a in audits]
+    audits = [replace(a, places=places) if type(a) is Fairness else a for a in audits]
     for what, named, do in (
         ("model", [model.name for model in models], "append ?name=NAME to the model"),
         ("corpus", [corpus.name for corpus in corpora], "write NAME=PATH"),

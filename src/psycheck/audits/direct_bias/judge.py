@@ -22,8 +22,9 @@ from psycheck.measures.association import (
     list_test,
     paired_axis,
     unit,
+    words_interval,
 )
-from psycheck.measures.intervals import RESAMPLES, Interval
+from psycheck.measures.intervals import Interval
 from psycheck.measures.significance import holm
 from psycheck.model import FloatArray, IntArray, Judgement
 
@@ -54,7 +55,6 @@ class Biasing:
     strictness: float = 1.0
     pool: int = 200
     random_lists: int = LISTS
-    resamples: int = RESAMPLES
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class Biasing:
             raise BadInput(
                 "the strictness c of Direct Bias must be above 0", allowed="above 0; the paper uses 1"
             )
-        for name, least in (("pool", 1), ("random_lists", 1), ("resamples", 1), ("seed", 0)):
+        for name, least in (("pool", 1), ("random_lists", 1), ("seed", 0)):
             if getattr(self, name) < least:
                 raise BadInput(f"'{name}' is below {least}", allowed=f"{least} or more")
 
@@ -70,10 +70,6 @@ class Biasing:
         """What Direct Bias is the mean of: |cosine| ** strictness."""
         sizes: FloatArray = np.abs(cosines) ** self.strictness
         return sizes
-
-    def interval(self, values: FloatArray) -> Interval:
-        """The bootstrap interval of a mean."""
-        return association.mean_interval(values, resamples=self.resamples, seed=self.seed)
 
 
 class Embedded:
@@ -184,15 +180,14 @@ class _Judging:
         """Shares of variance of all components (section 5), and the same for pairs of random words."""
         how, n, sides = self.how, len(self.first), self.sides(self.how.lengths)
         axis = paired_axis(*sides, centring=how.centring)
-        ends = association.share_intervals(*sides, centring=how.centring)
         drawn = next(iter(request.lists.values())).random_plain
         pool = self.vectors.of_known(drawn[:POOL])
         pool = pool if len(pool) >= FEWEST_RANDOM else pool[:0]
         chance = association.random_shares(unit(pool) if how.lengths == "unit" else pool, n, seed=how.seed)
         counts = {"pairs": len(request.pairs), "known": n, "agreeing": axis.agreeing}
-        for k, (share, interval) in enumerate(zip(axis.shares, ends, strict=True)):
+        for k, share in enumerate(axis.shares):
             here = {**where, "component": str(k + 1), "centring": how.centring, "lengths": how.lengths}
-            yield Finding("explained_variance", float(share), n, _or_none(interval), here, counts)
+            yield Finding("explained_variance", float(share), n, None, here, counts)
             if k < len(chance) and math.isfinite(chance[k]):
                 yield Finding("explained_variance_chance", float(chance[k]), n, None, here)
 
@@ -210,8 +205,8 @@ class _Judging:
         n = len(there)
         words = [target for target, kept in zip(one.listed.targets, known, strict=True) if kept]
         random = cosines(self.vectors.of(one.random), axis)[topics]
-        ends = how.interval(there)
-        unclear = ("direction_unclear",) if not ends[0] * ends[1] > 0 else ()
+        ends = _or_none(words_interval(there))
+        unclear = () if ends and ends[0] * ends[1] > 0 else ("direction_unclear",)
         most = tuple(words[i].word for i in carriers(there, CARRIERS))
         counts = {"words": len(values), "known": n, "missing": len(values) - n}
         whole = self.mean_size("direct_bias", there, where)
@@ -241,7 +236,7 @@ class _Judging:
         attributes = {"female": len(self.female), "male": len(self.male)}
         if not len(own) or not all(attributes.values()):
             return
-        drawn = {"permutations": how.random_lists, "resamples": how.resamples, "seed": how.seed}
+        drawn = {"permutations": how.random_lists, "seed": how.seed}
         found = association.weat(own, against, self.female, self.male, **drawn)
         n = len(own) + len(against)
         place = {**where, "against": "physical illness"}
@@ -255,7 +250,9 @@ class _Judging:
         values = distances(self.vectors.of(one.plain))
         there = values[~np.isnan(values)]
         random = distances(self.vectors.of(one.random_plain))[topics].mean(axis=1)
-        yield Finding("rnd", float(there.mean()), len(there), how.interval(there), where, attributes)
+        yield Finding(
+            "rnd", float(there.mean()), len(there), _or_none(words_interval(there)), where, attributes
+        )
         test = list_test(float(there.mean()), random, two_sided=True)
         yield from _chance("rnd", test, len(there), where)
 
@@ -263,7 +260,8 @@ class _Judging:
         """Direct Bias of some words, and the side that they lean to."""
         here = {**where, "direction": "F" if values.mean() > 0 else "M"}
         value = association.direct_bias(values, strictness=self.how.strictness)
-        return Finding(measure, value, len(values), self.how.interval(self.how.sizes(values)), here)
+        ends = _or_none(words_interval(self.how.sizes(values)))
+        return Finding(measure, value, len(values), ends, here)
 
     def topics(self, one: AskedList, size: int) -> IntArray:
         """Random lists as rows of its random words, (k, size); none where too few of the words are known."""
