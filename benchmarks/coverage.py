@@ -21,12 +21,7 @@ from psycheck.audits.summary import by_groups
 from psycheck.finding import Finding
 from psycheck.measures import calibration, classification, clustered
 from psycheck.measures.agreement import cohen_kappa, kappa_interval
-from psycheck.measures.classification import (
-    classification_intervals,
-    figure_influences,
-    gold,
-    label_intervals,
-)
+from psycheck.measures.classification import classification_intervals, figure_influences, gold
 from psycheck.measures.clustered import (
     Clusters,
     change_interval,
@@ -43,6 +38,7 @@ from psycheck.measures.fairness import (
     score_shift,
 )
 from psycheck.measures.intervals import percentiles
+from psycheck.measures.multilabel import label_figures
 from timing import machine, table
 
 FloatArray = NDArray[np.float64]
@@ -167,18 +163,10 @@ def lengths(one: Population, random: Random, times: int) -> Figures:
 
 
 def several_labels(one: Population, random: Random, times: int) -> Figures:
-    """Means over four labels."""
+    """Figures over four labels."""
     targets, scores, clusters = one.draw(random, times, 4)
-    known = np.ones(targets.T.shape, bool)
-    f1s = [
-        classification.f1(classification.confusion(y, s)).value for y, s in zip(targets, scores, strict=True)
-    ]
-    values = {
-        "hamming": classification.hamming(targets.T, scores.T, 0.5).value,
-        "macro_f1_across_labels": float(np.nanmean(f1s)),
-    }
-    intervals = label_intervals(gold(targets).T, scores.T >= 0.5, known, clusters) if times == 1 else {}
-    return {name: (value, intervals.get(name, NONE)) for name, value in values.items()}
+    figures = label_figures(gold(targets).T, scores.T >= 0.5, np.ones(targets.T.shape, bool), clusters)
+    return {name: (found.value, ends if times == 1 else NONE) for name, (found, _, ends) in figures.items()}
 
 
 def groups(one: Population, random: Random, times: int, within: bool) -> Figures:

@@ -1,6 +1,7 @@
 """Which checks of a sample may be the weakest."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,14 +27,14 @@ class Scored:
     def __init__(self, failing: set[int], before: float = 0.5) -> None:
         self._failing, self._before = failing, before
 
-    def of(self, texts: list[str]) -> FloatArray:
-        number = [int(text.split()[1]) for text in texts]
-        edited = [len(text.split()) > 4 or "They" in text for text in texts]
+    def of(self, items: Sequence[str]) -> FloatArray:
+        number = [int(text.split()[1]) for text in items]
+        edited = [len(text.split()) > 4 or "They" in text for text in items]
         lost = [0.3 * (e and k in self._failing) for e, k in zip(edited, number, strict=True)]
         return self._before - np.array(lost)[:, None]
 
-    def read(self, texts: list[str]) -> IntArray:
-        return np.array([len(text) for text in texts])
+    def read(self, items: Sequence[str]) -> IntArray:
+        return np.array([len(text) for text in items])
 
 
 CORPUS = Corpus.of("c", [f"note {k} we walk" for k in range(100)], labels={"depression": [0.0] * 100})

@@ -123,7 +123,7 @@ def as_graphml(graph: Graph) -> str:
 
 
 def as_svg(graph: Graph) -> str:
-    """A picture: symptoms on the left, diseases on the right, a line per link, in the colour of its disease."""
+    """A picture: symptoms on the left, diseases on the right, a line per link in its disease's colour."""
     step, left, right = 24, 330, 700
     height = step * (len(graph.symptom) + 1)
     apart = height / (len(graph.disease) + 1)

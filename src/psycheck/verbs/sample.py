@@ -43,7 +43,7 @@ class _Stream:
     @property
     def part(self) -> int:
         """By how much the 5 % of its interval are divided: k (k + 1) in the k-th size, which adds up to 1."""
-        k = 1 + sum(START * GROWTH**j < self.size for j in range(self.size.bit_length()))
+        k: int = 1 + sum(START * GROWTH**j < self.size for j in range(self.size.bit_length()))
         return k * (k + 1)
 
 
