@@ -35,7 +35,7 @@ def below(spec: str, files: list[Path]) -> list[int]:
     encoder = open_encoder(spec)
     counted = np.zeros(3, int)
     for file in files:
-        run = encoder_bias(encoder, words=[file], how=Biasing(random_lists=2_000, resamples=50))
+        run = encoder_bias(encoder, words=[file], how=Biasing(random_lists=2_000))
         p = {f.measure: f.value for f in run.findings}
         counted += [*(p[test] < 0.05 for test in TESTS), min(p[f"{test}_holm"] for test in TESTS) < 0.05]
     return counted.tolist()
