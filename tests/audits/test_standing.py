@@ -1,6 +1,7 @@
 """Which checks of a sample may be the weakest."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,13 +27,13 @@ class Scored:
     def __init__(self, failing: set[int], before: float = 0.5) -> None:
         self._failing, self._before = failing, before
 
-    def of(self, texts: list[str]) -> FloatArray:
+    def of(self, texts: Sequence[str]) -> FloatArray:
         number = [int(text.split()[1]) for text in texts]
         edited = [len(text.split()) > 4 or "They" in text for text in texts]
         lost = [0.3 * (e and k in self._failing) for e, k in zip(edited, number, strict=True)]
         return self._before - np.array(lost)[:, None]
 
-    def read(self, texts: list[str]) -> IntArray:
+    def read(self, texts: Sequence[str]) -> IntArray:
         return np.array([len(text) for text in texts])
 
 

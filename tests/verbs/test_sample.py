@@ -5,6 +5,7 @@ import os
 import sys
 from pathlib import Path
 from subprocess import run as start
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -57,9 +58,7 @@ def suite(tmp_path: Path) -> str:
     return str(path)
 
 
-def audited(
-    suite: str, model: Planted | Counting = MODEL, corpus: Corpus = CORPUS, **settings: object
-) -> Run:
+def audited(suite: str, model: Planted | Counting = MODEL, corpus: Corpus = CORPUS, **settings: Any) -> Run:
     settings = {"audits": ["performance", "behaviour"], **settings}
     return psycheck.audit(model, corpus, suites=[suite], **settings)
 
