@@ -31,6 +31,7 @@ from timing import machine, table
 Random = np.random.Generator
 MODELS = int(sys.argv[1]) if len(sys.argv) > 1 else 40  # simulated models per row
 SHARE = float(sys.argv[2]) if len(sys.argv) > 2 else 0.1  # of the calls of a full run
+SEED = 8  # the sizes and the number of rivals of `verbs.sample` were chosen with seed 7
 CHECKS = 23
 TIED = 0.01  # the two weakest checks of the full run are closer than this
 
@@ -218,8 +219,8 @@ def main() -> None:
             names = np.random.default_rng(1).integers(0, profile.authors, len(corpus)).astype(str)
             whose = corpus.table.with_columns(author=pl.Series(names.tolist()))
             worlds[profile.authors] = replace(worlds[0], corpus=replace(corpus, table=whose))
-        random = np.random.default_rng([7, number])
-        results = [one(worlds[profile.authors], profile, random, seed) for seed in range(MODELS)]
+        random = np.random.default_rng([SEED, number])
+        results = [one(worlds[profile.authors], profile, random, SEED * 1_000 + k) for k in range(MODELS)]
         everything += results
         rows.append([profile.name, *figures(results)])
         print(profile.name, f"{time.monotonic() - begun:.0f} s", file=sys.stderr)

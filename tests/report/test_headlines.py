@@ -22,7 +22,7 @@ from psycheck.report.headlines import Headline, headline, reference, weakest
 from psycheck.report.studies.angst import answers as angst_answers
 from psycheck.report.studies.gender import answers
 from psycheck.report.studies.improve import improvement_verdict, summary_lines
-from psycheck.report.verdict import chosen_headlines, headlines, learned, unanswered, untested
+from psycheck.report.verdict import chosen_headlines, headlines, learned, sampled, unanswered, untested
 from psycheck.report.words import words_of
 from psycheck.run import Run
 
@@ -455,6 +455,7 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     "learned.calibration_chance": ([calibration("within_noise")], [[calibration()], []]),
     "learned.calibration_untested": ([], [[calibration()], [calibration("within_noise")]]),
     "tested.unanswered": ([silent(10)], [[silent(0)], []]),
+    "tested.sampled": (run_of([check(9, 10, not_asked=90)], {"budget": 20}), [[INV], []]),
     "tested.no_value": ([check(0, 0)], [[INV], []]),
     "tested.not_run": ([INV, flips(0)], [[INV, flips(0), BETTER]]),
     "compare.furthest": (
@@ -609,7 +610,7 @@ def top_of(kind: str, run: Run) -> list[str]:
         case "learned":
             return [one.words for one in learned(run)]
         case "tested":
-            return [*unanswered(run), *untested(run)]
+            return [*sampled(run), *unanswered(run), *untested(run)]
         case "compare":
             return [comparison_verdict(run)]
         case "bias":
@@ -674,6 +675,28 @@ def test_a_sentence_does_not_appear_where_its_condition_is_just_missed(
     name: str, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert printed(name, CASES[name][1][at], monkeypatch) == []
+
+
+def test_a_sample_names_the_weakest_that_was_foreseen_and_those_that_may_be_as_weak() -> None:
+    few, many = ({"check": name} for name in ("T2", "T3"))
+    found = [
+        check(50, 100, 0.6, where=many, flags=("maybe_weakest",)),  # more cases, and so the lower upper end
+        check(4, 10, 0.7, where=few, flags=("weakest",)),
+        check(90, 100, 0.95),
+    ]
+    (one,) = chosen_headlines(run_of(found))
+    assert one.words.startswith("Fails most on T2: 40 % (30–70) of 10 texts pass")
+    assert one.words.endswith("; T3 may be as weak, as not all cases were asked.")
+    (one,) = chosen_headlines(run_of([replace(f, flags=()) for f in found]))
+    assert one.words.startswith("Fails most on T3: 50 %")
+    assert "as weak" not in one.words
+
+
+def test_a_check_that_is_foreseen_but_did_no_harm_is_not_the_weakest() -> None:
+    unharmed = check(4, 10, 0.7, "MFT", where={"check": "T2"}, flags=("weakest",), passed_unedited=4)
+    (one,) = chosen_headlines(run_of([unharmed, check(90, 100, 0.95)]))
+    assert one.words.startswith("Fails most on T1: 90 %")
+    assert "; T2 may be as weak" in one.words
 
 
 def test_the_reference_is_made_from_the_sentences() -> None:

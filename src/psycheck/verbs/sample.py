@@ -43,7 +43,9 @@ class _Stream:
     @property
     def part(self) -> int:
         """By how much the 5 % of its interval are divided: k (k + 1) in the k-th size, which adds up to 1."""
-        k: int = 1 + sum(START * GROWTH**j < self.size for j in range(self.size.bit_length()))
+        k, size = 1, START
+        while size < self.size:
+            k, size = k + 1, size * GROWTH
         return k * (k + 1)
 
 
