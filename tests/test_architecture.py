@@ -19,7 +19,7 @@ MAY = {
     **dict.fromkeys(CORE, CORE),
     "demo": CORE | {"text"},
     "corpora": CORE | {"text", "measures", "settings", "files", "demo"},
-    "models": CORE | {"settings"},
+    "models": CORE | {"settings", "files"},
     "scoring": CORE | {"models", "settings"},
     "report": CORE,
     "audits": CORE | {"text", "measures", "settings", "files", "report"},
@@ -172,7 +172,7 @@ _COMMAND = re.compile(r"psycheck [a-z]+ .*--[a-z]")
 MAY_NAME_FLAGS = {
     "corpora/cautions.py": "composes the command that mends a corpus",
     "corpora/columns.py": "composes the options that open a corpus again",
-    "corpora/streams.py": "--long is an option of zstd",
+    "files/streams.py": "--long is an option of zstd",
 }
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from io import BytesIO
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -12,24 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from psycheck.errors import BadInput, check_columns, check_size, counted, nearest
+from psycheck.errors import BadInput, counted, nearest
 
 LABEL, GROUP = "label:", "group:"
 PLAIN = ("author", "time", "split")
-
-
-def read_parquet(
-    source: Path | BytesIO, where: str, columns: list[str] | None, most: float = 8
-) -> pl.DataFrame:
-    """Read a Parquet file, or refuse it if its cells would take more than `most` GB of memory."""
-    names = pl.read_parquet_schema(source) if columns is None else columns
-    check_columns(len(names), where)
-    rows = pl.scan_parquet(source).select(pl.len()).collect().item()
-    check_size(8 * rows * len(names), where, most)
-    frame = pl.read_parquet(source, columns=columns)
-    texts = frame.select(pl.col(pl.String).str.len_bytes().sum())
-    check_size(sum(texts.row(0)) if texts.width else 0, where, most)
-    return frame
 
 
 def showable_id(name: str) -> str:

@@ -113,9 +113,9 @@ def check_size(size: float, where: str, most: float = 8) -> None:
 
 def check_piece(piece: bytes, size: float, where: str, most: float = 8) -> bytes:
     """The next piece of a file; it must not make the file's `size` too large, or be only empty lines."""
-    check_size(size, where, most)
     if len(piece) >= _EMPTY_LINES and not piece.strip(b"\r\n"):
         raise BadInput(f"there are more than {_EMPTY_LINES:,} empty lines in a row", where=where)
+    check_size(size, where, most)
     return piece
 
 

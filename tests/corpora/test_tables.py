@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from psycheck.corpora import streams
 from psycheck.corpora.tables import Table, read_table, stem
 from psycheck.errors import BadInput
+from psycheck.files import streams
 
 
 def write(path: Path, content: str | bytes) -> Path:

@@ -2,8 +2,12 @@
 
 import gzip
 import json
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
+from random import Random
+from typing import Literal
 
 import polars as pl
 import pytest
@@ -16,10 +20,16 @@ WIDE = 200_000
 NUMBERS = b"0.5 " * 1_500_000
 
 
-def bomb(piece: bytes, times: int) -> bytes:
+def bomb(piece: bytes, times: int, head: bytes = b"") -> bytes:
     """So many copies of a piece as a zstd file of a few kilobytes."""
     packer = ZstdCompressor().compressobj()
-    return b"".join([*(packer.compress(piece * 1000) for _ in range(times // 1000)), packer.flush()])
+    return b"".join(
+        [
+            packer.compress(head),
+            *(packer.compress(piece * 1000) for _ in range(times // 1000)),
+            packer.flush(),
+        ]
+    )
 
 
 def refused(place: Path, *words: str) -> str:
@@ -34,12 +44,73 @@ def test_a_score_file_that_unpacks_to_too_much_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PSYCHECK_MAX_GB", "0.01")
-    row = b"a,0.5\n" if "csv" in name else b'{"text": "a", "score": 0.5}\n'
-    packed = bomb(row, 2_000_000) if name.endswith("zst") else gzip.compress(row * 2_000_000, 1)
+    row, head = b'{"text": "a", "score": 0.5}\n', b""
+    if "csv" in name:
+        row, head = b"a,0.5\n", b"text,score\n"
+    zst = name.endswith("zst")
+    packed = bomb(row, 2_000_000, head) if zst else gzip.compress(head + row * 2_000_000, 1)
     (tmp_path / name).write_bytes(packed)
     said = refused(tmp_path, "score", f"scores:{name}", "demo:tweets")
     assert "the content of this file takes more than 0.01 GB" in said
     assert "PSYCHECK_MAX_GB" in said
+
+
+_MEASURED = """
+import resource, sys
+from psycheck import open_model
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+for name in ("small", "large"):
+    before, model = peak(), open_model(f"scores:{name}{sys.argv[1]}")
+print(len(model.rows), peak() - before)
+"""
+
+
+@pytest.mark.parametrize("kind", [".csv.zst", ".parquet", pytest.param(".jsonl.gz", marks=pytest.mark.slow)])
+def test_a_large_score_file_opens_in_little_memory(kind: str, tmp_path: Path) -> None:
+    random = Random(0)
+    texts = [random.randbytes(4_800).hex() for _ in range(30_000)]
+    for name, rows in (("small", texts[:10]), ("large", texts)):
+        frame, plain = pl.DataFrame({"text": rows, "score": 0.5}), tmp_path / f"{name}{kind}"
+        if kind == ".parquet":
+            frame.write_parquet(plain, row_group_size=5_000, compression="lz4")
+        elif kind == ".csv.zst":
+            with plain.open("wb") as file, ZstdCompressor(1).stream_writer(file) as packer:
+                frame.write_csv(packer)
+        else:
+            with gzip.open(plain, "wb", 1) as gz:
+                gz.write(frame.write_ndjson().encode())
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURED, kind], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    known, grown = done.stdout.split()
+    assert int(known) == 30_000
+    assert float(grown) < 100, "MB, of 290 MB of texts"
+
+
+def test_a_score_file_that_grows_a_hundredfold_is_refused_at_a_quarter_of_a_gigabyte(tmp_path: Path) -> None:
+    (tmp_path / "s.csv.zst").write_bytes(bomb(b"a" * 10_000 + b",0.5\n", 200_000, b"text,score\n"))
+    assert "takes more than 0.25 GB" in refused(tmp_path, "score", "scores:s.csv.zst", "demo:tweets")
+
+
+def test_a_dataset_folder_is_limited_by_what_it_unpacks_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PSYCHECK_MAX_GB", "0.05")
+    state = json.dumps({"_data_files": [{"filename": "data.arrow"}]})
+    texts = pl.DataFrame({"text": ["a" * 1000] * 100_000})
+    nothing = pl.DataFrame({"text": pl.Series([None]).new_from_index(0, 9_000_000)})
+    frames: list[tuple[pl.DataFrame, Literal["zstd", "lz4", "uncompressed"]]] = [
+        (texts, "zstd"),
+        (texts, "lz4"),
+        (texts, "uncompressed"),
+        (texts.cast(pl.Categorical), "uncompressed"),
+        (nothing, "uncompressed"),
+    ]
+    for name, (frame, compression) in zip("abcde", frames, strict=True):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "state.json").write_text(state)
+        frame.write_ipc_stream(tmp_path / name / "data.arrow", compression=compression)
+        assert "takes more than 0.05 GB" in refused(tmp_path, "redact", name, "--check"), name
 
 
 def test_a_corpus_that_unpacks_to_too_much_is_refused(

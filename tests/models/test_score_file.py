@@ -137,13 +137,13 @@ def test_labels_can_be_exclusive_classes(tmp_path: Path) -> None:
         ("s.csv", "post,a\none,0.5\n", "identifies the text of a row", "s.csv"),
         ("s.csv", "text,id\none,1\n", "no column holds scores", "s.csv"),
         ("s.csv", "text,a\n", "holds no scores", "s.csv"),
-        ("s.csv", "", "cannot be read", "s.csv"),
-        ("s.csv", "text,a\none,0.5,3,4\n", "cannot be read", "s.csv"),
-        ("s.jsonl", '{"text": "one", "a": 1}\n{"text"', "not JSON", "line 2"),
-        ("s.jsonl", "[1]\n", "not a JSON object", "line 1"),
+        ("s.csv", "", "holds no scores", "s.csv"),
+        ("s.csv", "text,a\none,0.5,3,4\n", "the row has 4 fields", "row 1"),
+        ("s.jsonl", '{"text": "one", "a": 1}\n{"text"', "not valid JSON", "row 2"),
+        ("s.jsonl", "[1]\n", "not an object", "row 1"),
         ("s.parquet", "text", "cannot be read", "s.parquet"),
-        ("s.csv.gz", "text", "cannot be read", "s.csv.gz"),
-        ("s.csv.zst", "text", "cannot be read", "s.csv.zst"),
+        ("s.csv.gz", "text", "named as if compressed with gzip", "s.csv.gz"),
+        ("s.csv.zst", "text", "named as if compressed with zstd", "s.csv.zst"),
         ("s.xlsx", "text", "unknown format", "s.xlsx"),
     ],
 )
@@ -153,14 +153,15 @@ def test_files_that_are_refused(name: str, content: str, what: str, where: str, 
         opened(tmp_path / name)
     assert what in caught.value.what
     assert where in caught.value.where
-    assert "one" not in str(caught.value).replace(str(tmp_path), "").split()
+    said = str(caught.value).replace(str(tmp_path), "").replace("one JSON object", "")
+    assert "one" not in said.split()
 
 
 def test_files_that_are_not_there_or_not_utf8(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no file"):
         opened(tmp_path / "none.csv")
     (tmp_path / "latin.csv").write_bytes("text,a\nmüde,0.5\n".encode("latin-1"))
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(BadInput, match="not valid UTF-8"):
         opened(tmp_path / "latin.csv")
 
 

@@ -5,19 +5,22 @@ pandas and Hugging Face `datasets` are recognised by the module of their classes
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, time
 from decimal import Decimal
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from psycheck.corpora.streams import LONGEST, bad_file
 from psycheck.corpora.tables import Table
-from psycheck.corpus import read_parquet as read_bounded
-from psycheck.errors import BadInput, nearest
+from psycheck.errors import BadInput, check_columns, check_size, nearest
+from psycheck.files.streams import LONGEST, bad_file
 
+_PACKED_BUFFER = re.compile(rb"\x28\xb5\x2f\xfd|\x04\x22\x4d\x18")  # how zstd and LZ4 begin
+_ADDRESSES = 2**47  # bytes that a process can have
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 _SAVE_AGAIN = "save the dataset again"
 _COPY_AGAIN = "copy the folder again, or save the dataset again"
@@ -35,7 +38,10 @@ def read_parquet(path: Path) -> Table:
     try:
         schema = pl.read_parquet_schema(path)
         kept = [name for name in schema if name not in _unread(schema)]
-        frame = read_bounded(path, str(path), kept)
+        check_columns(len(kept), str(path))
+        rows = pl.scan_parquet(path).select(pl.len()).collect().item()
+        check_size(8 * rows * len(kept), str(path))
+        frame = pl.read_parquet(path, columns=kept)
         info = json.loads(pl.read_parquet_metadata(path).get("huggingface", "{}")).get("info")
     except _UNREADABLE as error:
         with path.open("rb") as file:
@@ -169,9 +175,14 @@ def _with_class_names(frame: pl.DataFrame, info: object) -> pl.DataFrame:
 
 
 def _frame_table(path: Path, frame: pl.DataFrame, **about: Any) -> Table:
-    """The table of a frame, or an error that names the first row that is too long to read."""
+    """The table of a frame, or an error that names the first row that is too long to read.
+
+    A frame of few bytes can have cells without end: it may hold each text once, and no bytes for a null.
+    """
     held = _unread(frame.schema)
     frame = frame.drop(held)
+    texts = frame.select(pl.col(pl.String, pl.Categorical).cast(pl.String).str.len_bytes().sum())
+    check_size(8 * frame.height * frame.width + (sum(texts.row(0)) if texts.width else 0), str(path))
     table = Table(path, frame.to_dict(as_series=False), **{"unread": held, **about})
     for name, kind in frame.schema.items():
         if kind == pl.String:
@@ -190,6 +201,7 @@ def _read_dataset(folder: Path) -> pl.DataFrame:
     if state.get("_indices_files") or state.get("_indices_data_files"):
         what = "the dataset was saved with a selection of its rows"
         raise bad_file(folder, what, do="call flatten_indices() on it and save it again")
+    check_size(sum(map(_declared, (folder / name for name in files))), str(folder))
     frames = [_read_stream(folder / name) for name in files]
     frame = _concatenated(frames, "the data files have different columns", folder)
     info = folder / "dataset_info.json"
@@ -217,6 +229,19 @@ def _read_stream(path: Path) -> pl.DataFrame:
     if not whole:
         raise bad_file(path, "a data file of the dataset is truncated", do="copy the folder again")
     return frame
+
+
+def _declared(path: Path) -> int:
+    """The bytes of an Arrow file, and those that its compressed buffers say they unpack to.
+
+    The size stands before each buffer. What chance writes so in a column of numbers is far larger than any.
+    """
+    if not path.is_file() or not path.stat().st_size:
+        return 0  # refused when it is read
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        places = [found.start() for found in re.finditer(_PACKED_BUFFER, content)]
+        sizes = (int.from_bytes(content[max(at - 8, 0) : at], "little") for at in places)
+        return len(content) + sum(size for size in sizes if size < _ADDRESSES)
 
 
 def _json(path: Path) -> dict[str, object]:

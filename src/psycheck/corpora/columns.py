@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from psycheck.corpora.labels import first_prose, is_name, looks_like_label, number_in, words
-from psycheck.corpora.streams import bad_file
 from psycheck.corpora.tables import Table
 from psycheck.corpus import GROUP, LABEL
 from psycheck.errors import BadInput, nearest
+from psycheck.files.streams import bad_file
 
 _MOST_GROUPS = 50
 LONGEST_GROUP = 80

@@ -12,10 +12,10 @@ from typing import Any
 from psycheck.corpora.arrow import table_of
 from psycheck.corpora.columns import LONGEST_GROUP, Columns, Roles, assign, showable_names, split_name
 from psycheck.corpora.labels import EVERY, first_prose, quoted, read_label
-from psycheck.corpora.streams import bad_file
 from psycheck.corpora.tables import Table, read_table, stem
 from psycheck.corpus import GROUP, Corpus
 from psycheck.errors import BadInput, counted
+from psycheck.files.streams import bad_file
 
 __all__ = ["Columns", "read_corpus"]
 

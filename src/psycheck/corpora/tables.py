@@ -1,13 +1,13 @@
 """Files in, columns out: CSV, TSV, JSON lines, Parquet and saved dataset folders as one kind of table."""
 
-import csv
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from psycheck.corpora.streams import COMPRESSIONS, LONGEST, Lines, bad_file, json_values, place
-from psycheck.errors import BadInput, check_columns, counted, nearest, neighbours
+from psycheck.errors import BadInput, check_columns, nearest, neighbours
+from psycheck.files.rows import separated_rows
+from psycheck.files.streams import COMPRESSIONS, Lines, bad_file, json_values, place
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 NAMES = ("csv", "dataset", "jsonl", "parquet", "tsv")
@@ -132,66 +132,19 @@ def _read_separated(path: Path, kind: str) -> Table:
 
 
 def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
-    """Read by RFC 4180: a quoted field may contain delimiters, line breaks and doubled quotes."""
-    limit = csv.field_size_limit(LONGEST)
-    try:
-        reader = csv.reader(
-            lines, delimiter=delimiter, strict=True, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-        )
-        names: list[str] = []
-        rows: list[list[str]] = []
-        starts = array("q")
-        start = 1
-        for row in reader:
-            if not row or (not names and not "".join(row).strip()):
-                lines.same_row()
-            elif not names:
-                names = _header(row, lines)
-                lines.next_row()
-            elif len(row) != len(names):
-                what = f"the row has {counted(len(row), 'field')}, the header has {len(names)}"
-                do = "quote texts that contain delimiters or line breaks, and double the quotes inside"
-                raise BadInput(what, where=place(lines.path, lines.row, start), do=do)
-            else:
-                rows.append(row)
-                starts.append(start)
-                lines.next_row()
-            start = lines.line + 1
-    except csv.Error as error:
-        unclosed = "end of data" in str(error)
-        what = "a quote is never closed" if unclosed else "a closing quote is followed by other characters"
-        do = "double the quotes inside a quoted field, and close it before the next delimiter"
-        raise BadInput(what, where=place(lines.path, lines.row, start), do=do) from None
-    finally:
-        csv.field_size_limit(limit)
+    names: list[str] = []
+    rows: list[list[str]] = []
+    starts = array("q")
+    for row in separated_rows(lines, delimiter, quoted=quoted):
+        if not names:
+            names = row
+        else:
+            rows.append(row)
+            starts.append(lines.start)
     if not names:
         raise bad_file(lines.path, "the file is empty", do=_HOLDS_TEXTS)
     columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
     return Table(lines.path, columns, starts)
-
-
-def _header(row: list[str], lines: Lines) -> list[str]:
-    """The column names; a column without one is named after its position."""
-    check_columns(len(row), str(lines.path))
-    names = [name.strip() or f"column_{i}" for i, name in enumerate(row, start=1)]
-    if row[0].lstrip().startswith(("{", "[")):
-        what = "this looks like JSON, not like CSV or TSV"
-        raise bad_file(lines.path, what, do="name it .jsonl")
-    numbers = [name for name in names if name.replace(".", "", 1).removeprefix("-").isdigit()]
-    if numbers and any(map(_like_text, names)):
-        what = "the first row looks like data, not like a header"
-        raise BadInput(what, where=lines.where(), do="add a header row")
-    if len(names) == 1 and not _like_text(names[0]):
-        for mark, spoken in ((";", "semicolons"), ("\t", "tabs"), ("|", "pipes"), (",", "commas")):
-            if mark in names[0]:
-                what = f"the fields are separated by {spoken}"
-                do = "save it with commas, or with tabs as .tsv"
-                raise BadInput(what, where=lines.where(), allowed="commas in .csv, tabs in .tsv", do=do)
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            what = f"column name '{name}'" if not _like_text(name) else "a column name"
-            raise BadInput(f"{what} occurs twice in the header", where=lines.where(), do="rename one of them")
-    return names
 
 
 def _read_json_lines(lines: Lines) -> Table:
@@ -206,7 +159,3 @@ def _read_json_lines(lines: Lines) -> Table:
     if not rows:
         raise bad_file(lines.path, "the file is empty", do=_HOLDS_TEXTS)
     return Table(lines.path, {name: [row.get(name) for row in rows] for name in names}, starts)
-
-
-def _like_text(name: str) -> bool:
-    return len(name) > 40 or len(name.split()) > 5

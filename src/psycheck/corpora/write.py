@@ -9,10 +9,10 @@ from zstandard import ZstdCompressor
 
 from psycheck.corpora.columns import LONGEST_GROUP, Columns, assign
 from psycheck.corpora.labels import first_prose
-from psycheck.corpora.streams import bad_file
 from psycheck.corpora.tables import Table
 from psycheck.corpus import GROUP, LABEL, PLAIN, Corpus
 from psycheck.errors import BadInput
+from psycheck.files.streams import bad_file
 from psycheck.files.write import writing, written
 
 WRITTEN = (".csv", ".jsonl", ".jsonl.zst", ".parquet")

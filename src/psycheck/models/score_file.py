@@ -1,22 +1,19 @@
 """Scores from a file, looked up by text: for models that run on another machine."""
 
-import gzip
-import json
 import math
-import zlib
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from io import BytesIO
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from tempfile import NamedTemporaryFile
 
 import numpy as np
 import polars as pl
-import zstandard
 
-from psycheck.corpus import read_parquet
-from psycheck.errors import BadInput, check_columns, check_piece, counted, explained, nearest, neighbours
+from psycheck.errors import BadInput, check_columns, check_piece, check_size, explained, nearest, neighbours
+from psycheck.files.rows import separated_rows
+from psycheck.files.streams import COMPRESSIONS, DAMAGED, ZSTD_INPUT, Lines, decompressed, json_values
 from psycheck.model import FloatArray, IntArray, digest_of
 from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.labels import ONE_LABEL, column_names
@@ -24,13 +21,12 @@ from psycheck.models.options import ModelOptions
 from psycheck.models.output import TOLERANCE
 
 BATCH = 4096
-_MOST_GB = 1
 SILVER = "_silver"  # suffix of the 0/1 columns that `psycheck score` adds to the scores
 _FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
-_PACKED = (".gz", ".zst")
-_PACKING = (EOFError, zlib.error, zstandard.ZstdError)
-_UNREADABLE = (OSError, *_PACKING, UnicodeError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_UNREADABLE = (EOFError, *DAMAGED, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 _NO_LABEL = frozenset({"text_hash", "text", "read", "id"})
+_ROW = 200  # bytes of memory that a row takes beside its scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,31 +68,55 @@ class ScoreFile:
 
 
 def open_scores(target: str, options: ModelOptions) -> ScoreFile:
-    """Read scores: a column `text_hash` or `text`, one column per label, and optionally `read`.
+    """Read scores row by row: a column `text_hash` or `text`, one column per label, and optionally `read`.
 
     A row with only empty scores is not scored yet; "nan" means that the model gave no usable answer.
     """
     path = Path(target).expanduser()
-    table = _table(path)
-    key = next((name for name in ("text_hash", "text") if name in table.columns), None)
-    if key is None:
-        raise BadInput("no column identifies the text of a row", where=target, allowed="text_hash or text")
-    columns, labels = _label_columns(table, options, where=target)
-    texts = [name for name in columns if table[name].dtype == pl.String]
-    table = table.with_columns(pl.col(texts).replace("", None)) if texts else table
-    scores = np.stack([_numbers(table[column], target) for column in columns], axis=1)
-    outside = np.argwhere((scores < -TOLERANCE) | (scores > 1 + TOLERANCE))
-    if len(outside):
-        row, column = outside[0]
-        what = f"{counted(len(outside), 'score')} outside [0, 1], the first is {scores[row, column]:.6g}"
-        where = f"{target}, row {row + 1}, column '{columns[column]}'"
-        raise BadInput(what, where=where, allowed="probabilities from 0 to 1")
-    reads = _numbers(table["read"], target) if "read" in table.columns else np.full(len(table), np.nan)
-    empty = table.select(pl.all_horizontal(pl.col(columns).is_null())).to_series()
-    rows = _rows(table[key], empty, scores, target)
+    kind = _format(path)
+    with _unpacked(path, kind) as file:
+        names = _names(file, kind)
+        if not names:
+            raise BadInput("the file holds no scores", where=target)
+        key = next((name for name in ("text_hash", "text") if name in names), None)
+        if key is None:
+            what = "no column identifies the text of a row"
+            raise BadInput(what, where=target, allowed="text_hash or text")
+        columns, labels = _label_columns(names, options, where=target)
+        wanted = [key, *columns, *(["read"] if "read" in names else [])]
+        rows, scores, reads = _looked_up(_rows(file, kind, wanted), key, columns, target, kind)
     opened = awaited_scores(target, options, labels, file_hash(path))
-    reads = np.nan_to_num(reads, nan=-1.0).astype(np.int64)
-    return replace(opened, rows=rows, scores=np.clip(scores, 0.0, 1.0), reads=reads)
+    table = np.clip(np.array(scores).reshape(-1, len(labels)), 0.0, 1.0)
+    return replace(opened, rows=rows, scores=table, reads=np.array(reads, np.int64))
+
+
+def _looked_up(
+    every: Iterator[Mapping[str, object]], key: str, columns: Sequence[str], target: str, kind: str
+) -> tuple[dict[bytes, int], Sequence[float], Sequence[int]]:
+    """The place of each hash, and the scores and what was read by place; a text scored twice counts once."""
+    rows, firsts, scores, reads = dict[bytes, int](), array("q"), array("d"), array("q")
+    number, k = 0, len(columns)
+    for number, row in enumerate(every, start=1):
+        where = f"{target}, row {number}"
+        cells = [row.get(column) for column in columns]
+        if all(cell is None or cell == "" for cell in cells):
+            continue
+        own = [_score(cell, where, name) for name, cell in zip(columns, cells, strict=True)]
+        name = _hash(row.get(key), key, where, empty=kind not in _DELIMITERS)
+        at = rows.setdefault(name, len(rows))
+        if at < len(firsts):
+            if not np.array_equal(scores[at * k : at * k + k], own, equal_nan=True):
+                place = f"{target}, rows {firsts[at]} and {number}"
+                raise BadInput("the same text has two different scores", where=place)
+            continue
+        read = _number(row.get("read"), where, "read")
+        firsts.append(number)
+        scores.extend(own)
+        reads.append(-1 if math.isnan(read) else int(min(read, 2**53)))
+        check_size(len(rows) * (_ROW + 8 * k), target)
+    if not number:
+        raise BadInput("the file holds no scores", where=target)
+    return rows, scores, reads
 
 
 def awaited_scores(
@@ -110,10 +130,9 @@ def awaited_scores(
     return ScoreFile(name, labels, hashed_parts(parts), parts, options.batch or BATCH, exclusive)
 
 
-def _table(path: Path) -> pl.DataFrame:
-    """The file as a table; empty cells are null, numbers in text files stay strings."""
-    packed = path.suffix if path.suffix in _PACKED else ""
-    kind = Path(path.name.removesuffix(packed)).suffix
+def _format(path: Path) -> str:
+    """The extension that says how a score file is read, without that of its compression."""
+    kind = Path(path.name.removesuffix(path.suffix)).suffix if path.suffix in COMPRESSIONS else path.suffix
     if kind not in _FORMATS:
         known = f"{', '.join(_FORMATS)}, each also with .gz or .zst"
         raise BadInput("unknown format of a score file", where=str(path), allowed=known)
@@ -121,60 +140,60 @@ def _table(path: Path) -> pl.DataFrame:
         allowed = neighbours(path.name, [p.name for p in path.parent.glob("*")])
         do = "name the file with the scores; psycheck audit … --export-texts TEXTS writes texts to score"
         raise BadInput(f"there is no file '{path}'", allowed=allowed, do=do)
+    return kind
+
+
+@contextmanager
+def _unpacked(path: Path, kind: str) -> Iterator[Path]:
+    """The file, or a private copy of a compressed Parquet file, which is not read from front to back."""
     with explained("the file cannot be read", *_UNREADABLE, where=str(path), allowed="whole rows in UTF-8"):
-        raw = _content(path, packed)
-        separator = "\t" if kind == ".tsv" else ","
-        if kind == ".parquet":
-            table = read_parquet(raw, str(path), None, _MOST_GB)
-        elif kind in (".jsonl", ".ndjson"):
-            table = _json_lines(raw, path)
-        else:
-            check_columns(raw.readline().count(separator.encode()), str(path))
-            raw.seek(0)
-            table = pl.read_csv(raw, separator=separator, infer_schema=False)
-    if table.is_empty():
-        raise BadInput("the file holds no scores", where=str(path))
-    return table
+        if kind != ".parquet" or path.suffix == kind:
+            yield path
+            return
+        with path.open("rb") as packed, NamedTemporaryFile() as copy:
+            for piece in decompressed(packed, COMPRESSIONS[path.suffix], step=ZSTD_INPUT):
+                copy.write(check_piece(piece, copy.tell() + len(piece), str(path)))
+            copy.flush()
+            yield Path(copy.name)
 
 
-def _content(path: Path, packed: str) -> BytesIO:
-    """The unpacked bytes of a file, read in pieces so that one that unpacks to too much is refused early."""
-    content = BytesIO()
-    with path.open("rb") as file:
-        stream: Any = gzip.GzipFile(fileobj=file) if packed == ".gz" else file
-        if packed == ".zst":
-            stream = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        while piece := stream.read(2**20):
-            content.write(check_piece(piece, content.tell() + len(piece), str(path), _MOST_GB))
-    content.seek(0)
-    return content
-
-
-def _json_lines(raw: BytesIO, path: Path) -> pl.DataFrame:
-    """Read JSON lines with Python's parser, which accepts NaN and reports the broken line."""
-    frames, lines, names = list[pl.DataFrame](), list[dict[str, str | None]](), dict[str, None]()
-    for number, line in enumerate(chain(raw, [None]), start=1):
-        if line is None or len(lines) == BATCH:
-            frames.append(pl.DataFrame(lines, schema=dict.fromkeys(names, pl.String)))
-            lines.clear()
-        if line is None or not line.strip():
-            continue
-        with explained("a line is not JSON", ValueError, RecursionError, where=f"{path}, line {number}"):
-            one = json.loads(line)
-        if not isinstance(one, dict):
-            raise BadInput("a line is not a JSON object", where=f"{path}, line {number}")
-        lines.append({name: None if cell is None else str(cell) for name, cell in one.items()})
-        names.update(dict.fromkeys(one))
+def _names(path: Path, kind: str) -> list[str]:
+    """The names of the columns; of JSON lines those of all lines."""
+    if kind == ".parquet":
+        names = list(pl.read_parquet_schema(path))
         check_columns(len(names), str(path))
-    return pl.concat(frames, how="diagonal")
+        return names
+    if kind in _DELIMITERS:
+        return next(separated_rows(Lines(path, row=0), _DELIMITERS[kind]), [])
+    found: dict[str, None] = {}
+    for row in json_values(Lines(path, row=1)):
+        found.update(dict.fromkeys(row))
+        check_columns(len(found), str(path))
+    return list(found)
+
+
+def _rows(path: Path, kind: str, columns: list[str]) -> Iterator[Mapping[str, object]]:
+    """The rows one by one, so that neither the texts nor the whole file are held; Parquet in slices."""
+    if kind == ".parquet":
+        scan = pl.scan_parquet(path)
+        count = scan.select(pl.len()).collect().item()
+        check_size(8 * count * len(columns), str(path))
+        for start in range(0, count, BATCH):
+            yield from scan.select(columns).slice(start, BATCH).collect().iter_rows(named=True)
+    elif kind in _DELIMITERS:
+        rows = separated_rows(Lines(path, row=0), _DELIMITERS[kind])
+        names = next(rows, [])
+        yield from (dict(zip(names, row, strict=True)) for row in rows)
+    else:
+        yield from json_values(Lines(path, row=1))
 
 
 def _label_columns(
-    table: pl.DataFrame, options: ModelOptions, *, where: str
+    names: Sequence[str], options: ModelOptions, *, where: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns with scores and their labels; the option `label` selects or names them."""
-    silver = {f"{name}{SILVER}" for name in table.columns}
-    columns = [name for name in table.columns if name not in _NO_LABEL | silver]
+    silver = {f"{name}{SILVER}" for name in names}
+    columns = [name for name in names if name not in _NO_LABEL | silver]
     if not columns:
         raise BadInput("no column holds scores", where=where, allowed="a column for each label, or `score`")
     wanted = [] if options.label is None else [name.strip() for name in options.label.split(",")]
@@ -183,38 +202,36 @@ def _label_columns(
     if wanted and len(columns) > 1:
         strange = next(name for name in wanted if name not in columns)
         raise BadInput(f"no column '{strange}'", where=where, allowed=nearest(strange, columns))
-    names = [ONE_LABEL if column == "score" and len(columns) == 1 else column for column in columns]
-    return tuple(columns), column_names(names, options.label, where=where)
+    called = [ONE_LABEL if column == "score" and len(columns) == 1 else column for column in columns]
+    return tuple(columns), column_names(called, options.label, where=where)
 
 
-def _numbers(column: pl.Series, where: str) -> FloatArray:
-    """A column as numbers, (n,); empty cells are NaN."""
-    numbers = column.cast(pl.Float64, strict=False)
-    broken = (numbers.is_null() & column.is_not_null()).arg_true()
-    if len(broken):
-        what = "a score is not a number"
+def _number(cell: object, where: str, column: str) -> float:
+    """A cell as a number; NaN if it is empty."""
+    try:
+        number = float(cell if isinstance(cell, int | float) else str("nan" if cell in (None, "") else cell))
+    except ValueError:
+        number = math.inf
+    if math.isinf(number):
         allowed = "0 to 1; empty if not scored yet, nan if the model gave no usable answer"
-        raise BadInput(what, where=f"{where}, row {broken[0] + 1}, column '{column.name}'", allowed=allowed)
-    return numbers.fill_null(math.nan).to_numpy()
+        raise BadInput("a score is not a number", where=f"{where}, column '{column}'", allowed=allowed)
+    return number
 
 
-def _rows(keys: pl.Series, empty: pl.Series, scores: FloatArray, where: str) -> dict[bytes, int]:
-    """The row of each hash; a repeated text must have the same scores."""
-    rows: dict[bytes, int] = {}
-    for row, (cell, skipped) in enumerate(zip(keys.to_list(), empty.to_list(), strict=True)):
-        if skipped:
-            continue
-        if cell is None:
-            raise BadInput(f"column '{keys.name}' is empty", where=f"{where}, row {row + 1}")
-        name = digest_of(str(cell)) if keys.name == "text" else _hash(cell, f"{where}, row {row + 1}")
-        first = rows.setdefault(name, row)
-        if first != row and not np.array_equal(scores[first], scores[row], equal_nan=True):
-            place = f"{where}, rows {first + 1} and {row + 1}"
-            raise BadInput("the same text has two different scores", where=place)
-    return rows
+def _score(cell: object, where: str, column: str) -> float:
+    score = _number(cell, where, column)
+    if score < -TOLERANCE or score > 1 + TOLERANCE:
+        what = f"there are scores outside [0, 1], the first is {score:.6g}"
+        raise BadInput(what, where=f"{where}, column '{column}'", allowed="probabilities from 0 to 1")
+    return score
 
 
-def _hash(cell: str | bytes, where: str) -> bytes:
+def _hash(cell: object, key: str, where: str, *, empty: bool) -> bytes:
+    """The hash of a row's text; a text may be `empty` where an empty cell is not a missing one."""
+    if cell is None or (cell == "" and not (empty and key == "text")):
+        raise BadInput(f"column '{key}' is empty", where=where)
+    if key == "text":
+        return digest_of(str(cell))
     try:
         name = cell if isinstance(cell, bytes) else bytes.fromhex(str(cell).strip())
     except ValueError:

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from psycheck.corpora.streams import COMPRESSIONS, DAMAGED, MAGIC, decompressed
 from psycheck.errors import BadInput, check_piece
+from psycheck.files.streams import COMPRESSIONS, DAMAGED, MAGIC, decompressed
 
 LONGEST = 8 * 2**20
 """The longest line that is read, in bytes; a longer one is passed over without being held."""

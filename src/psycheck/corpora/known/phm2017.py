@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from psycheck.corpora.known.release import Item, Loaded, Release
-from psycheck.corpora.streams import Lines
+from psycheck.files.streams import Lines
 
 _MENTIONS = {"0": "non-health", "1": "awareness", "2": "other", "3": "self"}
 _PERSONAL = ("other", "self")

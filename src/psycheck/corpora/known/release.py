@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from psycheck.corpora.columns import split_name
 from psycheck.corpora.labels import number_in
-from psycheck.corpora.streams import Lines, json_values, refuse_half_characters
 from psycheck.corpora.tables import Table, read_table
 from psycheck.corpus import PLAIN, Corpus
 from psycheck.errors import BadInput
+from psycheck.files.streams import Lines, json_values, refuse_half_characters
 
 if TYPE_CHECKING:
     from psycheck.corpora.known.open import Known

@@ -23,8 +23,9 @@ DAMAGED = (gzip.BadGzipFile, zlib.error, ZstdError)
 
 _CHUNK = 256 * 1024
 _ROW = 200  # bytes of memory that a row takes beside its cells
+_MOST_PACKED, _BOMB = 100, 0.25  # texts shrink to a tenth; what grows a hundredfold may fill so many GB
 # A zstd block of 4 bytes can expand to 128 KiB: this much input gives 16 MiB at most.
-_ZSTD_INPUT = 512
+ZSTD_INPUT = 512
 MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 _BOM = b"\xef\xbb\xbf"
 _MARKUP = (b"<!doctype", b"<html", b"<?xml")
@@ -47,23 +48,25 @@ class Lines:
     """The decoded lines of a file, with the current row and line for error messages.
 
     The reader sets `row` to the row it is reading and calls `next_row` when that row is complete; a row may
-    span several lines.
+    span several lines from `start` on.
     """
 
     def __init__(self, path: Path, row: int) -> None:
         self.path = path
         self.row = row
         self.line = 0
+        self.start = 1
         self._row_bytes = 0
         self._offset = 0
 
     def next_row(self) -> None:
         """Begin the next row."""
         self.row += 1
-        self._row_bytes = 0
+        self.same_row()
 
     def same_row(self) -> None:
         """Begin this row again: the line was blank."""
+        self.start = self.line + 1
         self._row_bytes = 0
 
     def where(self) -> str:
@@ -172,7 +175,7 @@ def _chunks(path: Path) -> Iterator[bytes]:
             if compression and head and not head.startswith(MAGIC[compression]):
                 what = f"this file is named as if compressed with {compression}, but it is not"
                 raise bad_file(path, what, do=f"remove '{path.suffix}' from its name")
-            chunks = decompressed(file, compression if head else None, step=_ZSTD_INPUT)
+            chunks = decompressed(file, compression if head else None, step=ZSTD_INPUT)
             first = next(chunks, b"")
             for magic, what, do in _other_types():
                 if first.startswith(magic):
@@ -180,10 +183,11 @@ def _chunks(path: Path) -> Iterator[bytes]:
             if first.lstrip()[:9].lower().startswith(_MARKUP):
                 do = "download the data file itself"
                 raise bad_file(path, "this is a web page or an XML file", do=do)
-            size = 0
+            size, packed = 0, path.stat().st_size
             for chunk in chain([first], chunks):
                 size += len(chunk) + _ROW * chunk.count(b"\n")
-                yield check_piece(chunk, size, str(path))
+                bomb = compression and size > _MOST_PACKED * packed
+                yield check_piece(chunk, size, str(path), _BOMB if bomb else 8)
     except EOFError:
         raise bad_file(path, "the compressed file is truncated", do="copy it again") from None
     except DAMAGED as error:

@@ -8,9 +8,9 @@ import pytest
 import zstandard
 
 import psycheck
-from psycheck.corpora import streams
-from psycheck.corpora.streams import Lines, place
 from psycheck.errors import BadInput
+from psycheck.files import streams
+from psycheck.files.streams import Lines, place
 
 
 def lines(path: Path, content: bytes, compression: str | None = None) -> list[str]:
