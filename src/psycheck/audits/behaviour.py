@@ -1,7 +1,8 @@
 """Behavioural checks: what a model does when a text is edited (DECK sections 3 and 5.2)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 from zlib import crc32
 
@@ -103,9 +104,12 @@ class Behaviour:
 
     def ask(self, corpus: Corpus) -> Iterator[str]:
         """The texts, and every edit of them that changes something."""
+        return chain.from_iterable(self._asked(corpus))  # twice as fast as to yield each text
+
+    def _asked(self, corpus: Corpus) -> Iterator[Iterable[str]]:
         ids, whole_texts, fitted = corpus.ids, corpus.texts, corpus.fitted
-        yield from whole_texts
-        yield from fitted
+        yield whole_texts
+        yield fitted
         stripped = [text.rstrip() for text in fitted]
         for check in self.suite.checks:
             texts = stripped if check.sentences else whole_texts
@@ -113,9 +117,9 @@ class Behaviour:
             for v, picked in enumerate(self._drawn(check, [ids[row] for row in rows])):
                 originals = texts if len(picked) == len(texts) else [texts[rows[k]] for k in picked]
                 if check.sentences:
-                    yield from append_to_all(originals, check.sentences[v])
+                    yield append_to_all(originals, check.sentences[v])
                 else:
-                    yield from (e.text for e in map(check.edits[v], originals) if e.spans)
+                    yield (e.text for e in map(check.edits[v], originals) if e.spans)
 
     def cases_of(self, check: Check, corpus: Corpus) -> Iterator[tuple[int, list[str]]]:
         """The cases of a check that an edit changes: the row, and the texts to ask for, unedited first."""

@@ -140,11 +140,10 @@ class Store:
 
     def drop_vectors(self, wanted: Keys) -> int:
         """Remove the batches of vectors that hold one of these items; returns how many of these they held."""
-        lookup, dropped = Lookup(), 0
-        lookup.add(np.arange(len(wanted)), wanted)
+        dropped = 0
         with self.transaction():
             for row, items in self._db.execute("SELECT id, CAST(items AS BLOB) FROM vectors").fetchall():
-                if held := int((lookup.find(_hashes(items), wanted) >= 0).sum()):
+                if held := int(np.isin(_hashes(items)[:, 0], wanted[:, 0]).sum()):
                     self._db.execute("DELETE FROM vectors WHERE id = ?", (row,))
                     dropped += held
         return dropped
@@ -280,11 +279,9 @@ class Store:
 
     def _append(self, table: str, of: str, number: int, row: dict[str, int | bytes]) -> int:
         """Insert a batch with its checksum in one go: to update it would write its blobs twice."""
-        past = (
-            f"SELECT max(id) AS id FROM {table} UNION SELECT seq FROM sqlite_sequence WHERE name = '{table}'"
-        )
-        (last,) = self._db.execute(f"SELECT max(id) FROM ({past})").fetchone()
-        added = int(last or 0) + 1
+        # An id is never used twice, even after its batch was dropped.
+        used = f"SELECT max(id) AS id FROM {table} UNION SELECT seq FROM sqlite_sequence WHERE name = ?"
+        added = int(self._db.execute(f"SELECT max(id) FROM ({used})", (table,)).fetchone()[0] or 0) + 1
         checksum = self._seal(self._entered[of, number][0], added, *row.values())
         self._insert(table, {"id": added, of: number, **row, "checksum": checksum})
         return added
