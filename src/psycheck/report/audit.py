@@ -62,7 +62,7 @@ def render(run: Run, declared: Iterable[Callable[[Shelf], list[Section]]]) -> st
         "replies": [
             {"model": name, **tally}
             for name, tally in run.environment.get("texts", {}).items()
-            if tally.get("requests") or tally.get("unreadable")
+            if isinstance(tally, Mapping) and (tally.get("requests") or tally.get("unreadable"))
         ],
         "plan": json.dumps(dict(run.plan), indent=1, ensure_ascii=False, default=str),
         "run": whole,

@@ -27,7 +27,7 @@ from psycheck.settings.reader import (
     wrong,
 )
 from psycheck.text.gender.edits import scope_of
-from psycheck.verbs.threshold import Threshold, threshold_of
+from psycheck.verbs.threshold import DEV, Threshold, threshold_of
 
 Variants = Literal["suite", "each", "one"]
 Width = Annotated[float, Limit("above 0, below 0.5", lambda value: 0 < value < 0.5)]
@@ -124,6 +124,9 @@ def settings_of(raw: Mapping[str, Any], place: str = "") -> Settings:
         values["threshold"] = threshold_of(raw["threshold"])
     settings = read_settings(Settings, values, place)
     scope_of(settings.swap, settings.swap_person, place)
+    if settings.threshold == DEV and settings.budget is not None:
+        what = "a budget is spent on the texts that are judged, and a threshold from dev needs all of dev"
+        raise wrong(what, place, "budget", do="set `threshold` to a number, or leave out the budget")
     if settings.until is not None and settings.budget is None:
         raise wrong(
             "intervals are narrow `until` a budget is spent, and there is none",
