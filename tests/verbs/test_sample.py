@@ -195,6 +195,11 @@ def test_until_needs_a_budget(suite: str) -> None:
         audited(suite, until=0.05)
 
 
+def test_a_threshold_from_dev_does_not_go_with_a_budget(suite: str) -> None:
+    with pytest.raises(BadInput, match="budget"):
+        audited(suite, budget=500, threshold="dev")
+
+
 def test_intervals_are_clustered_by_author_and_allow_for_the_rounds(suite: str) -> None:
     author = [str(k % 40) for k in range(400)]
     corpus = Corpus.of("notes", TEXTS, labels=LABELS, author=author)

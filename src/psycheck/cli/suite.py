@@ -28,7 +28,11 @@ def check_cli(file: str) -> None:
 @app.command("select")
 @opt.verb("suite select")
 def select_cli(
-    candidates: Path, models: list[str], out: Path | None = None, label: str = "depression"
+    candidates: Path,
+    models: list[str],
+    out: Path | None = None,
+    label: str = "depression",
+    allow_remote: bool = False,
 ) -> None:
     """Keep the sentences that most models classify as expected with median confidence above 0.5."""
     import numpy as np
@@ -37,6 +41,7 @@ def select_cli(
     from psycheck.files.write import refuse_overwriting
     from psycheck.models.open import open_model
     from psycheck.scoring.answers import answers
+    from psycheck.scoring.limits import Limits
     from psycheck.verbs.jobs import align_model
     from psycheck.verbs.plan import model_paths
 
@@ -48,7 +53,7 @@ def select_cli(
     for spec in models:
         model = open_model(spec)
         names, _ = align_model(model, [], [label])
-        with answers([model], [(1.0, sentences)]) as scored:
+        with answers([model], [(1.0, sentences)], limits=Limits(allow_remote)) as scored:
             scores.append(scored.views[0].of(sentences)[:, names.index(label)])
     selected = select_sentences(found, np.stack(scores))
     for one in selected:

@@ -10,6 +10,7 @@ import pytest
 
 from psycheck import audit
 from psycheck.demo.generate import generate
+from psycheck.errors import BadInput
 from psycheck.models.llm.open import LlmModel
 from psycheck.models.open import open_model
 from psycheck.scoring.answers import Answers, answers
@@ -120,3 +121,21 @@ def test_deck_on_a_few_posts_adds_up(base_url: str, tmp_path: Path) -> None:
     assert texts["remembered"] + texts["scored"] + texts["failed"] == texts["distinct"]
     assert texts["requests"] == texts["distinct"]
     assert texts["failed"] == 0
+
+
+@pytest.mark.slow
+def test_deck_within_a_budget_asks_no_more_and_a_larger_one_goes_on(base_url: str, tmp_path: Path) -> None:
+    posts = pl.DataFrame({"text": POSTS, "depression": [1, 0] * 4})
+    model = _model(base_url, "prompt=depression&max_tokens=24")
+    how: dict[str, Any] = {"audits": ["behaviour"], "variants": "one", "store": tmp_path / "s.sqlite"}
+    first = audit(model, posts, budget=45, max_requests=45, **how).environment["texts"][model.name]
+    assert first["requests"] == first["distinct"] == first["scored"] <= 45
+    with pytest.raises(BadInput, match="max_requests"):
+        audit(model, posts, budget=60, max_requests=5, **how)
+    more = audit(model, posts, budget=60, max_requests=15 + 45 - first["distinct"], **how)
+    then = more.environment["texts"][model.name]
+    assert (then["remembered"], then["failed"]) == (first["distinct"], 0)
+    assert then["requests"] == then["distinct"] - first["distinct"] > 0
+    assert more.plan["budget"] == 60
+    counts = [f.counts for f in more.findings if f.measure == "pass_rate" and "check" in f.where]
+    assert sum(one["not_asked"] for one in counts) > 0
