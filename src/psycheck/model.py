@@ -70,9 +70,9 @@ def digests_of(items: Sequence[Item], key: bytes = b"") -> NDArray[np.uint64]:
         try:
             for item in some:
                 state = fresh()
-                state.update(encode(item, "utf-8", "surrogatepass"))  # type: ignore[arg-type]  # see below
+                state.update(encode(item))  # type: ignore[arg-type]  # see below
                 hashes.append(state.digest())
-        except TypeError:  # not only texts
+        except (TypeError, UnicodeEncodeError):  # not only texts, or one with half a surrogate pair
             hashes = [digest_of(item, key) for item in some]
         parts.append(b"".join(hashes))
     return np.frombuffer(b"".join(parts), np.uint64).reshape(-1, 2)

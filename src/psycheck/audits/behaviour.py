@@ -192,8 +192,9 @@ class Behaviour:
             ids, whole_texts, fitted = piece.ids, piece.texts, piece.fitted
             scored = scores.of(whole_texts)
             scored_fitted = scored if "fitted" not in piece.table else scores.of(fitted)
+            stripped = [text.rstrip() for text in fitted]
             for check, mine, end in zip(self.suite.checks, parts, most, strict=True):
-                texts, before = (fitted, scored_fitted) if check.sentences else (whole_texts, scored)
+                texts, before = (stripped, scored_fitted) if check.sentences else (whole_texts, scored)
                 rows = np.flatnonzero(applies_to(check, piece)[: max(end - start, 0)])
                 some = (ids, texts)
                 if len(rows) < len(piece):
@@ -224,7 +225,6 @@ class Behaviour:
         after = np.full((n, len(check.edits)), np.nan)
         states = np.full(after.shape, -1, np.int8)  # -1: this variant was not drawn for this text
         undecided = np.zeros(n, np.bool_)
-        texts = [text.rstrip() for text in texts] if check.sentences else texts
         for v, picked in enumerate(self._drawn(check, ids)):
             mine = np.fromiter(picked, np.int64, len(picked))
             originals = texts if len(picked) == n else [texts[row] for row in picked]
