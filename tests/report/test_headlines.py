@@ -555,6 +555,15 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
             [*compared(interval=(0.0, 0.2)), *TWO],
             [*compared(interval=None), *TWO],
             [*HIGHER, *LOWER_F1, *TWO],  # mixed
+            [*HIGHER, *compared("f1", -0.1, (-0.2, 0.1), p=0.5), *TWO],  # the other way, though not shown
+        ],
+    ),
+    "diff.higher": (
+        [*compared("f1"), *compared("accuracy", -0.1, (-0.2, 0.1), p=0.5), *TWO],
+        [
+            [*compared("f1"), *compared("accuracy", -0.01, (-0.2, 0.1), p=0.5), *TWO],
+            [*compared("f1"), *compared("accuracy", 0.1, (-0.1, 0.2), p=0.5), *TWO],
+            [*compared("f1", p=0.05), *compared("accuracy", -0.1, (-0.2, 0.1), p=0.5), *TWO],
         ],
     ),
     "diff.mixed": (

@@ -11,6 +11,7 @@ from psycheck.report.words import listed, name_of
 
 FIGURES = {"accuracy": "accuracy", "f1": "F1", "auc": "AUC"}
 MOST = 3  # sentences of one kind
+_AGAINST = 0.01  # what points the other way by less is no objection
 _PAIR = by("corpus", "label", "model", "versus")
 _TESTED = {"cue_p_holm": "cue_difference", "error_length_p_holm": "error_length_effect"}
 
@@ -64,6 +65,8 @@ def _better(findings: Findings, pairs: list[Finding], *, single: bool) -> Iterat
         words["figures"] = _higher(ours or theirs, single=single)
         if ours and theirs:
             yield headline("diff.mixed", **words, others=_higher(theirs, single=single))
+        elif against := _against(findings, pair, positive=not ours):
+            yield headline("diff.higher", **words, others=_higher(against, single=False))
         else:
             yield headline("diff.better", **words)
     if not single:
@@ -75,6 +78,13 @@ def _better(findings: Findings, pairs: list[Finding], *, single: bool) -> Iterat
         moved = [f"{FIGURES[f.measure.split('_')[0]]} differs by {plain(f)}" for f in every]
         words = {"first": pair.where["model"], "second": pair.where["versus"], "n": count(pair.n)}
         yield headline("diff.not_shown", **words, figures=listed(moved))
+
+
+def _against(findings: Findings, pair: Finding, *, positive: bool) -> dict[str, Finding]:
+    """The figures that point in this direction, shown beyond chance or not."""
+    every = ((name, f) for name in FIGURES for f in findings.where(measure=f"{name}_difference"))
+    mine = {name: f for name, f in every if _PAIR(f) == _PAIR(pair) and abs(f.value) > _AGAINST}
+    return {name: f for name, f in mine.items() if (f.value > 0) == positive}
 
 
 def _higher(figures: dict[str, Finding], *, single: bool) -> str:
