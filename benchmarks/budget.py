@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -23,6 +24,7 @@ from psycheck.corpus import Corpus
 from psycheck.demo.generate import generate
 from psycheck.finding import Finding, Findings
 from psycheck.model import FloatArray, IntArray
+from psycheck.report import studies
 from psycheck.report.headlines import among_checks, kept, weakest
 from psycheck.run import Run
 from psycheck.verbs.sample import Sample
@@ -63,6 +65,14 @@ def _tied(number: int, apart: float) -> Callable[[Random], FloatArray]:
     return drawn
 
 
+def _published(random: Random) -> FloatArray:
+    """One of the seven models in DECK's App-table 4, with its pass rates moved by about two points."""
+    published = pl.read_csv(Path(studies.__file__).parent / "published" / "deck-app-table-4.csv")
+    every = published.partition_by("model", "trained_on", maintain_order=True)
+    passing = every[int(random.integers(len(every)))]["value"].to_numpy() / 100
+    return np.clip(1 - passing + random.normal(0, 0.02, CHECKS), 0.001, 0.999)
+
+
 PROFILES = (
     Profile("spread out", lambda random: random.uniform(0, 0.6, CHECKS)),
     Profile("a few weak checks", _few_weak),
@@ -74,6 +84,7 @@ PROFILES = (
     Profile("nearly all fails", lambda random: 1 - random.beta(0.8, 20, CHECKS)),
     Profile("authors alike", _few_weak, author=0.5),
     Profile("60 authors, alike", lambda random: random.uniform(0, 0.5, CHECKS), author=0.5, authors=60),
+    Profile("as published for DECK", _published),
 )
 
 
