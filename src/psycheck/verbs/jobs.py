@@ -15,6 +15,7 @@ from psycheck.audits.performance import Performance, shared_labels, some_labels
 from psycheck.audits.standing import Standing, mark_weakest, standings
 from psycheck.audits.suite import Suite, read_suite
 from psycheck.audits.summary import ACROSS
+from psycheck.corpora.histories import as_taken
 from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import LABEL, Corpus
 from psycheck.errors import BadInput, counted, nearest, neighbours
@@ -74,7 +75,7 @@ class Prepared:
         done = 0
         for corpus in self.dev:
             done += len(corpus)
-            yield done / total, corpus.texts
+            yield done / total, corpus.items
         # Kind by kind: what shares a batch, and so its padding, does not depend on how corpora are judged.
         kinds = list(dict.fromkeys(map(type, self.audits)))
         for audit, corpus in sorted(self.jobs, key=lambda job: kinds.index(type(job[0]))):
@@ -110,7 +111,8 @@ def prepare(
     models: Sequence[Model], corpora: Sequence[Corpus], settings: Settings, more_audits: Sequence[Audit] = ()
 ) -> Prepared:
     """Check models and corpora, align their labels and list the jobs, corpus by corpus."""
-    audits = [*_shipped_audits(settings), *more_audits]
+    corpora = as_taken(corpora, models)
+    audits, skipped = _for_histories([*_shipped_audits(settings), *more_audits], corpora)
     suites = [audit.suite for audit in audits if isinstance(audit, Behaviour)]
     # A report picks the lowest check of all models, corpora and suites: intervals allow for that.
     places = len(models) * len(corpora)
@@ -139,9 +141,9 @@ def prepare(
     aligned, dev = set_aside(aligned, columns) if settings.threshold == DEV else (aligned, [])
     readers = [model.read for model in models if isinstance(model, Windowed)]
     sentences = [s for suite in suites for check in suite.checks for s in check.sentences]
-    jobs, skipped = [], []
+    jobs: list[tuple[Audit, Corpus]] = []
     for corpus in aligned:
-        if settings.fit:
+        if settings.fit and not corpus.histories:
             corpus, count = fit_texts(corpus, readers, sentences)
             if count:
                 texts = counted(count, "text")
@@ -158,6 +160,16 @@ def prepare(
         samples = {model.name: Sample(jobs, settings.budget, settings.until) for model in models}
     found = [*notes, *skipped]
     return Prepared(models, aligned, audits, suites, jobs, columns, brought, found, dev, samples)
+
+
+def _for_histories(audits: list[Audit], corpora: Sequence[Corpus]) -> tuple[list[Audit], list[str]]:
+    """The audits without those whose suites no history can be tried on, and notes on them.
+
+    Left out at once: a suite for texts may test a label that a model of histories does not have.
+    """
+    suites = [one for one in audits if isinstance(one, Behaviour) and any(c.histories for c in corpora)]
+    notes = [f"not judged by audit '{one.name}': {one.skips(corpora[0])}" for one in suites]
+    return [one for one in audits if one not in suites], notes
 
 
 def check_pools(models: Sequence[Model], corpora: Sequence[Corpus]) -> list[str]:
