@@ -90,10 +90,12 @@ class HistoryModel:
     of: Of = field(repr=False)
 
     def score(self, histories: Sequence[History], /) -> FloatArray:
-        """Score histories by their earliest posts, (n, k) in [0, 1]."""
-        if not histories:
-            return np.empty((0, len(self.labels)))
-        return self.of([History(one.posts[: self.most]) for one in histories])
+        """Score histories by their earliest posts, (n, k) in [0, 1]; NaN for one without posts."""
+        scores = np.full((len(histories), len(self.labels)), np.nan)  # nothing was written: no answer
+        written = [row for row, one in enumerate(histories) if one.posts]
+        if written:
+            scores[written] = self.of([History(histories[row].posts[: self.most]) for row in written])
+        return scores
 
 
 def open_history(target: str, options: ModelOptions) -> HistoryModel:
