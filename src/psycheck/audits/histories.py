@@ -4,7 +4,7 @@ The evidence of a condition are the posts in which a symptom of it weighs 0.5 or
 Judged are authors with evidence whom the model decides for: their score has something to lose.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 from zlib import crc32
@@ -159,14 +159,14 @@ def _outcomes(before: float, after: Mapping[str, float]) -> Iterator[tuple[str, 
     """The outcome of each edit of a history, from its score and those of the edits."""
     for edit, score in after.items():
         kind = EDITS[edit]
-        level = min(before, after.get(NO_OTHERS, before)) if kind == "DIR" else before
+        level = np.minimum(before, after.get(NO_OTHERS, before)) if kind == "DIR" else before
         if np.isnan([level, score]).any():
             yield edit, "unanswered"
         elif kind == "DIR":
             yield edit, "passed" if level - score >= TOLERANCE - _ROUNDING else "failed"
         else:
-            changed = abs(score - before) > TOLERANCE + _ROUNDING
-            yield edit, (("passed", "failed") if kind else ("unchanged", "changed"))[changed]
+            same, other = ("passed", "failed") if kind else ("unchanged", "changed")
+            yield edit, other if abs(score - before) > TOLERANCE + _ROUNDING else same
 
 
 def _of_edit(
@@ -194,9 +194,7 @@ def _of_edit(
     yield measured_rate(measure, rate, here, counts, examples, interval)
     shift: FloatArray = (cases["after"] - cases["before"]).to_numpy()[judged]
     mean = float(shift.mean()) if len(shift) else np.nan
-    yield measured(
-        "history_shift", mean, len(shift), mean_interval(shift, clusters.at(judged)), here
-    )
+    yield measured("history_shift", mean, len(shift), mean_interval(shift, clusters.at(judged)), here)
 
 
 def _effect(cases: pl.DataFrame, clusters: Clusters, where: Mapping[str, str]) -> Finding:

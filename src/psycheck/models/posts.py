@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,12 +73,12 @@ def open_post_symptoms(spec: str, *, status: bool = True, subject: bool = True) 
     return PostSymptoms(model, status, subject)
 
 
+@dataclass(frozen=True, slots=True)
 class PostFeatures:
-    """The features of posts side by side, (n, d), each distinct post computed once and remembered."""
+    """The features of posts side by side, (n, d); each distinct post is computed once in a process."""
 
-    def __init__(self, symptoms: PostSymptoms | None, encoder: Encoder | None) -> None:
-        self.symptoms, self.encoder = symptoms, encoder
-        self._known: dict[bytes, Features] = {}
+    symptoms: PostSymptoms | None
+    encoder: Encoder | None
 
     @property
     def fingerprints(self) -> dict[str, str]:
@@ -87,20 +88,29 @@ class PostFeatures:
 
     def of(self, posts: Sequence[str]) -> Features:
         """The features of posts, (n, d)."""
-        keys = [digest_of(post) for post in posts]
-        new = {key: post for key, post in zip(keys, posts, strict=True) if key not in self._known}
-        for start in range(0, len(new), _AT_ONCE):
-            some = dict(list(new.items())[start : start + _AT_ONCE])
-            self._known.update(zip(some, self._computed(list(some.values())), strict=True))
-        found = np.stack([self._known[key] for key in keys])
-        while len(self._known) * found.shape[1] * found.itemsize > _REMEMBERED:
-            del self._known[next(iter(self._known))]
-        return found
-
-    def _computed(self, posts: list[str]) -> Features:
-        calls: list[Callable[[Sequence[str]], FloatArray]] = []
+        columns = []
         if self.symptoms is not None:
-            calls.append(self.symptoms.score)
+            columns.append(_once(posts, self.symptoms.fingerprint, self.symptoms.score))
         if self.encoder is not None:
-            calls.append(self.encoder.encode)
-        return np.hstack([call(posts) for call in calls]).astype(np.float32)
+            columns.append(_once(posts, self.encoder.fingerprint, self.encoder.encode))
+        return np.hstack(columns)
+
+
+@cache
+def _known(fingerprint: str) -> dict[bytes, Features]:
+    """What this process has computed, by post."""
+    return {}
+
+
+def _once(posts: Sequence[str], fingerprint: str, compute: Callable[[list[str]], FloatArray]) -> Features:
+    """Features of posts, (n, d), from memory where they are known; the oldest are forgotten."""
+    known, keys = _known(fingerprint), [digest_of(post) for post in posts]
+    new = list({key: post for key, post in zip(keys, posts, strict=True) if key not in known}.items())
+    for start in range(0, len(new), _AT_ONCE):
+        some = new[start : start + _AT_ONCE]
+        found = compute([post for _, post in some]).astype(np.float32)
+        known.update(zip((key for key, _ in some), found, strict=True))
+    rows = np.stack([known[key] for key in keys])
+    while len(known) * rows.shape[1] * rows.itemsize > _REMEMBERED:
+        del known[next(iter(known))]
+    return rows

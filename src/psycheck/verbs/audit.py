@@ -112,7 +112,7 @@ def run_audit(
     """
     refuse_own_baseline(settings.gates, out)
     earlier = {gate.no_worse_than: _baseline(gate) for gate in settings.gates if gate.no_worse_than}
-    prepared = prepare(models, corpora, settings, more_audits)
+    prepared = prepare(models, corpora, settings, more_audits, store_path, progress)
     check_gates(settings.gates, prepared.measures, prepared.tags)
     if earlier:
         marks = environment_of(models, prepared.corpora, prepared.suites)
@@ -141,7 +141,7 @@ def dry_run(models: Sequence[Model], corpora: Sequence[Corpus], plan: Plan) -> d
 
     Of a model that replies in words nothing is asked: requests, tokens and cost are what it expects.
     """
-    prepared = prepare(models, corpora, plan.settings)
+    prepared = prepare(models, corpora, plan.settings, store=plan.store)
     check_gates(plan.settings.gates, prepared.measures, prepared.tags)
     return forecast(models, prepared.pieces, plan.store, plan.settings)
 

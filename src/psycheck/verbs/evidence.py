@@ -12,7 +12,7 @@ from psycheck.corpus import Corpus, History
 from psycheck.knowledge.graph import Graph, read_graph
 from psycheck.model import FloatArray
 from psycheck.models.open import parse_spec
-from psycheck.models.posts import PostSymptoms
+from psycheck.models.posts import open_post_symptoms
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.scoring.engine import Progress, silent
 
@@ -20,9 +20,7 @@ from psycheck.scoring.engine import Progress, silent
 def with_evidence(
     corpora: Sequence[Corpus],
     labels: Sequence[str],
-    symptoms: PostSymptoms,
-    graph: Graph,
-    *,
+    spec: str,
     store: Path | None = None,
     progress: Progress = silent,
     seed: int = 0,
@@ -32,10 +30,12 @@ def with_evidence(
     The weight is that of the strongest symptom of the condition. A column holds for each author a post of
     another one that is evidence of no condition.
     """
+    graph = graph_of(spec)
     known = {label: disease for label in labels if (disease := disease_of(label, graph))}
-    pieces = [[post for item in corpus.items for post in _posts(item)] for corpus in corpora]
     if not known:
         return list(corpora)
+    symptoms = open_post_symptoms(spec)
+    pieces = [[post for item in corpus.items for post in _posts(item)] for corpus in corpora]
     with answers([symptoms], in_equal_shares(pieces), store=store, progress=progress) as found:
         return [
             _weighed(corpus, posts, found.views[0].of(posts), known, symptoms.labels, graph, seed)
@@ -87,4 +87,6 @@ def _weighed(
         turned = (free[(row + k) % len(free)] for k in range(len(free)))
         place = next((at for at in turned if owner[at] != row), None)
         others.append(None if place is None else posts[place])
-    return replace(corpus, table=corpus.table.with_columns(*columns, pl.Series(OTHER_POST, others, pl.String)))
+    return replace(
+        corpus, table=corpus.table.with_columns(*columns, pl.Series(OTHER_POST, others, pl.String))
+    )
