@@ -14,6 +14,7 @@ from psycheck.errors import BadInput, counted, nearest
 
 LABEL, GROUP = "label:", "group:"
 PLAIN = ("author", "time", "split")
+HISTORY = ("posts", "times", "post_ids")  # columns of a corpus of histories, a list for each author
 
 
 def showable_id(name: str) -> str:
@@ -29,13 +30,49 @@ def showable_id(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class History:
+    """The posts of one author, the earliest first: what a model that takes histories scores.
+
+    `times` and `ids` have one entry per post; a time is "" where none is known. Histories of the same posts
+    and times are equal, whatever their ids.
+    """
+
+    posts: tuple[str, ...]
+    times: tuple[str, ...] = ()
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def digest(self) -> bytes:
+        """A hash of posts and times, 16 bytes; no text has the same one."""
+        state = blake2b(digest_size=16, person=b"history")
+        for part in (self.posts, self.times):
+            state.update(len(part).to_bytes(8, "little"))
+            for text in part:
+                raw = text.encode("utf-8", "surrogatepass")
+                state.update(len(raw).to_bytes(8, "little") + raw)
+        return state.digest()
+
+    @property
+    def size(self) -> int:
+        """The length of all posts in characters."""
+        return sum(map(len, self.posts))
+
+    def at(self, places: Sequence[int]) -> "History":
+        """The posts at some places, in that order; their times stay in order."""
+        times = [self.times[k] for k in sorted(places)] if self.times else ()
+        ids = [self.ids[k] for k in places] if self.ids else ()
+        return History(tuple(self.posts[k] for k in places), tuple(times), tuple(ids))
+
+
+@dataclass(frozen=True, slots=True)
 class Corpus:
     """A columnar table of texts.
 
     `table` has the columns `id` and `text` (strings), where known `author`, `time`, `split` (strings), one
     column `label:NAME` (0..1, null = not annotated) for each label and `group:NAME` (string) for each group.
     `left_out` counts the rows that were left out by reason; `notes` reports what was guessed when it was
-    read; `called` is what a user types for it on the command line (a path, or demo:NAME).
+    read; `called` is what a user types for it on the command line (a path, or demo:NAME). A corpus of
+    histories has one row per author, and the columns of `HISTORY`; its texts are the posts of each.
     """
 
     name: str
@@ -99,6 +136,19 @@ class Corpus:
     def texts(self) -> list[str]:
         """The texts, in order."""
         return self.table["text"].to_list()
+
+    @property
+    def histories(self) -> bool:
+        """Whether each row is an author with all posts, and not one text."""
+        return HISTORY[0] in self.table
+
+    @property
+    def items(self) -> list[str] | list[History]:
+        """What a model scores, in order: the texts, or the histories."""
+        if not self.histories:
+            return self.texts
+        rows = zip(*(self.table[column].to_list() for column in HISTORY), strict=True)
+        return [History(tuple(posts), tuple(times), tuple(ids)) for posts, times, ids in rows]
 
     def targets(self, labels: Sequence[str] | None = None) -> NDArray[np.float64]:
         """What was annotated, (n, k) in 0..1; NaN means not annotated, never negative."""
@@ -200,6 +250,9 @@ class Corpus:
         digest = blake2b(digest_size=16)
         for column in sorted(self.table.columns):
             digest.update(f"\x1d{column}\x1d".encode())
-            values = self.table[column].cast(pl.String).fill_null("\x00").to_list()
+            cells = self.table[column]
+            if cells.dtype == pl.List(pl.String):
+                cells = cells.list.join("\x1f")
+            values = cells.cast(pl.String).fill_null("\x00").to_list()
             digest.update("\x1e".join(values).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()

@@ -134,7 +134,8 @@ class Model(Fingerprinted, Protocol):
     `parts`: what its fingerprint is made of (weights, tokenizer, labels …), to explain why it changed, and
     `batch`: how many texts it likes at once, and `exclusive`: True if its labels are classes of which each
     text has exactly one, so that the largest score decides and not the threshold, and `thresholds` (k,): the
-    decision thresholds of labels that have their own, NaN for the others.
+    decision thresholds of labels that have their own, NaN for the others, and `takes`: "histories" if it
+    scores the posts of an author (`psycheck.corpus.History`) and not texts, `most`: how many posts of each.
     """
 
     @property
@@ -239,8 +240,8 @@ class Audit(Protocol):
     def measures(self) -> tuple[str | Measure, ...]:
         """The measures that it can report: names of the catalogue, or measures of its own."""
 
-    def ask(self, corpus: Corpus, /) -> Iterable[str]:
-        """The texts that must be scored, repeats allowed; called on slices of a corpus."""
+    def ask(self, corpus: Corpus, /) -> Iterable[Item]:
+        """The texts, or histories, that must be scored, repeats allowed; called on slices of a corpus."""
 
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Measure the whole corpus with one model's scores."""

@@ -28,6 +28,7 @@ from psycheck.report.performance import length_section
 from psycheck.text.edits import Span, append_to_all
 
 ALPHA = 0.05
+NOT_FOR_HISTORIES = "its checks edit texts, and are not for histories"
 EXAMPLES = 50
 AMONG = "pass_rate_among_checks"
 OUTCOMES = ("passed", "failed", "unchanged", "unseen", "unanswered")
@@ -101,6 +102,10 @@ class Behaviour:
     def parts(self) -> tuple[int, ...]:
         """Of each check, by how much the 5 % of its interval and test are divided; 1 without a sample."""
         return self.sampled.parts if self.sampled else (1,) * len(self.suite.checks)
+
+    def skips(self, corpus: Corpus, /) -> str | None:
+        """Checks edit texts."""
+        return NOT_FOR_HISTORIES if corpus.histories else None
 
     def ask(self, corpus: Corpus) -> Iterator[str]:
         """The texts, and every edit of them that changes something."""
@@ -289,7 +294,8 @@ class Length(Behaviour):
 
     def skips(self, corpus: Corpus, /) -> str | None:
         """Only DIR checks are compared."""
-        return None if self.suite.checks else f"suite '{self.suite.name}' has no DIR check"
+        bare = None if self.suite.checks else f"suite '{self.suite.name}' has no DIR check"
+        return NOT_FOR_HISTORIES if corpus.histories else bare
 
     def judge(self, corpus: Corpus, scores: Scores) -> Judgement:
         """The lengths of texts that failed and passed."""

@@ -1,6 +1,6 @@
 """Whether the decision depends on gender: counterfactual pairs, and groups of a corpus (gender bias 2.2)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -18,7 +18,7 @@ from psycheck.measure import Measure
 from psycheck.measures.classification import classes, decide, firm
 from psycheck.measures.clustered import Clusters, effective_share, ratio_interval
 from psycheck.measures.fairness import Rate, paired_difference, score_shift
-from psycheck.model import FloatArray, Judgement, Scores
+from psycheck.model import FloatArray, Item, Judgement, Scores
 from psycheck.report.fairness import fairness_section
 from psycheck.text.edits import Edited
 from psycheck.text.gender.edits import Scope, gender_of, names_besides, swap
@@ -58,10 +58,17 @@ class Fairness:
     scope: Scope = SWAPPED
     places: int = 1
 
-    def ask(self, corpus: Corpus, /) -> Iterator[str]:
+    def skips(self, corpus: Corpus, /) -> str | None:
+        """Histories are compared by group alone."""
+        bare = corpus.histories and not corpus.groups
+        return "the gender swap is not for histories, and the corpus has no groups" if bare else None
+
+    def ask(self, corpus: Corpus, /) -> Iterator[Item]:
         """Texts with gendered words, counterparts, placebos; all texts where the corpus has groups."""
         if corpus.groups:
-            yield from corpus.texts
+            yield from corpus.items
+        if corpus.histories:
+            return
         edit = swap(self.scope)
         for text in corpus.texts:
             edited = edit(text)
@@ -75,16 +82,38 @@ class Fairness:
         shared = tuple(label for label in corpus.labels if label in scores.labels)
         labels = shared or scores.labels
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
+        cuts = thresholds_of(scores, self.threshold)
+        decided = partial(decide, threshold=cuts, exclusive=getattr(scores, "exclusive", False))
+        unknown = np.full((len(corpus), len(labels)), np.nan)
+        truth = firm(corpus.targets(labels)) if shared else unknown
+        judged = [] if corpus.histories else [self._swapped(corpus, scores, labels, truth, decided, where)]
+        findings = [finding for found, _ in judged for finding in found]
+        if corpus.groups:
+            every = decided(scores.of(corpus.items))
+            for k, label in enumerate(labels):
+                positive = every[:, scores.labels.index(label)]
+                findings += group_findings(corpus, truth[:, k], positive, {**where, "label": label})
+        pairs = [table for _, table in judged]
+        return Judgement(
+            tuple(with_holm(findings, self.places)), {"pairs": pl.concat(pairs)} if pairs else {}
+        )
+
+    def _swapped(
+        self,
+        corpus: Corpus,
+        scores: Scores,
+        labels: Sequence[str],
+        truth: FloatArray,
+        decided: Callable[[FloatArray], FloatArray],
+        where: Mapping[str, str],
+    ) -> tuple[list[Finding], pl.DataFrame]:
+        """The findings of the pairs, and the pairs; `truth` is (n, k)."""
         swapped = {"unit": "pairs", "swap": "+".join(self.scope.words)}
         if self.scope.person != "all":
             swapped["swap_person"] = self.scope.person
-        cuts = thresholds_of(scores, self.threshold)
-        decided = partial(decide, threshold=cuts, exclusive=getattr(scores, "exclusive", False))
         pairs = self._paired(corpus, scores)
         scored = (pairs.before, pairs.after, pairs.placebo)
         chosen = [decided(one) for one in scored]
-        unknown = np.full((len(corpus), len(labels)), np.nan)
-        truth = firm(corpus.targets(labels)) if shared else unknown
         undecided = Rate(len(pairs.undecided), len(corpus))
         listed = corpus.table["id"].gather(pairs.undecided[:EXAMPLES]).to_list()
         clusters = Clusters.of(corpus.units()[pairs.rows])
@@ -97,12 +126,7 @@ class Fairness:
             here = {**where, "label": label, **swapped}
             findings += mine.findings(corpus, here)
             tables.append(mine.table(corpus, here))
-        if corpus.groups:
-            every = decided(scores.of(corpus.texts))
-            for k, label in enumerate(labels):
-                positive = every[:, scores.labels.index(label)]
-                findings += group_findings(corpus, truth[:, k], positive, {**where, "label": label})
-        return Judgement(tuple(with_holm(findings, self.places)), {"pairs": pl.concat(tables)})
+        return findings, pl.concat(tables)
 
     def _paired(self, corpus: Corpus, scores: Scores) -> "_Pairs":
         """Every text swapped once, slice by slice, with the scores of both wordings."""

@@ -25,7 +25,7 @@ from psycheck.measures.clustered import Clusters, difference_interval, paired_p,
 from psycheck.measures.fairness import Rate
 from psycheck.measures.intervals import UNKNOWN
 from psycheck.measures.multilabel import label_figures
-from psycheck.model import FloatArray, Judgement, Scores
+from psycheck.model import FloatArray, Item, Judgement, Scores
 from psycheck.report.performance import performance_section
 
 MOST_EXAMPLES = 50
@@ -67,15 +67,15 @@ class Performance:
         """Texts without a label cannot be right or wrong."""
         return None if corpus.labels else "the corpus has no labels"
 
-    def ask(self, corpus: Corpus, /) -> Iterable[str]:
-        """Every text of the corpus, as it is."""
-        return corpus.texts
+    def ask(self, corpus: Corpus, /) -> Iterable[Item]:
+        """Every text or history of the corpus, as it is."""
+        return corpus.items
 
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Measure each shared label, and all of them together where there are several."""
         labels = shared_labels(corpus, scores.model, scores.labels)
         ids, targets = corpus.ids, corpus.targets(labels)
-        every = scores.of(corpus.texts)
+        every = scores.of(corpus.items)
         cuts = thresholds_of(scores, self.threshold)
         decided = measure.decide(every, cuts, exclusive=getattr(scores, "exclusive", False))
         mine = [scores.labels.index(label) for label in labels]

@@ -128,6 +128,10 @@ def _recipe(recipe: "Recipe") -> str:
             return "TF–IDF with logistic regression, regularised on dev; no encoder"
         case "frozen":
             return f"logistic regression on frozen vectors, {window}, regularised on dev"
+        case "history" if recipe.start.endswith("+lr"):
+            return "histories: TF–IDF of all posts with logistic regression, regularised on dev"
+        case "history":
+            window = "histories: convolutions over the posts"
     stop = f", stops after {recipe.patience} without a better {recipe.criterion}" if recipe.patience else ""
     epochs = counted(int(recipe.epochs), "epoch") if recipe.epochs == int(recipe.epochs) else recipe.epochs
     return f"{recipe.start}, {epochs}{stop}, batch {recipe.batch * recipe.accumulate}, {window}"

@@ -35,12 +35,13 @@ def train_cli(
     from psycheck.files.write import refuse_overwriting
     from psycheck.train import search as searching
     from psycheck.train.fit import train, with_dev
-    from psycheck.train.recipe import Recipe, space_of, unused
+    from psycheck.train.recipe import Recipe, preset_of, space_of, unused
     from psycheck.train.recipe import preset as named
 
     values = opt.values_for(ctx, Recipe)
     named_labels = (label.partition("=") for label in columns.labels)
     values["labels"] = [name_and_level(name)[0] if name else column for column, _, name in named_labels]
+    preset = preset or preset_of(values.get("start", ""))
     recipe = named(preset, **values) if preset else Recipe(**values)
     for name in sorted(unused(recipe)):
         more = ", or with encoder+lr" if name == "max_length" else ""

@@ -16,6 +16,7 @@ KINDS: dict[str, str] = {
     "python": "psycheck.models.python_object:open_python",
     "scores": "psycheck.models.score_file:open_scores",
     "frozen": "psycheck.models.frozen:open_frozen",
+    "history": "psycheck.models.histories:open_history",
     "llm": "psycheck.models.llm.open:open_llm",
     "symptoms": "psycheck.models.symptoms:open_symptoms",
 }
@@ -92,7 +93,8 @@ def parse_spec(spec: str) -> tuple[str, str, dict[str, str]]:
 
 def _guessed_kind(path: str) -> str:
     """The kind of a model that is named by its path alone."""
-    for file, kind in (("config.json", "hf"), ("model.skops", "sklearn"), ("frozen.json", "frozen")):
+    known = ("history.json", "history"), ("config.json", "hf"), ("model.skops", "sklearn")
+    for file, kind in (*known, ("frozen.json", "frozen")):
         if (Path(path) / file).is_file():
             return kind
     if path.endswith(".skops"):

@@ -113,11 +113,16 @@ def options_of(
     return options
 
 
+def parsed_switch(value: Any) -> Any:
+    """True or False as it is typed in a query; anything else is left to the reader to refuse."""
+    return _SWITCHES.get(str(value).casefold(), value)
+
+
 def _parsed(key: str, value: Any) -> Any:
     """Parse the text of a query by the type of its option; the reader refuses what cannot be parsed."""
     kind = next((kind for kind, keys in _PARSED.items() if key in keys), str)
     if kind is bool:
-        return _SWITCHES.get(str(value).casefold(), value)
+        return parsed_switch(value)
     try:
         return kind(str(value))
     except ValueError:

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from psycheck.corpora.histories import MOST
 from psycheck.errors import BadInput, ModelFailure, counted, nearest, neighbours
-from psycheck.model import FloatArray, IntArray, Model, Replying
+from psycheck.model import FloatArray, IntArray, Model, Replying, sizes_of
 from psycheck.models.fingerprint import file_hash, hashed, source_hash
 from psycheck.models.labels import ONE_LABEL
 from psycheck.models.options import ModelOptions
@@ -40,6 +41,8 @@ class PythonModel:
     exclusive: bool
     function: Callable[[list[str]], Any] = field(repr=False)
     reader: Callable[[list[str]], Any] | None = field(repr=False)
+    takes: str = "texts"
+    most: int = MOST
 
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Score texts, (n, k) in [0, 1]."""
@@ -50,7 +53,7 @@ class PythonModel:
     def read(self, texts: Sequence[str], /) -> IntArray:
         """How many characters of each text are read, (n,): all of them unless the object has `read`."""
         if self.reader is None or not texts:
-            return np.array([len(text) for text in texts], np.int64)
+            return sizes_of(texts)
         reads = np.asarray(self.reader(list(texts)))
         if reads.shape != (len(texts),):
             what = f"`read` of model '{self.name}' returned an array of shape {reads.shape}"
@@ -130,6 +133,8 @@ def _wrapped(thing: Any, options: ModelOptions, *, name: str, source: str | None
         exclusive=len(labels) > 1 and bool(getattr(thing, "exclusive", False)),
         function=function,
         reader=getattr(thing, "read", None),
+        takes=str(getattr(thing, "takes", "texts")),
+        most=int(getattr(thing, "most", MOST)),
     )
 
 

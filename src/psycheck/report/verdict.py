@@ -27,6 +27,7 @@ from psycheck.report.headlines import (
     unedited,
     weakest,
 )
+from psycheck.report.histories import history_headlines
 from psycheck.report.numbers import count, decimal, ends, plain, rate
 from psycheck.report.performance import KNOWN, distribution, is_performance
 from psycheck.report.shelf import by, grouped
@@ -70,6 +71,7 @@ def chosen_headlines(run: Run) -> list[Headline]:
         checks,
         gender_headline(run),
         groups_headline(run),
+        *history_headlines(run),
         *([] if checks else unmarked_headlines(run)),
     ]
     found = sorted((one for one in others if one is not None), key=lambda one: -one.least)

@@ -47,6 +47,7 @@ def described(corpora: Sequence[Corpus], suites: Sequence[Suite] = ()) -> dict[s
                 "name": c.name,
                 "called": _called(c),
                 "texts": len(c),
+                **({"histories": _longest(c)} if c.histories else {}),
                 "labels": list(c.labels),
                 "left_out": dict(c.left_out),
             }
@@ -54,6 +55,12 @@ def described(corpora: Sequence[Corpus], suites: Sequence[Suite] = ()) -> dict[s
         ],
         "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in suites],
     }
+
+
+def _longest(corpus: Corpus) -> int:
+    """The posts of the longest history: cut there, the same histories come from the same posts."""
+    longest = corpus.table["posts"].list.len().max()
+    return longest if isinstance(longest, int) else 0
 
 
 def _called(corpus: Corpus) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from psycheck.corpora.columns import read_typed
+from psycheck.corpora.histories import by_author
 from psycheck.corpora.open import CorpusLike, CorpusPlan, open_corpus
 from psycheck.corpus import LABEL, Corpus
 from psycheck.errors import BadInput, PsycheckError
@@ -21,7 +22,9 @@ def corpus_of(run: Run, name: str, instead: Sequence[CorpusLike] = ()) -> Corpus
     tried: list[str] = []
     for source in _sources(called, instead):
         try:
-            corpus = _labelled(open_corpus(source), entry.get("labels", ()))
+            opened = open_corpus(source)
+            corpus = by_author(opened, entry["histories"]) if "histories" in entry else opened
+            corpus = _labelled(corpus, entry.get("labels", ()))
         except PsycheckError as error:
             tried.append(f"{_shown(source)}: {error.what}")
             continue

@@ -17,12 +17,18 @@ from psycheck.models.open import open_model
 from psycheck.scoring.answers import scores_of
 from psycheck.train.card import RECORD, described, numbers, read_record, versions, write_record
 from psycheck.train.figures import figures
+from psycheck.train.histories import as_learned, data_as_learned, fit_histories
 from psycheck.train.linear import MODEL_FILE, fit_frozen, fit_tfidf, save_sklearn
 from psycheck.train.parts import AfterEpoch, Data, Fitted, Parts, Progress, held_out, part_of, parts_of
-from psycheck.train.recipe import Recipe, kind_of, recipe_of, start_fingerprint, used
+from psycheck.train.recipe import HISTORY, Recipe, kind_of, recipe_of, start_fingerprint, used
 
 FORMAT = 1  # raised when the same recipe would give other weights
-SPECS = {"hf": "hf:{folder}", "sklearn": f"sklearn:{{folder}}/{MODEL_FILE}", "frozen": "frozen:{folder}"}
+SPECS = {
+    "hf": "hf:{folder}",
+    "sklearn": f"sklearn:{{folder}}/{MODEL_FILE}",
+    "frozen": "frozen:{folder}",
+    HISTORY: "history:{folder}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +66,12 @@ def train(
     crash the same call resumes from the last one and ends with the same weights. A finished training is not
     repeated. `progress(done, total)` is called after each step.
     """
-    folder = Path(folder)
+    folder, corpus = Path(folder), data_as_learned(corpus, recipe)
     trained = fit(corpus, recipe, folder, progress=progress)
     test = held_out(corpus) if test is None else test
     if test is None:
         return trained
+    test = as_learned(test, recipe)
     record, fingerprint = read_record(folder), test.fingerprint()
     if not record["test"] or record["test"]["fingerprint"] != fingerprint:
         labels = trained.labels
@@ -106,7 +113,7 @@ def fit(
     after_epoch: AfterEpoch | None = None,
 ) -> Trained:
     """`train` without test figures; `after_epoch(epoch, figures)` is called per epoch and may raise."""
-    parts = parts_of(corpus, recipe)
+    parts = parts_of(data_as_learned(corpus, recipe), recipe)
     start = {"name": recipe.start, "fingerprint": start_fingerprint(recipe)}
     # In older versions the key also depended on values that the start does not use.
     settled = recipe_of(used(recipe))  # equal trainings have equal recipes
@@ -200,6 +207,8 @@ def _fit(
         from psycheck.train.finetune import finetune
 
         return finetune(parts, recipe, checkpoints, progress=progress, after_epoch=after_epoch)
+    if kind_of(recipe) == HISTORY:
+        return fit_histories(parts, recipe, progress)
     if kind_of(recipe) == "frozen":
         fitted = fit_frozen(parts, recipe)
     else:

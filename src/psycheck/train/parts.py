@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from psycheck.corpora.split import split_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.measures.classification import firm, gold
-from psycheck.model import FloatArray
+from psycheck.model import FloatArray, digest_of
 from psycheck.train.recipe import Recipe
 
 Data = Corpus | tuple[Corpus, Corpus]  # a corpus with its splits, or train and dev
@@ -31,12 +32,12 @@ DEV_NAMES = ("dev", "valid", "validation", "val")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Texts and their annotations, (n, k) in 0..1; NaN means not annotated.
+    """Texts, or histories, and their annotations, (n, k) in 0..1; NaN means not annotated.
 
     `control` (n,) marks the control texts, where that is known.
     """
 
-    texts: list[str]
+    texts: list[Any]
     targets: FloatArray
     control: NDArray[np.bool_] | None = None
 
@@ -45,7 +46,8 @@ class Part:
 
     def fingerprint(self) -> str:
         """A hash of the training input: texts, their order and their annotations."""
-        digest = blake2b("\x1e".join(self.texts).encode("utf-8", "surrogatepass"), digest_size=16)
+        marks = [item if isinstance(item, str) else digest_of(item).hex() for item in self.texts]
+        digest = blake2b("\x1e".join(marks).encode("utf-8", "surrogatepass"), digest_size=16)
         digest.update(np.ascontiguousarray(self.targets).tobytes())
         digest.update(b"" if self.control is None else self.control.tobytes())
         return digest.hexdigest()
@@ -116,7 +118,7 @@ def part_of(corpus: Corpus, labels: tuple[str, ...]) -> tuple[Part, int]:
     """The texts with at least one annotation, and how many have none."""
     targets = corpus.targets(labels)
     known = np.asarray(~np.isnan(targets).all(axis=1))
-    texts = [text for text, keep in zip(corpus.texts, known, strict=True) if keep]
+    texts = [text for text, keep in zip(corpus.items, known, strict=True) if keep]
     control = corpus.table[CONTROL].to_numpy()[known] if CONTROL in corpus.table else None
     return Part(texts, targets[known], control), int((~known).sum())
 

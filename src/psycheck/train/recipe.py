@@ -17,15 +17,20 @@ from psycheck.settings.reader import ABOVE_0, AT_LEAST_0, AT_LEAST_1, NOT_BLANK,
 
 Criterion = Literal["dev_loss", "dev_f1"]
 Padding = Literal["grouped", "fixed"]
-TFIDF, FROZEN, MINILM = "tfidf+lr", "encoder+lr", "minilm"
-OURS = (MINILM, TFIDF, FROZEN)  # starts that are neither folders nor hub names
+TFIDF, FROZEN, MINILM, HISTORY = "tfidf+lr", "encoder+lr", "minilm", "history"
+OURS = (MINILM, TFIDF, FROZEN, HISTORY)  # starts that are neither folders nor hub names
 PLAIN = ModelOptions()
 TUNING = frozenset(  # settings of fine-tuning steps, which a linear baseline does not have
     {"epochs", "batch", "accumulate", "learning_rate", "weight_decay", "warmup", "patience", "padding"}
     | {"layers", "balanced"}
 )
 LATER = ("layers", "balanced")
-UNUSED = {"hf": frozenset[str](), "sklearn": TUNING | {"max_length"}, "frozen": TUNING}
+UNUSED = {
+    "hf": frozenset[str](),
+    "sklearn": TUNING | {"max_length"},
+    "frozen": TUNING,
+    HISTORY: frozenset({"accumulate", "warmup", "padding", "max_length", "layers", "balanced"}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,8 @@ class Recipe:
     """Everything that determines the weights, apart from the data and the initial weights.
 
     `start` is "minilm", a model folder, a hub name, "tfidf+lr" or "encoder+lr" (frozen MiniLM vectors);
-    "encoder+lr:FOLDER" freezes another encoder. No `labels` means all labels of the corpus.
+    "encoder+lr:FOLDER" freezes another encoder; "history:FEATURES" is a model of histories. No `labels` means
+    all labels of the corpus.
     `warmup` is the share of steps over which the learning rate rises; then it falls linearly to 0.
     An update uses `batch` × `accumulate` texts. `class_weights` balances the classes of each label.
     With `patience` 0 all epochs are trained and the last weights kept; with `patience` p training stops
@@ -119,15 +125,25 @@ def space_of(preset: str | None) -> Space:
     return space(study) if study in _shipped()["search"] else Space()
 
 
+def preset_of(start: str) -> str | None:
+    """The preset of a model of histories, whose settings are none of fine-tuning; None for another start."""
+    kind, _, features = start.partition("?")[0].partition(":")
+    return f"{HISTORY}-{(features or 'symptoms').removesuffix('+lr')}" if kind == HISTORY else None
+
+
 def kind_of(recipe: Recipe) -> str:
-    """How the result is opened: "hf", "sklearn" or "frozen"."""
+    """How the result is opened: "hf", "sklearn", "frozen" or "history"."""
     if recipe.start == TFIDF:
         return "sklearn"
+    if recipe.start.partition(":")[0] == HISTORY:
+        return HISTORY
     return "frozen" if recipe.start.partition(":")[0] == FROZEN else "hf"
 
 
 def unused(recipe: Recipe) -> frozenset[str]:
     """The values that have no effect for this start: a linear baseline fine-tunes nothing."""
+    if kind_of(recipe) == HISTORY and recipe.start.partition("?")[0].endswith("+lr"):
+        return UNUSED["sklearn"]
     return UNUSED[kind_of(recipe)]
 
 
@@ -158,6 +174,12 @@ def start_folder(recipe: Recipe) -> Path:
 
 def start_fingerprint(recipe: Recipe) -> str:
     """A hash of the weights, the architecture and the tokenizer that training starts from."""
+    if kind_of(recipe) == HISTORY:
+        from psycheck.models.histories import history_settings
+
+        settings = history_settings(recipe.start)
+        marks = {} if settings.words else settings.open_features().fingerprints
+        return hashed_parts({"features": settings.features, "most": str(settings.most), **marks})
     return TFIDF if recipe.start == TFIDF else hashed_parts(folder_parts(start_folder(recipe), PLAIN))
 
 

@@ -9,6 +9,7 @@ from psycheck.audits.fairness import Fairness
 from psycheck.audits.performance import HARD
 from psycheck.audits.summary import across_corpora, across_models, holm_families
 from psycheck.corpora.cautions import cheap_cautions
+from psycheck.corpora.histories import TEXTS
 from psycheck.corpora.open import CorpusLike, open_corpora, open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, counted, nearest
@@ -111,7 +112,7 @@ def run_audit(
     """
     refuse_own_baseline(settings.gates, out)
     earlier = {gate.no_worse_than: _baseline(gate) for gate in settings.gates if gate.no_worse_than}
-    prepared = prepare(models, corpora, settings, more_audits)
+    prepared = prepare(models, corpora, settings, more_audits, store_path, progress)
     check_gates(settings.gates, prepared.measures, prepared.tags)
     if earlier:
         marks = environment_of(models, prepared.corpora, prepared.suites)
@@ -140,7 +141,7 @@ def dry_run(models: Sequence[Model], corpora: Sequence[Corpus], plan: Plan) -> d
 
     Of a model that replies in words nothing is asked: requests, tokens and cost are what it expects.
     """
-    prepared = prepare(models, corpora, plan.settings)
+    prepared = prepare(models, corpora, plan.settings, store=plan.store)
     check_gates(plan.settings.gates, prepared.measures, prepared.tags)
     return forecast(models, prepared.pieces, plan.store, plan.settings)
 
@@ -156,6 +157,9 @@ def texts_to_score(plan: Plan) -> Iterator[str]:
             do="export all texts, or a corpus with fewer texts",
         )
     models = [open_awaited(spec) for spec in plan.models]
+    if taking := [model.name for model in models if getattr(model, "takes", TEXTS) != TEXTS]:
+        what = f"model '{taking[0]}' scores histories, which cannot be exported as texts"
+        raise BadInput(what, do="audit it on this machine")
     return not_scored(models, prepare(models, corpora, plan.settings).pieces, plan.store)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -11,10 +12,12 @@ from markupsafe import escape
 
 from psycheck.audits.behaviour import Behaviour, Length, refuse_unscored
 from psycheck.audits.fairness import Fairness
+from psycheck.audits.histories import Histories
 from psycheck.audits.performance import Performance, shared_labels, some_labels
 from psycheck.audits.standing import Standing, mark_weakest, standings
 from psycheck.audits.suite import Suite, read_suite
 from psycheck.audits.summary import ACROSS
+from psycheck.corpora.histories import MOST, as_taken
 from psycheck.corpora.shorten import fit_texts
 from psycheck.corpus import LABEL, Corpus
 from psycheck.errors import BadInput, counted, nearest, neighbours
@@ -24,8 +27,9 @@ from psycheck.model import Audit, Judgement, Model, Scores, Windowed
 from psycheck.models.labels import nameless, nameless_score
 from psycheck.report.shelf import Shelf
 from psycheck.run import OwnAudit, Run
-from psycheck.scoring.engine import Piece
+from psycheck.scoring.engine import Piece, Progress, silent
 from psycheck.text.gender.edits import scope_of
+from psycheck.verbs.evidence import with_evidence
 from psycheck.verbs.plan import AUDITS, Settings
 from psycheck.verbs.sample import Sample, refuse_too_few
 from psycheck.verbs.threshold import DEV, set_aside
@@ -74,7 +78,7 @@ class Prepared:
         done = 0
         for corpus in self.dev:
             done += len(corpus)
-            yield done / total, corpus.texts
+            yield done / total, corpus.items
         # Kind by kind: what shares a batch, and so its padding, does not depend on how corpora are judged.
         kinds = list(dict.fromkeys(map(type, self.audits)))
         for audit, corpus in sorted(self.jobs, key=lambda job: kinds.index(type(job[0]))):
@@ -107,16 +111,25 @@ class Prepared:
 
 
 def prepare(
-    models: Sequence[Model], corpora: Sequence[Corpus], settings: Settings, more_audits: Sequence[Audit] = ()
+    models: Sequence[Model],
+    corpora: Sequence[Corpus],
+    settings: Settings,
+    more_audits: Sequence[Audit] = (),
+    store: Path | None = None,
+    progress: Progress = silent,
 ) -> Prepared:
-    """Check models and corpora, align their labels and list the jobs, corpus by corpus."""
-    audits = [*_shipped_audits(settings), *more_audits]
+    """Check models and corpora, align their labels and list the jobs, corpus by corpus.
+
+    Posts of histories are weighed by a symptom model, whose scores are looked up in `store` or added to it.
+    """
+    corpora = as_taken(corpora, models)
+    audits, skipped = _for_histories([*_shipped_audits(settings), *more_audits], corpora, models, settings)
     suites = [audit.suite for audit in audits if isinstance(audit, Behaviour)]
     # A report picks the lowest check of all models, corpora and suites: intervals allow for that.
     places = len(models) * len(corpora)
     checks = places * sum(len(suite.checks) for suite in suites)
     audits = [replace(a, others=checks - len(a.suite.checks)) if type(a) is Behaviour else a for a in audits]
-    audits = [replace(a, places=places) if type(a) is Fairness else a for a in audits]
+    audits = [replace(a, places=places) if isinstance(a, Fairness | Histories) else a for a in audits]
     for what, named, do in (
         ("model", [model.name for model in models], "append ?name=NAME to the model"),
         ("corpus", [corpus.name for corpus in corpora], "write NAME=PATH"),
@@ -139,9 +152,13 @@ def prepare(
     aligned, dev = set_aside(aligned, columns) if settings.threshold == DEV else (aligned, [])
     readers = [model.read for model in models if isinstance(model, Windowed)]
     sentences = [s for suite in suites for check in suite.checks for s in check.sentences]
-    jobs, skipped = [], []
-    for corpus in aligned:
-        if settings.fit:
+    jobs: list[tuple[Audit, Corpus]] = []
+    judged = aligned
+    if any(isinstance(audit, Histories) for audit in audits):
+        labels = dict.fromkeys(label for one in columns.values() for label in one)
+        judged = with_evidence(aligned, [*labels], settings.evidence, store, progress, settings.seed)
+    for corpus in judged:
+        if settings.fit and not corpus.histories:
             corpus, count = fit_texts(corpus, readers, sentences)
             if count:
                 texts = counted(count, "text")
@@ -158,6 +175,30 @@ def prepare(
         samples = {model.name: Sample(jobs, settings.budget, settings.until) for model in models}
     found = [*notes, *skipped]
     return Prepared(models, aligned, audits, suites, jobs, columns, brought, found, dev, samples)
+
+
+def _for_histories(
+    audits: list[Audit], corpora: Sequence[Corpus], models: Sequence[Model], settings: Settings
+) -> tuple[list[Audit], list[str]]:
+    """The audits of a run, with that of histories and without suites where models score histories; notes.
+
+    Suites are left out at once: one for texts may test a label that a model of histories does not have.
+    """
+    if not any(corpus.histories for corpus in corpora):
+        if settings.audits == (Histories.name,):
+            what = "audit 'histories' is for models that score histories"
+            raise BadInput(
+                what, key="audits", allowed="a model with takes = 'histories', such as history:FOLDER"
+            )
+        return audits, []
+    suites = [one for one in audits if isinstance(one, Behaviour)]
+    notes = [f"not judged by audit '{one.name}': {one.skips(corpora[0])}" for one in suites]
+    kept = [one for one in audits if one not in suites]
+    if Histories.name in settings.audits:
+        threshold = 0.5 if settings.threshold == DEV else settings.threshold
+        most = max(getattr(model, "most", MOST) for model in models)
+        kept.append(Histories(threshold, settings.seed, settings.evidence, most=most))
+    return kept, notes
 
 
 def check_pools(models: Sequence[Model], corpora: Sequence[Corpus]) -> list[str]:

@@ -42,7 +42,7 @@ class Settings(Limits):
     `swap` names the kinds of gendered words that the fairness audit swaps, `swap_person` whose. `trained_on`
     maps a model's name to the corpora it was trained on ("" stands for every model). `budget` is how many
     distinct texts each model is asked at most, `until` the half-width of a pass rate's interval that is
-    narrow enough.
+    narrow enough. `evidence` is the symptom model that weighs the posts of histories.
     """
 
     suites: tuple[str, ...] = ("deck",)
@@ -58,6 +58,7 @@ class Settings(Limits):
     trained_on: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     budget: Annotated[int, AT_LEAST_1] | None = None
     until: Width | None = None
+    evidence: str = "symptoms:descriptions"
 
 
 @dataclass(frozen=True, slots=True)

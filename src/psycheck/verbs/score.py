@@ -1,6 +1,6 @@
 """Scores or silver labels of a whole corpus, as a table of ids and hashes of texts."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 
 from psycheck.audits.measured import thresholds_of
+from psycheck.corpora.histories import as_taken
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.files.write import refuse_overwriting, writing, written
 from psycheck.finding import spreadsheet_safe
 from psycheck.measures.classification import decide
-from psycheck.model import Model, digest_of
+from psycheck.model import Item, Model, digest_of
 from psycheck.models.score_file import SILVER
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.scoring.engine import Piece, Progress, silent
@@ -45,12 +46,15 @@ def score_corpus(
     with the largest score is 1. A threshold from dev leaves the silver labels of dev texts empty. The last
     column, `text_hash`, names the text of each row, so that the file can be opened as `scores:FILE`.
     """
-    texts: list[str] = corpus.texts
+    (corpus,), before = as_taken([corpus], [model]), corpus.notes
+    for note in corpus.notes[len(before) :]:
+        say(f"{corpus.name}: {note}")
+    items: Sequence[Item] = corpus.items
     notes: tuple[str, ...] = ()
     dev = set_aside([corpus], {model.name: model.labels})[1] if threshold == DEV else []
     how: dict[str, Any] = {"store": store, "progress": progress, "limits": limits, "say": say}
     with answers([model], pieces_of(corpus), **how) as found:
-        values, view = found.views[0].of(texts), found.views[0]
+        values, view = found.views[0].of(items), found.views[0]
         cuts = thresholds_of(view, 0.5 if threshold is None or threshold == DEV else threshold)
         if dev:
             chosen = choose_thresholds(view, dev)
@@ -64,13 +68,13 @@ def score_corpus(
         columns.append(column)
         if threshold is not None:
             columns.append(pl.Series(f"{label}{SILVER}", silver[:, k]).fill_nan(None).cast(pl.Int8))
-    columns.append(pl.Series("text_hash", [digest_of(text).hex() for text in texts], pl.String))
+    columns.append(pl.Series("text_hash", [digest_of(item).hex() for item in items], pl.String))
     return pl.DataFrame(columns), found.tallies[model.name].failed, notes
 
 
 def pieces_of(corpus: Corpus) -> Iterator[Piece]:
-    """The texts of a corpus in pieces to score."""
-    return in_equal_shares([piece.texts for piece in corpus.slices()])
+    """The texts or histories of a corpus in pieces to score."""
+    return in_equal_shares([piece.items for piece in corpus.slices()])
 
 
 def check_output(path: Path, inputs: Iterable[Path]) -> None:

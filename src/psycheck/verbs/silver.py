@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from psycheck.audits.measured import thresholds_of
+from psycheck.corpora.histories import as_taken
 from psycheck.corpora.write import write_into
 from psycheck.corpus import LABEL, Corpus
 from psycheck.errors import BadInput
@@ -84,6 +85,9 @@ def label_corpus(
     say: Callable[[str], None] = lambda note: None,
 ) -> tuple[SilverCorpus, int]:
     """Silver labels of a whole corpus by one or several models, and how many texts could not be scored."""
+    if as_taken([corpus], models)[0].histories:
+        what = f"model '{models[0].name}' scores histories, and silver labels are for texts"
+        raise BadInput(what, key="as_labels", do="write the scores of authors instead")
     _parts(models, corpus, how)  # refused before anything is scored
     how_asked: dict[str, Any] = {"store": store, "progress": progress, "limits": limits, "say": say}
     with answers(models, pieces_of(corpus), **how_asked) as found:

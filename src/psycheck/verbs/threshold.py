@@ -106,7 +106,7 @@ def choose_thresholds(scores: Scores, dev: Sequence[Corpus]) -> Thresholds:
         if not mine:
             continue
         targets = np.concatenate([corpus.targets([label])[:, 0] for corpus in mine])
-        values_on_dev = np.concatenate([scores.of(corpus.texts)[:, k] for corpus in mine])
+        values_on_dev = np.concatenate([scores.of(corpus.items)[:, k] for corpus in mine])
         known = usable(targets, values_on_dev)
         if len(set(gold(targets[known]).tolist())) == 2:
             values[k] = best_threshold(targets, values_on_dev)

@@ -1,0 +1,183 @@
+"""Which features find a condition in a history? PsySym's Tables 5 and 9 on synthetic authors, three draws.
+
+python benchmarks/histories.py [--draws 3] [--authors 200] [--out runs/histories] [--tables]
+
+Each draw trains on the train and dev authors of `generate_people(240, seed)` and is measured on authors of
+another seed, without those whose label was made wrong on purpose. Symptoms are weighed without training
+(symptoms:descriptions), and by a logistic regression on MiniLM vectors that learned from `demo:sentences`.
+Finished draws are kept in the folder: the same command goes on after a kill.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from psycheck.corpora.histories import against_controls, by_author
+from psycheck.corpora.open import open_corpus
+from psycheck.corpus import Corpus
+from psycheck.demo.people import generate_people
+from psycheck.measures.classification import auc, classification_intervals, confusion, f1
+from psycheck.measures.clustered import Clusters
+from psycheck.models.hf import HfEncoder
+from psycheck.models.open import open_model
+from psycheck.scoring.answers import scores_of
+from psycheck.train.fit import fit
+from psycheck.train.recipe import preset, preset_of
+from timing import machine, table
+
+AUTHORS = 240
+RARE = "eating_disorder"
+PLAIN = "status=no&subject=no"
+# The start of each arm; {trained} is the folder of the trained symptom model.
+ARMS = {
+    "TF–IDF + LR": "history:tfidf+lr",
+    "embeddings, mean + LR": "history:embeddings+lr",
+    "embeddings, CNN": "history:embeddings",
+    "symptoms (descriptions), LR": "history:symptoms+lr",
+    "symptoms (descriptions), CNN": f"history:symptoms?{PLAIN}",
+    "symptoms (descriptions), CNN, reweighted": "history:symptoms",
+    "symptoms (trained), LR": "history:symptoms+lr?symptoms=symptoms:{trained}",
+    "symptoms (trained), CNN": f"history:symptoms?{PLAIN}&symptoms=symptoms:{{trained}}",
+    "symptoms (trained), CNN, reweighted": "history:symptoms?symptoms=symptoms:{trained}",
+    "both (trained), CNN": "history:both?symptoms=symptoms:{trained}",
+}
+TEXT = ("TF–IDF + LR", "embeddings, mean + LR", "embeddings, CNN")
+
+
+def remember_vectors() -> None:
+    """Encode each distinct sentence once in this process: all symptom models here read the same vectors."""
+    encode, known = HfEncoder.encode, dict[str, np.ndarray]()
+
+    def once(self: HfEncoder, texts: Sequence[str], /) -> np.ndarray:
+        new = list(dict.fromkeys(text for text in texts if text not in known))
+        known.update(zip(new, encode(self, new), strict=True) if new else ())
+        return np.stack([known[text] for text in texts])
+
+    HfEncoder.encode = once  # type: ignore[method-assign]  # only in this benchmark
+
+
+def people(seed: int, authors: int) -> Corpus:
+    """Synthetic authors as histories, each label against controls."""
+    return against_controls(by_author(generate_people(authors, seed)))
+
+
+def measured(seed: int) -> Corpus:
+    """Test authors whose labels are right."""
+    corpus = people(1000 + seed, ARGUMENTS.authors)
+    return corpus.only([not planted for planted in corpus.group("planted")])
+
+
+def symptom_model(out: Path) -> Path:
+    """A symptom model from `demo:sentences`: frozen MiniLM vectors, missing labels left out."""
+    folder = out / "symptoms"
+    fit(open_corpus("demo:sentences"), preset("frozen", class_weights=True), folder)
+    return folder
+
+
+def draw(seed: int, out: Path) -> dict[str, Any]:
+    """Scores of all arms on the test authors of one draw."""
+    trained, learned, test = symptom_model(out), people(seed, AUTHORS), measured(seed)
+    found: dict[str, Any] = {"labels": test.labels, "targets": test.targets().tolist(), "scores": {}}
+    for name, start in ARMS.items():
+        began = monotonic()
+        one = preset(str(preset_of(start)), start=start.format(trained=trained), seed=seed)
+        folder = out / f"{seed}" / "".join(c if c.isalnum() else "-" for c in name)
+        model = fit(learned, one, folder)
+        found["scores"][name] = scores_of(open_model(model.spec), test.items).tolist()
+        print(f"draw {seed}, {name}: {monotonic() - began:.0f} s", flush=True)
+    return found
+
+
+def tables(draws: list[dict[str, Any]]) -> str:
+    """F1 and AUC by condition over the test authors of all draws, and those of each draw."""
+    labels = list(draws[0]["labels"])
+    targets = np.concatenate([np.array(one["targets"], float) for one in draws])
+    units = Clusters.single(len(targets))
+    rows, aucs, gaps = [], [], []
+    by_arm = {arm: np.concatenate([np.array(one["scores"][arm], float) for one in draws]) for arm in ARMS}
+    for arm, scores in by_arm.items():
+        cells, areas = [], []
+        for k in range(len(labels)):
+            known = ~np.isnan(targets[:, k])
+            t, s, u = targets[known, k], scores[known, k], units.at(known)
+            ends = classification_intervals(t, s, u, decided=(s >= 0.5).astype(float))
+            cells.append(_cell(100 * f1(confusion(t, s)).value, [100 * end for end in ends["f1"]], 0))
+            areas.append(_cell(auc(t, s).value, ends["auc"], 2))
+        means = [_mean_f1(one, arm) for one in draws]
+        rows.append((arm, f"{np.mean(means):.1f} ({', '.join(f'{m:.1f}' for m in means)})", *cells))
+        aucs.append((arm, *areas))
+    k = labels.index(RARE)
+    known = ~np.isnan(targets[:, k])
+    for arm in ARMS:
+        for text in TEXT if arm not in TEXT else ():
+            gaps.append((arm, text, _gap(targets[known, k], by_arm[arm][known, k], by_arm[text][known, k])))
+    counts = ", ".join(f"{label} {int(np.nansum(targets[:, j]))}" for j, label in enumerate(labels))
+    return "\n\n".join(
+        [
+            f"{len(targets)} test authors, annotated 1: {counts}; {machine()}.",
+            "F1 × 100 (95 % interval by author); the mean of the conditions by draw in brackets.",
+            table(["", "mean (draws)", *labels], rows),
+            "AUC (95 % interval by author).",
+            table(["", *labels], aucs),
+            f"{RARE}: difference of F1 × 100 (95 % interval, authors drawn 2,000 times).",
+            table(["", "against", "difference"], gaps),
+        ]
+    )
+
+
+def _cell(value: float, ends: Any, digits: int) -> str:
+    return f"{value:.{digits}f} ({ends[0]:.{digits}f}–{ends[1]:.{digits}f})"
+
+
+def _mean_f1(one: dict[str, Any], arm: str) -> float:
+    targets, scores = np.array(one["targets"], float), np.array(one["scores"][arm], float)
+    figures = []
+    for t, s in zip(targets.T, scores.T, strict=True):
+        known = ~np.isnan(t)
+        figures.append(f1(confusion(t[known], s[known])).value)
+    return 100 * float(np.nanmean(figures))
+
+
+def _gap(targets: np.ndarray, mine: np.ndarray, other: np.ndarray) -> str:
+    """The difference of two F1 on the same authors, with a bootstrap interval."""
+    yes, a, b = targets > 0.5, mine >= 0.5, other >= 0.5
+    rows = np.random.default_rng(0).integers(0, len(yes), (2_000, len(yes)))
+
+    def score(said: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        both = (said & truth).sum(axis=-1)
+        return np.asarray(2 * both / np.maximum(said.sum(axis=-1) + truth.sum(axis=-1), 1))
+
+    drawn = 100 * (score(a[rows], yes[rows]) - score(b[rows], yes[rows]))
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return f"{100 * float(score(a, yes) - score(b, yes)):+.0f} ({low:+.0f} to {high:+.0f})"
+
+
+def main() -> None:
+    """Run the draws that are not finished, and print the tables."""
+    out = Path(ARGUMENTS.out)
+    remember_vectors()
+    out.mkdir(parents=True, exist_ok=True)
+    done = []
+    for seed in range(ARGUMENTS.draws):
+        file = out / f"draw-{seed}.json"
+        if not file.is_file() and not ARGUMENTS.tables:
+            file.write_text(json.dumps(draw(seed, out)))
+        if file.is_file():
+            done.append(json.loads(file.read_text()))
+    if done:
+        print(tables(done))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--authors", type=int, default=200)
+    parser.add_argument("--out", default="runs/histories")
+    parser.add_argument("--tables", action="store_true")
+    ARGUMENTS = parser.parse_args()
+    main()
