@@ -169,14 +169,14 @@ def _post(line: bytes, number: int) -> Post | str:
     strings = isinstance(id_, str) and isinstance(author, str) and isinstance(subreddit, str)
     if not strings or not id_ or not isinstance(body, str) or created is None:
         return NO_FIELD
-    time = created if type(created) is int and 0 <= created <= _LAST_SECOND else _seconds(created)
+    time = created if type(created) is int and 0 <= created <= _LAST_SECOND else seconds_of(created)
     if time is None:
         return ODD_TIME
     text = "" if body in GONE else body
     return Post(id_ if id_.startswith(kind) else kind + id_, author, subreddit, time, text, number)
 
 
-def _seconds(created: Any) -> int | None:
+def seconds_of(created: Any) -> int | None:
     """The seconds of a time in another form (an ISO date without a zone is UTC); None if it is not a time."""
     if isinstance(created, bool) or not isinstance(created, int | float | str):
         return None
