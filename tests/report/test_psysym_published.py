@@ -28,4 +28,6 @@ def test_table_5_is_the_last_row_of_table_9() -> None:
 def test_every_figure_has_a_measure_a_value_and_room_for_a_mark() -> None:
     for table in ("table-2", "table-5", "table-9", "table-10", "section-5"):
         for row in published(f"psysym-{table}"):
-            assert row["measure"] and row["value"] and row["mark"] == ""
+            assert row["measure"]
+            assert row["value"]
+            assert row["mark"] == ""

@@ -1,4 +1,4 @@
-"""What the posts of each author show of the symptom graph: symptoms, coverage of conditions, a timeline (PsySym 5.5)."""
+"""What the posts of each author show of the symptom graph: symptoms, coverage, a timeline (PsySym 5.5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ class Explaining:
 class Posts:
     """The posts of authors, and how much each says about each symptom.
 
-    `table` has `id`, `author`, `when` (seconds since 1970, null: unknown) and `sentences`, in the order of the
-    corpus; `weights`, (n, k), holds the largest weight over the sentences of a post (formula 1).
+    `table` has `id`, `author`, `when` (seconds since 1970, null: unknown) and `sentences`, in the order of
+    the corpus; `weights`, (n, k), holds the largest weight over the sentences of a post (formula 1).
     """
 
     table: pl.DataFrame
@@ -159,7 +159,7 @@ def _placed(table: pl.DataFrame) -> pl.DataFrame:
 def _coverage(posts: Posts, graph: Graph, mentions: pl.DataFrame) -> pl.DataFrame:
     """How many of each condition's tagged symptoms an author writes about, the best covered first.
 
-    `weight` is the mean over these symptoms of the author's largest weight, 0 for a symptom that is not found.
+    `weight` is the mean over these symptoms of the author's largest weight, 0 for a symptom not found.
     """
     authors = posts.authors
     rows = {author: number for number, author in enumerate(authors)}

@@ -1,4 +1,4 @@
-"""Suspect labels: annotated with a condition but without its symptoms, or the other way round (PsySym Table 4)."""
+"""Suspect labels: a condition without its symptoms, or symptoms without the condition (PsySym Table 4)."""
 
 from typing import Final
 

@@ -8,8 +8,9 @@ from psycheck.report.comparison import render_comparison, render_corpora_study
 from psycheck.report.curation import render_curating
 from psycheck.report.difference import render_difference
 from psycheck.report.direct_bias import render_bias
-from psycheck.report.explanation import explanations_jsonl, people_pages, render_explaining, suspects_csv
+from psycheck.report.explanation import explanations_jsonl, render_explaining, suspects_csv
 from psycheck.report.junit import junit
+from psycheck.report.person import people_pages
 from psycheck.report.studies.angst import angst_tables, render_angst
 from psycheck.report.studies.corpora import corpora_tables
 from psycheck.report.studies.deck import deck_tables
