@@ -20,6 +20,7 @@ from psycheck.cli import (
     curate,
     demo,
     diff,
+    explain,
     improve,
     ls,
     options,
@@ -118,6 +119,7 @@ app.command("train")(train.train_cli)
 app.command("improve")(improve.improve_cli)
 app.command("compare")(compare.compare_cli)
 app.command("diff")(diff.diff_cli)
+app.command("explain")(explain.explain_cli)
 app.command("curate")(curate.curate_cli)
 app.command("bias")(bias.bias_cli)
 app.command("score")(score.score_cli)

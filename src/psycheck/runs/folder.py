@@ -22,7 +22,9 @@ from psycheck.run import GateResult, OwnAudit, Run, Shown
 from psycheck.settings.reader import check_values
 
 FILES = ("findings.jsonl", "findings.csv", "run.json", "shown.jsonl", "report.html", "junit.xml", "study.md")
+MORE = ("improve.md", "improve.csv", "explanations.jsonl", "suspects.csv")
 TABLES = ("cases", "pairs", "predictions", "outcomes", "map", "cautions", "words")
+EXPLAINED = ("people", "mentions", "coverage", "marks", "suspects", "links")
 P = ParamSpec("P")
 R = TypeVar("R")
 Beside = Mapping[Path, Callable[[Path], object]]
@@ -57,8 +59,8 @@ def writes_run(*reads: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 def run_files(folder: Path) -> list[Path]:
     """The files that a run may write or remove in its folder."""
-    tables = (f"{name}.parquet" for name in {*TABLES, *_tables_before(folder)})
-    return [folder / name for name in (*FILES, "improve.md", "improve.csv", *tables)]
+    tables = (f"{name}.parquet" for name in {*TABLES, *EXPLAINED, *_before(folder, "tables")})
+    return [folder / name for name in (*FILES, *MORE, *tables)]
 
 
 def paths_in(value: object) -> Iterator[Path]:
@@ -79,8 +81,8 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str], beside: Beside = 
     """Write a run into its folder; `pages` are further files (report.html, junit.xml) by name.
 
     Nothing changes before all files are on the disk, `beside` (files elsewhere, and how to write each)
-    included. Then findings.jsonl goes first and comes last, so that a folder that has it is whole. Tables of
-    the run that was there before are removed.
+    included. Then findings.jsonl goes first and comes last, so that a folder that has it is whole. Tables and
+    pages of the run that was there before are removed.
     """
     facts = {
         "plan": dict(run.plan),
@@ -88,6 +90,7 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str], beside: Beside = 
         "notes": list(run.notes),
         "incomplete": run.incomplete,
         "tables": sorted(run.tables),
+        "pages": sorted(pages),
         "gates": [
             {**asdict(gate), "failing": [json.loads(f.as_json()) for f in gate.failing]} for gate in run.gates
         ],
@@ -95,8 +98,9 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str], beside: Beside = 
     }
     # JSON has no NaN.
     shown = ({k: None if v != v else v for k, v in asdict(case).items()} for case in run.shown)
-    gone = sorted(_tables_before(folder) - run.tables.keys())
-    outdated = [folder / "findings.jsonl", *(folder / f"{name}.parquet" for name in gone)]
+    gone = [f"{name}.parquet" for name in sorted(_before(folder, "tables") - run.tables.keys())]
+    gone += sorted(_before(folder, "pages") - pages.keys())
+    outdated = [folder / name for name in ("findings.jsonl", *gone)]
     with writing(folder), together(outdated) as part_of:
         for path, write in beside.items():
             write(part_of(path))
@@ -111,11 +115,12 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str], beside: Beside = 
         write_jsonl(run.findings, part_of(folder / "findings.jsonl"))
 
 
-def _tables_before(folder: Path) -> set[str]:
-    """The tables that the run in a folder wrote, by its own list: other files are the user's."""
+def _before(folder: Path, what: str) -> set[str]:
+    """The tables or pages that the run in a folder wrote, by its own list: other files are the user's."""
     try:
-        named = json.loads((folder / "run.json").read_text("utf-8")).get("tables", ("cases", "predictions"))
-        return {name for name in named if Path(name).name == name}
+        older = ("cases", "predictions") if what == "tables" else ()  # a run that lists none
+        named = json.loads((folder / "run.json").read_text("utf-8")).get(what, older)
+        return {name for name in named if Path(name).parent in (Path(), Path("people"))}
     except (OSError, ValueError, AttributeError, TypeError):
         return set()
 

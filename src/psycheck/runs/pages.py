@@ -8,7 +8,9 @@ from psycheck.report.comparison import render_comparison, render_corpora_study
 from psycheck.report.curation import render_curating
 from psycheck.report.difference import render_difference
 from psycheck.report.direct_bias import render_bias
+from psycheck.report.explanation import explanations_jsonl, render_explaining, suspects_csv
 from psycheck.report.junit import junit
+from psycheck.report.person import people_pages
 from psycheck.report.studies.angst import angst_tables, render_angst
 from psycheck.report.studies.corpora import corpora_tables
 from psycheck.report.studies.deck import deck_tables
@@ -44,6 +46,9 @@ def pages_of(run: Run) -> dict[str, str]:
             return {"report.html": render_difference(run)}
         case "bias":
             return {"report.html": render_bias(run)}
+        case "explain":
+            files = {"explanations.jsonl": explanations_jsonl(run), "suspects.csv": suspects_csv(run)}
+            return {"report.html": render_explaining(run), **files, **people_pages(run)}
         case "study corpora":
             return {"report.html": render_corpora_study(run), "study.md": corpora_tables(run)}
         case "study angst":

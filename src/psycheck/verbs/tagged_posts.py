@@ -1,0 +1,123 @@
+"""The posts of authors with the weights of their symptoms and their labels: what explanations start from."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from psycheck.corpora.curate.dumps import seconds_of
+from psycheck.corpus import LABEL, Corpus, showable_id
+from psycheck.errors import BadInput, counted, explained, nearest
+from psycheck.knowledge.explain import WEIGHT, Posts, likely_time, post_weights
+from psycheck.knowledge.graph import Graph
+from psycheck.model import FloatArray
+from psycheck.models.open import open_model
+from psycheck.models.symptoms import SymptomModel, weighted
+from psycheck.scoring.engine import Progress
+from psycheck.scoring.tags import tag_sentences
+from psycheck.text.clean import split_sentences
+
+
+def posts_of(corpus: Corpus, authors: Sequence[str]) -> Corpus:
+    """The posts whose author is known, or only those of some authors."""
+    if corpus.unit != "author":
+        raise BadInput(
+            f"corpus '{corpus.name}' has no authors",
+            allowed="a corpus with an author column",
+            do="name the column that holds the authors (`columns.author`)",
+        )
+    written = corpus.table["author"]
+    known = set(written.drop_nulls())
+    for author in authors:
+        if author not in known:
+            names = [one for one in known if showable_id(one) == one]
+            what = f"no posts of author '{showable_id(author)}' in corpus '{corpus.name}'"
+            raise BadInput(what, allowed=nearest(author, names), key="author")
+    if authors:
+        return corpus.only(written.is_in(list(authors)).fill_null(value=False).to_numpy())
+    return corpus.only(written.is_not_null().to_numpy(), "no author")
+
+
+def tags_of(
+    corpus: Corpus, tags: str | Path | None, symptoms: str, progress: Progress
+) -> tuple[pl.LazyFrame, str, list[Any]]:
+    """The tag table of a corpus, what it is called in messages, and the models that made it now."""
+    if tags is None:
+        model = open_model(symptoms)
+        if not isinstance(model, SymptomModel):
+            allowed = "symptoms:descriptions, or symptoms:FOLDER that psycheck symptoms train wrote"
+            raise BadInput(f"'{symptoms}' is not a symptom model", allowed=allowed, key="symptoms")
+        return _tagged(corpus, model, progress), symptoms, [model]
+    with explained("the tag table cannot be read", OSError, pl.exceptions.PolarsError, where=str(tags)):
+        frame = pl.scan_parquet(tags)
+        frame.collect_schema()
+    return frame, str(tags), []
+
+
+def _tagged(corpus: Corpus, model: SymptomModel, progress: Progress) -> pl.LazyFrame:
+    """The tag table of a corpus, without relevance and status."""
+    split = [split_sentences(text) for text in corpus.texts]
+    rows = [(id_, k) for id_, own in zip(corpus.ids, split, strict=True) for k in range(len(own))]
+    tags = tag_sentences(model, [sentence for own in split for sentence in own], progress)
+    weights = pl.DataFrame(weighted(tags).astype(np.float32), [WEIGHT + label for label in model.labels])
+    places = pl.DataFrame(rows, {"id": pl.String, "sentence": pl.Int64}, orient="row")
+    return pl.concat([places, weights], how="horizontal").lazy()
+
+
+def weighted_posts(
+    corpus: Corpus, tags: pl.LazyFrame, symptoms: Sequence[str], where: str
+) -> tuple[Posts, list[str]]:
+    """The posts of a corpus with their weights; a tag table of other posts is refused."""
+    weights = post_weights(tags, symptoms)
+    table = corpus.table.select("id", "author").with_columns(
+        pl.Series("when", [likely_time(seconds_of(time)) for time in corpus.strings("time")], pl.Int64)
+    )
+    joined = table.join(weights, on="id", how="left", maintain_order="left")
+    missing = int(joined["sentences"].null_count())
+    what = (
+        "" if missing <= len(table) / 2 else f"{missing:,} of {len(table):,} posts are not in the tag table"
+    )
+    if "author" in tags.collect_schema().names():
+        other = tags.select("id", tagged="author").unique().join(table.lazy(), on="id")
+        other = other.filter(pl.col("tagged").cast(pl.String) != pl.col("author")).select(pl.len())
+        if differ := int(other.collect(engine="streaming").item()):
+            what = what or f"{counted(differ, 'post')} of the tag table have other authors in the corpus"
+    if what:
+        do = "tag this corpus: psycheck symptoms tag CORPUS --out FILE.parquet"
+        raise BadInput(what, where=where, allowed="the tags of the same posts", do=do)
+    columns = [WEIGHT + name for name in symptoms]
+    joined = joined.with_columns(
+        pl.col(columns).fill_null(0.0).fill_nan(0.0), pl.col("sentences").fill_null(0)
+    )
+    posts = Posts(
+        joined.select("id", "author", "when", "sentences"), joined.select(columns).to_numpy(), tuple(symptoms)
+    )
+    return posts, [f"{counted(missing, 'post')} without tags: no sentence in them"] if missing else []
+
+
+def annotations_of(corpus: Corpus, graph: Graph) -> tuple[dict[str, FloatArray], list[str]]:
+    """What each author is annotated with, (authors,), by condition of the graph; NaN: not annotated.
+
+    An author is annotated with a condition if one of the posts is.
+    """
+    names = {
+        **{title.lower(): name for name, title in graph.disease.items()},
+        **{d: d for d in graph.disease},
+    }
+    fitting = {label: names[label.lower()] for label in corpus.labels if label.lower() in names}
+    columns = [LABEL + label for label in fitting]
+    grouped = corpus.table.group_by("author", maintain_order=True)
+    highest, lowest = grouped.agg(pl.col(columns).max()), grouped.agg(pl.col(columns).min())
+    annotated, notes = {}, []
+    for label, condition in fitting.items():
+        annotated[condition] = highest[LABEL + label].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        mixed = int(((highest[LABEL + label] > 0.5) & (lowest[LABEL + label] < 0.5)).sum())
+        if mixed:
+            notes.append(
+                f"{label}: {counted(mixed, 'author')} annotated 1 in some posts and 0 in others count as 1"
+            )
+    if corpus.labels and not fitting:
+        notes.append("no label of the corpus is a condition of the graph: labels are not checked")
+    return annotated, notes
