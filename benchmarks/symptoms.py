@@ -27,6 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from psycheck.corpora.open import open_corpus
 from psycheck.corpora.split import split_corpus
 from psycheck.corpus import LABEL, Corpus
+from psycheck.demo.sentences import CONTROL, generate_sentences
 from psycheck.errors import BadInput
 from psycheck.measures.classification import auc, confusion, f1
 from psycheck.model import FloatArray
@@ -42,6 +43,7 @@ from timing import machine, table
 DATA = Path(os.environ.get("PSYCHECK_DATA", "../shared/data"))
 SHARES = {"train": 5.0, "dev": 1.0, "test": 4.0}  # as in section 3.4
 PSYTAR = (("ADR", "WD", "SSI"), ("EF", "INF", "DI"), ("ADR", "INF", "DI"), ("WD", "EF", "SSI"))
+FEWEST = 60  # texts that a label of GoEmotions needs: a block sees a third of them
 MOST = {"train": 4_000, "dev": 800, "test": 2_500}  # sentences of GoEmotions
 FEW = {"train": 1_500, "dev": 300, "test": 1_500}  # sentences to fine-tune on
 MISSING: Mapping[str, Missing] = {"negative": "negative", "masked": "masked", "enhanced": "enhanced"}
@@ -55,10 +57,9 @@ def psytar(seed: int) -> tuple[Corpus, Sequence[Sequence[str]]]:
 
 
 def goemotions(seed: int) -> tuple[Corpus, Sequence[Sequence[str]]]:
-    """A sample of GoEmotions, 28 labels in seven overlapping blocks of eight; each seed cuts it anew."""
+    """A sample of GoEmotions, its common labels in seven overlapping blocks of eight."""
     folder = DATA / "goemotions"
     labels = (folder / "labels.txt").read_text("utf-8").split()
-    rng = np.random.default_rng(seed)
     parts = []
     for split, most in MOST.items():
         frame = pl.read_csv(
@@ -66,18 +67,20 @@ def goemotions(seed: int) -> tuple[Corpus, Sequence[Sequence[str]]]:
             separator="\t",
             has_header=False,
             quote_char=None,
-            new_columns=["text", "y"],
+            new_columns=["text", "y", "id"],
         )
-        parts.append(frame.sample(most, seed=int(rng.integers(2**31))))
+        parts.append(frame.sample(most, seed=0))
     frame = pl.concat(parts)
     marks = np.zeros((len(frame), len(labels)))
     for row, numbers in enumerate(frame["y"].cast(pl.String)):
         marks[row, [int(one) for one in numbers.split(",")]] = 1
-    known: dict[str, Sequence[float | None]] = {one: marks[:, k].tolist() for k, one in enumerate(labels)}
+    common = np.flatnonzero(marks.sum(axis=0) >= FEWEST)
+    known: dict[str, Sequence[float | None]] = {labels[k]: marks[:, k].tolist() for k in common}
     corpus = Corpus.of("goemotions", frame["text"].to_list(), labels=known)
     corpus = split_corpus(corpus, SHARES, seed=seed)
-    order = np.random.default_rng(0).permutation(len(labels))  # the blocks are the same for every seed
-    return corpus, [[labels[order[(4 * b + i) % len(labels)]] for i in range(8)] for b in range(7)]
+    order = np.random.default_rng(0).permutation([*known])  # the blocks are the same for every seed
+    starts = np.linspace(0, len(order), 7, endpoint=False).astype(int)
+    return corpus, [[str(order[(start + i) % len(order)]) for i in range(8)] for start in starts]
 
 
 def hidden(corpus: Corpus, blocks: Sequence[Sequence[str]], seed: int) -> tuple[Corpus, FloatArray]:
@@ -96,6 +99,13 @@ def hidden(corpus: Corpus, blocks: Sequence[Sequence[str]], seed: int) -> tuple[
     columns = [pl.Series(LABEL + one, seen[:, k], nan_to_null=True) for k, one in enumerate(labels)]
     group = pl.Series(f"group:{DISEASE}", [f"block {b + 1}" for b in drawn])
     return replace(corpus, table=corpus.table.with_columns(*columns, group)), truth
+
+
+def demo(seed: int) -> tuple[Corpus, Corpus]:
+    """Generated sentences as annotated, without controls, and their truth."""
+    both = generate_sentences(4_500, seed)
+    rows = [name != CONTROL for name in both[0].group(DISEASE)]
+    return both[0].only(rows), both[1].only(rows)
 
 
 LOADED = {"psytar": psytar, "goemotions": goemotions}
@@ -172,13 +182,16 @@ def frozen_scores(corpus: Corpus, arm: str, vectors: Callable[[Corpus], Any]) ->
 
 def compare_missing(name: str, seed: int, recipe: Recipe | None, done: set[str], out: Path) -> None:
     """All arms on one corpus with one seed; what is in the file already is not repeated."""
-    corpus, blocks = LOADED[name](seed)
-    if recipe is not None:  # fewer sentences, so that a seed takes minutes
-        few = [corpus.part(split).sample(most, seed) for split, most in FEW.items()]
-        corpus = replace(corpus, table=pl.concat([part.table for part in few]))
-    truth = corpus.targets()
-    if blocks:
+    if name == "demo":
+        corpus, whole = demo(seed)
+        truth = whole.targets([one for one in whole.labels if one != UNCERTAIN])
+    else:
+        corpus, blocks = LOADED[name](seed)
         corpus, truth = hidden(corpus, blocks, seed)
+    if recipe is not None:  # fewer sentences, so that a seed takes minutes
+        kept = {one for split, most in FEW.items() for one in corpus.part(split).sample(most, seed).ids}
+        rows = np.array([one in kept for one in corpus.ids])
+        corpus, truth = corpus.only(rows), truth[rows]
     at = np.array([split == "test" for split in corpus.strings("split")])
 
     def minilm(part: Corpus) -> FloatArray:
@@ -197,10 +210,38 @@ def compare_missing(name: str, seed: int, recipe: Recipe | None, done: set[str],
                 scores = frozen_scores(corpus, arm, lambda part: words.transform(part.texts))
             else:
                 scores = frozen_scores(corpus, arm, minilm)
-            found = {"auc_by_block": by_block(corpus.part("test"), scores, corpus.labels)}
+            labels = [one for one in corpus.labels if one != UNCERTAIN]
+            found = {"auc_by_block": by_block(corpus.part("test"), scores, labels)}
             if not np.isnan(scores).any():
                 found |= {"auc": mean_auc(truth[at], scores), "f1": mean_f1(truth[at], scores)}
             note(out, key, seed, arm, found)
+
+
+def with_controls(seed: int, done: set[str], out: Path) -> None:
+    """F1 on sentences of which most are controls, trained without controls, with all, and balanced."""
+    annotated, truth = generate_sentences(9_000, seed)
+    control = np.array([name == CONTROL for name in truth.group(DISEASE)])
+    few = np.flatnonzero(~control)[1_500:]  # about two controls for each annotated sentence
+    keep = np.ones(len(truth), bool)
+    keep[few] = False
+    annotated, truth, control = annotated.only(keep), truth.only(keep), control[keep]
+    labels = [one for one in truth.labels if one != UNCERTAIN]
+    train, dev, test = (annotated.part(split) for split in SHARES)
+    own = {split: control[[one == split for one in truth.strings("split")]] for split in SHARES}
+    for arm in ("without controls", "with controls", "with controls, balanced"):
+        if f"controls {seed} {arm}" in done:
+            continue
+        bare = arm == "without controls"
+        some, measured = (train.only(~own["train"]), dev.only(~own["dev"])) if bare else (train, dev)
+        marked = own["train"][~own["train"]] if bare else own["train"]
+        some = replace(some, table=some.table.with_columns(pl.Series("control", marked)))
+        recipe = Recipe(labels=tuple(labels), balanced=arm.endswith("balanced"))
+        parts = parts_of((some, measured), recipe)
+        features = [encode_once("minilm", part.texts) for part in (some, measured, test)]
+        heads = fit_heads(features[0], features[1], parts, recipe)
+        scores = np.column_stack([one.predict_proba(features[2])[:, 1] for one in heads.models])
+        full = truth.part("test").targets(labels)
+        note(out, "controls", seed, arm, {"auc": mean_auc(full, scores), "f1": mean_f1(full, scores)})
 
 
 def note(out: Path, name: str, seed: int, arm: str, found: Mapping[str, float]) -> None:
@@ -263,6 +304,9 @@ def main() -> None:
     print(machine(), flush=True)
     for seed in range(wanted.seeds):
         for name in wanted.corpora:
+            if name == "controls":
+                with_controls(seed, done, wanted.out)
+                continue
             compare_missing(name, seed, recipe, done, wanted.out)
     report(wanted.out)
 

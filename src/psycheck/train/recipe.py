@@ -22,7 +22,7 @@ OURS = (MINILM, TFIDF, FROZEN, HISTORY)  # starts that are neither folders nor h
 PLAIN = ModelOptions()
 TUNING = frozenset(  # settings of fine-tuning steps, which a linear baseline does not have
     {"epochs", "batch", "accumulate", "learning_rate", "weight_decay", "warmup", "patience", "padding"}
-    | {"layers", "balanced"}
+    | {"layers"}
 )
 LATER = ("layers", "balanced")
 UNUSED = {
@@ -47,7 +47,7 @@ class Recipe:
     `dev_share` is the share of train to hold out as dev when the corpus has no dev split; 0 means never.
     `padding` "grouped" forms batches of similar lengths, padded to the longest; "fixed" pads to `max_length`.
     `layers` keeps the first layers of the start only, 0 all. `balanced` fills every batch with control texts
-    and others in equal numbers (a corpus of sentences says which are controls; see `train.symptoms`).
+    and others in equal numbers (of a linear baseline, both weigh the same in all); see `train.symptoms`.
     """
 
     start: Annotated[str, NOT_BLANK] = MINILM

@@ -7,7 +7,7 @@ A sentence is annotated for the symptoms of one disease; those of the others are
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, Literal
@@ -28,6 +28,15 @@ from psycheck.train.parts import CONTROL, Progress, cut, held_out
 from psycheck.train.recipe import Recipe
 
 Missing = Literal["negative", "masked", "enhanced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What becomes of the labels that are missing."""
+
+    missing: Missing = "enhanced"
+
+
 SURE: Final = 0.9
 """The share of sentences annotated 0 that score below the threshold of the teacher."""
 
