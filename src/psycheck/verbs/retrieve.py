@@ -85,13 +85,13 @@ def retrieve(
         check_output(Path(out), [*inputs, *([Path(graph)] if isinstance(graph, str | Path) else [])])
     symptoms = [one for one in known.symptom if set(one.diseases) & set(diseases)]
     opened = open_encoder(encoder)
-    similar = similarity_to(opened, symptoms, how.register)
+    nearest_in = nearest_of(opened, symptoms, how.register)
     queues = [Queue(k, how.queue, how.threshold) for k in range(len(symptoms))]
     notes: list[str] = []
     counts = {"posts": 0, "sentences": 0, "too long": 0}
     candidates, started = _sentences(corpora, counts, notes), time.monotonic()
     while chunk := list(islice(candidates, CHUNK)):
-        near = similar([one.text for one in chunk])
+        near = nearest_in(vectors_of(opened, [one.text for one in chunk]))
         for queue in queues:
             for i in queue.places(near):
                 queue.offer(replace(chunk[i], similarity=near[i]))
@@ -115,19 +115,19 @@ def retrieve(
     return Retrieved(table, counts["posts"], counts["sentences"], left_out, tuple(notes))
 
 
-def similarity_to(
+def nearest_of(
     encoder: Encoder, symptoms: Sequence[Symptom], register: Register = "both"
-) -> Callable[[Sequence[str]], FloatArray]:
-    """A function from n sentences to their highest cosine similarity to each symptom, (n, k)."""
+) -> Callable[[FloatArray], FloatArray]:
+    """A function from n vectors to their highest cosine similarity to each symptom, (n, k)."""
     described = [descriptions_of(one, register) for one in symptoms]
     starts = np.cumsum([0, *map(len, described)])[:-1]
     known = _unit(vectors_of(encoder, [text for some in described for text in some]))
 
-    def similar(sentences: Sequence[str]) -> FloatArray:
-        near = np.maximum.reduceat(_unit(vectors_of(encoder, sentences)) @ known.T, starts, axis=1)
+    def nearest(vectors: FloatArray) -> FloatArray:
+        near = np.maximum.reduceat(_unit(vectors) @ known.T, starts, axis=1)
         return np.asarray(near.round(_DIGITS))
 
-    return similar
+    return nearest
 
 
 def descriptions_of(symptom: Symptom, register: Register) -> tuple[str, ...]:
