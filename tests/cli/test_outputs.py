@@ -37,6 +37,7 @@ FILES = {  # verb: its words with the input, and how the output is named
     "clean": "clean {} --preset plain --force --out {}",
     "redact": "redact {} --force --out {}",
     "regender": "regender {} --force --out {}",
+    "retrieve": "retrieve {} --encoder vectors:v.txt --force --out {}",
     "suite select": "suite select {} --model python:mod.py:score --out {}",
 }
 

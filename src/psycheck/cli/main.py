@@ -25,6 +25,7 @@ from psycheck.cli import (
     ls,
     options,
     prompt,
+    retrieve,
     rewriting,
     score,
     store,
@@ -121,6 +122,7 @@ app.command("compare")(compare.compare_cli)
 app.command("diff")(diff.diff_cli)
 app.command("explain")(explain.explain_cli)
 app.command("curate")(curate.curate_cli)
+app.command("retrieve")(retrieve.retrieve_cli)
 app.command("bias")(bias.bias_cli)
 app.command("score")(score.score_cli)
 app.command("clean")(rewriting.clean_cli)

@@ -46,7 +46,7 @@ class ProgressLine:
         self._shown = False
 
     def __call__(self, name: str, done: int, total: int, seconds: float) -> None:
-        """Show the progress, but not more often than a person can read."""
+        """Show the progress, but not more often than a person can read; a `total` of 0 is not known yet."""
         now = monotonic()
         if now - self._last < _EVERY[self._terminal]:
             return
@@ -55,6 +55,8 @@ class ProgressLine:
         left = span((total - done) / rate) if rate else "?"
         speed = f"{1 / rate:,.1f} s each" if 0 < rate < 1 else f"{rate:,.{0 if rate >= 10 else 1}f}/s"
         line = f"{name}: {done:,} of {max(total, done):,}, {speed}, {left} left"
+        if not total:
+            line = f"{name}: {done:,}, {speed}"
         sys.stderr.write(f"\r\033[K{line}" if self._terminal else line + "\n")
         sys.stderr.flush()
         self._shown = True

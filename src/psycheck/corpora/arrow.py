@@ -6,7 +6,8 @@ pandas and Hugging Face `datasets` are recognised by the module of their classes
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date, time
 from decimal import Decimal
 from mmap import ACCESS_READ, mmap
@@ -15,10 +16,11 @@ from typing import Any
 
 import polars as pl
 
-from psycheck.corpora.tables import Table
+from psycheck.corpora.tables import HOLDS_TEXTS, Table
 from psycheck.errors import BadInput, check_columns, check_size, nearest
 from psycheck.files.streams import LONGEST, bad_file
 
+PARQUET_PIECE = 20_000  # a piece decodes whole pages again: larger than one of a text file
 _PACKED_BUFFER = re.compile(rb"\x28\xb5\x2f\xfd|\x04\x22\x4d\x18")  # how zstd and LZ4 begin
 _ADDRESSES = 2**47  # bytes that a process can have
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
@@ -35,7 +37,7 @@ _SINGLE = (str, int, float, Decimal, date, time)
 
 def read_parquet(path: Path) -> Table:
     """Read the columns of a Parquet file that hold single values."""
-    try:
+    with _reading(path):
         schema = pl.read_parquet_schema(path)
         kept = [name for name in schema if name not in _unread(schema)]
         check_columns(len(kept), str(path))
@@ -43,13 +45,37 @@ def read_parquet(path: Path) -> Table:
         check_size(8 * rows * len(kept), str(path))
         frame = pl.read_parquet(path, columns=kept)
         info = json.loads(pl.read_parquet_metadata(path).get("huggingface", "{}")).get("info")
+    return _frame_table(path, _with_class_names(frame, info), unread=_unread(schema))
+
+
+def parquet_pieces(path: Path) -> Iterator[Table]:
+    """The same in pieces of at most `PARQUET_PIECE` rows, of which one is held at a time."""
+    with _reading(path):
+        schema = pl.read_parquet_schema(path)
+        kept = [name for name in schema if name not in _unread(schema)]
+        check_columns(len(kept), str(path))
+        scan = pl.scan_parquet(path).select(kept)
+        rows = scan.select(pl.len()).collect().item()
+    if not rows or not kept:
+        what = "there are columns but no rows" if kept else "no column holds single values"
+        raise bad_file(path, what, do=HOLDS_TEXTS)
+    for before in range(0, rows, PARQUET_PIECE):
+        with _reading(path):
+            frame = scan.slice(before, PARQUET_PIECE).collect()
+        yield _frame_table(path, frame, unread=_unread(schema), before=before)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn what Polars says of a file that it cannot read into one error."""
+    try:
+        yield
     except _UNREADABLE as error:
         with path.open("rb") as file:
             what = "is damaged or truncated" if file.read(4) == b"PAR1" else "is not a Parquet file"
         what = f"the file {what} ({type(error).__name__})"
         do = "save it again, or give it the extension of its actual format"
         raise bad_file(path, what, do=do) from None
-    return _frame_table(path, _with_class_names(frame, info), unread=_unread(schema))
 
 
 def read_dataset_folder(path: Path) -> Table:

@@ -47,11 +47,11 @@ def read_corpus(
     ids = _ids(table, roles.id)
     corpus = Corpus.of(
         name or stem(table.path),
-        _texts(table, roles.text),
+        texts_of(table, roles.text),
         ids=ids,
         labels=labels,
-        author=_cells(table, roles.plain.get("author")),
-        time=_cells(table, roles.plain.get("time")),
+        author=cells_of(table, roles.plain.get("author")),
+        time=cells_of(table, roles.plain.get("time")),
         split=splits,
         groups={group.removeprefix(GROUP) or group: _groups(table, group) for group in roles.groups},
     )
@@ -97,7 +97,7 @@ def _refused(what: str, table: Table, index: int, column: str, do: str, allowed:
     return BadInput(what, where=table.where(index, column), allowed=allowed, do=do)
 
 
-def _texts(table: Table, column: str) -> list[str]:
+def texts_of(table: Table, column: str) -> list[str]:
     """The texts; a missing one counts as empty."""
     out = []
     for index, cell in enumerate(table.columns[column]):
@@ -110,7 +110,7 @@ def _texts(table: Table, column: str) -> list[str]:
 
 def _ids(table: Table, column: str | None) -> list[str] | None:
     first: dict[str, int] = {}
-    for index, cell in enumerate(_cells(table, column) or ()):
+    for index, cell in enumerate(cells_of(table, column) or ()):
         if cell is not None and cell not in first:
             first[cell] = index
             continue
@@ -149,7 +149,7 @@ def _labels(
 
 def _splits(table: Table, column: str | None) -> tuple[list[str | None] | None, list[str]]:
     """The split of each text under the names that psycheck uses, and what was renamed."""
-    cells = _cells(table, column)
+    cells = cells_of(table, column)
     if cells is None:
         return None, []
     found = sorted({cell for cell in cells if cell is not None})
@@ -163,14 +163,14 @@ def _splits(table: Table, column: str | None) -> tuple[list[str | None] | None, 
 
 
 def _groups(table: Table, column: str) -> list[str | None]:
-    cells = _cells(table, column) or []
+    cells = cells_of(table, column) or []
     if (index := first_prose(cells, LONGEST_GROUP)) is not None:
         what = f"the group is {quoted(cells[index] or '')}, which does not look like a name"
         raise _refused(what, table, index, column, "name a group column with short names")
     return cells
 
 
-def _cells(table: Table, column: str | None) -> list[str | None] | None:
+def cells_of(table: Table, column: str | None) -> list[str | None] | None:
     """A column as strings, the same whatever format it came from; None where it is empty."""
     if column is None:
         return None

@@ -1,119 +1,193 @@
-"""Read the texts of a corpus of any size in pieces, with their ids, authors and times."""
+"""The posts of a corpus of any size, one at a time, with bounded memory.
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+Files and dumps are read in pieces; the roles of columns are guessed from the first. Corpora that are shipped
+or known, and saved dataset folders, are opened whole.
+"""
+
+import json
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-import polars as pl
-
-from psycheck.corpora.columns import Columns, Roles, assign, split_name
+from psycheck.corpora.arrow import parquet_pieces
+from psycheck.corpora.columns import Roles, assign, split_name
+from psycheck.corpora.curate.dumps import Tally, check_dump, lines_of, posts_of
+from psycheck.corpora.known.open import known_name
 from psycheck.corpora.open import CorpusPlan, corpus_path, open_corpus
-from psycheck.corpora.read import read_corpus, without_blank
-from psycheck.corpora.tables import Table, format_of
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
+from psycheck.corpora.read import cells_of, texts_of
+from psycheck.corpora.tables import FORMATS, HOLDS_TEXTS, Table, format_of
+from psycheck.corpus import Corpus, showable_id
+from psycheck.errors import BadInput, counted
 from psycheck.files.rows import separated_rows
 from psycheck.files.streams import Lines, bad_file, json_values
-from psycheck.settings.reader import read_settings
 
-ROWS, LETTERS = 2_000, 4_000_000  # of a piece, at most
-_KEPT = ("author", "time", "split")
-
-Row = Mapping[str, object]
+PIECE = 1_000  # rows of a text file that are held at a time
+POSTS, LETTERS = 2_000, 4_000_000  # of a piece of a corpus, at most
+_DUMP = ({"id", "author", "subreddit", "created_utc"}, {"body", "selftext"})
 
 
-def stream_corpus(plan: CorpusPlan) -> Iterator[Corpus]:
-    """The corpus in pieces of at most 2,000 texts or 4 million letters; labels and groups are not read.
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One text of a corpus, with its id and, where they are known, its author and time."""
 
-    CSV, TSV, JSON lines (also compressed) and Parquet files are never held whole: columns are guessed from
-    the first piece, and ids are unique within a piece only. Other corpora are opened, then cut.
+    id: str
+    text: str
+    author: str | None = None
+    time: str | None = None
+
+
+def stream_posts(plan: CorpusPlan, say: Callable[[str], None] = lambda note: None) -> Iterator[Post]:
+    """The posts of a corpus in order; what was guessed or left out is told to `say`.
+
+    Of CSV, TSV, JSON lines, Parquet and dumps only a piece is held. Whether ids are unique is not checked,
+    which would take memory.
     """
     path = corpus_path(plan)
-    if plan.path.startswith("demo:") or path is None or str(path) != str(Path(plan.path).expanduser()):
-        yield from open_corpus(plan).slices(ROWS)
+    if path is None or known_name(plan.path) is not None or path.is_dir():
+        yield from _opened(plan, say)
+        return
+    if is_dump(plan):
+        yield from _dumped(path, say)
         return
     kind = format_of(path, plan.format)
-    if kind == "dataset":
-        yield from open_corpus(plan).slices(ROWS)
-        return
-    rows = _parquet(path) if kind == "parquet" else _lines(path, kind)
-    yield from _pieces(rows, path, plan)
-
-
-def _pieces(rows: Iterator[Row], path: Path, plan: CorpusPlan) -> Iterator[Corpus]:
     roles: Roles | None = None
-    read = kept = 0
-    while piece := _some(rows, roles):
-        names = dict.fromkeys(name for row in piece for name in row)
-        table = {name: [row.get(name) for row in piece] for name in names}
+    for table in parquet_pieces(path) if kind == "parquet" else _pieces(path, kind):
         if roles is None:
-            roles = assign(Table(path, table), replace(plan.columns, labels=(), groups=()))
-        corpus = _corpus(table, roles, path, plan, read)
-        read += len(piece)
-        kept += len(corpus)
-        if len(corpus):
-            yield corpus
-    if not read:
-        raise bad_file(path, "the file is empty", do="name a file that holds texts")
-    if not kept:
-        raise bad_file(
-            path, "there are no texts in it, or none of the split", do="name another text column (`text`)"
-        )
+            roles = assign(table, plan.columns)
+            for note in (*table.notes, *roles.notes):
+                say(note)
+        yield from _posts(table, roles, plan.split)
 
 
-def _some(rows: Iterator[Row], roles: Roles | None) -> list[Row]:
-    """The next rows: as many as a piece may have."""
-    piece: list[Row] = []
-    letters = 0
-    while len(piece) < ROWS and letters < LETTERS and (some := list(islice(rows, 1))):
-        piece += some
-        text = some[0].get(roles.text) if roles else max(map(str, some[0].values()), key=len, default="")
-        letters += len(str(text))
-    return piece
+def stream_corpus(plan: CorpusPlan, say: Callable[[str], None] = lambda note: None) -> Iterator[Corpus]:
+    """The corpus in pieces of at most 2,000 texts or 4 million letters, without labels, groups and splits.
+
+    Ids are unique within a piece.
+    """
+    name, posts = plan.name or Path(plan.path).stem, stream_posts(plan, say)
+    piece, letters = list[Post](), 0
+    for post in posts:
+        piece.append(post)
+        letters += len(post.text)
+        if len(piece) == POSTS or letters >= LETTERS:
+            yield _corpus(name, piece)
+            piece, letters = [], 0
+    if piece:
+        yield _corpus(name, piece)
 
 
-def _corpus(table: dict[str, list[object]], roles: Roles, path: Path, plan: CorpusPlan, read: int) -> Corpus:
-    """One piece as a corpus; ids number the rows of the whole file unless a column has them."""
-    named = {"text": roles.text, "id": roles.id, **{role: roles.plain.get(role) for role in _KEPT}}
-    used = [name for name in named.values() if name]
-    rows = len(next(iter(table.values())))
-    frame = pl.DataFrame({name: table.get(name, [None] * rows) for name in used}, strict=False)
-    columns = read_settings(Columns, {**named, "id": roles.id or "none"})
+def _corpus(name: str, posts: Sequence[Post]) -> Corpus:
+    return Corpus.of(
+        name,
+        [post.text for post in posts],
+        ids=[post.id for post in posts],
+        author=[post.author for post in posts],
+        time=[post.time for post in posts],
+    )
+
+
+def _opened(plan: CorpusPlan, say: Callable[[str], None]) -> Iterator[Post]:
+    corpus = open_corpus(plan)
+    left_out = (f"{counted(rows, 'row')} left out ({why})" for why, rows in corpus.left_out.items())
+    for note in (*corpus.notes, *left_out):
+        say(note)
+    strings = (corpus.strings(column) for column in ("author", "time"))
+    for one in zip(corpus.ids, corpus.texts, *strings, strict=True):
+        yield Post(*one)
+
+
+def is_dump(plan: CorpusPlan) -> bool:
+    """Whether the first line is a post or a comment as the archives hold them, with the author's name."""
+    path = corpus_path(plan)
+    if path is None or not path.is_file() or FORMATS.get(path.suffix.lower(), "jsonl") != "jsonl":
+        return False
     try:
-        corpus = read_corpus(frame, columns, name=plan.name or path.stem)
-    except BadInput as error:
-        if "every text is empty" in error.what:
-            return Corpus.of(path.stem, [])
-        error.where = str(path)
-        raise
-    if roles.id is None:
-        numbers = [str(read + int(one)) for one in corpus.ids]
-        corpus = replace(corpus, table=corpus.table.with_columns(pl.Series("id", numbers)))
-    if plan.split is not None:
-        corpus = corpus.only([one == split_name(plan.split) for one in corpus.strings("split")])
-    return without_blank(corpus)
+        first = json.loads(next(lines_of(path, Tally()), None) or b"{}")
+    except (BadInput, ValueError, RecursionError):
+        return False  # reported when it is read
+    always, either = _DUMP
+    return isinstance(first, dict) and always <= first.keys() and bool(either & first.keys())
 
 
-def _lines(path: Path, kind: str) -> Iterator[Row]:
+def _dumped(path: Path, say: Callable[[str], None]) -> Iterator[Post]:
+    check_dump(path)
+    tally = Tally()
+    for post in posts_of(path, tally):
+        time = datetime.fromtimestamp(post.time, UTC).isoformat(timespec="seconds")
+        yield Post(post.id, post.text, post.author, time)
+    for why, count in sorted(tally.left_out.items()):
+        say(f"left out: {count:,} ({why})")
+
+
+def _posts(table: Table, roles: Roles, split: str | None) -> Iterator[Post]:
+    ids = cells_of(table, roles.id)
+    strings = [cells_of(table, roles.plain.get(role)) for role in ("author", "time", "split")]
+    author, time, splits = (column or [None] * len(table) for column in strings)
+    if split is not None and "split" not in roles.plain:
+        raise bad_file(table.path, "no column holds the splits", do="name it (`columns.split`)")
+    for i, text in enumerate(texts_of(table, roles.text)):
+        if split is not None and split_name(splits[i] or "") != split_name(split):
+            continue
+        name = str(table.before + i + 1) if ids is None else ids[i]
+        if name is None:
+            do = "correct it, name another id column (`id=COLUMN`), or number the rows (`id=none`)"
+            raise BadInput("the id is empty", where=table.where(i, roles.id), do=do)
+        yield Post(showable_id(name), text, author[i], time[i])
+
+
+def _pieces(path: Path, kind: str) -> Iterator[Table]:
+    """The pieces of a text file; a TSV file whose first piece is not quoted is read without quotes."""
     if kind == "jsonl":
-        yield from json_values(Lines(path, row=1))
-        return
-    names: Sequence[str] = ()
-    for row in separated_rows(Lines(path, row=0), "," if kind == "csv" else "\t"):
-        if not names:
-            names = row
-        else:
-            yield dict(zip(names, row, strict=True))
+        pieces = _json_pieces(path)
+    elif kind == "csv":
+        pieces = _separated_pieces(path, ",", quoted=True)
+    else:
+        try:
+            next(_separated_pieces(path, "\t", quoted=True), None)
+            quoted = True
+        except BadInput:
+            quoted = False
+        pieces = _separated_pieces(path, "\t", quoted=quoted)
+    first = next(pieces, None)
+    if first is None or not len(first):
+        what = "the file is empty" if first is None else "there are columns but no rows"
+        raise bad_file(path, what, do=HOLDS_TEXTS)
+    yield first
+    yield from pieces
 
 
-def _parquet(path: Path) -> Iterator[Row]:
-    start = 0
-    try:
-        single = [name for name, kind in pl.read_parquet_schema(path).items() if not kind.is_nested()]
-        scan = pl.scan_parquet(path).select(single)
-        while len(some := scan.slice(start, ROWS).collect()):
-            yield from some.iter_rows(named=True)
-            start += len(some)
-    except pl.exceptions.PolarsError as error:
-        raise bad_file(path, f"the file is not readable Parquet ({type(error).__name__})") from None
+def _separated_pieces(path: Path, delimiter: str, *, quoted: bool) -> Iterator[Table]:
+    lines = Lines(path, row=0, kept=False)
+    rows = separated_rows(lines, delimiter, quoted=quoted)
+    names = next(rows, None)
+    before = 0
+    while names is not None:
+        starts, held = array("q"), list[list[str]]()
+        for row in islice(rows, PIECE):
+            held.append(row)
+            starts.append(lines.start)
+        if not held and before:
+            return
+        cells = zip(*held, strict=True) if held else [()] * len(names)
+        yield Table(path, dict(zip(names, cells, strict=True)), starts, before=before)
+        before += max(len(held), 1)
+
+
+def _json_pieces(path: Path) -> Iterator[Table]:
+    lines = Lines(path, row=1, kept=False)
+    values = json_values(lines)
+    names: dict[str, None] = {}  # of all pieces so far: a later row may leave a column out
+    before = 0
+    while True:
+        starts, held = array("q"), list[dict[str, object]]()
+        for row in islice(values, PIECE):
+            held.append(row)
+            starts.append(lines.line)
+            names.update(dict.fromkeys(row))
+        if not held:
+            return
+        yield Table(path, {name: [row.get(name) for row in held] for name in names}, starts, before=before)
+        before += len(held)

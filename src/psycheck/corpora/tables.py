@@ -11,7 +11,7 @@ from psycheck.files.streams import COMPRESSIONS, Lines, bad_file, json_values, p
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 NAMES = ("csv", "dataset", "jsonl", "parquet", "tsv")
-_HOLDS_TEXTS = "name a file that holds texts"
+HOLDS_TEXTS = "name a file that holds texts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,8 @@ class Table:
     """What a file or an object in memory holds: columns of equal length, and the line of each row.
 
     `unread` names the columns that do not hold single values and what they hold (lists, records, bytes);
-    `splits` names the parts of a dataset and their lengths.
+    `splits` names the parts of a dataset and their lengths; `before` counts the rows that came before these,
+    where a file is read in pieces.
     """
 
     path: Path
@@ -28,13 +29,14 @@ class Table:
     splits: tuple[tuple[str, int], ...] = ()
     unread: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    before: int = 0
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
     def where(self, index: int, column: str | None = None) -> str:
         """The place of a row, by its position from 0, for an error message."""
-        path, row = self.path, index + 1
+        path, row = self.path, self.before + index + 1
         for split, length in self.splits:
             if row <= length:
                 path /= split
@@ -63,7 +65,7 @@ def read_table(path: Path, format: str | None = None) -> Table:
         held = ", ".join(sorted(set(table.unread.values()))) or "nothing"
         raise bad_file(path, f"no column holds single values (they hold {held})")
     if not len(table):
-        raise bad_file(path, "there are columns but no rows", do=_HOLDS_TEXTS)
+        raise bad_file(path, "there are columns but no rows", do=HOLDS_TEXTS)
     return table
 
 
@@ -142,7 +144,7 @@ def _read_rows(lines: Lines, delimiter: str, *, quoted: bool) -> Table:
             rows.append(row)
             starts.append(lines.start)
     if not names:
-        raise bad_file(lines.path, "the file is empty", do=_HOLDS_TEXTS)
+        raise bad_file(lines.path, "the file is empty", do=HOLDS_TEXTS)
     columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
     return Table(lines.path, columns, starts)
 
@@ -157,5 +159,5 @@ def _read_json_lines(lines: Lines) -> Table:
         names.update(dict.fromkeys(row))
         check_columns(len(names), lines.where())
     if not rows:
-        raise bad_file(lines.path, "the file is empty", do=_HOLDS_TEXTS)
+        raise bad_file(lines.path, "the file is empty", do=HOLDS_TEXTS)
     return Table(lines.path, {name: [row.get(name) for row in rows] for name in names}, starts)

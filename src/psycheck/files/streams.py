@@ -48,11 +48,12 @@ class Lines:
     """The decoded lines of a file, with the current row and line for error messages.
 
     The reader sets `row` to the row it is reading and calls `next_row` when that row is complete; a row may
-    span several lines from `start` on.
+    span several lines from `start` on. What is `kept` by the reader may not outgrow the memory.
     """
 
-    def __init__(self, path: Path, row: int) -> None:
+    def __init__(self, path: Path, row: int, *, kept: bool = True) -> None:
         self.path = path
+        self.kept = kept
         self.row = row
         self.line = 0
         self.start = 1
@@ -75,7 +76,7 @@ class Lines:
 
     def __iter__(self) -> Iterator[str]:
         pieces: list[bytes] = []
-        for chunk in _joined_ends(_chunks(self.path)):
+        for chunk in _joined_ends(_chunks(self.path, kept=self.kept)):
             for piece in chunk.splitlines(keepends=True):
                 if (nul := piece.find(b"\0")) >= 0:
                     self.line += 1
@@ -165,7 +166,7 @@ def _other_types() -> list[tuple[tuple[bytes, ...], str, str]]:
     return [(tuple(map(bytes.fromhex, kind["magic"])), kind["what"], kind["do"]) for kind in kinds]
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def _chunks(path: Path, *, kept: bool) -> Iterator[bytes]:
     """The decompressed bytes in pieces of bounded size; content of a known other type is refused first."""
     compression = COMPRESSIONS.get(path.suffix.lower())
     try:
@@ -187,7 +188,7 @@ def _chunks(path: Path) -> Iterator[bytes]:
             for chunk in chain([first], chunks):
                 size += len(chunk) + _ROW * chunk.count(b"\n")
                 bomb = compression and size > _MOST_PACKED * packed
-                yield check_piece(chunk, size, str(path), _BOMB if bomb else 8)
+                yield check_piece(chunk, size if kept else 0, str(path), _BOMB if bomb else 8)
     except EOFError:
         raise bad_file(path, "the compressed file is truncated", do="copy it again") from None
     except DAMAGED as error:

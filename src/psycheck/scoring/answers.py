@@ -140,6 +140,19 @@ def forecast(
     return tallies
 
 
+def vectors_of(encoder: Encoder, texts: Sequence[str]) -> FloatArray:
+    """The vectors of texts, (n, d), without the store: for a stream of more texts than it should keep."""
+    vectors = np.asarray(patiently(lambda: encoder.encode(texts), encoder.name), np.float64)
+    if vectors.ndim != 2 or len(vectors) != len(texts):
+        raise _misshapen(encoder, vectors, len(texts))
+    return vectors
+
+
+def _misshapen(encoder: Encoder, vectors: FloatArray, n: int) -> ModelFailure:
+    what = f"encoder '{encoder.name}' returned an array of shape {vectors.shape} for {n} texts"
+    return ModelFailure(what, allowed=f"({n}, d), one row per text")
+
+
 def encode_once(
     encoder: str | Path | Encoder,
     texts: Sequence[str],
@@ -181,10 +194,7 @@ def encode_once(
             rows = todo[start : start + size]
             vectors, n = np.asarray(encode(rows.tolist()), np.float64), len(rows)
             if vectors.ndim != 2 or len(vectors) != n:
-                raise ModelFailure(
-                    f"encoder '{opened.name}' returned an array of shape {vectors.shape} for {n} texts",
-                    allowed=f"({n}, d), one row per text",
-                )
+                raise _misshapen(opened, vectors, n)
             kept.add_vectors(number, keys[rows], vectors)
             parts.append((places[rows], vectors))
             progress(opened.name, start + n, len(todo), time.monotonic() - started)
