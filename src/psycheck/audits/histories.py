@@ -187,8 +187,9 @@ def _of_edit(
     interval = ratio_interval(hits[judged], np.ones(int(judged.sum())), clusters.at(judged), among=among)
     here = {**where, "edit": edit, **({"kind": kind} if kind else {})}
     shown = cases.filter(pl.col("outcome") == (other if kind else wanted))
-    moved = (pl.col("after") - pl.col("before")).abs()
-    examples = shown.sort(moved, descending=True, maintain_order=True)["id"].head(EXAMPLES).to_list()
+    moved = pl.col("after") - pl.col("before")  # a DIR case fails the more, the less the score falls
+    furthest = moved if kind == "DIR" else moved.abs()
+    examples = shown.sort(furthest, descending=True, maintain_order=True)["id"].head(EXAMPLES).to_list()
     measure = "history_pass_rate" if kind else "history_change_rate"
     rate = Rate(int(hits.sum()), int(judged.sum()))
     yield measured_rate(measure, rate, here, counts, examples, interval)

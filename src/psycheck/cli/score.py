@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
 
 
-@opt.verb("score", ("text", "id_", "labels", "positive", "author", "split_column"))
+@opt.verb("score", (*opt.TRAINING, "time"))
 def score_cli(
     ctx: typer.Context,
     columns: "Columns",

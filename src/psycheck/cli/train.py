@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TUNED = "a start that is fine-tuned: minilm, a model folder or a hub name"
 
 
-@opt.verb("train", opt.TRAINING)
+@opt.verb("train", (*opt.TRAINING, "time"))
 def train_cli(
     ctx: typer.Context,
     columns: "Columns",

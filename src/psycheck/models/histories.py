@@ -20,7 +20,7 @@ from psycheck.model import FloatArray
 from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.open import open_encoder
 from psycheck.models.options import ModelOptions, parsed_switch, query_of
-from psycheck.models.posts import Features, PostFeatures, open_post_symptoms
+from psycheck.models.posts import DESCRIBED, Features, PostFeatures, open_post_symptoms
 from psycheck.models.sklearn_file import SklearnModel, open_sklearn
 from psycheck.settings.reader import AT_LEAST_1, NOT_BLANK, read_settings
 
@@ -39,14 +39,17 @@ class HistorySettings:
 
     With "+lr" a logistic regression reads the features of all posts together: the mean vector, the mean and
     the largest weight of each symptom, or the words. `status` and `subject` switch factors of formula (1).
+    With `controls` each label is learned against authors without any condition (PsySym, section 5.4), else
+    against all others.
     """
 
     features: Literal["symptoms", "embeddings", "both", "symptoms+lr", "embeddings+lr", "tfidf+lr"]
-    symptoms: Annotated[str, NOT_BLANK] = "symptoms:descriptions"
+    symptoms: Annotated[str, NOT_BLANK] = DESCRIBED
     encoder: Annotated[str, NOT_BLANK] = "minilm"
     most: Annotated[int, AT_LEAST_1] = MOST
     status: bool = True
     subject: bool = True
+    controls: bool = True
 
     @property
     def linear(self) -> bool:
@@ -72,7 +75,7 @@ def history_settings(start: str) -> HistorySettings:
     values: dict[str, Any] = {**query_of(query, start), "features": target if target != KIND else "symptoms"}
     if str(values.get("most", "")).isdigit():
         values["most"] = int(values["most"])
-    values |= {key: parsed_switch(values[key]) for key in ("status", "subject") if key in values}
+    values |= {key: parsed_switch(values[key]) for key in ("status", "subject", "controls") if key in values}
     return read_settings(HistorySettings, values, start)
 
 

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.errors import BadInput
-from psycheck.model import Encoder, FloatArray, digest_of
+from psycheck.model import Encoder, FloatArray, Model, digest_of
 from psycheck.models.fingerprint import hashed
 from psycheck.models.open import open_model
 from psycheck.models.symptoms import SymptomModel, weighted
 from psycheck.text.clean import split_sentences
 
+DESCRIBED = "symptoms:descriptions"
 READ = 40_000  # characters of a post: as many as Reddit lets a post have
 _AT_ONCE = 512  # posts
 _REMEMBERED = 2**28  # bytes of features
@@ -66,11 +67,17 @@ class PostSymptoms:
 
 def open_post_symptoms(spec: str, *, status: bool = True, subject: bool = True) -> PostSymptoms:
     """Open "symptoms:descriptions" or "symptoms:FOLDER" as a model of posts."""
-    model = open_model(spec)
+    model = _described() if spec == DESCRIBED else open_model(spec)
     if not isinstance(model, SymptomModel):
         allowed = "symptoms:descriptions or symptoms:FOLDER"
         raise BadInput(f"'{spec}' is not a symptom model", allowed=allowed)
     return PostSymptoms(model, status, subject)
+
+
+@cache
+def _described() -> Model:
+    """The shipped descriptions, encoded once in a process."""
+    return open_model(DESCRIBED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,13 +89,18 @@ def _tested(run: Run) -> str:
     number = len({(f.where.get("suite"), f.where["check"]) for f in checks if f.tested})
     fair = fairness_tested(run)
     sizes = {name: entry["texts"] for name, entry in _planned(run, "corpora").items() if "texts" in entry}
+    histories = [name for name, entry in _planned(run, "corpora").items() if "histories" in entry]
     corpora = [
-        f"{name} ({counted(sizes[name], 'text')})" if name in sizes else name
+        f"{name} ({counted(sizes[name], 'author' if name in histories else 'text')})"
+        if name in sizes
+        else name
         for name in _names(run, "corpus", "corpora")
     ]
     named = counted(number, "check") + (f" of {listed(suites)}" if suites else "")
     own = [audit.title for audit in run.own_audits]
-    tested = listed([*([named] if checks or not (fair or own) else []), *fair, *own])
+    edited = ["edits of histories"] if any(f.where.get("audit") == "histories" for f in run.findings) else []
+    others = [*fair, *edited, *own]
+    tested = listed([*([named] if checks or not others else []), *others])
     models = listed(_names(run, "model", "models"))
     whole = f"{tested} on {listed(corpora) or 'no corpus'} with {models or 'no model'}."
     return " ".join([whole, *sampled(run), *unanswered(run)])

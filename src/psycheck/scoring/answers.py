@@ -82,10 +82,10 @@ def in_equal_shares(parts: Sequence[Iterable[Item]]) -> Iterator[Piece]:
     return (((k + 1) / len(parts), items) for k, items in enumerate(parts))
 
 
-def scores_of(model: Model, texts: Sequence[str]) -> FloatArray:
-    """The scores of texts, (n, k), without the store: for a model that is still being made."""
-    scores = patiently(lambda: model.score(texts), model.name)
-    return checked_scores(scores, len(texts), model.labels, model=model.name)
+def scores_of(model: Model, items: Sequence[Item]) -> FloatArray:
+    """The scores of texts or histories, (n, k), without the store: for a model that is still being made."""
+    scores = patiently(lambda: model.score(items), model.name)
+    return checked_scores(scores, len(items), model.labels, model=model.name)
 
 
 def not_scored(

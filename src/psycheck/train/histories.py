@@ -30,10 +30,12 @@ from psycheck.train.recipe import HISTORY, Recipe, kind_of
 
 
 def as_learned(corpus: Corpus, recipe: Recipe) -> Corpus:
-    """The corpus of a recipe for histories by author, each label against controls; any other as it is."""
+    """The corpus of a recipe for histories, by author; any other as it is."""
     if kind_of(recipe) != HISTORY:
         return corpus
-    return against_controls(by_author(corpus, history_settings(recipe.start).most))
+    settings = history_settings(recipe.start)
+    histories = by_author(corpus, settings.most)
+    return against_controls(histories) if settings.controls else histories
 
 
 def data_as_learned(data: Data, recipe: Recipe) -> Data:

@@ -48,14 +48,15 @@ def people(authors: int = 60, seed: int = 0, posts: int = 10) -> Corpus:
     texts, names = [], []
     for author in range(authors):
         count = posts + author % 5
-        told = random.permutation(count)[: random.integers(3, 6)] if author % 2 else []
+        told = random.permutation(count)[: random.integers(3, 6) if author % 2 else 0]
         for place in range(count):
             texts.append(f"{author} {place} " + (SYMPTOM if place in told else "a walk in the park"))
             names.append(f"u{author}")
     corpus = by_author(Corpus.of("people", texts, author=names))
     weights = [[0.9 * (SYMPTOM in post) for post in item.posts] for item in histories(corpus)]
-    columns = {EVIDENCE + "depression": weights, OTHER_POST: ["we had pasta"] * len(corpus)}
-    return replace(corpus, table=corpus.table.with_columns(**{k: pl.Series(v) for k, v in columns.items()}))
+    others = pl.Series(OTHER_POST, ["we had pasta"] * len(corpus))
+    weighed = corpus.table.with_columns(pl.Series(EVIDENCE + "depression", weights), others)
+    return replace(corpus, table=weighed)
 
 
 def histories(corpus: Corpus) -> Iterator[History]:
