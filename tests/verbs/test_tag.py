@@ -120,7 +120,7 @@ def test_one_post_of_a_megabyte_is_tagged(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_a_file_is_read_in_pieces(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("psycheck.corpora.stream.ROWS", 2)
+    monkeypatch.setattr("psycheck.corpora.stream.POSTS", 2)
     texts = [f"I cannot sleep since day {i}." for i in range(5)]
     table = pl.DataFrame({"text": texts, "user": ["u"] * 5, "depression": [0, 1, 0, 1, 0]})
     path = tmp_path / f"posts.{kind}"

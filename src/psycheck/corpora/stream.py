@@ -65,16 +65,20 @@ def stream_posts(plan: CorpusPlan, say: Callable[[str], None] = lambda note: Non
 def stream_corpus(plan: CorpusPlan, say: Callable[[str], None] = lambda note: None) -> Iterator[Corpus]:
     """The corpus in pieces of at most 2,000 texts or 4 million letters, without labels, groups and splits.
 
-    Ids are unique within a piece.
+    Ids are unique within a piece; empty texts are left out.
     """
-    name, posts = plan.name or Path(plan.path).stem, stream_posts(plan, say)
-    piece, letters = list[Post](), 0
-    for post in posts:
+    name, piece, letters, empty = plan.name or Path(plan.path).stem, list[Post](), 0, True
+    for post in stream_posts(plan, say):
+        if not post.text.strip():
+            continue
         piece.append(post)
-        letters += len(post.text)
+        letters, empty = letters + len(post.text), False
         if len(piece) == POSTS or letters >= LETTERS:
             yield _corpus(name, piece)
             piece, letters = [], 0
+    if empty:
+        what = "there are no texts in it, or none of the split"
+        raise BadInput(what, where=plan.path, do="name another text column (`text`)")
     if piece:
         yield _corpus(name, piece)
 
