@@ -160,6 +160,44 @@ def angst_cli(
     typer.echo(f"report: {out / 'report.html'}")
 
 
+@app.command("psysym")
+@opt.verb("study psysym")
+def psysym_cli(
+    sentences: str = "demo:sentences",
+    people: str = "demo:people",
+    out: Path = OUT,
+    start: str | None = None,
+    preset: str = "symptoms",
+    seeds: int = 1,
+    epochs: float | None = None,
+    encoder: str = "minilm",
+    graph: Path | None = None,
+    store: str | None = None,
+) -> None:
+    """PsySym: symptoms in sentences, conditions in histories; Tables 2, 5, 9 and 10, sections 5.2–5.3."""
+    from psycheck.corpora.columns import Columns
+    from psycheck.corpora.open import corpus_plan
+    from psycheck.experiments.psysym_study import study_psysym
+    from psycheck.report.studies.psysym import psysym_tables
+
+    recipe = _recipe("tfidf" if start == "tfidf+lr" else preset, epochs, None)
+    with ProgressLine() as line:
+        run = study_psysym(
+            corpus_plan(sentences, Columns()),
+            None if people == "none" else corpus_plan(people, Columns()),
+            out=out,
+            recipe=recipe if start is None else recipe.with_(start=start),
+            seeds=seeds,
+            encoder=encoder,
+            graph=graph,
+            store=store,
+            progress=line,
+            say=TO_STDERR,
+        )
+    typer.echo(psysym_tables(run))
+    typer.echo(f"report: {out / 'report.html'}")
+
+
 @app.command("corpora")
 @opt.verb("study corpora", opt.TRAINING)
 def corpora_cli(

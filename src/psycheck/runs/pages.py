@@ -16,6 +16,7 @@ from psycheck.report.studies.corpora import corpora_tables
 from psycheck.report.studies.deck import deck_tables
 from psycheck.report.studies.gender import gender_tables, render_gender
 from psycheck.report.studies.improve import improve_csv, improve_table, render_improving
+from psycheck.report.studies.psysym import psysym_tables, render_psysym
 from psycheck.run import Run
 from psycheck.runs.folder import open_run, save_run, writes_run
 
@@ -53,6 +54,8 @@ def pages_of(run: Run) -> dict[str, str]:
             return {"report.html": render_corpora_study(run), "study.md": corpora_tables(run)}
         case "study angst":
             return {"report.html": render_angst(run), "study.md": angst_tables(run)}
+        case "study psysym":
+            return {"report.html": render_psysym(run), "study.md": psysym_tables(run)}
         case "study gender":
             return {"report.html": render_gender(run), "study.md": gender_tables(run)}
         case "improve":

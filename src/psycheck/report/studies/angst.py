@@ -9,7 +9,7 @@ from psycheck.report.numbers import count, percent
 from psycheck.report.page import draw
 from psycheck.report.shelf import by, grouped, unique
 from psycheck.report.studies import corpora
-from psycheck.report.studies.papers import contradicted, document, intro_of, marked, published
+from psycheck.report.studies.papers import contradicted, document, dots, intro_of, marked, published
 from psycheck.report.tables import Table, table_of
 from psycheck.report.words import words_of
 from psycheck.run import Run
@@ -35,8 +35,6 @@ _MULTI = {
     "macro_f1": "macro_f1_across_labels",
 }
 _CLASS = ("precision", "recall", "f1")
-_WIDTH, _LEFT, _LINE = 720, 290, 20  # of the plot
-_SPAN = _WIDTH - _LEFT - 60
 OUTCOMES = ("TT", "TF", "FT", "FF", "all")
 _PLACE = ("model", "experiment", "arm")
 Row = tuple[str, ...]
@@ -45,8 +43,10 @@ Row = tuple[str, ...]
 def render_angst(run: Run) -> str:
     """The page of the study as one HTML file without scripts."""
     return draw(
-        "angst",
+        "study",
         run,
+        study="angst",
+        words=words_of("studies")["angst"],
         corpus=str(run.plan["corpora"][0]["name"]),
         sentences=answers(run.findings),
         plot=f1_plot(run.findings),
@@ -126,25 +126,12 @@ def _answered(finding: Finding) -> float:
 
 def f1_plot(findings: Findings) -> dict[str, object]:
     """The figures of `answers` as dots with their intervals, one line per model."""
-    y, titles, rows = 20, [], []
-    for what, mine in _compared(findings).items():
-        titles.append((y + 14, what))
-        y += _LINE
-        for (model, kind, task), several in mine.items():
-            value, known = fmean(f.value for f in several), [f.interval for f in several if f.interval]
-            low, high = (fmean(end) for end in zip(*known, strict=True)) if known else (value, value)
-            places = [_LEFT + _SPAN * at for at in (low, high, value)]
-            rows.append((y + _LINE // 2, f"{model}, {kind}, {task}", places, f"{value:.2f}"))
-            y += _LINE
-    ticks = [(_LEFT + _SPAN * share, f"{share:g}") for share in (0.0, 0.5, 1.0)]
-    return {
-        "titles": titles,
-        "rows": rows,
-        "ticks": ticks,
-        "width": _WIDTH,
-        "height": y + 6,
-        "end": _WIDTH - 40,
-    }
+    return dots(
+        {
+            what: {", ".join(place): several for place, several in mine.items()}
+            for what, mine in _compared(findings).items()
+        }
+    )
 
 
 def overall_table(findings: Findings, label: str) -> Table:

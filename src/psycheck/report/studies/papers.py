@@ -13,6 +13,8 @@ from psycheck.report.words import words_of
 
 PUBLISHED = Path(__file__).with_name("published")
 MARK = "†"
+_WIDTH, _LEFT, _LINE = 720, 290, 20  # of a plot
+_SPAN = _WIDTH - _LEFT - 60
 
 
 @cache
@@ -43,6 +45,31 @@ def document(intro: Sequence[str], tables: Iterable[Table], notes: Sequence[str]
     """A Markdown document: the introduction line by line, the tables, the notes as a list."""
     listed = ["## Notes", "", *(f"- {note}" for note in notes)]
     return "\n".join(["\n".join([*intro, ""]), *(table.to_markdown() for table in tables), *listed]) + "\n"
+
+
+def dots(groups: Mapping[str, Mapping[str, Sequence[Finding]]]) -> dict[str, object]:
+    """Groups of figures as dots with their intervals, a line each; of several seeds the means."""
+    y, titles, rows = 20, [], []
+    for title, mine in groups.items():
+        titles.append((y + 14, title))
+        y += _LINE
+        for name, several in mine.items():
+            if not (tested := [f for f in several if f.tested]):
+                continue
+            value, known = fmean(f.value for f in tested), [f.interval for f in tested if f.interval]
+            low, high = (fmean(end) for end in zip(*known, strict=True)) if known else (value, value)
+            places = [_LEFT + _SPAN * at for at in (low, high, value)]
+            rows.append((y + _LINE // 2, name, places, f"{value:.2f}"))
+            y += _LINE
+    ticks = [(_LEFT + _SPAN * share, f"{share:g}") for share in (0.0, 0.5, 1.0)]
+    return {
+        "titles": titles,
+        "rows": rows,
+        "ticks": ticks,
+        "width": _WIDTH,
+        "height": y + 6,
+        "end": _WIDTH - 40,
+    }
 
 
 def p_values(findings: Iterable[Finding]) -> str:
