@@ -96,14 +96,14 @@ def test_requests_that_are_sent_again_never_exceed_the_limit(tmp_path: Path) -> 
 
     with serving(at_first) as server:
         model = open_model(f"llm:m?base_url={server.base_url}&prompt=depression")
-        how = {"store": tmp_path / "s.sqlite", "limits": Limits(max_requests=12)}
-        with answers([model], [(1.0, texts)], **how) as found:
+        store, limits = tmp_path / "s.sqlite", Limits(max_requests=12)
+        with answers([model], [(1.0, texts)], store=store, limits=limits) as found:
             tally = found.tallies[model.name]
             assert list(found.views[0].complaints) == [
                 "`max_requests` or `max_cost` allows no further request"
             ]
         assert (tally.scored, tally.failed, tally.requests, len(server.asked)) == (2, 8, 12, 12)
-        with answers([model], [(1.0, texts)], **how) as found:
+        with answers([model], [(1.0, texts)], store=store, limits=limits) as found:
             tally = found.tallies[model.name]
     assert (tally.scored, tally.failed, tally.requests, tally.remembered) == (8, 0, 8, 2)
 
