@@ -103,6 +103,11 @@ class Reply:
     others: tuple[str, ...] = ()
 
 
+def unlimited(again: int, /) -> bool:
+    """Allow every request, also those that are sent `again`."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
     """What asking some items will take; `cost` is None without a price."""
@@ -161,7 +166,9 @@ class Replying(Model, Protocol):
     The store keeps the replies; scores are read from them whenever they are needed, so `fingerprint` covers
     what decides a reply (weights, prompt, temperature) and not how replies are read. It may also have `batch`
     (items for one `ask`: thousands, so that its connections stay busy), `remote` (the host that texts leave
-    the machine to, "" if none) and `expected(items) -> Expected`.
+    the machine to, "" if none) and `expected(items) -> Expected`. With `asks_leave`, `ask` also takes
+    `allowed`, which it calls before it sends a request (0) and before it sends one again (1); with False it
+    gives the item up, and gives requests that it does not send back (a negative number).
     """
 
     def ask(self, items: Sequence[Any], /) -> Iterator[tuple[int, Reply | Exception]]:

@@ -42,51 +42,75 @@ CORPUS = Corpus.of("c", [f"note {k} we walk" for k in range(100)], labels={"depr
 
 def standing(asked: int, failing: set[int]) -> Standing:
     audit = Behaviour(T7, sampled=Sampled((asked,), (2,), asked))
-    (found,) = standings(audit, CORPUS, Scored(failing))
+    (found,) = standings(audit, CORPUS, audit.cases(CORPUS, Scored(failing)))
     return found
 
 
-def test_a_full_run_is_foreseen_from_the_sample_and_its_error_has_the_finite_population_correction() -> None:
+def losing(*texts: int, n: int = 100, kept: float | None = None, corpus: str = "c") -> Standing:
+    """A check on the first n of 100 texts that loses these."""
+    harm = np.isin(np.arange(n), texts) * 1.0
+    parts = np.zeros(100, np.float32)
+    parts[:n] = (harm - harm.mean()) / n
+    lost = float(harm.mean())
+    return Standing(1 - lost if kept is None else kept, True, lost, n, corpus, parts)
+
+
+def test_a_full_run_is_foreseen_from_the_sample() -> None:
     found = standing(50, set(range(10)))
     # 40 of 50 pass; of 100 cases 80 would.
     assert found.kept == pytest.approx(binomtest(80, 100).proportion_ci(0.95, method="exact").high)
-    spread = (10 * 0.8**2 + 40 * 0.2**2 + 1) / 51
-    assert found.error == pytest.approx(math.sqrt(spread / 50 * (1 - 50 / 100)))
+    assert found.lost == pytest.approx(0.2)
+    assert (found.n, found.corpus) == (50, "c")
+    assert np.sum(found.parts**2) == pytest.approx(0.2 * 0.8 / 50)  # the variance of the share that is lost
     low, high = binomtest(40, 50).proportion_ci(0.975, method="exact")
     assert found.width == pytest.approx((high - low) / 2)
 
 
-def test_nothing_is_uncertain_once_all_cases_were_asked() -> None:
-    assert standing(100, {3, 4}).error == 0
+def test_the_upper_end_of_a_full_run_is_that_of_its_finding() -> None:
+    author = [str(k // 4) for k in range(100)]
+    corpus = Corpus.of("c", CORPUS.texts, labels={"depression": [0.0] * 100}, author=author)
+    audit, scores = Behaviour(T7, others=3), Scored({*range(9), 40})
+    (found,) = standings(audit, corpus, audit.cases(corpus, scores))
+    (rate,) = (f for f in audit.judge(corpus, scores).findings if f.measure == "pass_rate_among_checks")
+    assert rate.interval
+    assert found.kept == pytest.approx(rate.interval[1])
 
 
 def test_a_check_without_a_failure_is_not_weak_but_may_become_so() -> None:
     found = standing(20, set())
-    assert found.kept == 1
-    assert 0.02 < found.error < 0.05
+    assert (found.kept, found.possible) == (math.inf, True)
+    assert not standing(100, set()).possible
 
 
-def test_a_check_without_cases_may_be_anything() -> None:
+def test_a_check_without_cases_is_not_the_weakest() -> None:
     found = standing(0, set())
     assert math.isnan(found.width)
-    assert replace(found, width=0) == Standing(kept=1, at_worst=1, error=1, width=0)
+    assert (found.kept, found.possible, found.n) == (math.inf, False, 0)
 
 
-def test_the_lowest_comes_first_and_those_within_two_standard_errors_follow_by_nearness() -> None:
-    every = [Standing(0.9, 0.9, 0.03), Standing(0.5, 0.5, 0.04), Standing(0.58, 0.58, 0.03)]
-    # 0.08 is 1.6 times √(0.04² + 0.03²); 0.55 is nearer, and 0.62 further than twice.
-    assert contenders(every) == [1, 2]
-    assert contenders([*every, Standing(0.55, 0.55, 0.03), Standing(0.62, 0.62, 0.03)]) == [1, 3, 2]
+def test_rivals_are_compared_on_the_texts_that_they_share() -> None:
+    """16 and 10 of 100 texts; each check might differ in one more text, which adds 2 to the number below."""
+    first = losing(*range(16))
+    # Other texts: 26 of 100 differ, 0.06 / √(0.26 − 0.06² + 0.02) · 10 = 1.1 standard errors.
+    assert contenders([losing(*range(50, 60)), first]) == [1, 0]
+    # The same ten: 6 of 100 differ, 0.06 / √(0.06 − 0.06² + 0.02) · 10 = 2.2.
+    assert contenders([losing(*range(10)), first]) == [1]
+    # In another corpus there is no pairing: 0.06 / √(0.16 · 0.84 + 0.1 · 0.9 + 0.02) · 10 = 1.2.
+    assert contenders([losing(*range(10), corpus="d"), first]) == [1, 0]
+
+
+def test_the_lowest_upper_end_comes_first_and_the_nearest_follow() -> None:
+    few = losing(0, 1, 2, 3, n=10, kept=0.9)  # 40 % lost, but of ten texts
+    every = [losing(99), losing(*range(20, 50)), few, losing(*range(55, 82))]
+    assert contenders(every) == [1, 2, 3]
     assert contenders([]) == []
 
 
-def test_a_check_whose_cases_were_all_asked_has_a_rival_only_in_an_equal() -> None:
-    assert contenders([Standing(0.5, 0.5, 0.0), Standing(0.5, 0.5, 0.0), Standing(0.51, 0.51, 0.0)]) == [0, 1]
-
-
 def test_the_edit_of_an_mft_check_may_still_turn_out_to_do_harm() -> None:
-    # Not yet shown to do harm, it is not the weakest; but if it does, it is.
-    assert contenders([Standing(0.9, 0.9, 0.02), Standing(1.0, 0.85, 0.06)]) == [0, 1]
+    # Not yet shown to do harm, it is not the weakest; but it may be.
+    unclear = replace(losing(*range(40, 60)), kept=math.inf)
+    assert contenders([unclear, losing(*range(10))]) == [1, 0]
+    assert contenders([replace(unclear, possible=False), losing(*range(10))]) == [1]
 
 
 def test_only_the_pass_rates_of_checks_are_marked() -> None:
@@ -98,7 +122,7 @@ def test_only_the_pass_rates_of_checks_are_marked() -> None:
         Finding("pass_rate", 0.5, 9, where=where, flags=("below_dir_mean",)),
         Finding("pass_rate", 0.52, 9, where=where),
     ]
-    every = [Standing(value, value, 0.05) for value in (0.9, 0.5, 0.52)]
+    every = [losing(99), losing(*range(50)), losing(*range(50, 98))]
     assert [f.flags for f in mark_weakest(found, every)] == [
         (),
         (),
@@ -106,3 +130,23 @@ def test_only_the_pass_rates_of_checks_are_marked() -> None:
         ("below_dir_mean", "weakest"),
         ("maybe_weakest",),
     ]
+
+
+@pytest.mark.parametrize(("flags", "not_asked", "marked"), [(("harmed",), 0, 1), ((), 0, None), ((), 9, 0)])
+def test_an_mft_check_is_the_weakest_only_if_its_test_says_so(
+    flags: tuple[str, ...], not_asked: int, marked: int | None
+) -> None:
+    """Without the test it may be as weak while cases are left to ask, and nothing once all were asked."""
+    counts = {"passed_unedited": 100, "not_asked": not_asked}
+    mft = Finding(
+        "pass_rate", 0.6, 100, where={"audit": "behaviour", "check": "a"}, counts=counts, flags=flags
+    )
+    other = Finding("pass_rate", 0.65, 100, where={"audit": "behaviour", "check": "b"})
+    first, second = mark_weakest([mft, other], [losing(*range(40)), losing(*range(60, 95))])
+    assert ("weakest" in first.flags, "maybe_weakest" in first.flags) == (marked == 1, marked == 0)
+    assert ("weakest" in second.flags) == (marked != 1)
+
+
+def test_no_check_is_marked_where_none_does_harm() -> None:
+    rate = Finding("pass_rate", 1.0, 100, where={"audit": "behaviour", "check": "a"})
+    assert mark_weakest([rate], [Standing(possible=True, n=100)]) == [rate]

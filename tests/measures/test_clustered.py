@@ -58,6 +58,19 @@ def test_one_of_three_rates_of_authors_is_less_certain_by_student_and_by_the_cho
     assert found == pytest.approx((low, high))
 
 
+def test_one_text_that_passes_says_no_less_than_none() -> None:
+    units = Clusters.of(np.repeat(np.arange(250), 4))
+    none, one, two = (
+        ratio_interval(np.arange(1_000) < passed, np.ones(1_000), units, among=23)[1] for passed in range(3)
+    )
+    # Each author counts as one text, as if all four were alike: one of 1,000 is a quarter of a text in 250.
+    tail = 0.025 / 23
+    n = 250 * (stats.norm.ppf(tail) / stats.t.ppf(tail, 249)) ** 2
+    assert none == pytest.approx(1 - tail ** (1 / n))
+    assert one == pytest.approx(stats.beta.ppf(1 - tail, n / 1000 + 1, n * 0.999))
+    assert none < one < two < 0.05
+
+
 def test_texts_that_vary_within_authors_count_each() -> None:
     right = np.tile([1.0] * 6 + [0.0] * 4, 20)
     low, high = ratio_interval(right, np.ones(200), Clusters.of(TWENTY))

@@ -695,10 +695,20 @@ def test_a_sample_names_the_weakest_that_was_foreseen_and_those_that_may_be_as_w
     ]
     (one,) = chosen_headlines(run_of(found))
     assert one.words.startswith("Fails most on T2: 40 % (30–70) of 10 texts pass")
-    assert one.words.endswith("; T3 may be as weak, as not all cases were asked.")
+    assert one.words.endswith("; T3 may be as weak.")
     (one,) = chosen_headlines(run_of([replace(f, flags=()) for f in found]))
     assert one.words.startswith("Fails most on T3: 50 %")
     assert "as weak" not in one.words
+
+
+def test_at_most_three_checks_that_may_be_as_weak_are_named_the_lowest_first() -> None:
+    first = check(40, 100, 0.5, where={"check": "T9"}, flags=("weakest",))
+    others = [
+        check(45 + k, 100, 0.55 + k / 100, where={"check": f"T{k}"}, flags=("maybe_weakest",))
+        for k in range(5)
+    ]
+    (one,) = chosen_headlines(run_of([*reversed(others), first]))
+    assert one.words.endswith("; T0, T1, T2 and 2 more may be as weak.")
 
 
 def test_a_check_that_is_foreseen_but_did_no_harm_is_not_the_weakest() -> None:

@@ -177,6 +177,21 @@ def test_requests_sent_again_after_a_failure_count_and_never_exceed_the_limit() 
     assert (tally.requests, tally.remembered) == (1, 2)
 
 
+def test_the_cost_of_replies_stops_a_model_that_asks_no_leave() -> None:
+    class Dear(Priced):
+        """Replies are ten times as dear as expected."""
+
+        def expected(self, items: Sequence[str]) -> Expected:
+            return Expected(len(items), 0, 0, 0.1 * len(items))
+
+    model = Dear(failures={"a": [TimeoutError()]})
+    with pytest.raises(ModelFailure, match=r"the replies so far cost 1\.65, and `max_cost` allows no more"):
+        limited(model, ["a", "bb", "ccc"], max_cost=1.0)
+    assert model.asked == ["ccc", "bb", "a"]  # (12 + 13) × 0.01 + 2 × 7 × 0.1; the third is not asked again
+    tally, _ = limited(model, ["a", "bb", "ccc"], max_cost=1.0)
+    assert (tally.remembered, tally.scored) == (2, 1)
+
+
 class Mumbling(Talker):
     """Answers nothing until it is asked for the second time."""
 

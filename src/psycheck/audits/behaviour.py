@@ -135,9 +135,9 @@ class Behaviour:
             if changed := [one.text for one in edits if one.spans]:
                 yield row, [texts[row], *changed]
 
-    def judge(self, corpus: Corpus, scores: Scores) -> Judgement:
-        """Pass rates with their ledger, their summaries, and a table of all cases."""
-        every = self.cases(corpus, scores)
+    def judge(self, corpus: Corpus, scores: Scores, every: list[Cases] | None = None) -> Judgement:
+        """Pass rates with their ledger, their summaries, and a table of all cases, which may be at hand."""
+        every = every or self.cases(corpus, scores)
         place = {"model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
         wheres = [
             {"audit": "behaviour", **place}
@@ -297,9 +297,9 @@ class Length(Behaviour):
         bare = None if self.suite.checks else f"suite '{self.suite.name}' has no DIR check"
         return NOT_FOR_HISTORIES if corpus.histories else bare
 
-    def judge(self, corpus: Corpus, scores: Scores) -> Judgement:
+    def judge(self, corpus: Corpus, scores: Scores, every: list[Cases] | None = None) -> Judgement:
         """The lengths of texts that failed and passed."""
-        findings = super().judge(corpus, scores).findings
+        findings = super().judge(corpus, scores, every).findings
         return Judgement(tuple(finding for finding in findings if finding.measure in LENGTH_MEASURES))
 
 

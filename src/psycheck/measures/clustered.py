@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from psycheck.measures import intervals
-from psycheck.measures.intervals import UNKNOWN, Interval, exact, wilson
+from psycheck.measures.intervals import UNKNOWN, Z95, Interval, exact, wilson
 
 FEWEST = 15
 FEWEST_MOVED = 5  # texts
@@ -96,26 +96,53 @@ def ratio_interval(above: ArrayLike, below: ArrayLike, clusters: Clusters, *, am
     With `among` several proportions, all their intervals hold together in 95 %: see `exact`.
     """
     top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
-    used = bottom > 0
-    if not used.any():
+    total = float(bottom.sum())
+    if not total:
         return UNKNOWN
+    value = float(top.sum()) / total
+    effective, freedom = _independent(top, bottom, clusters)
+    if math.isnan(effective):
+        return UNKNOWN
+    if among == 1:
+        return wilson(value * effective, effective, Z95 if math.isinf(freedom) else _quantile(freedom))
+    return exact(value, exact_number(top, bottom, clusters, among), among)
+
+
+def exact_number(above: ArrayLike, below: ArrayLike, clusters: Clusters, among: int) -> float:
+    """As how many independent texts the texts of a proportion count in `exact`; NaN with too few clusters.
+
+    Student's quantile makes them fewer, by the clusters that make up the variance. Even if all texts of a
+    cluster were alike, they count as clusters of equal size: else one text that passes says less than none.
+    """
+    top, bottom = np.asarray(above, np.float64), np.asarray(below, np.float64)
+    effective, freedom = _independent(top, bottom, clusters)
+    if math.isinf(freedom) or math.isnan(effective):
+        return effective
+    used = bottom > 0
+    equal, normal = clusters.at(used).equal(bottom[used]), _quantile(math.inf, among)
+    return max(
+        effective * (normal / _quantile(freedom, among)) ** 2,
+        min(effective, equal) * (normal / _quantile(equal, among)) ** 2,
+    )
+
+
+def _independent(top: FloatArray, bottom: FloatArray, clusters: Clusters) -> tuple[float, float]:
+    """As how many independent texts those of a proportion vary, and the degrees of freedom of this number."""
+    used = bottom > 0
     if not used.all():
         top, bottom, clusters = top[used], bottom[used], clusters.at(used)
     total = float(bottom.sum())
-    value = float(top.sum()) / total
     if clusters.whole and np.all(bottom == 1):  # several marks of one text are not independent
-        return wilson(value * total, total) if among == 1 else exact(value, total, among)
+        return total, math.inf
     if clusters.count < FEWEST:
-        return UNKNOWN
+        return math.nan, math.nan
+    value = float(top.sum()) / total
     equal, parts = clusters.equal(bottom), _by_cluster((top - value * bottom) / total, clusters, bottom)
     spread, room = float(np.sum(parts**2)), value * (1 - value)
     # Without any spread (all right, all wrong) a cluster counts as one text: nothing is known about how alike
     # its texts are.
     effective = min(room / spread, total) if spread > 0 and room > 0 else equal
-    freedom = _decisive(parts, equal)
-    if among == 1:
-        return wilson(value * effective, effective, _quantile(freedom))
-    return exact(value, effective * (_quantile(math.inf, among) / _quantile(freedom, among)) ** 2, among)
+    return effective, _decisive(parts, equal)
 
 
 def effective_share(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> float:

@@ -16,7 +16,7 @@ OVER = "accuracy_over_trivial"
 AMONG = "pass_rate_among_checks"
 RANKS = ("constant", "worse", "not_better", "one_class", "better")  # the worst first
 ALPHA = 0.05
-RIVALS = 4  # checks that may be as weak, by name
+RIVALS = 3  # checks that may be as weak, by name
 MODELS = 3  # sentences on performance, one per model
 
 
@@ -187,13 +187,14 @@ def checks_headline(run: Run) -> Headline | None:
 
 
 def rivals(low: Finding, checks: Sequence[Finding], run: Run) -> str:
-    """The checks of a sample that may turn out as weak as the one that is named; empty without a sample."""
+    """The checks that cannot be told apart from the one that is named; empty if all can."""
     others = [f for f in checks if f is not low and {"weakest", "maybe_weakest"} & set(f.flags)]
+    others.sort(key=lambda f: (kept(f), f.value))
     if not others:
         return ""
     names = [f.where["check"] + where_named(f, run.findings) for f in others[:RIVALS]]
-    more = [counted(len(others) - RIVALS, "other")] if len(others) > RIVALS else []
-    return f"; {listed([*names, *more])} may be as weak, as not all cases were asked"
+    more = [f"{len(others) - RIVALS:,} more"] if len(others) > RIVALS else []
+    return f"; {listed([*names, *more])} may be as weak"
 
 
 def blind(run: Run, checks: Sequence[Finding]) -> str:

@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +41,9 @@ def ask_each(
     If only the smaller part of a batch never gets an answer, the run goes on without it.
     """
     todo, done = batch, 0
+    # A model of another maker need not know limits: it is stopped from here.
+    asks_leave = getattr(model, "asks_leave", False)
+    leave: dict[str, Any] = {"allowed": partial(allowance.allows, tally)} if asks_leave else {}
     failures: list[BaseException] = []
 
     def ask() -> None:
@@ -48,7 +53,7 @@ def ask_each(
         lacking, may_pass = dict.fromkeys(range(len(todo.items))), list[Exception]()
         allowance.spend(model, todo.items, tally)
         try:
-            for arrived in _together(model.ask(todo.items)):
+            for arrived in _together(model.ask(todo.items, **leave)):
                 replies = {}
                 for one in arrived:
                     place, answer = one if isinstance(one, tuple) and len(one) == 2 else (-1, None)
@@ -66,9 +71,12 @@ def ask_each(
                     some = todo.take(np.array(list(replies)))
                     view.add(some.items, list(replies.values()), some.hashes)
                     tally.count(replies.values())
+                    allowance.pay(model, tally)
                     done += len(replies)
                     tally.scored += len(replies)
                 report()
+                if lacking and not asks_leave and allowance.cost_reached:
+                    allowance.spend(model, (), tally)  # raises
         finally:
             todo = todo.take(np.array(list(lacking), np.int64))
         if may_pass:

@@ -22,7 +22,15 @@ from psycheck.model import FloatArray, Item, Model, Replying, sizes_of
 from psycheck.models.output import checked_scores
 from psycheck.models.python_object import PythonModel
 from psycheck.scoring.asking import ask_each
-from psycheck.scoring.limits import NO_LIMITS, Allowance, Limits, refuse_excess, refuse_remote, to_ask
+from psycheck.scoring.limits import (
+    NO_LIMITS,
+    Allowance,
+    Limits,
+    cost_of,
+    refuse_excess,
+    refuse_remote,
+    to_ask,
+)
 from psycheck.scoring.patience import Sleep, patiently
 from psycheck.scoring.tally import Tally
 from psycheck.scoring.view import RememberedScores, Todo, reason_of, unknown
@@ -91,10 +99,12 @@ def score_once(
     started = time.monotonic()
     sent = sum(tally.requests for tally in tallies.values())
     left = None if limits.max_requests is None else limits.max_requests - sent
-    chunks, allowance = gather(pieces), Allowance(left)
+    spent = {model.name: cost_of(model, tallies[model.name]) or 0.0 for model, _ in scores}
+    cost_left = None if limits.max_cost is None else max(limits.max_cost - sum(spent.values()), 0.0)
+    chunks, allowance = gather(pieces), Allowance(left, limits.max_cost, spent)
     if any(isinstance(model, Replying) or getattr(model, "remote", "") for model, _ in scores):
         chunks = iter(gathered := list(chunks))
-        foretell(scores, gathered, replace(limits, max_requests=left), say)
+        foretell(scores, gathered, replace(limits, max_requests=left, max_cost=cost_left), say)
     for share, asked, items in chunks:
         for model, view in scores:
             begun = time.monotonic()
@@ -276,5 +286,4 @@ def _review(work: _Work, items: list[Item], limits: Limits) -> None:
             )
         tally.scored, tally.failed = before, failed  # they have a reply, the new one or the old one
     tally.unreadable += int((view.unanswered(items) == len(view.labels)).sum())
-    if cost := getattr(model, "cost", None):
-        tally.cost = cost(tally.prompt_tokens, tally.completion_tokens)
+    tally.cost = cost_of(model, tally)

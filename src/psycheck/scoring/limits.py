@@ -1,7 +1,7 @@
 """What a run may send to models that reply in words, and what it will take, before the first request."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from psycheck.errors import BadInput, ModelFailure, counted
@@ -29,12 +29,40 @@ NO_LIMITS = Limits()
 
 @dataclass(slots=True)
 class Allowance:
-    """How many requests the run may still send; None stands for any number."""
+    """How many requests the run may still send, and what it may cost; None stands for any number.
+
+    `costs` are those of each model's replies so far.
+    """
 
     left: int | None
+    max_cost: float | None = None
+    costs: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def cost_reached(self) -> bool:
+        """Whether the replies so far cost as much as the run may."""
+        cost = sum(self.costs.values())
+        return self.max_cost is not None and cost > 0 and cost >= self.max_cost
+
+    def pay(self, model: Replying, tally: Tally) -> None:
+        """Take note of what the replies of a model have cost so far."""
+        self.costs[model.name] = cost_of(model, tally) or 0.0
+
+    def allows(self, tally: Tally, again: int) -> bool:
+        """Whether a request may be sent; what is sent again is counted, a negative number given back."""
+        if again >= 0 and (self.cost_reached or (self.left is not None and self.left < again)):
+            return False
+        self.left = None if self.left is None else self.left - again
+        tally.requests += again
+        return True
 
     def spend(self, model: Replying, items: Sequence[Item], tally: Tally) -> None:
         """Count the requests for some items, or stop the run before more are sent than it may."""
+        if self.cost_reached:
+            raise ModelFailure(
+                f"the replies so far cost {sum(self.costs.values()):,.2f}, and `max_cost` allows no more",
+                do="raise `max_cost` and run the same command again; every reply so far is stored",
+            )
         requests = each(model, items) * len(items)
         if self.left is not None:
             if requests > self.left:
@@ -48,7 +76,15 @@ class Allowance:
 
     def most(self, model: Replying, items: Sequence[Item]) -> int:
         """How many of some items may still be asked."""
+        if self.cost_reached:
+            return 0
         return len(items) if self.left is None else min(len(items), self.left // max(1, each(model, items)))
+
+
+def cost_of(model: Model, tally: Tally) -> float | None:
+    """What the replies of a model cost, None if it does not know."""
+    cost = getattr(model, "cost", None)
+    return cost(tally.prompt_tokens, tally.completion_tokens) if cost else None
 
 
 def each(model: Replying, items: Sequence[Item]) -> int:

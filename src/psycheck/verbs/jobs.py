@@ -97,17 +97,18 @@ class Prepared:
         stand: list[Standing] = []
         for view in views:
             for audit, corpus in self.samples[view.model].jobs() if self.samples else self.jobs:
-                if self.samples and type(audit) is Behaviour:
-                    stand += standings(audit, corpus, view)
-                judgement = audit.judge(corpus, view)
+                if type(audit) is Behaviour:
+                    cases = audit.cases(corpus, view)
+                    stand += standings(audit, corpus, cases)
+                    judgement = audit.judge(corpus, view, cases)
+                else:
+                    judgement = audit.judge(corpus, view)
                 if is_own(audit):
                     judgement = _checked(audit, judgement, {"model": view.model, "corpus": corpus.name})
                 findings += judgement.findings
                 for name, table in judgement.tables.items():
                     tables.setdefault(name, []).append(table)
-        if any(one.error for one in stand):
-            findings = mark_weakest(findings, stand)
-        return findings, {name: pl.concat(parts) for name, parts in tables.items()}
+        return mark_weakest(findings, stand), {name: pl.concat(parts) for name, parts in tables.items()}
 
 
 def prepare(

@@ -6,6 +6,7 @@ share the unedited texts. All checks begin with `START` cases. Then those that m
 answers so far and on nothing else: a budget only says where to stop.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,9 +18,9 @@ from psycheck.errors import BadInput, counted
 from psycheck.model import Audit, Item, Scores
 from psycheck.scoring.engine import Piece
 
-START, GROWTH = 40, 2  # cases of each check in the first round, and how many times as many in the next
+START, GROWTH = 20, 1.5  # cases of each check in the first round, and how many times as many in the next
 RIVALS = 3  # checks that may be the weakest and grow first
-AHEAD = 4  # rounds by which a check that may be the weakest can be ahead of the others
+AHEAD = 8  # rounds by which a check that may be the weakest can be ahead of the others
 
 Case = tuple[int, list[Any]]
 
@@ -43,9 +44,9 @@ class _Stream:
     @property
     def part(self) -> int:
         """By how much the 5 % of its interval are divided: k (k + 1) in the k-th size, which adds up to 1."""
-        k, size = 1, START
-        while size < self.size:
-            k, size = k + 1, size * GROWTH
+        k = 1
+        while _size(k) < self.size:
+            k += 1
         return k * (k + 1)
 
 
@@ -87,7 +88,9 @@ class Sample:
     def standings(self, scores: Scores) -> list[Standing]:
         """Where each check stands, in the order of the jobs."""
         jobs = [(audit, corpus) for audit, corpus in self.jobs() if isinstance(audit, Behaviour)]
-        return [one for audit, corpus in jobs for one in standings(audit, corpus, scores)]
+        return [
+            one for audit, corpus in jobs for one in standings(audit, corpus, audit.cases(corpus, scores))
+        ]
 
     def _next(self, scores: Scores | None) -> list[_Stream]:
         """The streams that grow next: of the checks that may be the weakest, or of all, the smallest."""
@@ -115,7 +118,7 @@ class Sample:
     def _grown(self, growing: Sequence[_Stream]) -> list[Item]:
         """Add a case of each stream in turn, until all have grown or the calls are spent; the new items."""
         items: dict[Item, None] = {}
-        goals = {one: START * GROWTH**one.rounds for one in growing}
+        goals = {one: _size(one.rounds + 1) for one in growing}
         while waiting := [one for one, goal in goals.items() if one.size < goal and not one.done]:
             for stream in waiting:
                 row, wanted = next(stream.cases, (len(stream.corpus) - 1, None))
@@ -130,6 +133,11 @@ class Sample:
         for stream in growing:
             stream.rounds += 1
         return list(items)
+
+
+def _size(k: int) -> int:
+    """The k-th size of a sample: 20, 30, 45, 68 … cases."""
+    return math.ceil(START * GROWTH ** (k - 1))
 
 
 def refuse_too_few(jobs: Iterable[tuple[Audit, Corpus]], calls: int) -> None:

@@ -404,3 +404,29 @@ def test_the_key_is_sent_and_shown_nowhere() -> None:
         _replies(_asked(server.base_url, 1))
     assert server.asked[0].headers["authorization"] == f"Bearer {SECRET}"
     assert SECRET not in repr(_server(server.base_url))
+
+
+def test_a_request_that_may_not_be_sent_again_is_given_up_and_the_others_go_on() -> None:
+    async def stumbling(exchange: Exchange, asked: Asked, before: int) -> None:
+        await (broken if asked.post == "text 3" else answer_yes)(exchange, asked, before)
+
+    left, counted = 2, list[int]()
+
+    def allowed(again: int) -> bool:
+        counted.append(again)
+        return sum(filter(lambda n: n > 0, counted)) <= left
+
+    with serving(stumbling) as server:
+        found = dict(
+            ask_all(
+                _server(server.base_url),
+                10,
+                lambda i: [{"role": "user", "content": f"text {i}"}],
+                [PLAIN],
+                allowed,
+            )
+        )
+    assert _kind(found[3]) == "limit"
+    assert sum(isinstance(answer, Reply) for answer in found.values()) == 9
+    assert sum(asked.post == "text 3" for asked in server.asked) == 1 + left
+    assert len(server.asked) == 10 + left

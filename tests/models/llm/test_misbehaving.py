@@ -20,6 +20,7 @@ from psycheck.models.llm import pace
 from psycheck.models.llm.open import LlmModel
 from psycheck.models.open import open_model
 from psycheck.scoring.answers import answers
+from psycheck.scoring.limits import Limits
 
 NO = '{"depression": "no"}'
 CONTENTS: dict[str, tuple[str | None, float]] = {
@@ -82,6 +83,53 @@ def test_replies_of_every_shape_are_stored_read_and_counted_exactly(tmp_path: Pa
 def _score(place: Path, base_url: str) -> list[str]:
     spec = f"llm:m?base_url={base_url}&prompt=depression&concurrency=8"
     return ["score", spec, str(place / "posts.csv"), "--out", str(place / "scores.csv"), "--text", "text"]
+
+
+def test_requests_that_are_sent_again_never_exceed_the_limit(tmp_path: Path) -> None:
+    """Every text fails at first: 12 requests are 10 and two more."""
+    texts = [f"text {i}" for i in range(10)]
+
+    async def at_first(exchange: Exchange, asked: Asked, before: int) -> None:
+        await (
+            exchange.send(completion(YES)) if before else exchange.send(b"{}", "500 Internal Server Error")
+        )
+
+    with serving(at_first) as server:
+        model = open_model(f"llm:m?base_url={server.base_url}&prompt=depression")
+        store, limits = tmp_path / "s.sqlite", Limits(max_requests=12)
+        with answers([model], [(1.0, texts)], store=store, limits=limits) as found:
+            tally = found.tallies[model.name]
+            assert list(found.views[0].complaints) == [
+                "`max_requests` or `max_cost` allows no further request"
+            ]
+        assert (tally.scored, tally.failed, tally.requests, len(server.asked)) == (2, 8, 12, 12)
+        with answers([model], [(1.0, texts)], store=store, limits=limits) as found:
+            tally = found.tallies[model.name]
+    assert (tally.scored, tally.failed, tally.requests, tally.remembered) == (8, 0, 8, 2)
+
+
+def test_no_request_is_sent_once_the_replies_cost_as_much_as_they_may(tmp_path: Path) -> None:
+    """The server counts far more tokens than were expected, 0.1 per reply."""
+    texts = [f"text {i}" for i in range(20)]
+    body = json.loads(completion(YES))
+    body["usage"]["prompt_tokens"], body["usage"]["completion_tokens"] = 10_000, 0
+    (tmp_path / "prices.toml").write_text('currency = "USD"\n[models.m]\ninput = 10.0\noutput = 0.0\n')
+
+    async def dear(exchange: Exchange, asked: Asked, before: int) -> None:
+        await asyncio.sleep(0.1)
+        await exchange.send(json.dumps(body).encode())
+
+    with serving(dear) as server:
+        spec = f"llm:m?base_url={server.base_url}&prompt=depression&concurrency=1"
+        model = open_model(f"{spec}&prices={tmp_path}/prices.toml")
+        limits = Limits(max_cost=0.35)
+        with answers([model], [(1.0, texts)], store=tmp_path / "s.sqlite", limits=limits) as found:
+            tally = found.tallies[model.name]
+    # The fourth reply reaches 0.35; a request that was under way by then is still taken in.
+    assert len(server.asked) in (4, 5)
+    assert tally.scored == tally.requests == len(server.asked)
+    assert tally.failed == 20 - tally.scored
+    assert tally.cost == pytest.approx(0.1 * tally.scored)
 
 
 @pytest.mark.parametrize("texts", [150, pytest.param(1500, marks=pytest.mark.slow)])

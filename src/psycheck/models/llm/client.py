@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI
 
-from psycheck.model import Reply
+from psycheck.model import Reply, unlimited
 from psycheck.models.llm.completion import completion_of, joined
 from psycheck.models.llm.pace import Pace, Unanswered, pause_of, stopped
 
@@ -59,13 +59,18 @@ class _Job:
 
 
 def ask_all(
-    server: Server, count: int, question: Callable[[int], Messages], settings: Sequence[dict[str, Any]]
+    server: Server,
+    count: int,
+    question: Callable[[int], Messages],
+    settings: Sequence[dict[str, Any]],
+    allowed: Callable[[int], bool] = unlimited,
 ) -> Iterator[Answer]:
     """The place of each of `count` questions with its reply or failure, in the order of arrival.
 
-    A question is sent once with each of the settings; the answers are samples of one reply.
+    A question is sent once with each of the settings; the answers are samples of one reply. `allowed` is
+    asked as in `Replying`.
     """
-    asking = _Asking(server, count, question, settings)
+    asking = _Asking(server, count, question, settings, allowed)
     thread = Thread(target=asking.run, name="psycheck-llm", daemon=True)
     thread.start()
     try:
@@ -88,8 +93,9 @@ class _Asking:
         count: int,
         question: Callable[[int], Messages],
         settings: Sequence[dict[str, Any]],
+        allowed: Callable[[int], bool],
     ) -> None:
-        self.server, self.question, self.settings = server, question, settings
+        self.server, self.question, self.settings, self.allowed = server, question, settings, allowed
         self.arrived: SimpleQueue[Answer | BaseException | None] = SimpleQueue()
         self.loop = asyncio.new_event_loop()
         self.pace = Pace(server.concurrency, self.loop.time())
@@ -127,8 +133,6 @@ class _Asking:
 
     def _start(self) -> None:
         """Start as many requests as the pace allows; called whenever that may have changed."""
-        if not self.left:
-            self.end()
         while self.ready and len(self.tasks) < int(self.pace.limit) and not self.ended.done():
             # Replies that nobody has taken yet would be lost with the process: do not run ahead of the store.
             behind = self.arrived.qsize() > self.server.concurrency
@@ -138,9 +142,15 @@ class _Asking:
                     self.timer.cancel()
                 self.timer = self.loop.call_later(wait, self._start)
                 return
-            task = self.loop.create_task(self._ask(self.ready.popleft()))
+            job = self.ready.popleft()
+            if not self.allowed(0):
+                self._give_up(job, 0)
+                continue
+            task = self.loop.create_task(self._ask(job))
             self.tasks.add(task)
             task.add_done_callback(self._done)
+        if not self.left:
+            self.end()
 
     def _done(self, task: "asyncio.Task[None]") -> None:
         self.tasks.discard(task)
@@ -155,6 +165,11 @@ class _Asking:
     def _deliver(self, job: _Job, answer: Reply | Exception) -> None:
         self.left -= 1
         self.arrived.put((job.place, answer))
+
+    def _give_up(self, job: _Job, sent: int) -> None:
+        """Deliver a question that may not be sent as a failure, and give its remaining requests back."""
+        self.allowed(len(job.samples) + sent - len(self.settings))
+        self._deliver(job, Unanswered("limit"))
 
     async def _ask(self, job: _Job) -> None:
         """Send one sample of a question; deliver the reply, or send it again later."""
@@ -181,6 +196,8 @@ class _Asking:
             raise stopped(failure, self.server.base_url, **names) from None
         if wait is None:
             self._deliver(job, failure)
+        elif not self.allowed(1):
+            self._give_up(job, 1)
         else:
             self.loop.call_later(wait, self._again, job)
 
@@ -201,6 +218,8 @@ class _Asking:
                     raise _refused(error) from None
                 if name in self.server.demanded:
                     raise Unanswered("feature") from None
+                if not self.allowed(1):
+                    raise Unanswered("limit") from None
                 self.lacking.add(name)
             except (TimeoutError, APITimeoutError):
                 raise Unanswered("timeout") from None

@@ -3,9 +3,9 @@
 import ipaddress
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from psycheck.errors import BadInput, library
 from psycheck.knowledge.prompts import Prompt, move_cutoff, read_prompt, shipped_prompts
 from psycheck.knowledge.reading import read_reply
-from psycheck.model import Expected, FloatArray, Reply
+from psycheck.model import Expected, FloatArray, Reply, unlimited
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.labels import column_names
 from psycheck.models.llm.cost import Price, estimated_tokens, price_of
@@ -36,6 +36,7 @@ _KEY_SHAPE = re.compile(r"[!-~]+")
 class LlmModel:
     """A model that is asked one question per text; `remote` is the host that gets the texts, "" if local."""
 
+    asks_leave: ClassVar[bool] = True
     name: str
     labels: tuple[str, ...]
     fingerprint: str
@@ -51,7 +52,9 @@ class LlmModel:
     base_url: str = field(repr=False)
     options: ModelOptions = field(repr=False)
 
-    def ask(self, texts: Sequence[str], /) -> Iterator[tuple[int, Reply | Exception]]:
+    def ask(
+        self, texts: Sequence[str], /, *, allowed: Callable[[int], bool] = unlimited
+    ) -> Iterator[tuple[int, Reply | Exception]]:
         """The place of each text with its reply or failure, in the order of arrival."""
         library("openai", "a model behind an API", "llm")
         from psycheck.models.llm.client import Server, ask_all
@@ -72,7 +75,11 @@ class LlmModel:
         )
         examples = self.pool.examples(texts) if self.pool else [()] * len(texts)
         settings = [dict(one) for one in self.settings]
-        return ask_all(server, len(texts), lambda i: self._question(texts[i], examples[i]), settings)
+
+        def question(place: int) -> list[dict[str, str]]:
+            return self._question(texts[place], examples[place])
+
+        return ask_all(server, len(texts), question, settings, allowed)
 
     def read_reply(self, reply: Reply, /) -> FloatArray:
         """The scores of one reply, (k,); NaN for each label that it does not answer."""
