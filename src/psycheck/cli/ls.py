@@ -21,6 +21,7 @@ MODELS = {
     "scores:FILE": "scores computed elsewhere (--export-texts writes the texts)",
     "frozen:DIR": "a model trained by `train --start encoder+lr`",
     "llm:NAME?base_url=…&prompt=…": "an LLM behind an OpenAI-compatible address",
+    "symptoms:DIR": "a symptom model of `symptoms train`; symptoms:descriptions needs no training",
 }
 KINDS = ("suites", "corpora", "models", "recipes", "prompts", "scales", "symptoms", "scores")
 

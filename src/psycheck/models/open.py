@@ -17,6 +17,7 @@ KINDS: dict[str, str] = {
     "scores": "psycheck.models.score_file:open_scores",
     "frozen": "psycheck.models.frozen:open_frozen",
     "llm": "psycheck.models.llm.open:open_llm",
+    "symptoms": "psycheck.models.symptoms:open_symptoms",
 }
 _ENCODERS = "minilm, hf:FOLDER, hf:HUB_NAME or vectors:FILE"
 

@@ -22,9 +22,9 @@ class ModelOptions:
     """Options of a model, after "?" in its spec or as keywords; those of the spec take precedence.
 
     `label` names the score column (or all of them, separated by commas), `positive` is the positive class by
-    name or index, `folder` is searched for a Python module before the current folder (plans set it), and
-    `exclusive` says that each text has exactly one of the labels. Those of an LLM, from `base_url` on, are
-    explained in docs/how-to/llm.md; None leaves the choice to psycheck.
+    name or index, `folder` is searched for a Python module before the current folder (plans set it),
+    `exclusive` says that each text has exactly one of the labels; `graph` is the file of a symptom graph.
+    Those of an LLM, from `base_url` on, are explained in docs/how-to/llm.md; None leaves the choice to us.
     """
 
     name: Text | None = None
@@ -39,6 +39,7 @@ class ModelOptions:
     revision: Text | None = None
     folder: Text | None = None
     exclusive: bool = False
+    graph: Text | None = None
     base_url: Text | None = None
     key_env: Annotated[str, VARIABLE] | None = None
     prompt: Text | None = None
@@ -74,7 +75,9 @@ _ONLY_FOR: Mapping[str, tuple[str, ...]] = {
     "trust_remote_code": ("hf",),
     "folder": ("python",),
     "exclusive": ("scores",),
+    "graph": ("symptoms",),
     **dict.fromkeys(_OF_LLM, ("llm",)),
+    "encoder": ("llm", "symptoms"),
 }
 LLM_FILES = ("prompt", "pool", "authors", "prices")  # options of an LLM that may name a file
 _PARSED: Mapping[type, tuple[str, ...]] = {
