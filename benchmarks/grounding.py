@@ -2,8 +2,8 @@
 
 python benchmarks/grounding.py [--seeds 3] [--only ARM ...] [--full] [--out runs/grounding] [--tables]
 
-The corpora, splits and set-up of benchmarks/improving.py, from $PSYCHECK_DATA (default ../shared/data). What is
-finished is kept in the folder, figures only, never a text: run the same command again to resume. `--full`
+The corpora, splits and set-up of benchmarks/improving.py, from $PSYCHECK_DATA (default ../shared/data). What
+is finished is kept in the folder, figures only, never a text: run the same command again to resume. `--full`
 trains the linear arms on whole corpora; `--tables` prints the tables of what is finished.
 """
 
@@ -23,11 +23,21 @@ from psycheck.experiments.arms import scored
 from psycheck.models.open import open_model
 from psycheck.train.figures import best_threshold
 from psycheck.train.fit import train
-from psycheck.train.recipe import Recipe
+from psycheck.train.recipe import Recipe, preset
 
+WEIGHT = 0.5  # of the second task in the loss, fixed before any result was seen
+LINEAR: dict[str, Recipe] = {
+    "tfidf": preset("tfidf", labels=(LABEL,)),
+    "vectors": preset("frozen", labels=(LABEL,)),
+    "symptoms": preset("grounded", labels=(LABEL,)),
+    "vectors+symptoms": preset("frozen-grounded", labels=(LABEL,)),
+}
 ARMS: dict[str, Recipe] = {
     "plain": RECIPE,
     "balanced": RECIPE.with_(class_weights=True),
+    "task": RECIPE.with_(symptom_task=WEIGHT),
+    "task-balanced": RECIPE.with_(symptom_task=WEIGHT, class_weights=True),
+    **LINEAR,
 }
 
 
@@ -64,7 +74,7 @@ def main() -> int:
     home = improving.corpora(data, demo=False)
     results = Results(given.out)
     for seed in range(given.seeds):
-        for arm in given.only:
+        for arm in [arm for arm in given.only if seed == 0 or arm not in LINEAR]:  # those have no seed
             for corpus in home:
                 one_arm(arm, seed, corpus, home, given.out, results)
     return 0
