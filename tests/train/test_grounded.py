@@ -144,7 +144,7 @@ def test_a_second_task_leaves_a_classifier_of_the_labels_alone(tiny: Tiny, tmp_p
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "albert", "xlnet", "longformer"])
 def test_the_outputs_of_the_second_task_are_removed_and_the_others_stay(tiny: Tiny, kind: str) -> None:
-    model = open_classifier(Path(tiny(kind)), ["low"], ["a", "b", "c"]).eval()
+    model = open_classifier(Path(tiny(kind)), ["low"], second=["a", "b", "c"]).eval()
     inputs = {"input_ids": torch.tensor([[2, 4, 5, 3]])}
     before = model(**inputs).logits.detach()
     keep_outputs(model, 2)

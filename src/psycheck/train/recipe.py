@@ -23,9 +23,9 @@ OURS = (MINILM, TFIDF, FROZEN, SYMPTOMS, BOTH)  # starts that are neither folder
 PLAIN = ModelOptions()
 TUNING = frozenset(  # settings of fine-tuning steps, which a linear baseline does not have
     {"epochs", "batch", "accumulate", "learning_rate", "weight_decay", "warmup", "patience", "padding"}
-    | {"symptom_task"}
+    | {"layers", "balanced", "symptom_task"}
 )
-LATER = ("symptom_task",)
+LATER = ("layers", "balanced", "symptom_task")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class Recipe:
     after p epochs without a better `criterion` on dev, and the best weights are kept.
     `dev_share` is the share of train to hold out as dev when the corpus has no dev split; 0 means never.
     `padding` "grouped" forms batches of similar lengths, padded to the longest; "fixed" pads to `max_length`.
+    `layers` keeps the first layers of the start only, 0 all. `balanced` fills every batch with control texts
+    and others in equal numbers (a corpus of sentences says which are controls; see `train.symptoms`).
     `symptom_task` is the weight of a second task in the loss: to predict that evidence.
     """
 
@@ -60,6 +62,8 @@ class Recipe:
     dev_share: Annotated[float, Limit("0 to 0.5", lambda share: 0 <= share <= 0.5)] = 0.0
     padding: Padding = "grouped"
     seed: Annotated[int, Limit("0 to 2147483647", lambda seed: 0 <= seed < 2**31)] = 0
+    layers: Annotated[int, AT_LEAST_0] = 0
+    balanced: bool = False
     symptom_task: Annotated[float, AT_LEAST_0] = 0.0
 
     def __post_init__(self) -> None:
