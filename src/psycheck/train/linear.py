@@ -86,7 +86,7 @@ def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
     """
     from psycheck.models.frozen import FROZEN_FILE, HEAD_FILE, open_frozen_encoder
 
-    target = None if recipe.symptom_task else evidence_target(recipe)
+    target = evidence_target(recipe)
     evidence = None if target is None else open_evidence(target)
     encoder = open_frozen_encoder(start_name(recipe), recipe.max_length) if has_vectors(recipe) else None
 

@@ -156,7 +156,8 @@ def evidence_target(recipe: Recipe) -> str | None:
     """The symptom model whose evidence is used: "" for that of descriptions, a folder, None for none."""
     if _features(recipe) == SYMPTOMS:
         return recipe.start.removeprefix(SYMPTOMS).removeprefix(":")
-    return "" if _features(recipe) == BOTH or recipe.symptom_task else None
+    second_task = not _features(recipe) and recipe.symptom_task
+    return "" if _features(recipe) == BOTH or second_task else None
 
 
 def has_vectors(recipe: Recipe) -> bool:
