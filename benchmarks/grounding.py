@@ -18,6 +18,7 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
+import polars as pl
 from scipy import stats
 
 import improving
@@ -31,6 +32,7 @@ from psycheck.models.evidence import asked_symptoms, log_odds, open_evidence
 from psycheck.models.frozen import FrozenModel
 from psycheck.models.open import open_model
 from psycheck.scoring.answers import encode_once
+from psycheck.train.augment import reader_of
 from psycheck.train.figures import best_threshold
 from psycheck.train.fit import train
 from psycheck.train.linear import evidence_of, fit_heads
@@ -39,12 +41,15 @@ from psycheck.train.recipe import Recipe, preset
 from timing import machine, table
 
 WEIGHT = 0.5  # of the second task in the loss, fixed before any result was seen
+WINDOW = RECIPE.max_length
+SHORT = "symptoms-short"  # learns from and reads only what the fine-tuned arms read of a text
 LINEAR: dict[str, Recipe] = {
     "tfidf": preset("tfidf", labels=(LABEL,)),
-    "vectors": preset("frozen", labels=(LABEL,)),
+    "vectors": preset("frozen", labels=(LABEL,), max_length=WINDOW),
     "symptoms": preset("grounded", labels=(LABEL,)),
     "symptoms-balanced": preset("grounded", labels=(LABEL,), class_weights=True),
-    "vectors+symptoms": preset("frozen-grounded", labels=(LABEL,)),
+    SHORT: preset("grounded", labels=(LABEL,)),
+    "vectors+symptoms": preset("frozen-grounded", labels=(LABEL,), max_length=WINDOW),
 }
 ARMS: dict[str, Recipe] = {
     "plain": RECIPE,
@@ -63,6 +68,8 @@ def one_arm(arm: str, seed: int, corpus: Corpus, tests: list[Corpus], out: Path,
     key = {"seed": seed, "trained_on": corpus.name, "arm": arm}
     if results.has("arm", key):
         return
+    if arm == SHORT:
+        corpus, tests = shortened(corpus), [shortened(test) for test in tests]
     began, dev = monotonic(), corpus.part("dev")
     recipe = replace(ARMS[arm], seed=seed)
     trained = train((corpus.part("train"), dev), recipe, out / "models" / name_of(key))
@@ -73,6 +80,14 @@ def one_arm(arm: str, seed: int, corpus: Corpus, tests: list[Corpus], out: Path,
     else:
         found = scored(model, asked, LABEL, out / "scores.sqlite")
     results.add("arm", key | {"seconds": seconds} | kept(dev, found, tests))
+
+
+def shortened(corpus: Corpus) -> Corpus:
+    """The corpus with the part of each text that a fine-tuned arm reads."""
+    read = reader_of(RECIPE)
+    assert read is not None
+    texts = [text[:end] for text, end in zip(corpus.texts, read(corpus.texts), strict=True)]
+    return replace(corpus, table=corpus.table.with_columns(pl.Series("text", texts, pl.String)))
 
 
 def kept(dev: Corpus, found: list[FloatArray], tests: list[Corpus]) -> dict[str, Any]:
@@ -189,10 +204,10 @@ def change_table(rows: list[Scored]) -> str:
     for reference in REFERENCES:
         for arm in dict.fromkeys(one.arm for one in rows):
             pairs: dict[tuple[str, str], list[float]] = {}
-            for (name, seed, *place), value in at.items():
-                other = at.get((arm, 0 if arm in LINEAR else seed, *place))
+            for (name, seed, trained_on, corpus), value in at.items():
+                other = at.get((arm, 0 if arm in LINEAR else seed, trained_on, corpus))
                 if name == reference and arm not in (reference, "tfidf") and other is not None:
-                    pairs.setdefault((place[0], place[1]), []).append(other - value)
+                    pairs.setdefault((trained_on, corpus), []).append(other - value)
             gains = [gain for group in pairs.values() for gain in group]
             if len(pairs) < 6:
                 continue

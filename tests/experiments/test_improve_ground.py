@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -30,7 +31,7 @@ def some(name: str, n: int) -> Corpus:
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
     out = tmp_path_factory.mktemp("ground") / "out"
     start = preset("tfidf", labels=("depression",))
-    run = improve(start, some("tweets", 60), [some("forum", 24)], out=out, how="ground", texts=2, unseen="")
+    run = improve(start, some("tweets", 60), [some("forum", 24)], out=out, how="ground", texts=1, unseen="")
     return run, out
 
 
@@ -68,7 +69,7 @@ def test_the_grounded_model_can_be_opened_and_gives_reasons(done: tuple[Run, Pat
 
 
 @pytest.mark.parametrize("changes", [{"share": 0.2}, {"augment": "gender"}, {"control": False}])
-def test_settings_of_augmenting_are_refused(changes: dict[str, object], tmp_path: Path) -> None:
+def test_settings_of_augmenting_are_refused(changes: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="changes no text"):
         improve(preset("tfidf"), "demo:tweets", out=tmp_path / "out", how="ground", **changes)
     with pytest.raises(BadInput, match="cannot improve by 'grund'"):

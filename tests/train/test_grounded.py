@@ -16,7 +16,7 @@ from psycheck.models.evidence import asked_symptoms, log_odds, open_evidence
 from psycheck.models.frozen import FrozenModel, open_frozen
 from psycheck.models.open import open_encoder, open_model
 from psycheck.models.options import ModelOptions
-from psycheck.train.finetune import MISSING, keep_outputs, open_classifier, symptom_loss
+from psycheck.train.finetune import keep_outputs, open_classifier
 from psycheck.train.fit import train
 from psycheck.train.recipe import Recipe, preset
 
@@ -152,15 +152,6 @@ def test_the_outputs_of_the_second_task_are_removed_and_the_others_stay(tiny: Ti
     assert before.shape == (1, 5)
     torch.testing.assert_close(after, before[:, :2])
     assert model.config.id2label == {0: "not low", 1: "low"}
-
-
-def test_the_loss_of_the_second_task_is_binary_cross_entropy() -> None:
-    logits, evidence = torch.tensor([[0.3, -1.0], [2.0, 0.0]]), torch.tensor([[0.2, 0.9], [MISSING, 0.5]])
-    odds = 1 / (1 + np.exp(-np.array([0.3, -1.0, 0.0])))
-    t = np.array([0.2, 0.9, 0.5])
-    by_hand = -(t * np.log(odds) + (1 - t) * np.log(1 - odds))
-    assert float(symptom_loss(logits, evidence)) == pytest.approx(by_hand.mean(), rel=1e-6)
-    assert float(symptom_loss(logits, evidence, 6)) == pytest.approx(by_hand.sum() / 6, rel=1e-6)
 
 
 def test_older_recipes_keep_their_values() -> None:

@@ -66,8 +66,8 @@ def finetune(
     balanced = balancing_weights(parts.train.targets) if recipe.class_weights else None
 
     k = len(parts.labels)
-    outputs_of_labels = 2 if k == 1 else k
-    # Of the items that the Trainer counts, these belong to the labels: the others are those of the symptoms.
+    own = 2 if k == 1 else k  # outputs of the labels; those of the second task follow
+    # The Trainer counts the targets of both tasks together: this share of them are annotations.
     annotated = (~np.isnan(parts.train.targets)).mean(axis=0).sum()
     share = float(annotated / (annotated + len(second)))
 
@@ -75,16 +75,17 @@ def finetune(
         weights = None
         if balanced is not None:
             weights = torch.tensor(balanced, dtype=torch.float32, device=targets.device)
-        items = None if num_items_in_batch is None else num_items_in_batch * share
-        logits = outputs.logits
-        loss = annotated_loss(logits[:, :outputs_of_labels], targets[:, :k], weights, items)
         if not second:
-            return loss
-        items = None if num_items_in_batch is None else num_items_in_batch * (1 - share)
-        return loss + recipe.symptom_task * symptom_loss(logits[:, outputs_of_labels:], targets[:, k:], items)
+            return annotated_loss(outputs.logits, targets, weights, num_items_in_batch)
+        items = [None, None]
+        if num_items_in_batch is not None:
+            items = [num_items_in_batch * share, num_items_in_batch * (1 - share)]
+        loss = annotated_loss(outputs.logits[:, :own], targets[:, :k], weights, items[0])
+        evident = annotated_loss(outputs.logits[:, own:], targets[:, k:], None, items[1])
+        return loss + recipe.symptom_task * evident
 
     def measure(prediction: EvalPrediction) -> dict[str, float]:
-        logits = np.asarray(prediction.predictions)[:, :outputs_of_labels]
+        logits = np.asarray(prediction.predictions)[:, :own]
         marks = np.asarray(prediction.label_ids)[:, :k]
         scores = log_chances(torch.from_numpy(logits).float(), len(parts.labels))[0].exp().numpy()
         targets = np.where(marks == MISSING, np.nan, marks).astype(np.float64)
@@ -123,7 +124,7 @@ def finetune(
 
     def save(out: Path) -> None:
         if second:
-            keep_outputs(model, outputs_of_labels)
+            keep_outputs(model, own)
         model.save_pretrained(out)
         tokenizer.save_pretrained(out)
 
@@ -183,7 +184,7 @@ def log_chances(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def annotated_loss(
-    logits: Tensor, targets: Tensor, weights: Tensor | None = None, items: Tensor | int | None = None
+    logits: Tensor, targets: Tensor, weights: Tensor | None = None, items: Tensor | float | None = None
 ) -> Tensor:
     """Cross-entropy against hard or soft targets (n, k), summed over the annotations, divided by `items`.
 
@@ -197,15 +198,6 @@ def annotated_loss(
         each = -(t * yes + (1 - t) * no)
     else:
         each = -(weights[1] * t * yes + weights[0] * (1 - t) * no)
-    total = torch.where(known, each, torch.zeros_like(each)).sum()
-    return total / (known.sum().clamp(min=1) if items is None else items)
-
-
-def symptom_loss(logits: Tensor, evidence: Tensor, items: Tensor | float | None = None) -> Tensor:
-    """Cross-entropy of the symptoms (n, m) against their evidence, 0 to 1, divided by `items` or its size."""
-    known = evidence != MISSING
-    t = torch.where(known, evidence, torch.zeros_like(evidence))
-    each = -(t * logsigmoid(logits.float()) + (1 - t) * logsigmoid(-logits.float()))
     total = torch.where(known, each, torch.zeros_like(each)).sum()
     return total / (known.sum().clamp(min=1) if items is None else items)
 
