@@ -522,6 +522,8 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
             [change(UP, "control"), change(UP, "balanced"), change(FLAT), RANKED],
             [change(UP, decision="dev"), change(FLAT), RANKED],
             [change(UP), change(DOWN, corpus="notes"), RANKED],
+            # What decides from symptoms is judged by AUC alone.
+            [change(UP, "grounded"), change(FLAT, "grounded", decision="ranking")],
         ],
     ),
     "improve.falls": (

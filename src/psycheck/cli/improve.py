@@ -12,6 +12,7 @@ from psycheck.cli.output import ProgressLine
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
 
+UNGROUNDED = ("which", "share", "agreeing", "control", "augment", "swap", "swap_person")
 SENTENCES = ("suite", "unseen", "which", "share", "agreeing", "balance", "texts")  # of --augment deck
 
 
@@ -23,19 +24,22 @@ def improve_cli(
     corpora: list[str],
     out: Path = Path("runs/improve"),
     suite: str = "deck",
+    how: Literal["augment", "ground"] = "augment",
     augment: str = "deck",
     swap: list[str] | None = None,
     swap_person: Literal["all", "main"] | None = None,
     seeds: int = 1,
     store: str | None = None,
 ) -> None:
-    """Retrain on the checks that failed, and test all models on corpora they never saw."""
+    """Retrain on the checks that failed or on symptoms; test all models on corpora they never saw."""
     from psycheck.corpora.open import corpus_plans
     from psycheck.experiments.improve import improve
     from psycheck.report.studies.improve import improve_table
     from psycheck.train.recipe import preset, presets
 
-    if augment == "gender":
+    if how == "ground":
+        opt.refuse(ctx, UNGROUNDED, "improve --how ground", "with --how augment")
+    elif augment == "gender":
         opt.refuse(ctx, SENTENCES, "improve --augment gender", "with --augment deck")
     elif augment == "deck":
         opt.refuse(ctx, ("swap", "swap_person"), "improve --augment deck", "with --augment gender")
@@ -54,6 +58,7 @@ def improve_cli(
             opened[0],
             opened[1:],
             out=out,
+            how=how,
             augment=augment,
             swap=swap,
             swap_person=swap_person,

@@ -120,14 +120,17 @@ def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
 
 def _recipe(recipe: "Recipe") -> str:
     """The settings that matter: epochs and batches of a fine-tuning, the features of a linear baseline."""
-    from psycheck.train.recipe import kind_of
+    from psycheck.train.recipe import evidence_target, has_vectors, kind_of
 
     window = f"maximum length {recipe.max_length}"
     match kind_of(recipe):
         case "sklearn":
             return "TF–IDF with logistic regression, regularised on dev; no encoder"
         case "frozen":
-            return f"logistic regression on frozen vectors, {window}, regularised on dev"
+            symptoms = "evidence for the symptoms of PHQ-9" * (evidence_target(recipe) is not None)
+            vectors = f"frozen vectors, {window}" * has_vectors(recipe)
+            features = " and ".join(filter(None, (symptoms, vectors)))
+            return f"logistic regression on {features}, regularised on dev"
         case "history" if recipe.start.endswith("+lr"):
             return "histories: TF–IDF of all posts with logistic regression, regularised on dev"
         case "history":

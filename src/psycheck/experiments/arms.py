@@ -25,7 +25,7 @@ from psycheck.finding import Finding
 from psycheck.measures.classification import firm
 from psycheck.model import FloatArray, Judgement, Model, Windowed
 from psycheck.models.open import open_model
-from psycheck.report.studies.improve import TRAINED_ON
+from psycheck.report.studies.improve import GROUNDED, TRAINED_ON
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.scoring.engine import Progress, silent
 from psycheck.settings.reader import Limit
@@ -33,7 +33,7 @@ from psycheck.train.augment import Addition, Augmented, Source, augmented, reade
 from psycheck.train.figures import best_threshold
 from psycheck.train.fit import train
 from psycheck.train.parts import Parts, held_out, parts_of
-from psycheck.train.recipe import Recipe
+from psycheck.train.recipe import SYMPTOMS, Recipe
 
 Which = Literal["below_mean", "all"]
 BALANCED, BETTER, CONTROL = "balanced", "augmented", "control"
@@ -67,6 +67,10 @@ class Ways:
         """The names of the arms that a recipe is trained in, in order."""
         balanced = self.balance and not recipe.class_weights
         return [PLAIN, *[BALANCED] * balanced, BETTER, *[CONTROL] * self.control]
+
+    def grounded(self, recipe: Recipe) -> list[str]:
+        """The same where nothing is augmented and the last arm decides from symptoms."""
+        return [*(arm for arm in self.arms(recipe) if arm in (PLAIN, BALANCED)), GROUNDED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +190,18 @@ def sentence_arms(
             )
         results.append(run_arm(setting, weighted, arm, data, learned=ids if arm == BETTER else ()))
     return results
+
+
+def grounded_arms(
+    setting: Setting, recipe: Recipe, ways: Ways, folder: Path | None = None
+) -> list[ArmResult]:
+    """Train and measure the plain model (that of `folder`, if any) and one that decides from symptoms."""
+    weighted = recipe.with_(class_weights=recipe.class_weights or ways.balance)
+    recipes = {PLAIN: recipe, BALANCED: weighted, GROUNDED: weighted.with_(start=SYMPTOMS, symptom_task=0)}
+    return [
+        run_arm(setting, recipes[arm], arm, folder=folder if arm == PLAIN else None)
+        for arm in ways.grounded(recipe)
+    ]
 
 
 def training_folder(root: Path, name: str, recipe: Recipe, *corpora: Corpus) -> Path:

@@ -1,4 +1,4 @@
-"""Retrain a model on the checks it failed, or on both genders, and test it on corpora it never saw."""
+"""Retrain a model on failed checks, on both genders or on symptoms, and test it on corpora it never saw."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
@@ -26,6 +26,8 @@ from psycheck.train.recipe import Recipe, used
 
 AUDIT = "improve"
 DECK, GENDER = "deck", "gender"
+AUGMENT, GROUND = "augment", "ground"
+IDLE = ("which", "share", "agreeing", "control")  # settings that a grounded model has no use for
 
 
 @writes_run("start", "corpus", "others", "changes")
@@ -35,6 +37,7 @@ def improve(
     others: Sequence[CorpusLike] = (),
     *,
     out: str | Path,
+    how: str = AUGMENT,
     augment: str = "deck",
     swap: Sequence[str] | None = None,
     swap_person: str | None = None,
@@ -45,7 +48,7 @@ def improve(
     say: Say = quiet,
     **changes: Any,
 ) -> Run:
-    """Retrain with sentences of DIR checks or with swapped texts; measure all models at home and elsewhere.
+    """Retrain with sentences, with swapped texts or on symptoms; measure all models at home and elsewhere.
 
     `start` is a folder that `train` wrote from this corpus, or a recipe. Every further seed trains anew. All
     arms are measured on the test split and on the others (their test split where they have one), at 0.5, at a
@@ -54,13 +57,24 @@ def improve(
     are reused. With `augment` "gender" every text of train and dev that names a gender gets a swapped
     counterpart, and flips and false negative rates are measured too; `swap` (pronouns) and `swap_person`
     (all) choose the words to swap, in training and in these pairs. Settings of the other kind of augmenting
-    are an error.
+    are an error. With `how` "ground" no text is changed: the arm "grounded" is a logistic regression on the
+    evidence for the symptoms of PHQ-9.
     """
     known = [field.name for field in fields(Ways)]
     for name in changes:
         if name not in known:
             raise BadInput(f"improve() has no setting '{name}'", allowed=nearest(name, known))
     ways = read_settings(Ways, changes)
+    if how not in (AUGMENT, GROUND):
+        raise BadInput(f"cannot improve by '{how}'", allowed=nearest(how, (AUGMENT, GROUND)))
+    grounds = how == GROUND
+    unasked = [name for name in IDLE if name in changes] + ["augment"] * (augment != DECK)
+    if grounds and unasked:
+        raise BadInput(
+            f"how = 'ground' changes no text; settings without effect: {', '.join(unasked)}",
+            allowed="suite, unseen, texts, balance and seeds",
+            do="remove them, or use `how=augment`",
+        )
     if augment not in (DECK, GENDER):
         raise BadInput(f"cannot augment with '{augment}'", allowed=nearest(augment, (DECK, GENDER)))
     if augment != GENDER and (swap is not None or swap_person is not None):
@@ -96,7 +110,8 @@ def improve(
             allowed="the corpus the model was trained on, with the same columns and splits",
             do="name that corpus first, or a recipe instead of the folder",
         )
-    names = ways.arms(recipe) if augment == DECK else (PLAIN, BETTER, CONTROL)[: 2 + ways.control]
+    names = ways.arms(recipe) if augment == DECK else [PLAIN, BETTER, CONTROL][: 2 + ways.control]
+    names = ways.grounded(recipe) if grounds else names
     ahead = len(names) * seeds - (folder is not None)
     tests = ", ".join(f"{test.name} ({len(test):,})" for test in setting.tests)
     say(
@@ -107,12 +122,14 @@ def improve(
     arms: list[ArmResult] = []
     for one in several:
         first = one is several[0]
-        if augment == GENDER:
+        if grounds:
+            arms += design.grounded_arms(setting, one, ways, folder if first else None)
+        elif augment == GENDER:
             arms += gender_arms(setting, one, ways.control, folder if first else None, scope, first=first)
         else:
             arms += design.sentence_arms(setting, one, ways, folder if first else None)
     checks = checks_by_seed(arms)
-    if augment == DECK and not any(checks.values()):
+    if augment == DECK and not grounds and not any(checks.values()):
         raise BadInput(
             f"no DIR check of '{setting.suites[0].name}' is below the mean: all have the same pass rate",
             do="learn from all of them: `which=all`",
@@ -120,7 +137,8 @@ def improve(
     counts = {f"{arm.arm}-{arm.seed}": dict(arm.augmented) for arm in arms if arm.augmented}
     models = [arm.model for arm in arms]
     plan = {
-        "augment": augment,
+        "how": how,
+        "augment": "" if grounds else augment,
         "verb": AUDIT,
         "models": [{"name": model.name, "labels": list(model.labels)} for model in models],
         **described(setting.tests, setting.suites),
@@ -138,7 +156,7 @@ def improve(
         notes = _gender_notes(arms, counts)
     else:
         tried = f"sentences were tried on {len(setting.probe)} texts of dev"
-        notes = [f"{tried}; checks that training used are marked 'trained_on'"]
+        notes = [tried if grounds else f"{tried}; checks that training used are marked 'trained_on'"]
     clustering = [note for test in setting.tests for note in test.clustering()]
     run = Run(
         plan=plan,

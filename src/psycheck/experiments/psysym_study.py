@@ -137,17 +137,15 @@ class _Study:
     def with_controls(self, corpus: Corpus) -> tuple[list[Finding], list[SymptomModel]]:
         """Sections 5.2 and 5.3: all test sentences, with and without controls in training.
 
-        Also the models that histories use: of a fine-tuned encoder those with balanced batches.
+        Also the models that histories use: those with balanced batches.
         """
         test, found, models = corpus.part("test"), list[Finding](), list[SymptomModel]()
         for recipe in seeded(self.recipe, self.seeds if kind_of(self.recipe) == "hf" else 1):
             learned = {
+                "balanced sampler": self._one(corpus, recipe.with_(balanced=True), "enhanced"),
                 "controls, no sampler": self._one(corpus, recipe, "enhanced"),
                 "trained without controls": self._one(_without_controls(corpus), recipe, "enhanced"),
             }
-            if kind_of(recipe) == "hf":
-                balanced = self._one(corpus, recipe.with_(balanced=True), "enhanced")
-                learned = {"balanced sampler": balanced, **learned}
             first, *_ = learned
             models.append(learned[first])
             for method, model in learned.items():

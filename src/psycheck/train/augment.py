@@ -18,7 +18,7 @@ from psycheck.models.hf_folder import characters_read, load_config, load_tokeniz
 from psycheck.text.edits import append_to_all
 from psycheck.text.gender.edits import Scope, names_besides, swap
 from psycheck.train.parts import dev_name
-from psycheck.train.recipe import PLAIN, TFIDF, Recipe, start_folder
+from psycheck.train.recipe import PLAIN, Recipe, reads_window, start_folder
 
 Source = Literal["checks", "random"]
 PRONOUNS = Scope()
@@ -158,7 +158,7 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
 
 def reader_of(recipe: Recipe) -> Read | None:
     """How far into a text the trainer of this recipe reads; None if it has no window."""
-    if recipe.start == TFIDF:
+    if not reads_window(recipe):
         return None
     folder = start_folder(recipe)
     tokenizer = load_tokenizer(folder, PLAIN)

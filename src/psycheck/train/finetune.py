@@ -28,8 +28,10 @@ from transformers.trainer_pt_utils import LengthGroupedSampler, get_length_group
 
 from psycheck.errors import BadInput
 from psycheck.models import hf_folder
-from psycheck.models.hf_folder import load_config, load_tokenizer, speakable, window_of
+from psycheck.models.evidence import Evidence, open_evidence
+from psycheck.models.hf_folder import characters_read, load_config, load_tokenizer, speakable, window_of
 from psycheck.train.figures import figures, merit
+from psycheck.train.linear import evidence_of
 from psycheck.train.parts import AfterEpoch, Fitted, Part, Parts, Progress, balancing_weights
 from psycheck.train.recipe import PLAIN, Recipe, start_folder
 from psycheck.train.samplers import Balanced
@@ -54,21 +56,37 @@ def finetune(
     set_seed(recipe.seed)
     folder = start_folder(recipe)
     tokenizer = load_tokenizer(folder, PLAIN)
-    model = open_classifier(folder, parts.labels, recipe.layers)
+    evidence = open_evidence() if recipe.symptom_task else None
+    second = evidence.labels if evidence else ()
+    model = open_classifier(folder, parts.labels, recipe.layers, second)
     if model.config.pad_token_id is None:
         model.config.pad_token_id = tokenizer.pad_token_id
     window = window_of(tokenizer, model.config, recipe.max_length, where=recipe.start)
     tokenizer.model_max_length = window
     balanced = balancing_weights(parts.train.targets) if recipe.class_weights else None
 
+    k = len(parts.labels)
+    own = 2 if k == 1 else k  # outputs of the labels; those of the second task follow
+    # The Trainer counts the targets of both tasks together: this share of them are annotations.
+    annotated = (~np.isnan(parts.train.targets)).mean(axis=0).sum()
+    share = float(annotated / (annotated + len(second)))
+
     def compute_loss(outputs: Any, targets: Tensor, num_items_in_batch: Any = None) -> Tensor:
         weights = None
         if balanced is not None:
             weights = torch.tensor(balanced, dtype=torch.float32, device=targets.device)
-        return annotated_loss(outputs.logits, targets, weights, num_items_in_batch)
+        if not second:
+            return annotated_loss(outputs.logits, targets, weights, num_items_in_batch)
+        items = [None, None]
+        if num_items_in_batch is not None:
+            items = [num_items_in_batch * share, num_items_in_batch * (1 - share)]
+        loss = annotated_loss(outputs.logits[:, :own], targets[:, :k], weights, items[0])
+        evident = annotated_loss(outputs.logits[:, own:], targets[:, k:], None, items[1])
+        return loss + recipe.symptom_task * evident
 
     def measure(prediction: EvalPrediction) -> dict[str, float]:
-        logits, marks = np.asarray(prediction.predictions), np.asarray(prediction.label_ids)
+        logits = np.asarray(prediction.predictions)[:, :own]
+        marks = np.asarray(prediction.label_ids)[:, :k]
         scores = log_chances(torch.from_numpy(logits).float(), len(parts.labels))[0].exp().numpy()
         targets = np.where(marks == MISSING, np.nan, marks).astype(np.float64)
         found = figures(targets, scores.astype(np.float64), parts.labels)
@@ -78,8 +96,8 @@ def finetune(
     trainer = _InOrder(
         model=model,
         args=_arguments(recipe, checkpoints),
-        train_dataset=_encode(parts.train, tokenizer, window),
-        eval_dataset=_encode(parts.dev, tokenizer, window),
+        train_dataset=_encode(parts.train, tokenizer, window, evidence),
+        eval_dataset=_encode(parts.dev, tokenizer, window, evidence),
         processing_class=tokenizer,
         data_collator=_collator(tokenizer, recipe, window),
         compute_loss_func=compute_loss,
@@ -105,6 +123,8 @@ def finetune(
     model.eval()
 
     def save(out: Path) -> None:
+        if second:
+            keep_outputs(model, own)
         model.save_pretrained(out)
         tokenizer.save_pretrained(out)
 
@@ -122,15 +142,15 @@ def last_checkpoint(folder: Path) -> Path | None:
     return max(whole)[1] if whole else None
 
 
-def open_classifier(folder: Path, labels: Sequence[str], layers: int = 0) -> Any:
-    """The model, or its first `layers`, with a classification layer for these labels.
+def open_classifier(folder: Path, labels: Sequence[str], layers: int = 0, second: Sequence[str] = ()) -> Any:
+    """The model, or its first `layers`, with outputs for these labels and then for those of a second task.
 
     The layer is the architecture's own: on the first token for BERT (through its pooler), RoBERTa, ALBERT and
     Longformer, on the last token for XLNet. An encoder such as MiniLM gets a new one. One label has two
     outputs, "not label" and "label".
     """
     _, transformers = hf_folder.libraries("training")
-    names = [f"not {labels[0]}", labels[0]] if len(labels) == 1 else list(labels)
+    names = [*([f"not {labels[0]}", labels[0]] if len(labels) == 1 else labels), *second]
     config = load_config(folder, PLAIN)
     if layers > config.num_hidden_layers:
         what = f"the start has {config.num_hidden_layers} layers, not {layers}"
@@ -164,7 +184,7 @@ def log_chances(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def annotated_loss(
-    logits: Tensor, targets: Tensor, weights: Tensor | None = None, items: Tensor | int | None = None
+    logits: Tensor, targets: Tensor, weights: Tensor | None = None, items: Tensor | float | None = None
 ) -> Tensor:
     """Cross-entropy against hard or soft targets (n, k), summed over the annotations, divided by `items`.
 
@@ -180,6 +200,19 @@ def annotated_loss(
         each = -(weights[1] * t * yes + weights[0] * (1 - t) * no)
     total = torch.where(known, each, torch.zeros_like(each)).sum()
     return total / (known.sum().clamp(min=1) if items is None else items)
+
+
+def keep_outputs(model: Any, first: int) -> None:
+    """Remove all outputs of a classifier but the first ones: the second task is over once it is trained."""
+    layers = [one for one in model.modules() if isinstance(one, torch.nn.Linear)]
+    last = next(one for one in reversed(layers) if one.out_features == model.config.num_labels)
+    last.weight = torch.nn.Parameter(last.weight.detach()[:first].clone())
+    last.bias = torch.nn.Parameter(last.bias.detach()[:first].clone())
+    last.out_features = first
+    kept = dict(list(model.config.id2label.items())[:first])
+    model.config.id2label = kept
+    model.config.label2id = {name: number for number, name in kept.items()}
+    model.num_labels = first
 
 
 class _InOrder(Trainer):
@@ -265,10 +298,18 @@ def _arguments(recipe: Recipe, checkpoints: Path) -> TrainingArguments:
     )
 
 
-def _encode(part: Part, tokenizer: Any, window: int) -> list[dict[str, Any]]:
-    """One item per text, without padding; missing annotations are MISSING."""
+def _encode(part: Part, tokenizer: Any, window: int, evidence: Evidence | None) -> list[dict[str, Any]]:
+    """One item per text, without padding; missing annotations are MISSING.
+
+    The labels are followed by the evidence for symptoms in what the window keeps of the text.
+    """
     encoded = tokenizer(speakable(part.texts), truncation=True, max_length=window, padding=False)
-    columns = {**encoded, "labels": np.where(np.isnan(part.targets), MISSING, part.targets).tolist()}
+    targets = part.targets
+    if evidence is not None:
+        ends = characters_read(tokenizer, part.texts, window).tolist()
+        read = [text[:end] for text, end in zip(part.texts, ends, strict=True)]
+        targets = np.hstack([targets, evidence_of(evidence, read)])
+    columns = {**encoded, "labels": np.where(np.isnan(targets), MISSING, targets).tolist()}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

@@ -1,7 +1,8 @@
-"""Logistic regression on fixed features: tf-idf, or the vectors of a frozen encoder."""
+"""Logistic regression on fixed features: tf-idf, the vectors of a frozen encoder, evidence for symptoms."""
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -12,10 +13,11 @@ import numpy as np
 
 from psycheck.errors import BadInput
 from psycheck.model import FloatArray
-from psycheck.scoring.answers import encode_once
+from psycheck.models.evidence import Evidence, log_odds, open_evidence
+from psycheck.scoring.answers import answers, encode_once, in_equal_shares
 from psycheck.train.figures import figures, merit
-from psycheck.train.parts import Fitted, Parts, balancing_weights
-from psycheck.train.recipe import Recipe, start_name
+from psycheck.train.parts import Fitted, Part, Parts, balancing_weights
+from psycheck.train.recipe import Recipe, evidence_target, has_vectors, start_name
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 MODEL_FILE = "model.skops"
@@ -81,31 +83,48 @@ def fit_tfidf(parts: Parts, recipe: Recipe) -> tuple[Any, Heads]:
 
 
 def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
-    """Encode the texts, or take their vectors from the store, then fit one logistic regression per label."""
+    """Fit one logistic regression per label on evidence for symptoms, an encoder's vectors, or both.
+
+    What the store holds is not computed again.
+    """
     from psycheck.models.frozen import FROZEN_FILE, HEAD_FILE, open_frozen_encoder
 
-    encoder = open_frozen_encoder(start_name(recipe), recipe.max_length)
-    train, dev = (encode_once(encoder, part.texts) for part in (parts.train, parts.dev))
+    target = evidence_target(recipe)
+    evidence = None if target is None else open_evidence(target)
+    encoder = open_frozen_encoder(start_name(recipe), recipe.max_length) if has_vectors(recipe) else None
+
+    def features(part: Part) -> FloatArray:
+        found = [] if evidence is None else [log_odds(evidence_of(evidence, part.texts))]
+        return np.hstack([*found, *([] if encoder is None else [encode_once(encoder, part.texts)])])
+
+    train, dev = features(parts.train), features(parts.dev)
     heads = fit_heads(train, dev, parts, recipe)
 
     def save(folder: Path) -> None:
         from safetensors.numpy import save_file
 
-        # Weights (k, d) and intercepts (k,).
+        # Weights (k, d) and intercepts (k,), and the mean (d,) of what they were fitted on.
         head = {
             name: np.concatenate([getattr(model, f"{kind}_") for model in heads.models])
             for name, kind in (("weights", "coef"), ("intercepts", "intercept"))
         }
-        save_file(head, folder / HEAD_FILE)
-        settings = {
-            "encoder": start_name(recipe),
-            "encoder_fingerprint": encoder.fingerprint,
-            "labels": list(parts.labels),
-            "max_length": encoder.max_length,
-        }
+        save_file(head | {"means": train.mean(axis=0)}, folder / HEAD_FILE)
+        settings: dict[str, Any] = {"labels": list(parts.labels)}
+        if encoder is not None:
+            settings |= {"encoder": start_name(recipe), "encoder_fingerprint": encoder.fingerprint}
+            settings |= {"max_length": encoder.max_length}
+        if evidence is not None:
+            settings |= {"evidence": target, "evidence_fingerprint": evidence.fingerprint}
         (folder / FROZEN_FILE).write_text(json.dumps(settings, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
-    return Fitted(heads.dev, heads.curve, encoder.max_length, save)
+    window = encoder.max_length if encoder is not None and evidence is None else None
+    return Fitted(heads.dev, heads.curve, window, save)
+
+
+def evidence_of(evidence: Evidence, texts: Sequence[str]) -> FloatArray:
+    """The evidence for symptoms in texts, (n, 2 m), from the store where it holds it."""
+    with answers([evidence], in_equal_shares([texts])) as found:
+        return found.views[0].of(texts)
 
 
 def save_sklearn(model: Any, folder: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from psycheck.errors import BadInput, nearest
-from psycheck.models.fingerprint import hashed_parts
+from psycheck.models.fingerprint import hashed, hashed_parts
 from psycheck.models.hf_folder import find_folder, folder_parts
 from psycheck.models.options import ModelOptions
 from psycheck.settings import reader
@@ -18,19 +18,15 @@ from psycheck.settings.reader import ABOVE_0, AT_LEAST_0, AT_LEAST_1, NOT_BLANK,
 Criterion = Literal["dev_loss", "dev_f1"]
 Padding = Literal["grouped", "fixed"]
 TFIDF, FROZEN, MINILM, HISTORY = "tfidf+lr", "encoder+lr", "minilm", "history"
-OURS = (MINILM, TFIDF, FROZEN, HISTORY)  # starts that are neither folders nor hub names
+SYMPTOMS, BOTH = "symptoms+lr", "encoder+symptoms+lr"
+OURS = (MINILM, TFIDF, FROZEN, SYMPTOMS, BOTH, HISTORY)  # starts that are neither folders nor hub names
 PLAIN = ModelOptions()
 TUNING = frozenset(  # settings of fine-tuning steps, which a linear baseline does not have
     {"epochs", "batch", "accumulate", "learning_rate", "weight_decay", "warmup", "patience", "padding"}
-    | {"layers"}
+    | {"layers", "symptom_task"}
 )
-LATER = ("layers", "balanced")
-UNUSED = {
-    "hf": frozenset[str](),
-    "sklearn": TUNING | {"max_length"},
-    "frozen": TUNING,
-    HISTORY: frozenset({"accumulate", "warmup", "padding", "max_length", "layers", "balanced"}),
-}
+LATER = ("layers", "balanced", "symptom_task")
+NOT_CONVOLVED = frozenset({"accumulate", "warmup", "padding", "max_length", *LATER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +34,9 @@ class Recipe:
     """Everything that determines the weights, apart from the data and the initial weights.
 
     `start` is "minilm", a model folder, a hub name, "tfidf+lr" or "encoder+lr" (frozen MiniLM vectors);
-    "encoder+lr:FOLDER" freezes another encoder; "history:FEATURES" is a model of histories. No `labels` means
-    all labels of the corpus.
+    "encoder+lr:FOLDER" freezes another encoder. "symptoms+lr" decides from the evidence for the symptoms of
+    PHQ-9 ("symptoms+lr:FOLDER" from that of a trained symptom model), "encoder+symptoms+lr" from both.
+    "history:FEATURES" is a model of histories. No `labels` means all labels of the corpus.
     `warmup` is the share of steps over which the learning rate rises; then it falls linearly to 0.
     An update uses `batch` × `accumulate` texts. `class_weights` balances the classes of each label.
     With `patience` 0 all epochs are trained and the last weights kept; with `patience` p training stops
@@ -48,6 +45,7 @@ class Recipe:
     `padding` "grouped" forms batches of similar lengths, padded to the longest; "fixed" pads to `max_length`.
     `layers` keeps the first layers of the start only, 0 all. `balanced` fills every batch with control texts
     and others in equal numbers (of a linear baseline, both weigh the same in all); see `train.symptoms`.
+    `symptom_task` is the weight of a second task in the loss: to predict the evidence for the symptoms of PHQ-9.
     """
 
     start: Annotated[str, NOT_BLANK] = MINILM
@@ -67,6 +65,7 @@ class Recipe:
     seed: Annotated[int, Limit("0 to 2147483647", lambda seed: 0 <= seed < 2**31)] = 0
     layers: Annotated[int, AT_LEAST_0] = 0
     balanced: bool = False
+    symptom_task: Annotated[float, AT_LEAST_0] = 0.0
 
     def __post_init__(self) -> None:
         reader.check_values(self)
@@ -137,14 +136,16 @@ def kind_of(recipe: Recipe) -> str:
         return "sklearn"
     if recipe.start.partition(":")[0] == HISTORY:
         return HISTORY
-    return "frozen" if recipe.start.partition(":")[0] == FROZEN else "hf"
+    return "frozen" if _features(recipe) else "hf"
 
 
 def unused(recipe: Recipe) -> frozenset[str]:
     """The values that have no effect for this start: a linear baseline fine-tunes nothing."""
-    if kind_of(recipe) == HISTORY and recipe.start.partition("?")[0].endswith("+lr"):
-        return UNUSED["sklearn"]
-    return UNUSED[kind_of(recipe)]
+    if kind_of(recipe) == "hf":
+        return frozenset()
+    if kind_of(recipe) == HISTORY and not recipe.start.partition("?")[0].endswith("+lr"):
+        return NOT_CONVOLVED
+    return TUNING if reads_window(recipe) or _features(recipe) == BOTH else TUNING | {"max_length"}
 
 
 def used(recipe: Recipe) -> dict[str, Any]:
@@ -152,9 +153,27 @@ def used(recipe: Recipe) -> dict[str, Any]:
     return {name: value for name, value in recipe.as_dict().items() if name not in unused(recipe)}
 
 
+def reads_window(recipe: Recipe) -> bool:
+    """Whether the model reads only the start of a long text: one that reads all its sentences does not."""
+    return recipe.start != TFIDF and _features(recipe) in ("", FROZEN)
+
+
 def start_name(recipe: Recipe) -> str:
     """The model that a recipe starts from or freezes: "minilm", a folder or a hub name."""
-    return recipe.start.removeprefix(FROZEN).removeprefix(":") or MINILM
+    return recipe.start.removeprefix(_features(recipe)).removeprefix(":") or MINILM
+
+
+def evidence_target(recipe: Recipe) -> str | None:
+    """The symptom model whose evidence is used: "" for that of descriptions, a folder, None for none."""
+    if _features(recipe) == SYMPTOMS:
+        return recipe.start.removeprefix(SYMPTOMS).removeprefix(":")
+    second_task = not _features(recipe) and recipe.symptom_task
+    return "" if _features(recipe) == BOTH or second_task else None
+
+
+def has_vectors(recipe: Recipe) -> bool:
+    """Whether an encoder's vectors are among the features."""
+    return _features(recipe) in (FROZEN, BOTH)
 
 
 def start_folder(recipe: Recipe) -> Path:
@@ -173,14 +192,28 @@ def start_folder(recipe: Recipe) -> Path:
 
 
 def start_fingerprint(recipe: Recipe) -> str:
-    """A hash of the weights, the architecture and the tokenizer that training starts from."""
+    """A hash of what training starts from: weights, architecture and tokenizer, and the symptom model."""
     if kind_of(recipe) == HISTORY:
         from psycheck.models.histories import history_settings
 
         settings = history_settings(recipe.start)
         marks = {} if settings.words else settings.open_features().fingerprints
         return hashed_parts({"features": settings.features, "most": str(settings.most), **marks})
-    return TFIDF if recipe.start == TFIDF else hashed_parts(folder_parts(start_folder(recipe), PLAIN))
+    if recipe.start == TFIDF:
+        return TFIDF
+    target = evidence_target(recipe)
+    own = [hashed_parts(folder_parts(start_folder(recipe), PLAIN))] if _features(recipe) != SYMPTOMS else []
+    if target is None:
+        return own[0]
+    from psycheck.models.evidence import open_evidence
+
+    return hashed(*own, open_evidence(target).fingerprint)
+
+
+def _features(recipe: Recipe) -> str:
+    """What a logistic regression is fitted on; "" where the model is fine-tuned."""
+    head = recipe.start.partition(":")[0]
+    return head if head in (FROZEN, SYMPTOMS, BOTH) else ""
 
 
 def _named(kind: str, name: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from psycheck.report.tables import Table, table_of
 from psycheck.report.words import listed, swapped_words
 from psycheck.run import Run
 
-TRAINED_ON, AUGMENTED, CONTROL = "trained_on", "augmented", "control"
+TRAINED_ON, AUGMENTED, CONTROL, GROUNDED = "trained_on", "augmented", "control", "grounded"
 _PLACES = {"in_distribution": "on its own corpus", "out_of_distribution": "on the others"}
 _DECISIONS = {"0.5": "macro-F1 at 0.5", "dev": "at the dev threshold", "ranking": "AUC"}
 
@@ -54,18 +54,22 @@ def tables_of(findings: Sequence[Finding]) -> list[Table]:
 
 
 def improvement_verdict(findings: Sequence[Finding]) -> str:
-    """How the arm that learned changes macro-F1 at 0.5 on the other corpora, or else on its own."""
+    """How the arm that learned changes macro-F1 at 0.5 on the other corpora, or else on its own.
+
+    An arm that decides from symptoms is meant to rank better, so it is judged by AUC.
+    """
     changes = [f for f in findings if f.measure in ("macro_f1_change", "auc_change") and f.tested]
     arms = unique(f.where["arm"] for f in changes)
-    arm = AUGMENTED if AUGMENTED in arms else "".join(arms[:1])
+    arm = next((name for name in (AUGMENTED, GROUNDED) if name in arms), "".join(arms[:1]))
+    decision, figure = ("ranking", "AUC") if arm == GROUNDED else ("0.5", "macro-F1 at 0.5")
     for flag in reversed(_PLACES):
         here = grouped((f for f in changes if flag in f.flags), by("arm", "decision"))
-        if not (mine := here.get((arm, "0.5"))):
+        if not (mine := here.get((arm, decision))):
             continue
         up, down = (any(_moved(f) == way for f in mine) for way in (1, -1))
         name = "mixed" if up and down else "rises" if up else "falls" if down else "not_shown"
         figures = [f"by {plain(f)} on {f.where['corpus']}" for f in mine]
-        words = sentence(f"improve.{name}", arm=arm, changes=listed(figures))
+        words = sentence(f"improve.{name}", arm=arm, figure=figure, changes=listed(figures))
         if up and any(_moved(f) == 1 for f in here.get((CONTROL, "0.5"), ())):
             words += " " + sentence("improve.control_too")
         if up and not any(_moved(f) == 1 for f in here.get((arm, "ranking"), ())):

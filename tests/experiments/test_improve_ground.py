@@ -1,0 +1,85 @@
+"""improve --how ground: from a plain model to one that decides from symptoms, on demo corpora."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from found import of, uncatalogued
+from psycheck.cli.improve import improve_cli
+from psycheck.corpora.open import open_corpus
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+from psycheck.experiments.improve import improve
+from psycheck.models.frozen import FrozenModel
+from psycheck.models.open import open_model
+from psycheck.run import Run
+from psycheck.train.recipe import preset
+
+
+def some(name: str, n: int) -> Corpus:
+    corpus = open_corpus(f"demo:{name}")
+    parts = [corpus.part(split).sample(n).table for split in ("train", "dev", "test")]
+    return replace(corpus, table=pl.concat(parts))
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
+    out = tmp_path_factory.mktemp("ground") / "out"
+    start = preset("tfidf", labels=("depression",))
+    run = improve(start, some("tweets", 60), [some("forum", 24)], out=out, how="ground", texts=1, unseen="")
+    return run, out
+
+
+def test_the_grounded_arm_stands_beside_plain_and_balanced(done: tuple[Run, Path]) -> None:
+    run, _ = done
+    for corpus in ("tweets", "forum"):
+        arms = [f.where["arm"] for f in of(run.findings, "auc", corpus=corpus, decision="ranking")]
+        assert arms == ["plain", "balanced", "grounded"]
+    assert run.plan["how"] == "ground"
+    assert run.plan["augmented"] == {}
+    assert uncatalogued(run.findings) == set()
+
+
+def test_no_check_counts_as_learned_from(done: tuple[Run, Path]) -> None:
+    run, out = done
+    changes = of(run.findings, "pass_rate_change", arm="grounded", by="check")
+    assert changes
+    assert not any("trained_on" in change.flags for change in changes)
+    assert "learned from" not in (out / "improve.md").read_text("utf-8")
+
+
+def test_the_page_speaks_of_the_ranking(done: tuple[Run, Path]) -> None:
+    _, out = done
+    page = (out / "report.html").read_text("utf-8")
+    assert "The arm “grounded”" in page
+    assert "change AUC" in page or "raises AUC" in page or "lowers AUC" in page
+
+
+def test_the_grounded_model_can_be_opened_and_gives_reasons(done: tuple[Run, Path]) -> None:
+    _, out = done
+    (folder,) = (out / "models").glob("tweets-grounded-0-*")
+    model = open_model(folder)
+    assert isinstance(model, FrozenModel)
+    assert model.reasons(["I cannot sleep."]).shape == (1, 9)
+
+
+@pytest.mark.parametrize("changes", [{"share": 0.2}, {"augment": "gender"}, {"control": False}])
+def test_settings_of_augmenting_are_refused(changes: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="changes no text"):
+        improve(preset("tfidf"), "demo:tweets", out=tmp_path / "out", how="ground", **changes)
+    with pytest.raises(BadInput, match="cannot improve by 'grund'"):
+        improve(preset("tfidf"), "demo:tweets", out=tmp_path / "out", how="grund")
+
+
+def test_the_command_line_names_the_option_that_has_no_effect(tmp_path: Path) -> None:
+    app = typer.Typer()
+    app.command()(improve_cli)
+    options = ["tfidf", "demo:tweets", "--how", "ground", "--share", "0.2", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, options)
+    assert isinstance(result.exception, BadInput)
+    assert "improve --how ground takes no --share" in result.exception.what
