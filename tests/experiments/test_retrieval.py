@@ -59,8 +59,8 @@ def test_each_method_has_the_precision_and_recall_worked_out_by_hand(corpus: Cor
     assert got[NAMES] == pytest.approx([1 / 2, 1 / 4, 2, 1])
     # "nights", "rest" and "sadness", "long", "duration": never.
     assert got[KEYWORDS] == pytest.approx([np.nan, 0, 2, 2], nan_ok=True)
-    # "tears", "sad" and "awake" are words of distress: for sleep 1 of 2 annotated texts is right, and 1 of 2 is
-    # found; for mood 2 of 3, and 2 of 2.
+    # "tears", "sad" and "awake" are words of distress: for sleep 1 of 2 annotated texts is right and 1 of 2
+    # found, for mood 2 of 3 and 2 of 2.
     assert got[EMOTION] == pytest.approx([(1 / 2 + 2 / 3) / 2, (1 / 2 + 1) / 2, 2, 0])
     # No text holds a clinician's word; a poster's words give one of two each.
     assert got[CLINICIAN][1:] == [0, 2, 2]

@@ -63,12 +63,12 @@ def test_candidates_are_the_most_similar_sentences_of_each_symptom(tmp_path: Pat
     # "sleep … night" is "sleep night" itself; "sad … tears" is at 1/√2 of each; "food" is "food" itself;
     # "sleep, night, sad" is at 2/√6 of "sleep night". The second "So sad, in tears" is a copy.
     assert rows == [
-        ("1.1/a", "a", "insomnia", 1.0),
-        ("2.1/a", "a", "sadness", pytest.approx(0.707107)),
-        ("2.2/a", "a", "insomnia", pytest.approx(0.816497)),
-        ("2.1/b", "b", "sadness", pytest.approx(0.707107)),
-        ("1.2/b", "b", "hunger", 1.0),
-        ("2.2/b", "b", "sadness", pytest.approx(0.57735)),
+        ("1#1/a", "a", "insomnia", 1.0),
+        ("2#1/a", "a", "sadness", pytest.approx(0.707107)),
+        ("2#2/a", "a", "insomnia", pytest.approx(0.816497)),
+        ("2#1/b", "b", "sadness", pytest.approx(0.707107)),
+        ("1#2/b", "b", "hunger", 1.0),
+        ("2#2/b", "b", "sadness", pytest.approx(0.57735)),
     ]
     assert found.table.columns == ["id", "text", "disease", "symptom", "similarity", "author", "time"]
 
@@ -77,7 +77,7 @@ def test_the_register_decides_which_descriptions_count(tmp_path: Path) -> None:
     how = Retrieving(register="clinician", diseases=("a",), threshold=0.3)
     table = retrieve([_posts(tmp_path)], encoder=Counting(), graph=GRAPH, how=how).table
     # Without "sleep night" the sentence is at 1/√2 of "sleep"; a single disease needs no name in the id.
-    assert table.row(0)[:5] == ("1.1", "No sleep this night.", "a", "insomnia", pytest.approx(0.707107))
+    assert table.row(0)[:5] == ("1#1", "No sleep this night.", "a", "insomnia", pytest.approx(0.707107))
 
 
 def test_a_queue_is_bounded_and_chunks_change_nothing(
@@ -92,7 +92,7 @@ def test_a_queue_is_bounded_and_chunks_change_nothing(
     )
     # Posts 0, 3, 6 and 9 speak of nothing else: the first four of equal similarity, in order.
     sadness = whole.table.filter(symptom="sadness")["id"].to_list()
-    assert sadness == ["0.1", "3.1", "6.1", "9.1"]
+    assert sadness == ["0#1", "3#1", "6#1", "9#1"]
 
 
 def test_the_file_is_a_corpus_with_unique_ids(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_the_file_is_a_corpus_with_unique_ids(tmp_path: Path) -> None:
     found = retrieve(plans, out=out, encoder=Counting(), graph=GRAPH, how=Retrieving(threshold=0.1))
     corpus = read_corpus(out)
     assert corpus.ids == found.table["id"].to_list()
-    assert "more/1.1/b" in corpus.ids
+    assert "more/1#1/b" in corpus.ids
     assert out.stat().st_mode & 0o077 == 0
 
 
@@ -110,7 +110,7 @@ def test_posts_with_the_same_id_and_copies_are_told_apart(tmp_path: Path) -> Non
     path.write_text("id,text\n7,So sad and in tears\n7,food is on the table\n7,SO SAD and in tears!\n")
     how = Retrieving(threshold=0.1)
     table = retrieve([CorpusPlan(str(path))], encoder=Counting(), graph=GRAPH, how=how).table
-    assert table.filter(disease="b")["id"].to_list() == ["7.1/b", "7+2.1/b"]
+    assert table.filter(disease="b")["id"].to_list() == ["7#1/b", "7+2#1/b"]
 
 
 def test_authors_of_a_dump_are_numbered(tmp_path: Path) -> None:

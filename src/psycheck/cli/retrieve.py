@@ -40,6 +40,6 @@ def retrieve_cli(
     counts = found.table.group_by("disease", maintain_order=True).agg(n="id", symptoms="symptom")
     for disease, ids, symptoms in counts.iter_rows():
         several = counted(len(set(symptoms)), "symptom")
-        typer.echo(f"{disease:<20} {len(ids):>6,} candidates for {several}")
+        typer.echo(f"{disease:<20} {counted(len(ids), 'candidate')} for {several}")
     read = f"{counted(found.sentences, 'sentence')} of {counted(found.posts, 'post')}"
     typer.echo(f"{counted(len(found.table), 'candidate')} from {read}: {out}")

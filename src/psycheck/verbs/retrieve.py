@@ -14,7 +14,7 @@ from psycheck.corpora.open import CorpusPlan, corpus_path
 from psycheck.corpora.queues import Candidate, Queue, candidates_of
 from psycheck.corpora.stream import Post, is_dump, stream_posts
 from psycheck.corpora.tables import stem
-from psycheck.errors import BadInput, counted, nearest
+from psycheck.errors import BadInput, counted, library, nearest
 from psycheck.knowledge.graph import Graph, Symptom, read_graph
 from psycheck.model import Encoder, FloatArray
 from psycheck.models.open import open_encoder
@@ -83,6 +83,7 @@ def retrieve(
     if out is not None:
         inputs = [path for path in map(corpus_path, corpora) if path is not None]
         check_output(Path(out), [*inputs, *([Path(graph)] if isinstance(graph, str | Path) else [])])
+    library("rensa", "the search for near-duplicates", "compare")  # needed last, so asked for first
     symptoms = [one for one in known.symptom if set(one.diseases) & set(diseases)]
     opened = open_encoder(encoder)
     nearest_in = nearest_of(opened, symptoms, how.register)
@@ -185,9 +186,9 @@ def _table(
 
 
 def _ids(held: Mapping[str, Sequence[Candidate]], corpora: Sequence[CorpusPlan]) -> dict[int, str]:
-    """POST.SENTENCE by the order of the sentence, after the name of its corpus where there are several.
+    """POST#SENTENCE by the order of the sentence, after the name of its corpus where there are several.
 
-    A post that has the id of an earlier one is numbered: POST+2.SENTENCE.
+    A post that has the id of an earlier one is numbered: POST+2#SENTENCE. (POST.10 would read as a number.)
     """
     distinct = {one.order: one for some in held.values() for one in some}
     taken: dict[str, int] = {}
@@ -196,7 +197,7 @@ def _ids(held: Mapping[str, Sequence[Candidate]], corpora: Sequence[CorpusPlan])
         plan = corpora[one.source]
         corpus = plan.name or (stem(path) if (path := corpus_path(plan)) else plan.path)
         post = f"{corpus}/{one.post}" if len(corpora) > 1 else one.post
-        name = f"{post}.{one.sentence}"
+        name = f"{post}#{one.sentence}"
         taken[name] = taken.get(name, 0) + 1
-        names[order] = name if taken[name] == 1 else f"{post}+{taken[name]}.{one.sentence}"
+        names[order] = name if taken[name] == 1 else f"{post}+{taken[name]}#{one.sentence}"
     return names
