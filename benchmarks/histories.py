@@ -85,7 +85,8 @@ def draw(seed: int, out: Path) -> dict[str, Any]:
     found: dict[str, Any] = {"labels": test.labels, "targets": test.targets().tolist(), "scores": {}}
     for name, start in ARMS.items():
         began = monotonic()
-        one = preset(str(preset_of(start)), start=start.format(trained=trained), seed=seed)
+        how = {"criterion": "dev_f1"} if "+lr" in start else {}
+        one = preset(str(preset_of(start)), start=start.format(trained=trained), seed=seed, **how)
         folder = out / f"{seed}" / "".join(c if c.isalnum() else "-" for c in name)
         model = fit(learned, one, folder)
         found["scores"][name] = scores_of(open_model(model.spec), test.items).tolist()

@@ -297,7 +297,33 @@ TWO = (*AGREEING, *PARTING)
 BETTER, WORSE = over(800, 747, (0.02, 0.08)), over(637, 747, (-0.15, -0.07))
 ONE_CLASS = over(990, 1000, (-0.02, 0.0), positive=1000, decided_1=990)
 
+
 # name: (findings with which it is due, findings that just miss its condition, one list each)
+def edited(
+    evidence: Interval = (0.7, 0.9),
+    others: Interval = (0.93, 1.0),
+    inserted: Interval = (0.93, 1.0),
+    appended: Interval = (0.93, 1.0),
+    first: Interval = (0.4, 0.6),
+    last: Interval = (0.4, 0.6),
+    n: int = 60,
+) -> list[Finding]:
+    """Edits of histories with these intervals; without cases for n 0."""
+    rates = {"evidence_removed": evidence, "others_removed": others}
+    rates |= {"post_inserted": inserted, "post_appended": appended, "first_post": first, "last_post": last}
+    return [
+        Finding(
+            "history_change_rate" if edit in ("first_post", "last_post") else "history_pass_rate",
+            sum(ends or (1.0, 1.0)) / 2 if n else math.nan,
+            n,
+            ends if n else None,
+            {"audit": "histories", "model": "m", "corpus": "c", "label": "low", "edit": edit},
+            flags=() if n else ("not_tested",),
+        )
+        for edit, ends in rates.items()
+    ]
+
+
 CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     "performance.constant": (
         [SAME],
@@ -326,6 +352,34 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     "checks.none_found": ([check(10, 10), BETTER], [[check(10, 10), SAME], [check(9, 10)], [check(0, 0)]]),
     "checks.no_evidence": ([check(10, 10), SAME], [[check(10, 10), WORSE], [check(1, 10, 0.4), SAME]]),
     "checks.untested": ([check(0, 0)], [[check(0, 0), check(10, 10)], []]),
+    "histories.evidence": (
+        edited((0.2, 0.49)),
+        [edited((0.2, 0.5)), edited(None), edited((0.2, 0.4), n=0)],
+    ),
+    "histories.others_removed": (
+        edited(others=(0.6, 0.89)),
+        [edited(others=(0.6, 0.9)), edited(others=None), edited((0.2, 0.4))],
+    ),
+    "histories.post_inserted": (
+        edited(inserted=(0.6, 0.89)),
+        [edited(inserted=(0.6, 0.9)), edited(others=(0.6, 0.89))],
+    ),
+    "histories.post_appended": (
+        edited(appended=(0.6, 0.89)),
+        [edited(appended=(0.6, 0.9)), edited(inserted=(0.6, 0.89))],
+    ),
+    "histories.last_post": (
+        edited(last=(0.0, 0.19)),
+        [
+            edited(last=(0.0, 0.2)),
+            edited(first=(0.0, 0.19), last=(0.0, 0.19)),  # no post decides: scores hardly ever change
+            edited(first=(0.0, 0.19)),
+        ],
+    ),
+    "histories.first_post": (edited(first=(0.0, 0.19)), [edited(last=(0.0, 0.19)), edited(first=None)]),
+    "histories.sound": (edited(), [edited((0.5, 0.9)), edited(others=(0.6, 0.89)), edited(n=0)]),
+    "histories.not_shown": (edited((0.4, 0.8)), [edited(), edited((0.2, 0.49))]),
+    "histories.untested": (edited(n=0), [edited(), []]),
     "gender.flips": ([flips(9), *placebo(1, significant=True)], [[flips(0)], [flips(9), *placebo(8)]]),
     "gender.any_edit": (
         [flips(9), *placebo(19, significant=True, excess=-0.1)],  # the placebo flips more
@@ -649,7 +703,7 @@ def made_for(
         made.append(headline(which, least, **values))
         return made[-1]
 
-    for module in ("headlines", "verdict", "fairness_sentences", "difference_sentences"):
+    for module in ("headlines", "verdict", "fairness_sentences", "difference_sentences", "histories"):
         monkeypatch.setattr(f"psycheck.report.{module}.headline", noted)
     return made, top_of(kind, run)
 

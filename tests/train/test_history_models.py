@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from psycheck.corpora.histories import by_author
 from psycheck.corpus import Corpus, History
@@ -19,6 +20,7 @@ from psycheck.models.histories import (
     history_settings,
     pooled,
 )
+from psycheck.models.history_network import PostConvolutions, padded
 from psycheck.models.open import open_model
 from psycheck.models.posts import READ, PostSymptoms
 from psycheck.models.symptoms import SymptomModel
@@ -175,3 +177,17 @@ def test_a_post_weighs_as_its_strongest_sentence_and_is_read_to_a_limit() -> Non
     assert sum(map(len, seen)) < READ + 100
     assert replace(posts, status=False).score(["I am tired."])[0, 0] == pytest.approx(0.8 * 0.9)
     assert replace(posts, status=False).fingerprint != posts.fingerprint
+
+
+def test_pooling_is_masked_and_averages_the_largest_values() -> None:
+    network = PostConvolutions(1, widths=(1, 3), filters=1).eval()
+    with torch.no_grad():
+        for convolution in network.convolutions:
+            convolution.weight.fill_(1.0)  # type: ignore[operator]  # a Conv1d
+            convolution.bias.fill_(1.0)  # type: ignore[operator]  # a Conv1d
+        network.out.weight.fill_(1.0)
+        network.out.bias.fill_(0.0)
+    rows = [np.array(one, np.float32).reshape(-1, 1) for one in ([], [4], [1, 2, 3, 4, 5, 6, 7])]
+    # Width 1: post + 1, its five largest. Width 3: sums of three posts + 1; beyond the last post is 0.
+    one, three = (8 + 7 + 6 + 5 + 4) / 5, (19 + 16 + 14 + 13 + 10) / 5
+    assert network(*padded(rows)).tolist() == pytest.approx([0, 5 + 5, one + three])

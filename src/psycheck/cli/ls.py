@@ -20,6 +20,7 @@ MODELS = {
     "python:MODULE:OBJECT": "anything with labels and score(texts), or a function from texts to scores",
     "scores:FILE": "scores computed elsewhere (--export-texts writes the texts)",
     "frozen:DIR": "a model trained by `train --start encoder+lr`",
+    "history:DIR": "a model of histories, trained by `train --start history:FEATURES`",
     "llm:NAME?base_url=…&prompt=…": "an LLM behind an OpenAI-compatible address",
     "symptoms:DIR": "a symptom model of `symptoms train`; symptoms:descriptions needs no training",
 }

@@ -9,15 +9,16 @@ from torch.nn import functional
 
 from psycheck.models.posts import Features
 
-WIDTHS, FILTERS, DROPOUT = (2, 3, 4, 5, 6), 50, 0.2
+WIDTHS, FILTERS, DROPOUT = (2, 3, 4, 5, 6), 50, 0.2  # as PsySym published its code
+LARGEST = 5  # values of each filter that are averaged
 
 
 class PostConvolutions(nn.Module):
     """Post features (n, t, d) and which posts there are (n, t) → one logit per history, (n,).
 
     A window starts at every post and may reach beyond the last one, where features are 0: a history that is
-    shorter than a window has one, too. The largest value over the windows of real posts is kept of each
-    filter; an empty history has 0 throughout.
+    shorter than a window has one, too. Of each filter the five largest values over the windows of real posts
+    are averaged, or all where there are fewer; an empty history has 0 throughout.
     """
 
     def __init__(self, width: int, widths: Sequence[int] = WIDTHS, filters: int = FILTERS) -> None:
@@ -34,7 +35,9 @@ class PostConvolutions(nn.Module):
         for width, convolution in zip(self.widths, self.convolutions, strict=True):
             reached = functional.pad(rows, (0, width - 1))
             found = functional.relu(convolution(reached)) * there[:, None, :]
-            pooled.append(found.amax(dim=2))  # never below 0, the value of what is masked
+            # Never below 0, which is the value of what is masked.
+            largest = found.topk(min(LARGEST, found.shape[2]), dim=2).values.sum(dim=2)
+            pooled.append(largest / there.sum(dim=1, keepdim=True).clamp(1, LARGEST))
         logits: Tensor = self.out(self.dropout(torch.cat(pooled, dim=1)))[:, 0]
         return logits
 

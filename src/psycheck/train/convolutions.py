@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from psycheck.measures.classification import gold
 from psycheck.model import FloatArray
 from psycheck.models.history_network import PostConvolutions, padded, probabilities
 from psycheck.models.posts import Features
-from psycheck.train.figures import figures, merit
+from psycheck.train.figures import figures, loss, merit
 from psycheck.train.parts import Parts, Progress, balancing_weights
 from psycheck.train.recipe import Recipe
 
@@ -56,7 +57,7 @@ def _one_label(
         network.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay
     )
     steps: list[dict[str, float]] = []
-    best, kept = -np.inf, network.state_dict()
+    best, kept, at = (-np.inf, -np.inf), network.state_dict(), 0
     for epoch in range(1, epochs + 1):
         network.train()
         order = torch.randperm(len(rows))
@@ -64,19 +65,28 @@ def _one_label(
             some = order[start : start + recipe.batch]
             posts, there = padded([train[rows[i]] for i in some.tolist()])
             logits = network(posts, there)
-            loss = binary_cross_entropy_with_logits(logits, target[some], weight[some])
+            error = binary_cross_entropy_with_logits(logits, target[some], weight[some])
             optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
+            error.backward()  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
             optimiser.step()
-        found = figures(measured, probabilities([network], seen), label)
+        scores = probabilities([network], seen)
+        found = figures(measured, scores, label) | {"loss": _loss(measured, scores, recipe)}
         steps.append({"epoch": float(epoch), **found})
-        value = np.nan_to_num(merit(found, recipe.criterion), nan=-1.0)
+        merits = (merit(found, recipe.criterion), -found["loss"])  # the loss decides between equal figures
+        value = (-np.inf, merits[1]) if np.isnan(merits[0]) else merits
         if value > best or not recipe.patience:
             best, kept, at = value, {name: t.clone() for name, t in network.state_dict().items()}, epoch
         elif epoch - at >= recipe.patience:
             break
     network.load_state_dict(kept)
     return network.eval(), steps
+
+
+def _loss(targets: FloatArray, scores: FloatArray, recipe: Recipe) -> float:
+    """The cross-entropy on dev, (n, 1), with the weights that training gives the classes."""
+    if not recipe.class_weights or len(np.unique(gold(targets))) < 2:
+        return loss(targets, scores)
+    return float(np.mean([loss(targets[side], scores[side]) for side in (gold(targets), ~gold(targets))]))
 
 
 def _annotated(targets: FloatArray, *, balanced: bool) -> tuple[Tensor, Tensor, np.ndarray]:

@@ -190,7 +190,7 @@ def _relative_model(spec: str, home: Path) -> str:
     """Find files and modules next to the plan; leave every other spec as it is."""
     kind, colon, rest = spec.partition(":")
     target, mark, options = rest.partition("?")
-    if colon and kind in ("hf", "sklearn", "scores") and (home / target).exists():
+    if colon and kind in ("hf", "sklearn", "scores", "history") and (home / target).exists():
         return f"{kind}:{home / target}{mark}{options}"
     if colon and kind == "llm":
         pairs = [
