@@ -191,14 +191,28 @@ def _iso(seconds: int | None) -> str | None:
 
 
 def suspects_csv(run: Run) -> str:
-    """The suspect labels for re-annotation, the most suspect first."""
+    """The suspect labels for re-annotation, the most suspect first; with the posts if texts are shown."""
+    texts = {(case.id, case.check): case.text for case in run.shown if case.suite == "suspects"}
+    head = (
+        "id",
+        "author",
+        "condition",
+        "annotated",
+        "kind",
+        "score",
+        "evidence",
+        "found",
+        "typical",
+        "rank",
+        "posts",
+    )
     file = io.StringIO()
     out = csv.writer(file)
-    out.writerow(
-        ("rank", "id", "label", "annotated", "kind", "score", "evidence", "found", "typical", "posts")
-    )
+    out.writerow((*head, *(["text"] if texts else [])))
     for row in run.tables["suspects"].iter_rows(named=True):
-        figures = (f"{row['score']:.4f}", f"{row['evidence']:.5f}", row["found"], row["typical"])
-        words = (row["rank"], row["author"], row["label"], row["annotated"], row["kind"], *figures)
-        out.writerow(map(spreadsheet_safe, (*words, " ".join(row["ids"] or ()))))
+        author, label = row["author"], row["label"]
+        figures = (f"{row['score']:.4f}", f"{row['evidence']:.5f}", row["found"], row["typical"], row["rank"])
+        words = (f"{author}:{label}", author, label, row["annotated"], row["kind"], *figures)
+        text = [texts[author, label]] if texts else []
+        out.writerow(map(spreadsheet_safe, (*words, " ".join(row["ids"] or ()), *text)))
     return file.getvalue()

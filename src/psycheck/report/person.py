@@ -139,7 +139,7 @@ def _ticks(person: Row) -> list[tuple[int, str, str]]:
 
 
 def _shown(shown: Iterable[Shown]) -> dict[tuple[str, str], Shown]:
-    return {(case.check, case.id): case for case in shown}
+    return {(case.check, case.id): case for case in shown if case.suite == "explain"}
 
 
 def _sentences(

@@ -38,7 +38,7 @@ from psycheck.verbs.tagged_posts import annotations_of, posts_of, tags_of, weigh
 PAGES: Final = 300  # pages of people in a folder; the other authors are in the tables
 TEXTS: Final = 3  # sentences shown per symptom
 SUSPECT: Final = 0.5  # from this score on, a label fits the other side at least as well
-_LETTERS: Final = 400  # of a sentence shown
+_LETTERS: Final = 400  # of a sentence or post shown
 _PLAIN: Final = re.compile(r"[a-z0-9_-]{1,60}")
 
 
@@ -67,8 +67,9 @@ def explain_people(
     posts, notes = weighted_posts(opened, frame, names, where)
     found = explain_posts(posts, known, how)
     labels, unfit = annotations_of(opened, known)
-    suspects = rank_suspects(posts.authors, evidence_of(posts, known, how), labels)
-    people = _with_pages(found.people)
+    suspects = rank_suspects(posts.authors, evidence_of(posts, known, labels), labels)
+    people, listed = _with_pages(found.people), _listed(suspects, found, known)
+    sentences, posts_to_read = _sentences(opened, frame, found, people), _posts_to_read(opened, listed)
     run = Run(
         plan={
             "verb": "explain",
@@ -88,10 +89,10 @@ def explain_people(
             "mentions": found.mentions,
             "coverage": _with_annotations(found.coverage, posts.authors, labels),
             "marks": found.marks,
-            "suspects": _listed(suspects, found, known),
+            "suspects": listed,
             "links": _links(known, names),
         },
-        shown=tuple(_shown(opened, frame, found, people)) if show_texts else (),
+        shown=(*sentences, *posts_to_read) if show_texts else (),
         notes=(*opened.notes, *notes, *unfit, *_said(people, known, names)),
         folder=Path(out) if out is not None else None,
     )
@@ -171,7 +172,7 @@ def _findings(
         yield Finding("suspect_labels", float(number), len(some), where=where)
 
 
-def _shown(corpus: Corpus, tags: pl.LazyFrame, found: Explained, people: pl.DataFrame) -> Iterator[Shown]:
+def _sentences(corpus: Corpus, tags: pl.LazyFrame, found: Explained, people: pl.DataFrame) -> Iterator[Shown]:
     """The heaviest sentences of each symptom on a page."""
     paged = people.filter(pl.col("page").is_not_null()).select("author")
     wanted = (
@@ -192,9 +193,24 @@ def _shown(corpus: Corpus, tags: pl.LazyFrame, found: Explained, people: pl.Data
     for symptom, id_ in wanted.iter_rows():
         number, weight = heaviest[id_, WEIGHT + symptom]
         own = sentences[id_]
-        text = own[number] if number < len(own) else ""
-        text = text if len(text) <= _LETTERS else f"{text[:_LETTERS]} …"
+        text = _cut(own[number] if number < len(own) else "")
         yield Shown("", corpus.name, "explain", symptom, id_, "", np.nan, float(weight), int(number), text)
+
+
+def _posts_to_read(corpus: Corpus, suspects: pl.DataFrame) -> Iterator[Shown]:
+    """The posts that a suspect label is to be read by: those about the condition, or else the first ones."""
+    wanted = corpus.table.join(suspects.select("author").unique(), on="author", how="semi")
+    posts = {author: own for (author,), own in wanted.select("author", "id", "text").group_by("author")}
+    for author, label, score, rank, ids in suspects.select(
+        "author", "label", "score", "rank", "ids"
+    ).iter_rows():
+        texts = dict(posts[author].select("id", "text").iter_rows())
+        text = "\n\n".join(_cut(texts[id_]) for id_ in (ids or list(texts))[:MOST_IDS])
+        yield Shown("", corpus.name, "suspects", label, author, "", np.nan, score, rank, text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LETTERS else f"{text[:_LETTERS]} …"
 
 
 def _said(people: pl.DataFrame, graph: Graph, symptoms: Sequence[str]) -> Iterator[str]:
