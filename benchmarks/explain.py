@@ -75,12 +75,12 @@ def naming(authors: list[str], found: Pairs, planted: Pairs) -> list[str]:
 
 
 def ranking(suspects: pl.DataFrame, wrong: Pairs) -> list[str]:
-    """How many planted labels are among as many suspects, and twice as many, and the AUC of the ranking."""
+    """Planted labels among as many and twice as many suspects, their authors likewise; AUC of the ranking."""
     ranked = suspects.sort("rank")
     pairs = ranked.select("author", "label").rows()
     hit, number = np.array([pair in wrong for pair in pairs]), sum(pair in wrong for pair in pairs)
     if not number:
-        return ["0", *["–"] * 4]
+        return ["0", *["–"] * 5]
     units = ranked["author"].rank("dense").to_numpy() - 1
     order, random, draws = -np.arange(len(pairs)), np.random.default_rng(0), []
     for _ in range(DRAWS):
@@ -91,7 +91,9 @@ def ranking(suspects: pl.DataFrame, wrong: Pairs) -> list[str]:
     low, high = percentiles(np.array(draws))
     area = f"{roc_auc_score(hit, order):.3f} ({low:.3f}–{high:.3f})"
     first = [f"{hit[:top].sum()} of {number}" for top in (number, 2 * number)]
-    return [f"{number} of {len(pairs):,}", *first, area, f"{np.flatnonzero(hit).max() + 1}"]
+    people, planted = list(dict.fromkeys(author for author, _ in pairs)), {author for author, _ in wrong}
+    whose = f"{len(planted & set(people[: len(planted)]))} of {len(planted)}"
+    return [f"{number} of {len(pairs):,}", *first, whose, area, f"{np.flatnonzero(hit).max() + 1}"]
 
 
 def posts_of(corpus: Corpus, model: str) -> Posts:
@@ -145,7 +147,8 @@ def main() -> None:
     ]
     print(machine() + "\n")
     print(table([*head, "precision, any status", "recall, any status"], named) + "\n")
-    head = ["tags", "authors", "planted", "among as many", "among twice as many", "AUC", "rank of the last"]
+    figures = ["planted", "among as many", "among twice as many", "authors among as many", "AUC"]
+    head = ["tags", "authors", *figures, "rank of the last"]
     print(table([*head, "of conditions without symptoms", "of symptoms without condition"], ranked))
 
 

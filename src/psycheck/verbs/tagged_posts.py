@@ -34,7 +34,7 @@ def posts_of(corpus: Corpus, authors: Sequence[str]) -> Corpus:
         if author not in known:
             names = [one for one in known if showable_id(one) == one]
             what = f"no posts of author '{showable_id(author)}' in corpus '{corpus.name}'"
-            raise BadInput(what, allowed=nearest(author, names), key="author")
+            raise BadInput(what, allowed=nearest(author, names), key="authors")
     if authors:
         return corpus.only(written.is_in(list(authors)).fill_null(value=False).to_numpy())
     return corpus.only(written.is_not_null().to_numpy(), "no author")
