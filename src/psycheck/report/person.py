@@ -38,7 +38,7 @@ def people_pages(run: Run) -> dict[str, str]:
             "person",
             run,
             author=showable_id(person["author"]),
-            verdict=_person_verdict(person, conditions, links),
+            verdict=person_verdict(person, conditions, links),
             facts=_facts(person),
             conditions=_conditions(conditions, symptoms, links),
             symptoms=_symptoms(symptoms, links),
@@ -56,7 +56,8 @@ def people_pages(run: Run) -> dict[str, str]:
     return pages
 
 
-def _person_verdict(person: Row, conditions: list[Row], links: Links) -> str:
+def person_verdict(person: Row, conditions: list[Row], links: Links) -> str:
+    """Which conditions the symptoms of an author belong to, in one sentence."""
     posts, symptoms = counted(person["posts"], "post"), counted(len(links.symptoms), "symptom")
     if not person["symptoms"]:
         return sentence("explain.nothing", posts=posts, symptoms=symptoms)

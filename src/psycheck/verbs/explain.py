@@ -33,7 +33,7 @@ from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
 from psycheck.text.clean import split_sentences
-from psycheck.verbs.tagged_posts import annotations_of, posts_of, tags_of, weighted_posts
+from psycheck.verbs.tagged_posts import TagTable, annotations_of, posts_of, tags_of, weighted_posts
 
 PAGES: Final = 300  # pages of people in a folder; the other authors are in the tables
 TEXTS: Final = 3  # sentences shown per symptom
@@ -48,7 +48,7 @@ def explain_people(
     *,
     authors: Sequence[str] = (),
     symptoms: str = "symptoms:descriptions",
-    tags: str | Path | None = None,
+    tags: TagTable | None = None,
     graph: str | Path | None = None,
     show_texts: bool = False,
     out: str | Path | None = None,
@@ -57,8 +57,9 @@ def explain_people(
 ) -> Run:
     """Explain the authors of a corpus, or some of them, from a tag table or by a symptom model.
 
-    `tags` is a file that `psycheck symptoms tag` wrote from this corpus; without it, `symptoms` is the model
-    that tags the posts. With `show_texts`, pages show the sentences behind each symptom.
+    `tags` is a file that `psycheck symptoms tag` wrote from this corpus, or such a table; without it,
+    `symptoms` is the model that tags the posts. With `show_texts`, pages show the sentences behind each
+    symptom.
     """
     how, known = how or Explaining(), read_graph(graph)
     opened = posts_of(open_corpus(corpus), authors)
@@ -76,7 +77,7 @@ def explain_people(
             "corpora": described([opened])["corpora"],
             "authors": [showable_id(author) for author in authors],
             "symptoms": None if tags is not None else symptoms,
-            "tags": None if tags is None else Path(tags).name,
+            "tags": Path(tags).name if isinstance(tags, str | Path) else None,
             "graph": None if graph is None else Path(graph).name,
             "show_texts": show_texts,
             "columns": COLUMNS,

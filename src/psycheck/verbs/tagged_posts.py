@@ -19,6 +19,8 @@ from psycheck.scoring.engine import Progress
 from psycheck.scoring.tags import tag_sentences
 from psycheck.text.clean import split_sentences
 
+TagTable = str | Path | pl.DataFrame | pl.LazyFrame
+
 
 def posts_of(corpus: Corpus, authors: Sequence[str]) -> Corpus:
     """The posts whose author is known, or only those of some authors."""
@@ -41,7 +43,7 @@ def posts_of(corpus: Corpus, authors: Sequence[str]) -> Corpus:
 
 
 def tags_of(
-    corpus: Corpus, tags: str | Path | None, symptoms: str, progress: Progress
+    corpus: Corpus, tags: TagTable | None, symptoms: str, progress: Progress
 ) -> tuple[pl.LazyFrame, str, list[Any]]:
     """The tag table of a corpus, what it is called in messages, and the models that made it now."""
     if tags is None:
@@ -50,6 +52,8 @@ def tags_of(
             allowed = "symptoms:descriptions, or symptoms:FOLDER that psycheck symptoms train wrote"
             raise BadInput(f"'{symptoms}' is not a symptom model", allowed=allowed, key="symptoms")
         return _tagged(corpus, model, progress), symptoms, [model]
+    if isinstance(tags, pl.DataFrame | pl.LazyFrame):
+        return tags.lazy(), "tags", []
     with explained("the tag table cannot be read", OSError, pl.exceptions.PolarsError, where=str(tags)):
         frame = pl.scan_parquet(tags)
         frame.collect_schema()
