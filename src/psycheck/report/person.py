@@ -62,9 +62,7 @@ def person_verdict(person: Row, conditions: list[Row], links: Links) -> str:
     if not person["symptoms"]:
         return sentence("explain.nothing", posts=posts, symptoms=symptoms)
     best = [row for row in conditions[:NAMED] if row["found"]]
-    parts = [
-        f"{row['found']} of the {row['typical']} of {links.conditions[row['condition']]}" for row in best
-    ]
+    parts = [f"to {links.conditions[row['condition']]} {row['found']} of {row['typical']}" for row in best]
     words = {"found": f"{person['symptoms']} of {symptoms}", "posts": posts, "conditions": listed(parts)}
     return sentence("explain.person", **words)
 
@@ -125,8 +123,9 @@ def _lanes(symptoms: list[Row], marks: list[Row], links: Links) -> list[Lane]:
     for row in symptoms:
         own = [mark for mark in marks if mark["symptom"] == row["symptom"]]
         bars = tuple((m["column"], (m["posts"] / most) ** 0.5, counted(m["posts"], "post")) for m in own)
-        span = f", {day(row['first'])} to {day(row['last'])}" if row["first"] is not None else ""
-        lanes.append(Lane(links.symptoms[row["symptom"]], f"{counted(row['posts'], 'post')}{span}", bars))
+        days = dict.fromkeys(day(row[end]) for end in ("first", "last") if row[end] is not None)
+        figures = ", ".join(filter(None, [counted(row["posts"], "post"), " to ".join(days)]))
+        lanes.append(Lane(links.symptoms[row["symptom"]], figures, bars))
     return lanes
 
 
