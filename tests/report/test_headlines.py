@@ -644,7 +644,7 @@ def top_of(kind: str, run: Run) -> list[str]:
         case "curate":
             return [curating_verdict(found)]
         case "explain":
-            ((person, _, conditions, _),) = people_of(run)
+            ((person, _, conditions),) = people_of(run)
             return [cohort_verdict(run), person_verdict(person, conditions, links_of(run))]
         case "diff":
             return [one.words for one in difference_headlines(found)]

@@ -6,7 +6,7 @@ from typing import Final
 
 from psycheck.corpus import showable_id
 from psycheck.errors import counted
-from psycheck.report.explanation import Links, Row, day, links_of, people_of, posts_named
+from psycheck.report.explanation import Links, Row, by_author, day, links_of, people_of, posts_named
 from psycheck.report.headlines import sentence
 from psycheck.report.numbers import count, decimal, percent
 from psycheck.report.page import draw
@@ -31,9 +31,9 @@ def people_pages(run: Run) -> dict[str, str]:
     links, shown = links_of(run), _shown(run.shown)
     kept = {key: run.plan[key] for key in ("symptoms", "tags", "graph", "threshold", "min_posts")}
     pages = {}
-    for person, symptoms, conditions, marks in people_of(run):
-        if person["page"] is None:
-            continue
+    people = run.tables["people"].drop_nulls("page")
+    marks = by_author(run.tables["marks"], people)
+    for person, symptoms, conditions in people_of(run, people):
         pages[person["page"]] = draw(
             "person",
             run,
@@ -42,7 +42,7 @@ def people_pages(run: Run) -> dict[str, str]:
             facts=_facts(person),
             conditions=_conditions(conditions, symptoms, links),
             symptoms=_symptoms(symptoms, links),
-            lanes=_lanes(symptoms, marks, links),
+            lanes=_lanes(symptoms, marks.get(person["author"], []), links),
             ticks=_ticks(person),
             columns=run.plan["columns"],
             sentences=_sentences(symptoms, shown, links),
