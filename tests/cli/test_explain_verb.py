@@ -49,6 +49,13 @@ def test_only_the_named_people_are_explained(place: Path) -> None:
     assert sorted(path.stem for path in (place / "run/people").iterdir()) == ["user1", "user2"]
 
 
+def test_labels_of_single_texts_are_checked_with_the_id_as_author(place: Path) -> None:
+    columns = ["--author", "id", "--id", "id", "--label", "depression", "--tags", "tags.parquet"]
+    done = CliRunner().invoke(app, ["explain", "posts.csv", *columns, "--out", "run"])
+    assert done.exit_code == 0, done.output
+    assert "2 of 6 authors write about at least one symptom." in done.output
+
+
 @pytest.mark.parametrize(
     ("more", "where", "what"),
     [
