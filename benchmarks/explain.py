@@ -6,6 +6,8 @@ wrongly. How `knowledge/suspects.py` weighs evidence was chosen on authors of th
 """
 
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
@@ -100,8 +102,10 @@ def posts_of(corpus: Corpus, model: str) -> Posts:
     """The posts with the weights that a model gives them."""
     if model == PERFECT:
         return perfect(corpus)
-    frame, where, _ = tags_of(corpus, None, model, silent)
-    return weighted_posts(corpus, frame, symptoms_of(frame.collect_schema().names(), GRAPH, where), where)[0]
+    with TemporaryDirectory() as work:
+        frame, where, _ = tags_of(corpus, None, model, Path(work), silent)
+        names = symptoms_of(frame.collect_schema().names(), GRAPH, where)
+        return weighted_posts(corpus, frame, names, where)[0]
 
 
 def perfect(corpus: Corpus) -> Posts:

@@ -152,6 +152,13 @@ def test_a_corpus_without_authors_is_refused(tags: Path) -> None:
         explain_people(Corpus.of("posts", ["soup"]), tags=tags)
 
 
+def test_posts_without_an_author_are_left_out_and_counted(corpus: Corpus, tags: Path) -> None:
+    authors = [None, *corpus.table["author"].to_list()[1:]]
+    run = explain_people(Corpus("posts", corpus.table.with_columns(pl.Series("author", authors))), tags=tags)
+    assert run.tables["people"].filter(author="author0")["posts"].to_list() == [3]
+    assert "1 row left out (no author)" in run.notes
+
+
 def test_tags_of_other_posts_are_refused(corpus: Corpus, tmp_path: Path) -> None:
     others = Corpus.of("others", ["soup"] * 32, author=["x"] * 32)
     with pytest.raises(BadInput, match="32 of 32 posts are not in the tag table"):

@@ -48,7 +48,7 @@ def read_table(path: Path, format: str | None = None) -> Table:
     from psycheck.corpora.arrow import read_dataset_folder, read_parquet
 
     try:
-        kind = _format_of(path, format)
+        kind = format_of(path, format)
         if kind == "dataset":
             table = read_dataset_folder(path)
         elif kind == "parquet":
@@ -74,7 +74,7 @@ def stem(path: Path) -> str:
     return _uncompressed(path).stem
 
 
-def _format_of(path: Path, format: str | None) -> str:
+def format_of(path: Path, format: str | None) -> str:
     """The format of a file, by its name or as the user says."""
     if format is not None and format not in NAMES:
         raise bad_file(path, f"there is no format '{format}'", allowed=nearest(format, NAMES))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import log_softmax, logsigmoid
 from transformers import (
@@ -31,6 +32,7 @@ from psycheck.models.hf_folder import load_config, load_tokenizer, speakable, wi
 from psycheck.train.figures import figures, merit
 from psycheck.train.parts import AfterEpoch, Fitted, Part, Parts, Progress, balancing_weights
 from psycheck.train.recipe import PLAIN, Recipe, start_folder
+from psycheck.train.samplers import Balanced
 
 CHECKPOINT_SECONDS = 120.0
 TRAINER = Path(__file__).with_name("trainer.toml")
@@ -52,7 +54,7 @@ def finetune(
     set_seed(recipe.seed)
     folder = start_folder(recipe)
     tokenizer = load_tokenizer(folder, PLAIN)
-    model = open_classifier(folder, parts.labels)
+    model = open_classifier(folder, parts.labels, recipe.layers)
     if model.config.pad_token_id is None:
         model.config.pad_token_id = tokenizer.pad_token_id
     window = window_of(tokenizer, model.config, recipe.max_length, where=recipe.start)
@@ -84,6 +86,7 @@ def finetune(
         compute_metrics=measure,
         callbacks=[_Watch(recipe, progress, after_epoch)],
     )
+    trainer.control_texts = parts.train.control if recipe.balanced else None
     trainer.remove_callback(PrinterCallback)
     last = last_checkpoint(checkpoints)
     state = None if last is None else _state(last)
@@ -119,8 +122,8 @@ def last_checkpoint(folder: Path) -> Path | None:
     return max(whole)[1] if whole else None
 
 
-def open_classifier(folder: Path, labels: Sequence[str]) -> Any:
-    """The model with a classification layer for these labels.
+def open_classifier(folder: Path, labels: Sequence[str], layers: int = 0) -> Any:
+    """The model, or its first `layers`, with a classification layer for these labels.
 
     The layer is the architecture's own: on the first token for BERT (through its pooler), RoBERTa, ALBERT and
     Longformer, on the last token for XLNet. An encoder such as MiniLM gets a new one. One label has two
@@ -129,6 +132,10 @@ def open_classifier(folder: Path, labels: Sequence[str]) -> Any:
     _, transformers = hf_folder.libraries("training")
     names = [f"not {labels[0]}", labels[0]] if len(labels) == 1 else list(labels)
     config = load_config(folder, PLAIN)
+    if layers > config.num_hidden_layers:
+        what = f"the start has {config.num_hidden_layers} layers, not {layers}"
+        raise BadInput(what, where=str(folder), allowed=f"1 to {config.num_hidden_layers}", key="layers")
+    config.num_hidden_layers = layers or config.num_hidden_layers
     config.id2label = dict(enumerate(names))
     config.label2id = {name: k for k, name in enumerate(names)}
     config.problem_type = "single_label_classification" if len(labels) == 1 else "multi_label_classification"
@@ -181,7 +188,11 @@ class _InOrder(Trainer):
     Its own length-grouped order comes from the global random state, which a resumed run has lost.
     """
 
+    control_texts: NDArray[np.bool_] | None = None
+
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        if self.control_texts is not None:
+            return Balanced(self.control_texts, self.args.seed)
         size = self.args.train_batch_size * self.args.gradient_accumulation_steps
         items: Any = self.train_dataset
         return _Order(size, [len(item["input_ids"]) for item in items], self.args.seed)

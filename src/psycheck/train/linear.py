@@ -37,8 +37,11 @@ class Heads:
 def fit_heads(train: Any, dev: Any, parts: Parts, recipe: Recipe) -> Heads:
     """Fit each label on the rows annotated for it, with the C that has the best criterion on dev."""
     tried: list[tuple[list[Any], float, dict[str, float]]] = []
+    control, shares = parts.train.control, np.ones(len(parts.train))
+    if recipe.balanced and control is not None:  # what balanced batches are on average
+        shares = len(control) / 2 / np.where(control, control.sum(), (~control).sum())
     for strength in STRENGTHS:
-        models = [_fit_one(train, column, strength, recipe) for column in parts.train.targets.T]
+        models = [_fit_one(train, column, strength, recipe, shares) for column in parts.train.targets.T]
         scores = np.column_stack([model.predict_proba(dev)[:, 1] for model in models])
         tried.append((models, strength, figures(parts.dev.targets, scores, parts.labels)))
     best = max(tried, key=lambda one: merit(one[2], recipe.criterion))
@@ -130,16 +133,16 @@ def save_sklearn(model: Any, folder: Path) -> None:
             archive.writestr(ZipInfo(name, _NO_TIME), raw, ZIP_DEFLATED)
 
 
-def _fit_one(features: Any, targets: FloatArray, strength: float, recipe: Recipe) -> Any:
-    """Fit one label; a soft target counts in part for both classes."""
+def _fit_one(features: Any, targets: FloatArray, strength: float, recipe: Recipe, shares: FloatArray) -> Any:
+    """Fit one label; a soft target counts in part for both classes, each text by its share, (n,)."""
     from sklearn.linear_model import LogisticRegression
 
     rows = np.flatnonzero(~np.isnan(targets))
     t = targets[rows]
-    y, weights = t, np.ones(len(t))
+    y, weights = t, shares[rows]
     if not np.isin(t, (0.0, 1.0)).all():
+        y, weights = np.repeat([1.0, 0.0], len(t)), np.concatenate([t * weights, (1 - t) * weights])
         rows = np.concatenate([rows, rows])
-        y, weights = np.repeat([1.0, 0.0], len(t)), np.concatenate([t, 1 - t])
     if recipe.class_weights:
         sides = balancing_weights(t[:, None])[:, 0]
         weights = weights * np.where(y == 1, sides[1], sides[0])

@@ -25,15 +25,20 @@ ONE_CLASS = {
     ),
     "dev": ("F1 on one class cannot choose a model", "choose by the loss on dev: `criterion=dev_loss`"),
 }
+CONTROL = "control"  # a column of a corpus in memory
 DEV_NAMES = ("dev", "valid", "validation", "val")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Texts and their annotations, (n, k) in 0..1; NaN means not annotated."""
+    """Texts and their annotations, (n, k) in 0..1; NaN means not annotated.
+
+    `control` (n,) marks the control texts, where that is known.
+    """
 
     texts: list[str]
     targets: FloatArray
+    control: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -42,6 +47,7 @@ class Part:
         """A hash of the training input: texts, their order and their annotations."""
         digest = blake2b("\x1e".join(self.texts).encode("utf-8", "surrogatepass"), digest_size=16)
         digest.update(np.ascontiguousarray(self.targets).tobytes())
+        digest.update(b"" if self.control is None else self.control.tobytes())
         return digest.hexdigest()
 
 
@@ -75,7 +81,7 @@ def parts_of(corpus: Data, recipe: Recipe) -> Parts:
         mark = blake2b(f"{train.fingerprint()} {dev.fingerprint()}".encode(), digest_size=16).hexdigest()
     else:
         name, mark = corpus.name, corpus.fingerprint()
-        train, dev = _cut(corpus, recipe)
+        train, dev = cut(corpus, recipe)
     labels = recipe.labels or train.labels
     if not labels:
         raise BadInput(f"corpus '{name}' has no labels to learn", do="name the label column", key="labels")
@@ -95,6 +101,14 @@ def parts_of(corpus: Data, recipe: Recipe) -> Parts:
                     allowed=f"texts of both classes: {why}",
                     do=do,
                 )
+    control = learned.control
+    if recipe.balanced and (control is None or control.all() or not control.any()):
+        many = "no" if control is None or not control.any() else "only"
+        raise BadInput(
+            f"train of corpus '{name}' has {many} control texts, so its batches cannot be balanced",
+            allowed="sentences that are annotated 0 for every symptom, and others",
+            do="add control sentences, or leave `balanced` out",
+        )
     return Parts(name, mark, labels, learned, measured, empty + also_empty)
 
 
@@ -103,7 +117,8 @@ def part_of(corpus: Corpus, labels: tuple[str, ...]) -> tuple[Part, int]:
     targets = corpus.targets(labels)
     known = np.asarray(~np.isnan(targets).all(axis=1))
     texts = [text for text, keep in zip(corpus.texts, known, strict=True) if keep]
-    return Part(texts, targets[known]), int((~known).sum())
+    control = corpus.table[CONTROL].to_numpy()[known] if CONTROL in corpus.table else None
+    return Part(texts, targets[known], control), int((~known).sum())
 
 
 def held_out(corpus: Data) -> Corpus | None:
@@ -111,7 +126,8 @@ def held_out(corpus: Data) -> Corpus | None:
     return None if isinstance(corpus, tuple) or "test" not in corpus.strings("split") else corpus.part("test")
 
 
-def _cut(corpus: Corpus, recipe: Recipe) -> tuple[Corpus, Corpus]:
+def cut(corpus: Corpus, recipe: Recipe) -> tuple[Corpus, Corpus]:
+    """Train and dev of a corpus by its split column; dev is taken from train where the recipe says so."""
     splits = {name for name in corpus.strings("split") if name is not None}
     if "train" not in splits and splits:
         raise BadInput(f"corpus '{corpus.name}' has no split 'train'", allowed=", ".join(sorted(splits)))
@@ -137,8 +153,8 @@ def dev_name(corpus: Corpus) -> str | None:
 def dev_rows(corpus: Corpus, recipe: Recipe) -> NDArray[np.bool_]:
     """A seeded share of the texts, (n,), stratified by labels and grouped by author."""
     shares = {"train": 1 - recipe.dev_share, "dev": recipe.dev_share}
-    cut = split_corpus(corpus, shares, stratify=recipe.labels or None, seed=recipe.seed)
-    picked: NDArray[np.bool_] = cut.table["split"].to_numpy() == "dev"
+    split = split_corpus(corpus, shares, stratify=recipe.labels or None, seed=recipe.seed)
+    picked: NDArray[np.bool_] = split.table["split"].to_numpy() == "dev"
     if not picked.any() or picked.all():
         raise BadInput(
             f"cannot take dev from corpus '{corpus.name}' ({len(corpus)} texts)",

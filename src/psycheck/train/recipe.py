@@ -22,7 +22,9 @@ OURS = (MINILM, TFIDF, FROZEN)  # starts that are neither folders nor hub names
 PLAIN = ModelOptions()
 TUNING = frozenset(  # settings of fine-tuning steps, which a linear baseline does not have
     {"epochs", "batch", "accumulate", "learning_rate", "weight_decay", "warmup", "patience", "padding"}
+    | {"layers"}
 )
+LATER = ("layers", "balanced")
 UNUSED = {"hf": frozenset[str](), "sklearn": TUNING | {"max_length"}, "frozen": TUNING}
 
 
@@ -38,6 +40,8 @@ class Recipe:
     after p epochs without a better `criterion` on dev, and the best weights are kept.
     `dev_share` is the share of train to hold out as dev when the corpus has no dev split; 0 means never.
     `padding` "grouped" forms batches of similar lengths, padded to the longest; "fixed" pads to `max_length`.
+    `layers` keeps the first layers of the start only, 0 all. `balanced` fills every batch with control texts
+    and others in equal numbers (of a linear baseline, both weigh the same in all); see `train.symptoms`.
     """
 
     start: Annotated[str, NOT_BLANK] = MINILM
@@ -55,13 +59,22 @@ class Recipe:
     dev_share: Annotated[float, Limit("0 to 0.5", lambda share: 0 <= share <= 0.5)] = 0.0
     padding: Padding = "grouped"
     seed: Annotated[int, Limit("0 to 2147483647", lambda seed: 0 <= seed < 2**31)] = 0
+    layers: Annotated[int, AT_LEAST_0] = 0
+    balanced: bool = False
 
     def __post_init__(self) -> None:
         reader.check_values(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """All values in plain types; training.json holds those that are used."""
-        return {**asdict(self), "labels": list(self.labels)}
+        """All values in plain types; training.json holds those that are used.
+
+        What older versions did not have is left out where it has no effect: keys of trainings stay the same.
+        """
+        later = {name: value for name in LATER if (value := getattr(self, name))}
+        return {name: value for name, value in asdict(self).items() if name not in LATER} | {
+            "labels": list(self.labels),
+            **later,
+        }
 
     def with_(self, **changes: Any) -> "Recipe":
         """A copy with some values changed; an unknown name is an error."""

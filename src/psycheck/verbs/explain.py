@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import numpy as np
@@ -35,6 +36,7 @@ from psycheck.scoring.engine import Progress, silent
 from psycheck.text.clean import split_sentences
 from psycheck.verbs.tagged_posts import TagTable, annotations_of, posts_of, tags_of, weighted_posts
 
+DESCRIPTIONS: Final = "symptoms:descriptions"
 PAGES: Final = 300  # pages of people in a folder; the other authors are in the tables
 TEXTS: Final = 3  # sentences shown per symptom
 SUSPECT: Final = 0.5  # from this score on, a label fits the other side at least as well
@@ -47,7 +49,7 @@ def explain_people(
     corpus: CorpusLike,
     *,
     authors: Sequence[str] = (),
-    symptoms: str = "symptoms:descriptions",
+    symptoms: str = DESCRIPTIONS,
     tags: TagTable | None = None,
     graph: str | Path | None = None,
     show_texts: bool = False,
@@ -63,14 +65,20 @@ def explain_people(
     """
     how, known = how or Explaining(), read_graph(graph)
     opened = posts_of(open_corpus(corpus), authors)
-    frame, where, models = tags_of(opened, tags, symptoms, progress)
-    names = symptoms_of(frame.collect_schema().names(), known, where)
-    posts, notes = weighted_posts(opened, frame, names, where)
-    found = explain_posts(posts, known, how)
+    if graph is not None and symptoms == DESCRIPTIONS:
+        symptoms = f"{DESCRIPTIONS}?graph={graph}"
     labels, unfit = annotations_of(opened, known)
+    with TemporaryDirectory() as work:
+        frame, where, models = tags_of(opened, tags, symptoms, Path(work), progress)
+        names = symptoms_of(frame.collect_schema().names(), known, where)
+        posts, notes = weighted_posts(opened, frame, names, where)
+        found = explain_posts(posts, known, how)
+        people = _with_pages(found.people)
+        sentences = list(_sentences(opened, frame, found, people)) if show_texts else []
     suspects = rank_suspects(posts.authors, evidence_of(posts, known, labels), labels)
-    people, listed = _with_pages(found.people), _listed(suspects, found, known)
-    sentences, posts_to_read = _sentences(opened, frame, found, people), _posts_to_read(opened, listed)
+    listed = _listed(suspects, found, known)
+    posts_to_read = _posts_to_read(opened, listed) if show_texts else ()
+    left_out = (f"{counted(n, 'row')} left out ({why})" for why, n in opened.left_out.items())
     run = Run(
         plan={
             "verb": "explain",
@@ -93,8 +101,8 @@ def explain_people(
             "suspects": listed,
             "links": _links(known, names),
         },
-        shown=(*sentences, *posts_to_read) if show_texts else (),
-        notes=(*opened.notes, *notes, *unfit, *_said(people, known, names)),
+        shown=(*sentences, *posts_to_read),
+        notes=(*opened.notes, *left_out, *notes, *unfit, *_said(people, known, names)),
         folder=Path(out) if out is not None else None,
     )
     return run if run.folder is None else save(run, run.folder)

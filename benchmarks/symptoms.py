@@ -1,0 +1,315 @@
+"""Symptom models with missing labels: as negatives, masked or enhanced; with and without balanced batches.
+
+python benchmarks/symptoms.py [psytar goemotions demo controls] [--seeds 5] [--out FILE.jsonl]
+
+Labels of real corpora are hidden in disease-like blocks: each sentence belongs to one block and keeps the
+labels of that block. All labels of the test sentences are the truth.
+Every finished training is a line of the file, so a stopped run resumes. Prints figures, never a text.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from psycheck.corpora.open import open_corpus
+from psycheck.corpora.split import split_corpus
+from psycheck.corpus import LABEL, Corpus
+from psycheck.demo.sentences import CONTROL, generate_sentences
+from psycheck.errors import BadInput
+from psycheck.measures.classification import auc, confusion, f1
+from psycheck.model import FloatArray
+from psycheck.models.open import open_model
+from psycheck.models.symptoms import UNCERTAIN
+from psycheck.scoring.answers import encode_once, scores_of
+from psycheck.train.linear import fit_heads
+from psycheck.train.parts import parts_of
+from psycheck.train.recipe import Recipe, preset
+from psycheck.train.symptoms import DISEASE, Missing, subsets, thresholds, train_symptoms, with_negatives
+from timing import machine, table
+
+DATA = Path(os.environ.get("PSYCHECK_DATA", "../shared/data"))
+SHARES = {"train": 5.0, "dev": 1.0, "test": 4.0}  # as in section 3.4
+PSYTAR = (("ADR", "WD", "SSI"), ("EF", "INF", "DI"), ("ADR", "INF", "DI"), ("WD", "EF", "SSI"))
+FEWEST = 60  # texts that a label of GoEmotions needs: a block sees a third of them
+MOST = {"train": 4_000, "dev": 800, "test": 2_500}  # sentences of GoEmotions
+FEW = {"train": 1_500, "dev": 300, "test": 1_500}  # sentences to fine-tune on
+MISSING: Mapping[str, Missing] = {"negative": "negative", "masked": "masked", "enhanced": "enhanced"}
+ARMS = ("tf-idf + LR", "one model per block", *MISSING)
+
+
+def psytar(seed: int) -> tuple[Corpus, Sequence[Sequence[str]]]:
+    """Sentences of drug reviews, six labels, cut by review."""
+    corpus = open_corpus(f"psytar-sentences:{DATA / 'psytar_sentences.csv'}")
+    return split_corpus(corpus, SHARES, seed=seed), PSYTAR
+
+
+def goemotions(seed: int) -> tuple[Corpus, Sequence[Sequence[str]]]:
+    """A sample of GoEmotions, its common labels in seven overlapping blocks of eight."""
+    folder = DATA / "goemotions"
+    labels = (folder / "labels.txt").read_text("utf-8").split()
+    parts = []
+    for split, most in MOST.items():
+        frame = pl.read_csv(
+            folder / f"{split}.tsv",
+            separator="\t",
+            has_header=False,
+            quote_char=None,
+            new_columns=["text", "y", "id"],
+        )
+        parts.append(frame.sample(most, seed=0))
+    frame = pl.concat(parts)
+    marks = np.zeros((len(frame), len(labels)))
+    for row, numbers in enumerate(frame["y"].cast(pl.String)):
+        marks[row, [int(one) for one in numbers.split(",")]] = 1
+    common = np.flatnonzero(marks.sum(axis=0) >= FEWEST)
+    known: dict[str, Sequence[float | None]] = {labels[k]: marks[:, k].tolist() for k in common}
+    corpus = Corpus.of("goemotions", frame["text"].to_list(), labels=known)
+    corpus = split_corpus(corpus, SHARES, seed=seed)
+    order = np.random.default_rng(0).permutation([*known])  # the blocks are the same for every seed
+    starts = np.linspace(0, len(order), 7, endpoint=False).astype(int)
+    return corpus, [[str(order[(start + i) % len(order)]) for i in range(8)] for start in starts]
+
+
+def hidden(corpus: Corpus, blocks: Sequence[Sequence[str]], seed: int) -> tuple[Corpus, FloatArray]:
+    """The corpus with the labels outside each sentence's block hidden, and all its labels, (n, k).
+
+    A block is drawn among those that have a label of the sentence, or among all if it has none, as a sentence
+    is annotated for the disease whose descriptions it resembled.
+    """
+    truth, labels = corpus.targets(), corpus.labels
+    inside = np.array([[label in block for label in labels] for block in blocks])
+    fits = truth @ inside.T > 0
+    fits[~fits.any(axis=1)] = True
+    rng = np.random.default_rng(seed)
+    drawn = np.array([rng.choice(np.flatnonzero(row)) for row in fits])
+    seen = np.where(inside[drawn], truth, np.nan)
+    columns = [pl.Series(LABEL + one, seen[:, k], nan_to_null=True) for k, one in enumerate(labels)]
+    group = pl.Series(f"group:{DISEASE}", [f"block {b + 1}" for b in drawn])
+    return replace(corpus, table=corpus.table.with_columns(*columns, group)), truth
+
+
+def demo(seed: int) -> tuple[Corpus, Corpus]:
+    """Generated sentences as annotated, without controls, and their truth."""
+    both = generate_sentences(4_500, seed)
+    rows = [name != CONTROL for name in both[0].group(DISEASE)]
+    return both[0].only(rows), both[1].only(rows)
+
+
+LOADED = {"psytar": psytar, "goemotions": goemotions}
+
+
+def mean_auc(truth: FloatArray, scores: FloatArray) -> float:
+    """The mean AUC over the labels, targets and scores (n, k)."""
+    return float(np.nanmean([auc(truth[:, k], scores[:, k]).value for k in range(truth.shape[1])]))
+
+
+def mean_f1(truth: FloatArray, scores: FloatArray) -> float:
+    """The mean F1 at 0.5 over the labels, targets and scores (n, k)."""
+    tables = [confusion(truth[:, k], scores[:, k]) for k in range(truth.shape[1])]
+    return float(np.nanmean([f1(one).value for one in tables]))
+
+
+def by_block(corpus: Corpus, scores: FloatArray, labels: Sequence[str]) -> float:
+    """The mean AUC over the labels annotated in each block, then over blocks: averaged as in Table 2."""
+    rows = {one: row for row, one in enumerate(corpus.ids)}
+    means = []
+    for part in subsets(corpus).values():
+        at = [rows[one] for one in part.ids]
+        targets = part.targets(labels)
+        known = ~np.isnan(targets).all(axis=0)
+        means.append(mean_auc(targets[:, known], scores[at][:, known]))
+    return float(np.mean(means))
+
+
+def tuned_scores(corpus: Corpus, arm: str, recipe: Recipe, folder: Path) -> FloatArray:
+    """Fine-tune one arm and score the test sentences, (n, k); the masked model is also the teacher."""
+    if arm == "enhanced" and (folder / "masked").exists():
+        shutil.copytree(folder / "masked", folder / "enhanced.teacher")
+    train_symptoms(corpus, recipe, folder / arm, missing=MISSING[arm])
+    model = open_model(f"hf:{folder / arm}")
+    labels = [one for one in corpus.labels if one != UNCERTAIN]
+    return scores_of(model, corpus.part("test").texts)[:, [model.labels.index(one) for one in labels]]
+
+
+def frozen_scores(corpus: Corpus, arm: str, vectors: Callable[[Corpus], Any]) -> FloatArray:
+    """One logistic regression per label on fixed features, and its scores of the test sentences, (n, k)."""
+    labels = [one for one in corpus.labels if one != UNCERTAIN]
+    learned, dev, test = (corpus.part(split) for split in SHARES)
+    features = [vectors(part) for part in (learned, dev, test)]
+
+    def scores(train: Corpus, rows: Sequence[Any]) -> list[FloatArray]:
+        parts = parts_of((train, dev), Recipe(labels=tuple(labels)))
+        heads = fit_heads(features[0], features[1], parts, Recipe())
+        return [np.column_stack([one.predict_proba(some)[:, 1] for one in heads.models]) for some in rows]
+
+    missing = np.isnan(learned.targets(labels))
+    if arm == "negative":
+        learned = with_negatives(learned, labels, missing)
+    elif arm == "enhanced":
+        own, known = scores(learned, features[:2])
+        cuts = thresholds(dev.targets(labels), known, learned.targets(labels), own)
+        learned = with_negatives(learned, labels, own < cuts)
+    elif arm == "one model per block":
+        out = np.full((len(test), len(labels)), np.nan)
+        tests = subsets(test)
+        for name, part in subsets(learned).items():
+            # A label's model sees only the sentences of this block, and scores only those of this block.
+            own_rows = np.isin(learned.ids, part.ids)
+            targets = learned.targets(labels)
+            for k in np.flatnonzero(~np.isnan(part.targets(labels)).all(axis=0)):
+                y = targets[own_rows, k]
+                if len(np.unique(y)) < 2 or name not in tests:
+                    continue
+                head = LogisticRegression(C=10.0, max_iter=2_000).fit(features[0][own_rows], y)
+                at = np.isin(test.ids, tests[name].ids)
+                out[at, k] = head.predict_proba(features[2][at])[:, 1]
+        return out
+    return scores(learned, features[2:])[0]
+
+
+def compare_missing(name: str, seed: int, recipe: Recipe | None, done: set[str], out: Path) -> None:
+    """All arms on one corpus with one seed; what is in the file already is not repeated."""
+    if name == "demo":
+        corpus, whole = demo(seed)
+        truth = whole.targets([one for one in whole.labels if one != UNCERTAIN])
+    else:
+        corpus, blocks = LOADED[name](seed)
+        corpus, truth = hidden(corpus, blocks, seed)
+    if recipe is not None:  # fewer sentences, so that a seed takes minutes
+        kept = {one for split, most in FEW.items() for one in corpus.part(split).sample(most, seed).ids}
+        rows = np.array([one in kept for one in corpus.ids])
+        corpus, truth = corpus.only(rows), truth[rows]
+    at = np.array([split == "test" for split in corpus.strings("split")])
+
+    def minilm(part: Corpus) -> FloatArray:
+        return encode_once("minilm", part.texts)
+
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
+    words.fit(corpus.part("train").texts)
+    with tempfile.TemporaryDirectory() as place:
+        for arm in MISSING if recipe else ARMS:
+            key = f"{name}{' tuned' if recipe else ''}"
+            if f"{key} {seed} {arm}" in done:
+                continue
+            if recipe is not None:
+                scores = tuned_scores(corpus, arm, recipe.with_(seed=seed), Path(place))
+            elif arm == "tf-idf + LR":
+                scores = frozen_scores(corpus, arm, lambda part: words.transform(part.texts))
+            else:
+                scores = frozen_scores(corpus, arm, minilm)
+            labels = [one for one in corpus.labels if one != UNCERTAIN]
+            found = {"auc_by_block": by_block(corpus.part("test"), scores, labels)}
+            if not np.isnan(scores).any():
+                found |= {"auc": mean_auc(truth[at], scores), "f1": mean_f1(truth[at], scores)}
+            note(out, key, seed, arm, found)
+
+
+def with_controls(seed: int, done: set[str], out: Path) -> None:
+    """F1 on sentences of which most are controls, trained without controls, with all, and balanced."""
+    annotated, truth = generate_sentences(9_000, seed)
+    control = np.array([name == CONTROL for name in truth.group(DISEASE)])
+    few = np.flatnonzero(~control)[1_500:]  # about two controls for each annotated sentence
+    keep = np.ones(len(truth), bool)
+    keep[few] = False
+    annotated, truth, control = annotated.only(keep), truth.only(keep), control[keep]
+    labels = [one for one in truth.labels if one != UNCERTAIN]
+    train, dev, test = (annotated.part(split) for split in SHARES)
+    own = {split: control[[one == split for one in truth.strings("split")]] for split in SHARES}
+    for arm in ("without controls", "with controls", "with controls, balanced"):
+        if f"controls {seed} {arm}" in done:
+            continue
+        bare = arm == "without controls"
+        some, measured = (train.only(~own["train"]), dev.only(~own["dev"])) if bare else (train, dev)
+        marked = own["train"][~own["train"]] if bare else own["train"]
+        some = replace(some, table=some.table.with_columns(pl.Series("control", marked)))
+        recipe = Recipe(labels=tuple(labels), balanced=arm.endswith("balanced"))
+        parts = parts_of((some, measured), recipe)
+        features = [encode_once("minilm", part.texts) for part in (some, measured, test)]
+        heads = fit_heads(features[0], features[1], parts, recipe)
+        scores = np.column_stack([one.predict_proba(features[2])[:, 1] for one in heads.models])
+        full = truth.part("test").targets(labels)
+        note(out, "controls", seed, arm, {"auc": mean_auc(full, scores), "f1": mean_f1(full, scores)})
+
+
+def note(out: Path, name: str, seed: int, arm: str, found: Mapping[str, float]) -> None:
+    """Add a line to the file of results."""
+    print(name, seed, arm, {key: round(value, 4) for key, value in found.items()}, flush=True)
+    with out.open("a") as file:
+        file.write(json.dumps({"corpus": name, "seed": seed, "arm": arm, **found}) + "\n")
+
+
+def interval(values: NDArray[np.float64]) -> str:
+    """A mean with its 95 % interval over seeds (Student's t)."""
+    half = stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    return f"{values.mean():.4f} ± {half:.4f}"
+
+
+def report(out: Path) -> None:
+    """Print means over seeds, and paired differences from missing-as-negative."""
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    for name in dict.fromkeys(line["corpus"] for line in lines):
+        mine = [line for line in lines if line["corpus"] == name]
+        arms = list(dict.fromkeys(line["arm"] for line in mine))
+        measures = [key for key in mine[0] | mine[-1] if key not in ("corpus", "seed", "arm")]
+        values = {
+            (arm, key): {line["seed"]: line[key] for line in mine if line["arm"] == arm and key in line}
+            for arm in arms
+            for key in measures
+        }
+        first = "negative" if "negative" in arms else arms[0]
+        rows = []
+        for arm in arms:
+            cells = []
+            for key in measures:
+                own, other = values[arm, key], values[first, key]
+                both = sorted(own.keys() & other.keys())
+                cells.append(interval(np.array([*own.values()])) if len(own) > 1 else "–")
+                apart = np.array([own[seed] - other[seed] for seed in both])
+                cells.append(interval(apart) if len(both) > 1 and arm != first else "–")
+            rows.append([arm, len(values[arm, measures[0]]), *cells])
+        head = [part for key in measures for part in (key, f"{key} − {first}")]
+        print(f"\n{name}\n" + table(["arm", "seeds", *head], rows))
+
+
+def main() -> None:
+    """Run what the file does not have yet, then print the tables."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    options.add_argument("corpora", nargs="*", default=["psytar", "goemotions"])
+    options.add_argument("--seeds", type=int, default=5)
+    options.add_argument("--out", type=Path, default=Path("symptoms.jsonl"))
+    options.add_argument("--tuned", action="store_true", help="fine-tune, on fewer sentences")
+    options.add_argument("--layers", type=int, default=2)
+    options.add_argument("--epochs", type=float, default=6)
+    options.add_argument("--rate", type=float, default=3e-4)
+    wanted = options.parse_args()
+    if not DATA.is_dir():
+        raise BadInput(f"there is no folder '{DATA}'", do="set PSYCHECK_DATA")
+    steps = {"layers": wanted.layers, "epochs": wanted.epochs, "learning_rate": wanted.rate}
+    recipe = preset("symptoms", **steps, patience=0) if wanted.tuned else None
+    lines = wanted.out.read_text().splitlines() if wanted.out.exists() else []
+    done = {"{corpus} {seed} {arm}".format(**json.loads(line)) for line in lines}
+    print(machine(), flush=True)
+    for seed in range(wanted.seeds):
+        for name in wanted.corpora:
+            if name == "controls":
+                with_controls(seed, done, wanted.out)
+                continue
+            compare_missing(name, seed, recipe, done, wanted.out)
+    report(wanted.out)
+
+
+if __name__ == "__main__":
+    main()
