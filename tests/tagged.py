@@ -1,5 +1,7 @@
 """A small symptom graph, and posts whose weights are given."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -19,7 +21,7 @@ DAY = 86_400
 START = 1_600_000_000
 
 
-def posts_of(rows: list[tuple[str, str, int | None, tuple[float, float, float]]]) -> Posts:
+def posts_of(rows: Sequence[tuple[str, str, int | None, tuple[float, float, float]]]) -> Posts:
     table = pl.DataFrame(
         {
             "id": [row[0] for row in rows],

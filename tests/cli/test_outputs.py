@@ -26,6 +26,8 @@ RUNS = {  # verb: its words, and a file of the run under whose name the input is
     "diff": ("diff run --corpus {}", "outcomes.parquet"),
     "bias": ("bias vectors:v.txt --words {}", "study.md"),
     "curate": ("curate {}", "findings.jsonl"),
+    "explain": ("explain {}", "suspects.csv"),
+    "explain tags": ("explain posts.csv --tags {}", "mentions.parquet"),
     "improve": ("improve linear {} posts.csv", "improve.csv"),
     "study deck": ("study deck {} posts.csv --start tfidf+lr", "findings.csv"),
     "study gender": ("study gender {} --encoder tfidf", "pairs.parquet"),

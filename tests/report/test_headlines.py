@@ -18,13 +18,16 @@ from psycheck.report.comparison import comparison_verdict
 from psycheck.report.curation import curating_verdict
 from psycheck.report.difference_sentences import difference_headlines
 from psycheck.report.direct_bias import bias_sentences, bias_verdict
+from psycheck.report.explanation import cohort_verdict, links_of, people_of
 from psycheck.report.headlines import Headline, headline, reference, weakest
+from psycheck.report.person import person_verdict
 from psycheck.report.studies.angst import answers as angst_answers
 from psycheck.report.studies.gender import answers
 from psycheck.report.studies.improve import improvement_verdict, summary_lines
 from psycheck.report.verdict import chosen_headlines, headlines, learned, sampled, unanswered, untested
 from psycheck.report.words import words_of
 from psycheck.run import Run
+from psycheck.verbs.explain import explain_people
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "headlines.md"
 CATALOGUE = {
@@ -230,6 +233,12 @@ def funnel(controls: bool) -> Found:
         Finding("funnel", float(n), 1000, None, {"side": side, "step": step}, {"authors": 9})
         for side, step, n in steps
     ]
+
+
+def explained(weight: float, label: str) -> Run:
+    """One author with one post of this weight of a symptom, labelled 1."""
+    corpus = Corpus.of("posts", ["soup"], author=["a"], labels={label: [1]})
+    return explain_people(corpus, tags=pl.DataFrame({"id": ["1"], "weight:depressed_mood": [weight]}))
 
 
 SAME = over(747, 747, (-0.1, 0.1), decided_1=1000, flags=("constant",))
@@ -604,6 +613,10 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     "study.angst_alone": (rated(0.5), [rated(0.5, 0.7), rated(math.nan), []]),
     "curate.kept": (funnel(False), [funnel(True)]),
     "curate.with_controls": (funnel(True), [funnel(False)]),
+    "explain.person": (explained(0.5, "depression"), [explained(0.49, "depression")]),
+    "explain.nothing": (explained(0.49, "depression"), [explained(0.5, "depression")]),
+    "explain.cohort": (explained(0.5, "sarcasm"), [explained(0.5, "depression")]),
+    "explain.suspects": (explained(0.5, "depression"), [explained(0.5, "sarcasm")]),
     "diff.better": (
         [*HIGHER, *TWO],
         [
@@ -686,6 +699,9 @@ def top_of(kind: str, run: Run) -> list[str]:
             return [*answers(found), *angst_answers(found)]
         case "curate":
             return [curating_verdict(found)]
+        case "explain":
+            ((person, _, conditions),) = people_of(run)
+            return [cohort_verdict(run), person_verdict(person, conditions, links_of(run))]
         case "diff":
             return [one.words for one in difference_headlines(found)]
         case _:

@@ -1,5 +1,6 @@
 """A run's folder opens as it was written, and a full disk is one clear error."""
 
+import json
 import os
 import resource
 import shutil
@@ -40,6 +41,19 @@ def test_a_run_that_replaces_another_leaves_none_of_its_tables_and_all_files_of_
     save_run(replace(RUN, tables={"cases": table, "pairs": table}), tmp_path, {})
     save_run(replace(RUN, tables={"predictions": table}), tmp_path, {})
     assert {path.name for path in tmp_path.glob("*.parquet")} == {"mine.parquet", "predictions.parquet"}
+
+
+def test_a_run_that_replaces_another_removes_its_pages_and_nothing_outside_the_folder(tmp_path: Path) -> None:
+    folder, mine = tmp_path / "run", [tmp_path / "mine.html", tmp_path / "run/people/mine.txt"]
+    save_run(RUN, folder, {"report.html": "all", "people/a.html": "one", "people/b.html": "two"})
+    for path in mine:
+        path.write_text("mine")
+    facts = json.loads((folder / "run.json").read_text())
+    facts["pages"] += ["../mine.html", str(mine[0]), "people/../../mine.html", "people/mine.txt"]
+    (folder / "run.json").write_text(json.dumps(facts))
+    save_run(RUN, folder, {"report.html": "all", "people/b.html": "two"})
+    assert sorted(path.name for path in (folder / "people").iterdir()) == ["b.html", "mine.txt"]
+    assert all(path.is_file() for path in mine)
 
 
 @contextmanager

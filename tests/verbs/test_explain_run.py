@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from psycheck.corpora.open import open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.knowledge.explain import Explaining
@@ -74,11 +75,21 @@ def test_the_two_wrong_labels_lead_the_suspects(corpus: Corpus, tags: Path, tmp_
     explain_people(corpus, tags=tags, out=tmp_path / "run")
     with (tmp_path / "run/suspects.csv").open(newline="") as file:
         first, second, *_ = csv.DictReader(file)
-    assert {first["id"], second["id"]} == {"author0", "author1"}
-    wrong = first if first["id"] == "author1" else second
-    assert (wrong["label"], wrong["annotated"]) == ("depression", "0")
+    assert {first["author"], second["author"]} == {"author0", "author1"}
+    wrong = first if first["author"] == "author1" else second
+    assert wrong["id"] == "author1:depression"
+    assert (wrong["condition"], wrong["annotated"]) == ("depression", "0")
     assert wrong["kind"] == "symptoms without condition"
     assert wrong["posts"].split() == [f"p1-{k}" for k in range(4)]
+
+
+def test_suspects_with_texts_are_a_corpus_to_annotate(corpus: Corpus, tags: Path, tmp_path: Path) -> None:
+    explain_people(corpus, tags=tags, out=tmp_path / "run", show_texts=True)
+    opened = open_corpus(tmp_path / "run/suspects.csv")
+    texts = dict(opened.table.select("id", "text").iter_rows())
+    assert texts["author1:depression"].count(SECRET) == 4  # the posts about its symptoms
+    assert texts["author0:depression"].count(SECRET) == 4  # there are none: the first posts
+    assert opened.strings("author")[0] in ("author0", "author1")
 
 
 def test_shares_of_authors_by_label_are_findings(corpus: Corpus, tags: Path) -> None:
@@ -139,6 +150,13 @@ def test_an_author_who_is_not_there_gets_the_nearest_names(corpus: Corpus, tags:
 def test_a_corpus_without_authors_is_refused(tags: Path) -> None:
     with pytest.raises(BadInput, match="has no authors"):
         explain_people(Corpus.of("posts", ["soup"]), tags=tags)
+
+
+def test_posts_without_an_author_are_left_out_and_counted(corpus: Corpus, tags: Path) -> None:
+    authors = [None, *corpus.table["author"].to_list()[1:]]
+    run = explain_people(Corpus("posts", corpus.table.with_columns(pl.Series("author", authors))), tags=tags)
+    assert run.tables["people"].filter(author="author0")["posts"].to_list() == [3]
+    assert "1 row left out (no author)" in run.notes
 
 
 def test_tags_of_other_posts_are_refused(corpus: Corpus, tmp_path: Path) -> None:

@@ -45,17 +45,18 @@ def links_of(run: Run) -> Links:
     return Links(conditions, symptoms, typical)
 
 
-def people_of(run: Run) -> Iterator[tuple[Row, list[Row], list[Row], list[Row]]]:
-    """Each author with the rows on symptoms, conditions and the timeline."""
-    parts = [_by_author(run.tables[name]) for name in ("mentions", "coverage", "marks")]
-    for person in run.tables["people"].iter_rows(named=True):
-        symptoms, conditions, marks = (part.get(person["author"], []) for part in parts)
-        yield person, symptoms, conditions, marks
+def people_of(run: Run, people: pl.DataFrame | None = None) -> Iterator[tuple[Row, list[Row], list[Row]]]:
+    """Each author, or each of some, with the rows on symptoms and on conditions."""
+    people = run.tables["people"] if people is None else people
+    symptoms, conditions = (by_author(run.tables[name], people) for name in ("mentions", "coverage"))
+    for person in people.iter_rows(named=True):
+        yield person, symptoms.get(person["author"], []), conditions[person["author"]]
 
 
-def _by_author(table: pl.DataFrame) -> dict[str, list[Row]]:
+def by_author(table: pl.DataFrame, people: pl.DataFrame) -> dict[str, list[Row]]:
+    """The rows of a table on some authors, in order, by author."""
     parts: dict[str, list[Row]] = {}
-    for row in table.iter_rows(named=True):
+    for row in table.filter(pl.col("author").is_in(people["author"].implode())).iter_rows(named=True):
         parts.setdefault(row["author"], []).append(row)
     return parts
 
@@ -107,9 +108,8 @@ def _cohort(run: Run, links: Links) -> list[dict[str, Any]]:
     """Authors × coverage, those who write about the most symptoms first."""
     rows = []
     people = run.tables["people"].sort("symptoms", "posts", descending=True, maintain_order=True).head(ROWS)
-    covered = _by_author(run.tables["coverage"].join(people.select("author"), on="author", how="semi"))
-    for person in people.iter_rows(named=True):
-        own = {row["condition"]: row for row in covered[person["author"]]}
+    for person, _, conditions in people_of(run, people):
+        own = {row["condition"]: row for row in conditions}
         cells = [
             {
                 "text": f"{own[name]['found']} of {own[name]['typical']}",
@@ -167,7 +167,7 @@ def _suspects(run: Run, links: Links) -> Table | None:
 def explanations_jsonl(run: Run) -> str:
     """One line per author: symptoms with their posts, and conditions, the best covered first."""
     links, lines = links_of(run), []
-    for person, symptoms, conditions, _ in people_of(run):
+    for person, symptoms, conditions in people_of(run):
         found = {row["symptom"] for row in symptoms}
         line = {key: person[key] for key in ("author", "posts", "sentences", "untimed")}
         line |= {key: _iso(person[key]) for key in ("first", "last")}
@@ -191,14 +191,28 @@ def _iso(seconds: int | None) -> str | None:
 
 
 def suspects_csv(run: Run) -> str:
-    """The suspect labels for re-annotation, the most suspect first."""
+    """The suspect labels for re-annotation, the most suspect first; with the posts if texts are shown."""
+    texts = {(case.id, case.check): case.text for case in run.shown if case.suite == "suspects"}
+    head = (
+        "id",
+        "author",
+        "condition",
+        "annotated",
+        "kind",
+        "score",
+        "evidence",
+        "found",
+        "typical",
+        "rank",
+        "posts",
+    )
     file = io.StringIO()
     out = csv.writer(file)
-    out.writerow(
-        ("rank", "id", "label", "annotated", "kind", "score", "evidence", "found", "typical", "posts")
-    )
+    out.writerow((*head, *(["text"] if texts else [])))
     for row in run.tables["suspects"].iter_rows(named=True):
-        figures = (f"{row['score']:.4f}", f"{row['evidence']:.5f}", row["found"], row["typical"])
-        words = (row["rank"], row["author"], row["label"], row["annotated"], row["kind"], *figures)
-        out.writerow(map(spreadsheet_safe, (*words, " ".join(row["ids"] or ()))))
+        author, label = row["author"], row["label"]
+        figures = (f"{row['score']:.4f}", f"{row['evidence']:.5f}", row["found"], row["typical"], row["rank"])
+        words = (f"{author}:{label}", author, label, row["annotated"], row["kind"], *figures)
+        text = [texts[author, label]] if texts else []
+        out.writerow(map(spreadsheet_safe, (*words, " ".join(row["ids"] or ()), *text)))
     return file.getvalue()

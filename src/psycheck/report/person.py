@@ -6,7 +6,7 @@ from typing import Final
 
 from psycheck.corpus import showable_id
 from psycheck.errors import counted
-from psycheck.report.explanation import Links, Row, day, links_of, people_of, posts_named
+from psycheck.report.explanation import Links, Row, by_author, day, links_of, people_of, posts_named
 from psycheck.report.headlines import sentence
 from psycheck.report.numbers import count, decimal, percent
 from psycheck.report.page import draw
@@ -31,18 +31,18 @@ def people_pages(run: Run) -> dict[str, str]:
     links, shown = links_of(run), _shown(run.shown)
     kept = {key: run.plan[key] for key in ("symptoms", "tags", "graph", "threshold", "min_posts")}
     pages = {}
-    for person, symptoms, conditions, marks in people_of(run):
-        if person["page"] is None:
-            continue
+    people = run.tables["people"].drop_nulls("page")
+    marks = by_author(run.tables["marks"], people)
+    for person, symptoms, conditions in people_of(run, people):
         pages[person["page"]] = draw(
             "person",
             run,
             author=showable_id(person["author"]),
-            verdict=_person_verdict(person, conditions, links),
+            verdict=person_verdict(person, conditions, links),
             facts=_facts(person),
             conditions=_conditions(conditions, symptoms, links),
             symptoms=_symptoms(symptoms, links),
-            lanes=_lanes(symptoms, marks, links),
+            lanes=_lanes(symptoms, marks.get(person["author"], []), links),
             ticks=_ticks(person),
             columns=run.plan["columns"],
             sentences=_sentences(symptoms, shown, links),
@@ -56,14 +56,13 @@ def people_pages(run: Run) -> dict[str, str]:
     return pages
 
 
-def _person_verdict(person: Row, conditions: list[Row], links: Links) -> str:
+def person_verdict(person: Row, conditions: list[Row], links: Links) -> str:
+    """Which conditions the symptoms of an author belong to, in one sentence."""
     posts, symptoms = counted(person["posts"], "post"), counted(len(links.symptoms), "symptom")
     if not person["symptoms"]:
         return sentence("explain.nothing", posts=posts, symptoms=symptoms)
     best = [row for row in conditions[:NAMED] if row["found"]]
-    parts = [
-        f"{row['found']} of the {row['typical']} of {links.conditions[row['condition']]}" for row in best
-    ]
+    parts = [f"to {links.conditions[row['condition']]} {row['found']} of {row['typical']}" for row in best]
     words = {"found": f"{person['symptoms']} of {symptoms}", "posts": posts, "conditions": listed(parts)}
     return sentence("explain.person", **words)
 
@@ -124,8 +123,9 @@ def _lanes(symptoms: list[Row], marks: list[Row], links: Links) -> list[Lane]:
     for row in symptoms:
         own = [mark for mark in marks if mark["symptom"] == row["symptom"]]
         bars = tuple((m["column"], (m["posts"] / most) ** 0.5, counted(m["posts"], "post")) for m in own)
-        span = f", {day(row['first'])} to {day(row['last'])}" if row["first"] is not None else ""
-        lanes.append(Lane(links.symptoms[row["symptom"]], f"{counted(row['posts'], 'post')}{span}", bars))
+        days = dict.fromkeys(day(row[end]) for end in ("first", "last") if row[end] is not None)
+        figures = ", ".join(filter(None, [counted(row["posts"], "post"), " to ".join(days)]))
+        lanes.append(Lane(links.symptoms[row["symptom"]], figures, bars))
     return lanes
 
 
@@ -139,7 +139,7 @@ def _ticks(person: Row) -> list[tuple[int, str, str]]:
 
 
 def _shown(shown: Iterable[Shown]) -> dict[tuple[str, str], Shown]:
-    return {(case.check, case.id): case for case in shown}
+    return {(case.check, case.id): case for case in shown if case.suite == "explain"}
 
 
 def _sentences(

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -29,6 +30,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Beside = Mapping[Path, Callable[[Path], object]]
 _NOTHING: Beside = MappingProxyType({})
+_PAGE = re.compile(r"people/[\w-]+\.html", re.ASCII)
 
 
 def writes_run(*reads: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -120,7 +122,7 @@ def _before(folder: Path, what: str) -> set[str]:
     try:
         older = ("cases", "predictions") if what == "tables" else ()  # a run that lists none
         named = json.loads((folder / "run.json").read_text("utf-8")).get(what, older)
-        return {name for name in named if Path(name).parent in (Path(), Path("people"))}
+        return {name for name in named if _PAGE.fullmatch(name) or Path(name).name == name}
     except (OSError, ValueError, AttributeError, TypeError):
         return set()
 

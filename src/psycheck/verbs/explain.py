@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import numpy as np
@@ -33,12 +34,13 @@ from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
 from psycheck.text.clean import split_sentences
-from psycheck.verbs.tagged_posts import annotations_of, posts_of, tags_of, weighted_posts
+from psycheck.verbs.tagged_posts import TagTable, annotations_of, posts_of, tags_of, weighted_posts
 
+DESCRIPTIONS: Final = "symptoms:descriptions"
 PAGES: Final = 300  # pages of people in a folder; the other authors are in the tables
 TEXTS: Final = 3  # sentences shown per symptom
 SUSPECT: Final = 0.5  # from this score on, a label fits the other side at least as well
-_LETTERS: Final = 400  # of a sentence shown
+_LETTERS: Final = 400  # of a sentence or post shown
 _PLAIN: Final = re.compile(r"[a-z0-9_-]{1,60}")
 
 
@@ -47,8 +49,8 @@ def explain_people(
     corpus: CorpusLike,
     *,
     authors: Sequence[str] = (),
-    symptoms: str = "symptoms:descriptions",
-    tags: str | Path | None = None,
+    symptoms: str = DESCRIPTIONS,
+    tags: TagTable | None = None,
     graph: str | Path | None = None,
     show_texts: bool = False,
     out: str | Path | None = None,
@@ -57,25 +59,33 @@ def explain_people(
 ) -> Run:
     """Explain the authors of a corpus, or some of them, from a tag table or by a symptom model.
 
-    `tags` is a file that `psycheck symptoms tag` wrote from this corpus; without it, `symptoms` is the model
-    that tags the posts. With `show_texts`, pages show the sentences behind each symptom.
+    `tags` is a file that `psycheck symptoms tag` wrote from this corpus, or such a table; without it,
+    `symptoms` is the model that tags the posts. With `show_texts`, pages show the sentences behind each
+    symptom.
     """
     how, known = how or Explaining(), read_graph(graph)
     opened = posts_of(open_corpus(corpus), authors)
-    frame, where, models = tags_of(opened, tags, symptoms, progress)
-    names = symptoms_of(frame.collect_schema().names(), known, where)
-    posts, notes = weighted_posts(opened, frame, names, where)
-    found = explain_posts(posts, known, how)
+    if graph is not None and symptoms == DESCRIPTIONS:
+        symptoms = f"{DESCRIPTIONS}?graph={graph}"
     labels, unfit = annotations_of(opened, known)
-    suspects = rank_suspects(posts.authors, evidence_of(posts, known, how), labels)
-    people = _with_pages(found.people)
+    with TemporaryDirectory() as work:
+        frame, where, models = tags_of(opened, tags, symptoms, Path(work), progress)
+        names = symptoms_of(frame.collect_schema().names(), known, where)
+        posts, notes = weighted_posts(opened, frame, names, where)
+        found = explain_posts(posts, known, how)
+        people = _with_pages(found.people)
+        sentences = list(_sentences(opened, frame, found, people)) if show_texts else []
+    suspects = rank_suspects(posts.authors, evidence_of(posts, known, labels), labels)
+    listed = _listed(suspects, found, known)
+    posts_to_read = _posts_to_read(opened, listed) if show_texts else ()
+    left_out = (f"{counted(n, 'row')} left out ({why})" for why, n in opened.left_out.items())
     run = Run(
         plan={
             "verb": "explain",
             "corpora": described([opened])["corpora"],
             "authors": [showable_id(author) for author in authors],
             "symptoms": None if tags is not None else symptoms,
-            "tags": None if tags is None else Path(tags).name,
+            "tags": Path(tags).name if isinstance(tags, str | Path) else None,
             "graph": None if graph is None else Path(graph).name,
             "show_texts": show_texts,
             "columns": COLUMNS,
@@ -88,11 +98,11 @@ def explain_people(
             "mentions": found.mentions,
             "coverage": _with_annotations(found.coverage, posts.authors, labels),
             "marks": found.marks,
-            "suspects": _listed(suspects, found, known),
+            "suspects": listed,
             "links": _links(known, names),
         },
-        shown=tuple(_shown(opened, frame, found, people)) if show_texts else (),
-        notes=(*opened.notes, *notes, *unfit, *_said(people, known, names)),
+        shown=(*sentences, *posts_to_read),
+        notes=(*opened.notes, *left_out, *notes, *unfit, *_said(people, known, names)),
         folder=Path(out) if out is not None else None,
     )
     return run if run.folder is None else save(run, run.folder)
@@ -171,7 +181,7 @@ def _findings(
         yield Finding("suspect_labels", float(number), len(some), where=where)
 
 
-def _shown(corpus: Corpus, tags: pl.LazyFrame, found: Explained, people: pl.DataFrame) -> Iterator[Shown]:
+def _sentences(corpus: Corpus, tags: pl.LazyFrame, found: Explained, people: pl.DataFrame) -> Iterator[Shown]:
     """The heaviest sentences of each symptom on a page."""
     paged = people.filter(pl.col("page").is_not_null()).select("author")
     wanted = (
@@ -192,9 +202,24 @@ def _shown(corpus: Corpus, tags: pl.LazyFrame, found: Explained, people: pl.Data
     for symptom, id_ in wanted.iter_rows():
         number, weight = heaviest[id_, WEIGHT + symptom]
         own = sentences[id_]
-        text = own[number] if number < len(own) else ""
-        text = text if len(text) <= _LETTERS else f"{text[:_LETTERS]} …"
+        text = _cut(own[number] if number < len(own) else "")
         yield Shown("", corpus.name, "explain", symptom, id_, "", np.nan, float(weight), int(number), text)
+
+
+def _posts_to_read(corpus: Corpus, suspects: pl.DataFrame) -> Iterator[Shown]:
+    """The posts that a suspect label is to be read by: those about the condition, or else the first ones."""
+    wanted = corpus.table.join(suspects.select("author").unique(), on="author", how="semi")
+    posts = {author: own for (author,), own in wanted.select("author", "id", "text").group_by("author")}
+    for author, label, score, rank, ids in suspects.select(
+        "author", "label", "score", "rank", "ids"
+    ).iter_rows():
+        texts = dict(posts[author].select("id", "text").iter_rows())
+        text = "\n\n".join(_cut(texts[id_]) for id_ in (ids or list(texts))[:MOST_IDS])
+        yield Shown("", corpus.name, "suspects", label, author, "", np.nan, score, rank, text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LETTERS else f"{text[:_LETTERS]} …"
 
 
 def _said(people: pl.DataFrame, graph: Graph, symptoms: Sequence[str]) -> Iterator[str]:

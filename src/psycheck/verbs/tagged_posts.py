@@ -14,10 +14,11 @@ from psycheck.knowledge.explain import WEIGHT, Posts, likely_time, post_weights
 from psycheck.knowledge.graph import Graph
 from psycheck.model import FloatArray
 from psycheck.models.open import open_model
-from psycheck.models.symptoms import SymptomModel, weighted
+from psycheck.models.symptoms import SymptomModel
 from psycheck.scoring.engine import Progress
-from psycheck.scoring.tags import tag_sentences
-from psycheck.text.clean import split_sentences
+from psycheck.verbs.tag import tag_corpus
+
+TagTable = str | Path | pl.DataFrame | pl.LazyFrame
 
 
 def posts_of(corpus: Corpus, authors: Sequence[str]) -> Corpus:
@@ -34,36 +35,29 @@ def posts_of(corpus: Corpus, authors: Sequence[str]) -> Corpus:
         if author not in known:
             names = [one for one in known if showable_id(one) == one]
             what = f"no posts of author '{showable_id(author)}' in corpus '{corpus.name}'"
-            raise BadInput(what, allowed=nearest(author, names), key="author")
+            raise BadInput(what, allowed=nearest(author, names), key="authors")
     if authors:
         return corpus.only(written.is_in(list(authors)).fill_null(value=False).to_numpy())
     return corpus.only(written.is_not_null().to_numpy(), "no author")
 
 
 def tags_of(
-    corpus: Corpus, tags: str | Path | None, symptoms: str, progress: Progress
+    corpus: Corpus, tags: TagTable | None, symptoms: str, work: Path, progress: Progress
 ) -> tuple[pl.LazyFrame, str, list[Any]]:
-    """The tag table of a corpus, what it is called in messages, and the models that made it now."""
+    """The tag table of a corpus (made in `work`, if not given), its name in messages, and the models used."""
     if tags is None:
         model = open_model(symptoms)
         if not isinstance(model, SymptomModel):
             allowed = "symptoms:descriptions, or symptoms:FOLDER that psycheck symptoms train wrote"
             raise BadInput(f"'{symptoms}' is not a symptom model", allowed=allowed, key="symptoms")
-        return _tagged(corpus, model, progress), symptoms, [model]
+        tag_corpus(model, corpus.slices(), work / "tags.parquet", progress=progress)
+        return pl.scan_parquet(work / "tags.parquet"), symptoms, [model]
+    if isinstance(tags, pl.DataFrame | pl.LazyFrame):
+        return tags.lazy(), "tags", []
     with explained("the tag table cannot be read", OSError, pl.exceptions.PolarsError, where=str(tags)):
         frame = pl.scan_parquet(tags)
         frame.collect_schema()
     return frame, str(tags), []
-
-
-def _tagged(corpus: Corpus, model: SymptomModel, progress: Progress) -> pl.LazyFrame:
-    """The tag table of a corpus, without relevance and status."""
-    split = [split_sentences(text) for text in corpus.texts]
-    rows = [(id_, k) for id_, own in zip(corpus.ids, split, strict=True) for k in range(len(own))]
-    tags = tag_sentences(model, [sentence for own in split for sentence in own], progress)
-    weights = pl.DataFrame(weighted(tags).astype(np.float32), [WEIGHT + label for label in model.labels])
-    places = pl.DataFrame(rows, {"id": pl.String, "sentence": pl.Int64}, orient="row")
-    return pl.concat([places, weights], how="horizontal").lazy()
 
 
 def weighted_posts(
