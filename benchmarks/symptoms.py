@@ -255,8 +255,8 @@ def compare_missing(name: str, seed: int, recipe: Recipe | None, done: set[str],
 def with_controls(name: str, seed: int, done: set[str], out: Path) -> None:
     """F1 on all test sentences, trained without controls, with all of them, and in balanced batches.
 
-    Controls are the sentences without any label. PsySym has ten for each annotated sentence; annotated ones are
-    left out of train until there are about three.
+    Controls are the sentences without any label. PsySym has ten for each annotated sentence; here annotated
+    ones are left out of train until there are about three.
     """
     corpus, _ = LOADED[name.removeprefix(CONTROLS)](seed)
     labels = [one for one in corpus.labels if one != "neutral"]
