@@ -1,6 +1,6 @@
 """Symptom models with missing labels: as negatives, masked or enhanced; with and without balanced batches.
 
-python benchmarks/symptoms.py [psytar goemotions demo controls] [--seeds 5] [--out FILE.jsonl]
+python benchmarks/symptoms.py [psytar psytar-any goemotions controls-psytar demo …] [--seeds 5] [--out FILE]
 
 Labels of real corpora are hidden in disease-like blocks: each sentence belongs to one block and keeps the
 labels of that block. All labels of the test sentences are the truth.
@@ -12,13 +12,15 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import torch
 from numpy.typing import NDArray
 from scipy import stats
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -34,9 +36,10 @@ from psycheck.model import FloatArray
 from psycheck.models.open import open_model
 from psycheck.models.symptoms import UNCERTAIN
 from psycheck.scoring.answers import encode_once, scores_of
-from psycheck.train.linear import fit_heads
-from psycheck.train.parts import parts_of
+from psycheck.train.finetune import MISSING as MISSING_MARK
+from psycheck.train.finetune import annotated_loss, log_chances
 from psycheck.train.recipe import Recipe, preset
+from psycheck.train.samplers import Balanced
 from psycheck.train.symptoms import DISEASE, Missing, subsets, thresholds, train_symptoms, with_negatives
 from timing import machine, table
 
@@ -47,6 +50,9 @@ FEWEST = 60  # texts that a label of GoEmotions needs: a block sees a third of t
 MOST = {"train": 4_000, "dev": 800, "test": 2_500}  # sentences of GoEmotions
 FEW = {"train": 1_500, "dev": 300, "test": 1_500}  # sentences to fine-tune on
 MISSING: Mapping[str, Missing] = {"negative": "negative", "masked": "masked", "enhanced": "enhanced"}
+CONTROLS = "controls-"  # of a corpus whose sentences without a label are controls
+ANY = "-any"  # a corpus whose sentences belong to any block, fitting or not
+STEPS, BATCH = 1_200, 32  # of the head on frozen vectors
 ARMS = ("tf-idf + LR", "one model per block", *MISSING)
 
 
@@ -83,15 +89,17 @@ def goemotions(seed: int) -> tuple[Corpus, Sequence[Sequence[str]]]:
     return corpus, [[str(order[(start + i) % len(order)]) for i in range(8)] for start in starts]
 
 
-def hidden(corpus: Corpus, blocks: Sequence[Sequence[str]], seed: int) -> tuple[Corpus, FloatArray]:
+def hidden(
+    corpus: Corpus, blocks: Sequence[Sequence[str]], seed: int, *, fitting: bool
+) -> tuple[Corpus, FloatArray]:
     """The corpus with the labels outside each sentence's block hidden, and all its labels, (n, k).
 
-    A block is drawn among those that have a label of the sentence, or among all if it has none, as a sentence
-    is annotated for the disease whose descriptions it resembled.
+    A fitting block is drawn among those that have a label of the sentence, as a sentence is annotated for the
+    disease whose descriptions it resembled: few labels that are hidden are then 1. Otherwise any is drawn.
     """
     truth, labels = corpus.targets(), corpus.labels
     inside = np.array([[label in block for label in labels] for block in blocks])
-    fits = truth @ inside.T > 0
+    fits = truth @ inside.T > (0 if fitting else np.inf)
     fits[~fits.any(axis=1)] = True
     rng = np.random.default_rng(seed)
     drawn = np.array([rng.choice(np.flatnonzero(row)) for row in fits])
@@ -101,11 +109,17 @@ def hidden(corpus: Corpus, blocks: Sequence[Sequence[str]], seed: int) -> tuple[
     return replace(corpus, table=corpus.table.with_columns(*columns, group)), truth
 
 
-def demo(seed: int) -> tuple[Corpus, Corpus]:
-    """Generated sentences as annotated, without controls, and their truth."""
-    both = generate_sentences(4_500, seed)
-    rows = [name != CONTROL for name in both[0].group(DISEASE)]
-    return both[0].only(rows), both[1].only(rows)
+@cache
+def generated() -> tuple[Corpus, Corpus]:
+    """Generated sentences as annotated, and their truth; each seed cuts them anew."""
+    return generate_sentences(3_000, 0)
+
+
+def demo(seed: int) -> tuple[Corpus, FloatArray]:
+    """The generated sentences without controls, cut by the seed, and their truth, (n, k)."""
+    rows = [name != CONTROL for name in generated()[0].group(DISEASE)]
+    annotated, truth = (split_corpus(one.only(rows), SHARES, stratify=[], seed=seed) for one in generated())
+    return annotated, truth.targets([one for one in truth.labels if one != UNCERTAIN])
 
 
 LOADED = {"psytar": psytar, "goemotions": goemotions}
@@ -144,61 +158,84 @@ def tuned_scores(corpus: Corpus, arm: str, recipe: Recipe, folder: Path) -> Floa
     return scores_of(model, corpus.part("test").texts)[:, [model.labels.index(one) for one in labels]]
 
 
-def frozen_scores(corpus: Corpus, arm: str, vectors: Callable[[Corpus], Any]) -> FloatArray:
-    """One logistic regression per label on fixed features, and its scores of the test sentences, (n, k)."""
+def head_scores(
+    vectors: FloatArray, targets: FloatArray, control: NDArray[np.bool_] | None, others: Any, seed: int
+) -> list[FloatArray]:
+    """Train one head of two layers for all labels on frozen vectors, and score other vectors, each (n, k).
+
+    Targets are NaN where they are missing: the loss is that of fine-tuning, and so are balanced batches.
+    """
+    torch.manual_seed(seed)
+    x = torch.tensor(vectors).float()
+    t = torch.tensor(np.where(np.isnan(targets), MISSING_MARK, targets)).float()
+    known = (t != MISSING_MARK).any(dim=1).nonzero().ravel().tolist()
+    net = torch.nn.Sequential(
+        torch.nn.Linear(x.shape[1], 128), torch.nn.Tanh(), torch.nn.Linear(128, max(2, t.shape[1]))
+    )
+    steps = torch.optim.AdamW(net.parameters(), lr=3e-3, weight_decay=0.01)
+    balanced = None if control is None else Balanced(control, seed)
+    order: list[int] = []
+    for step in range(STEPS):
+        if len(order) < BATCH:
+            if balanced is None:
+                order += np.random.default_rng([seed, step]).permutation(known).tolist()
+            else:
+                balanced.set_epoch(step)
+                order += list(balanced)
+        rows, order = order[:BATCH], order[BATCH:]
+        steps.zero_grad()
+        loss: Any = annotated_loss(net(x[rows]), t[rows])
+        loss.backward()
+        steps.step()
+    with torch.inference_mode():
+        logits = [net(torch.tensor(some).float()) for some in others]
+        return [np.asarray(log_chances(one, t.shape[1])[0].exp().double()) for one in logits]
+
+
+def frozen_scores(corpus: Corpus, arm: str, seed: int) -> FloatArray:
+    """Train an arm on frozen MiniLM vectors, or on tf-idf, and score the test sentences, (n, k)."""
     labels = [one for one in corpus.labels if one != UNCERTAIN]
     learned, dev, test = (corpus.part(split) for split in SHARES)
-    features = [vectors(part) for part in (learned, dev, test)]
-
-    def scores(train: Corpus, rows: Sequence[Any]) -> list[FloatArray]:
-        parts = parts_of((train, dev), Recipe(labels=tuple(labels)))
-        heads = fit_heads(features[0], features[1], parts, Recipe())
-        return [np.column_stack([one.predict_proba(some)[:, 1] for one in heads.models]) for some in rows]
-
-    missing = np.isnan(learned.targets(labels))
-    if arm == "negative":
-        learned = with_negatives(learned, labels, missing)
-    elif arm == "enhanced":
-        own, known = scores(learned, features[:2])
-        cuts = thresholds(dev.targets(labels), known, learned.targets(labels), own)
-        learned = with_negatives(learned, labels, own < cuts)
-    elif arm == "one model per block":
+    if arm == "tf-idf + LR":
+        words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
+        x, y = words.fit_transform(learned.texts), learned.targets(labels)
         out = np.full((len(test), len(labels)), np.nan)
-        tests = subsets(test)
-        for name, part in subsets(learned).items():
-            # A label's model sees only the sentences of this block, and scores only those of this block.
-            own_rows = np.isin(learned.ids, part.ids)
-            targets = learned.targets(labels)
-            for k in np.flatnonzero(~np.isnan(part.targets(labels)).all(axis=0)):
-                y = targets[own_rows, k]
-                if len(np.unique(y)) < 2 or name not in tests:
-                    continue
-                head = LogisticRegression(C=10.0, max_iter=2_000).fit(features[0][own_rows], y)
-                at = np.isin(test.ids, tests[name].ids)
-                out[at, k] = head.predict_proba(features[2][at])[:, 1]
+        for k in range(len(labels)):
+            rows = ~np.isnan(y[:, k])
+            head = LogisticRegression(C=10.0, max_iter=500).fit(x[rows], y[rows, k] > 0.5)
+            out[:, k] = head.predict_proba(words.transform(test.texts))[:, 1]
         return out
-    return scores(learned, features[2:])[0]
+    features = [encode_once("minilm", part.texts) for part in (learned, dev, test)]
+    if arm == "one model per block":
+        out, tests = np.full((len(test), len(labels)), np.nan), subsets(test)
+        for name, part in subsets(learned).items():
+            own = np.isin(learned.ids, part.ids)
+            places = np.flatnonzero(~np.isnan(part.targets(labels)).all(axis=0))
+            at = np.flatnonzero(np.isin(test.ids, tests[name].ids))
+            y = part.targets([labels[k] for k in places])
+            out[np.ix_(at, places)] = head_scores(features[0][own], y, None, [features[2][at]], seed)[0]
+        return out
+    if arm == "negative":
+        learned = with_negatives(learned, labels, np.isnan(learned.targets(labels)))
+    elif arm == "enhanced":
+        own_scores, known = head_scores(features[0], learned.targets(labels), None, features[:2], seed)
+        cuts = thresholds(dev.targets(labels), known, learned.targets(labels), own_scores)
+        learned = with_negatives(learned, labels, own_scores < cuts)
+    return head_scores(features[0], learned.targets(labels), None, features[2:], seed)[0]
 
 
 def compare_missing(name: str, seed: int, recipe: Recipe | None, done: set[str], out: Path) -> None:
     """All arms on one corpus with one seed; what is in the file already is not repeated."""
     if name == "demo":
-        corpus, whole = demo(seed)
-        truth = whole.targets([one for one in whole.labels if one != UNCERTAIN])
+        corpus, truth = demo(seed)
     else:
-        corpus, blocks = LOADED[name](seed)
-        corpus, truth = hidden(corpus, blocks, seed)
+        corpus, blocks = LOADED[name.removesuffix(ANY)](seed)
+        corpus, truth = hidden(corpus, blocks, seed, fitting=not name.endswith(ANY))
     if recipe is not None:  # fewer sentences, so that a seed takes minutes
         kept = {one for split, most in FEW.items() for one in corpus.part(split).sample(most, seed).ids}
         rows = np.array([one in kept for one in corpus.ids])
         corpus, truth = corpus.only(rows), truth[rows]
     at = np.array([split == "test" for split in corpus.strings("split")])
-
-    def minilm(part: Corpus) -> FloatArray:
-        return encode_once("minilm", part.texts)
-
-    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
-    words.fit(corpus.part("train").texts)
     with tempfile.TemporaryDirectory() as place:
         for arm in MISSING if recipe else ARMS:
             key = f"{name}{' tuned' if recipe else ''}"
@@ -206,10 +243,8 @@ def compare_missing(name: str, seed: int, recipe: Recipe | None, done: set[str],
                 continue
             if recipe is not None:
                 scores = tuned_scores(corpus, arm, recipe.with_(seed=seed), Path(place))
-            elif arm == "tf-idf + LR":
-                scores = frozen_scores(corpus, arm, lambda part: words.transform(part.texts))
             else:
-                scores = frozen_scores(corpus, arm, minilm)
+                scores = frozen_scores(corpus, arm, seed)
             labels = [one for one in corpus.labels if one != UNCERTAIN]
             found = {"auc_by_block": by_block(corpus.part("test"), scores, labels)}
             if not np.isnan(scores).any():
@@ -217,31 +252,27 @@ def compare_missing(name: str, seed: int, recipe: Recipe | None, done: set[str],
             note(out, key, seed, arm, found)
 
 
-def with_controls(seed: int, done: set[str], out: Path) -> None:
-    """F1 on sentences of which most are controls, trained without controls, with all, and balanced."""
-    annotated, truth = generate_sentences(9_000, seed)
-    control = np.array([name == CONTROL for name in truth.group(DISEASE)])
-    few = np.flatnonzero(~control)[1_500:]  # about two controls for each annotated sentence
-    keep = np.ones(len(truth), bool)
-    keep[few] = False
-    annotated, truth, control = annotated.only(keep), truth.only(keep), control[keep]
-    labels = [one for one in truth.labels if one != UNCERTAIN]
-    train, dev, test = (annotated.part(split) for split in SHARES)
-    own = {split: control[[one == split for one in truth.strings("split")]] for split in SHARES}
+def with_controls(name: str, seed: int, done: set[str], out: Path) -> None:
+    """F1 on all test sentences, trained without controls, with all of them, and in balanced batches.
+
+    Controls are the sentences without any label. PsySym has ten for each annotated sentence; here annotated
+    ones are left out of train until there are about three.
+    """
+    corpus, _ = LOADED[name.removeprefix(CONTROLS)](seed)
+    labels = [one for one in corpus.labels if one != "neutral"]
+    x, y = encode_once("minilm", corpus.texts), corpus.targets(labels)
+    control = (y == 0).all(axis=1)
+    split = np.array(corpus.strings("split"))
+    share = (control & (split == "train")).sum() / 3 / (~control & (split == "train")).sum()
+    few = control | (np.random.default_rng(seed).uniform(size=len(control)) < share)
+    learned, test = few & (split == "train"), split == "test"
     for arm in ("without controls", "with controls", "with controls, balanced"):
-        if f"controls {seed} {arm}" in done:
+        if f"{name} {seed} {arm}" in done:
             continue
-        bare = arm == "without controls"
-        some, measured = (train.only(~own["train"]), dev.only(~own["dev"])) if bare else (train, dev)
-        marked = own["train"][~own["train"]] if bare else own["train"]
-        some = replace(some, table=some.table.with_columns(pl.Series("control", marked)))
-        recipe = Recipe(labels=tuple(labels), balanced=arm.endswith("balanced"))
-        parts = parts_of((some, measured), recipe)
-        features = [encode_once("minilm", part.texts) for part in (some, measured, test)]
-        heads = fit_heads(features[0], features[1], parts, recipe)
-        scores = np.column_stack([one.predict_proba(features[2])[:, 1] for one in heads.models])
-        full = truth.part("test").targets(labels)
-        note(out, "controls", seed, arm, {"auc": mean_auc(full, scores), "f1": mean_f1(full, scores)})
+        rows = learned & ~control if arm == "without controls" else learned
+        marked = control[rows] if arm.endswith("balanced") else None
+        (scores,) = head_scores(x[rows], y[rows], marked, [x[test]], seed)
+        note(out, name, seed, arm, {"auc": mean_auc(y[test], scores), "f1": mean_f1(y[test], scores)})
 
 
 def note(out: Path, name: str, seed: int, arm: str, found: Mapping[str, float]) -> None:
@@ -304,8 +335,8 @@ def main() -> None:
     print(machine(), flush=True)
     for seed in range(wanted.seeds):
         for name in wanted.corpora:
-            if name == "controls":
-                with_controls(seed, done, wanted.out)
+            if name.startswith(CONTROLS):
+                with_controls(name, seed, done, wanted.out)
                 continue
             compare_missing(name, seed, recipe, done, wanted.out)
     report(wanted.out)

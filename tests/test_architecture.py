@@ -94,7 +94,7 @@ def test_only_scoring_calls_models() -> None:
         for node in _nodes(path)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("score", "encode", "encode_spans")
+        and node.func.attr in ("score", "tag", "encode", "encode_spans")
         and node.args
         and not isinstance(node.args[0], ast.Constant)  # str.encode("utf-8")
     ]

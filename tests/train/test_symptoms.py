@@ -1,5 +1,9 @@
 """Symptom models on sentences of our own words, with tiny transformers and linear models."""
 
+import os
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -113,6 +117,12 @@ def test_missing_labels_are_negative_masked_or_enhanced(tmp_path: Path) -> None:
     assert train_symptoms(sentences(), linear(), tmp_path / "enhanced", missing="enhanced").reused
 
 
+def test_without_missing_labels_there_is_no_teacher(tmp_path: Path) -> None:
+    whole = Corpus("whole", sentences().table.with_columns(pl.col("^label:(low|tired)$").fill_null(0.0)))
+    trained = train_symptoms(whole, linear(), tmp_path / "model", missing="enhanced")
+    assert not (trained.folder / "teacher").exists()
+
+
 class Stopped(Exception):
     pass
 
@@ -141,6 +151,46 @@ def test_stopped_in_the_student_it_resumes_without_training_the_teacher_again(
     one, other = (open_model(f"symptoms:{tmp_path / name}").score(texts) for name in ("model", "whole"))
     assert np.array_equal(one, other)
     assert whole.recipe.balanced
+
+
+KILLED = """
+import os, signal, sys
+import torch
+torch.set_num_threads(1)
+from pathlib import Path
+import polars as pl
+from psycheck.corpus import Corpus
+from psycheck.train.recipe import Recipe
+from psycheck.train.symptoms import train_symptoms
+
+steps = []
+
+def progress(done, total):
+    steps.append(done)
+    if len(steps) == total + 1:  # the first step of the student
+        os.kill(os.getpid(), signal.SIGKILL)
+
+corpus = Corpus("queues", pl.read_parquet(sys.argv[1]))
+recipe = Recipe(start=sys.argv[2], epochs=1, batch=8, max_length=16)
+train_symptoms(corpus, recipe, Path(sys.argv[3]), progress=progress)
+"""
+
+
+@pytest.mark.slow
+def test_killed_in_the_student_the_teacher_is_kept(tiny: Tiny, tmp_path: Path) -> None:
+    sentences().table.write_parquet(tmp_path / "corpus.parquet")
+    arguments = [str(tmp_path / "corpus.parquet"), tiny("bert"), str(tmp_path / "model")]
+    world = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False, env=world)
+    assert done.returncode == -signal.SIGKILL
+    assert (tmp_path / "model.teacher" / "training.json").is_file()
+    recipe = Recipe(start=tiny("bert"), epochs=1, batch=8, max_length=16)
+    steps: list[int] = []
+    trained = train_symptoms(
+        sentences(), recipe, tmp_path / "model", progress=lambda *both: steps.append(both[1])
+    )
+    assert len(steps) <= steps[0]  # the student alone
+    assert (trained.folder / "teacher" / "training.json").is_file()
 
 
 def test_every_batch_is_half_controls_and_an_epoch_has_each_other_sentence_once() -> None:

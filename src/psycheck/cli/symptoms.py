@@ -63,7 +63,9 @@ def train_cli(
     from psycheck.train.symptoms import Labels, refuse_misfits, train_each, train_symptoms
 
     how = read_settings(Labels, {"missing": missing}).missing
-    recipe = named(preset, **opt.values_for(ctx, Recipe))
+    values = opt.values_for(ctx, Recipe)
+    values.pop("labels", None)  # they name columns: the corpus has only these, under their new names
+    recipe = named(preset, **values)
     ignored = sorted(unused(recipe) & ctx.params.keys())
     opt.refuse(ctx, ignored, f"symptoms train --start {recipe.start}", "is for a start that is fine-tuned")
     recipe = recipe_of(used(recipe))

@@ -45,7 +45,7 @@ class Recipe:
     `padding` "grouped" forms batches of similar lengths, padded to the longest; "fixed" pads to `max_length`.
     `layers` keeps the first layers of the start only, 0 all. `balanced` fills every batch with control texts
     and others in equal numbers (of a linear baseline, both weigh the same in all); see `train.symptoms`.
-    `symptom_task` is the weight of a second task in the loss: to predict the evidence for the symptoms of PHQ-9.
+    `symptom_task` is the weight of a second task in the loss: to predict the evidence for symptoms of PHQ-9.
     """
 
     start: Annotated[str, NOT_BLANK] = MINILM

@@ -69,14 +69,15 @@ def train_symptoms(
         control = (learned.targets(symptoms) == 0).all(axis=1)
         learned = replace(learned, table=learned.table.with_columns(pl.Series(CONTROL, control)))
     beside = folder.with_name(f"{folder.name}.teacher")
+    absent = np.isnan(learned.targets(symptoms))
     if missing == "negative":
-        learned = with_negatives(learned, symptoms, np.isnan(learned.targets(symptoms)))
-    elif missing == "enhanced":
+        learned = with_negatives(learned, symptoms, absent)
+    elif missing == "enhanced" and absent.any():
         inside = folder / "teacher"
         teacher = fit((learned, dev), recipe, inside if inside.exists() else beside, progress=progress)
         learned = enhanced(learned, dev, teacher, symptoms)
     trained = train((learned, dev), recipe, folder, test=held_out(corpus), progress=progress)
-    if beside.exists() and missing == "enhanced":
+    if missing == "enhanced" and beside.exists():
         beside.replace(folder / "teacher")
     return trained
 
