@@ -8,10 +8,12 @@ import pytest
 from psycheck.measures.competence import dawid_skene
 
 NAN = math.nan
-VOTES = [
-    *([1, 1, 1, 1], [1, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1], [1, 1, 1, 0], [0, 1, 0, 0]),
-    *([NAN, 0, 0, 1], [1, 0, 1, NAN], [0, 0, 0, 0], [1, 1, NAN, 0], [0, 0, 1, 1], [1, 1, 0, 0]),
-]
+VOTES = np.array(
+    [
+        *([1, 1, 1, 1], [1, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1], [1, 1, 1, 0], [0, 1, 0, 0]),
+        *([NAN, 0, 0, 1], [1, 0, 1, NAN], [0, 0, 0, 0], [1, 1, NAN, 0], [0, 0, 1, 1], [1, 1, 0, 0]),
+    ]
+)
 
 
 def test_it_agrees_with_crowd_kit() -> None:
@@ -40,7 +42,7 @@ def test_planted_competence_is_found_and_beats_the_majority() -> None:
 
 
 def test_a_text_without_a_vote_has_the_chance_of_any_text() -> None:
-    found = dawid_skene(np.vstack([VOTES, [NAN] * 4]))
+    found = dawid_skene(np.vstack([VOTES, np.full((1, 4), NAN)]))
     assert found.chance[-1] == pytest.approx(found.chance[:-1].mean(), abs=1e-6)
     assert math.isnan(dawid_skene([[1, NAN], [0, NAN], [1, NAN]]).sensitivity[1])
     assert np.isnan(dawid_skene([[NAN, NAN]]).chance).all()
