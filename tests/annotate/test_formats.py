@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from psycheck.annotate.answers import STATUSES, Answers, Span, Status
 from psycheck.annotate.formats import (
-    Answer,
     Answered,
-    Span,
+    Said,
     from_argilla,
     from_label_studio,
     label_studio_setup,
@@ -27,22 +27,25 @@ KEYS = st.sampled_from(
 
 
 @st.composite
-def answered(draw: st.DrawFn) -> Answered:
+def answered(draw: st.DrawFn, graded: bool) -> Answered:
     text = draw(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40))
-    answers = []
+    said = []
     for annotator in draw(st.lists(st.sampled_from(["ann", "bob", "cat"]), unique=True)):
-        values = draw(st.dictionaries(NAMES, st.integers(0, 1), min_size=1))
-        positive = sorted(name for name, value in values.items() if value)
-        spans = []
+        marks = draw(st.dictionaries(NAMES, st.integers(0, 1), min_size=1))
+        positive = sorted(name for name, value in marks.items() if value)
+        spans: list[Span] = []
         if positive:
             start = draw(st.integers(0, len(text) - 1))
             spans = [Span(draw(st.sampled_from(positive)), start, draw(st.integers(start + 1, len(text))))]
-        uncertain = frozenset(draw(st.lists(st.sampled_from(positive)))) if positive else frozenset[str]()
-        answers.append(Answer(annotator, values, uncertain, tuple(spans), "2026-05-01T09:00", 4.5))
-    return Answered("p1:0", text, tuple(answers))
+        status: dict[str, Status] = (
+            {name: draw(st.sampled_from(STATUSES)) for name in marks if marks[name]} if graded else {}
+        )
+        answers = Answers(marks, status, tuple(spans), draw(st.booleans()))
+        said.append(Said(annotator, answers, "2026-05-01T09:00", 4.5))
+    return Answered("p1:0", text, tuple(said))
 
 
-@given(answered())
+@given(answered(True) | answered(False))
 def test_both_formats_give_back_what_was_written(one: Answered) -> None:
     tasks = json.loads(json.dumps(list(to_label_studio([one]))))
     records = json.loads(json.dumps(list(to_argilla([one]))))
@@ -51,11 +54,11 @@ def test_both_formats_give_back_what_was_written(one: Answered) -> None:
 
 
 def test_label_studio_counts_an_emoji_as_two() -> None:
-    one = Answered("7", "😀 so low", (Answer("ann", {"low": 1}, spans=(Span("low", 5, 8),)),))
+    one = Answered("7", "😀 so low", (Said("ann", Answers({"low": 1}, spans=(Span("low", 5, 8),))),))
     task = next(to_label_studio([one]))
     value = task["annotations"][0]["result"][-1]["value"]
     assert (value["start"], value["end"], value["text"]) == (6, 9, "low")
-    assert from_label_studio([task])[0].answers[0].spans == (Span("low", 5, 8),)
+    assert from_label_studio([task])[0].said[0].answers.spans == (Span("low", 5, 8),)
 
 
 def test_tasks_of_other_projects_are_read() -> None:
@@ -68,7 +71,7 @@ def test_tasks_of_other_projects_are_read() -> None:
     skipped = {"completed_by": 5, "was_cancelled": True, "result": []}
     (one,) = from_label_studio([{"id": 12, "data": {"text": "t"}, "annotations": [done, none, skipped]}])
     assert one.item == "12"
-    assert [(a.annotator, dict(a.values)) for a in one.answers] == [("3", {"low": 1}), ("4", {"low": 0})]
+    assert [(a.annotator, dict(a.answers.marks)) for a in one.said] == [("3", {"low": 1}), ("4", {"low": 0})]
 
 
 def test_records_of_other_datasets_are_read() -> None:
@@ -78,7 +81,7 @@ def test_records_of_other_datasets_are_read() -> None:
         "responses": {"mood": [{"value": "low", "user_id": "u1"}, {"value": "fine", "user_id": "u2"}]},
     }
     (one,) = from_argilla([record])
-    assert [dict(a.values) for a in one.answers] == [{"fine": 0, "low": 1}, {"fine": 1, "low": 0}]
+    assert [dict(a.answers.marks) for a in one.said] == [{"fine": 0, "low": 1}, {"fine": 1, "low": 0}]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +117,7 @@ def test_a_malformed_record_is_refused_by_its_number(record: object) -> None:
 
 def test_the_set_up_names_every_label_and_escapes_it() -> None:
     view = Xml.fromstring(label_studio_setup(["low", 'a"<b>']))
-    assert [choice.get("value") for choice in view.iter("Choice")] == ["low", 'a"<b>'] * 2
+    assert [choice.get("value") for choice in view.iter("Choice")] == ["low", 'a"<b>'] * 2 + ["yes"]
 
 
 JSON = st.recursive(

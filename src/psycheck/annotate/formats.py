@@ -7,36 +7,25 @@ which was not asked about does not become a 0. Without it, all labels that occur
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 from xml.etree import ElementTree as Xml
 
+from psycheck.annotate.answers import Answers, Span, Status
 from psycheck.errors import BadInput, explained
 
-LABELS, UNCERTAIN, SPANS = "labels", "uncertain", "spans"
+LABELS, UNCERTAIN, IDENTIFYING, SPANS = "labels", "uncertain", "identifying", "spans"
+YES = "yes"
 _MISSHAPEN = (TypeError, AttributeError, ValueError, KeyError)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A passage that is evidence for a label: its characters from `start` up to `end`."""
-
-    label: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What one annotator said about one item: each label that was asked, 1 or 0, which of them are uncertain.
-
-    `time` is when (ISO), `seconds` how long it took.
-    """
+class Said:
+    """What one annotator said about an item, when (ISO, "" if unknown), and how many seconds it took."""
 
     annotator: str
-    values: Mapping[str, int]
-    uncertain: frozenset[str] = frozenset()
-    spans: tuple[Span, ...] = ()
+    answers: Answers
     time: str = ""
     seconds: float | None = None
 
@@ -47,11 +36,24 @@ class Answered:
 
     item: str
     text: str
-    answers: tuple[Answer, ...] = ()
+    said: tuple[Said, ...] = ()
 
 
-Found = tuple[Answered, list[list[str] | None]]
-"""An item, and the labels that each of its annotators was asked about, None where the file does not say."""
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """One annotator's answers as a file has them; `asked` and `uncertain` are None where it does not say."""
+
+    annotator: str
+    given: frozenset[str]
+    asked: tuple[str, ...] | None
+    uncertain: frozenset[str] | None
+    spans: tuple[Span, ...]
+    identifying: bool
+    time: str
+    seconds: float | None
+
+
+_Found = tuple[str, str, list[_Raw]]  # item, text and what was said
 
 
 def to_label_studio(every: Iterable[Answered]) -> Iterator[dict[str, Any]]:
@@ -62,17 +64,16 @@ def to_label_studio(every: Iterable[Answered]) -> Iterator[dict[str, Any]]:
             "data": {"text": one.text, "item": one.item},
             "annotations": [
                 {
-                    "completed_by": {"email": answer.annotator},
-                    "created_at": answer.time,
-                    "lead_time": answer.seconds,
+                    "completed_by": {"email": said.annotator},
+                    "created_at": said.time,
+                    "lead_time": said.seconds,
                     "result": [
-                        _choices(LABELS, [name for name, value in answer.values.items() if value]),
-                        _choices(UNCERTAIN, sorted(answer.uncertain)),
-                        *(_passage(span, one.text, places) for span in answer.spans),
+                        *(_choices(name, chosen) for name, chosen in _chosen(said.answers).items()),
+                        *(_passage(span, one.text, places) for span in said.answers.spans),
                     ],
-                    "meta": {"asked": list(answer.values)},
+                    "meta": {"asked": list(said.answers.marks)},
                 }
-                for answer in one.answers
+                for said in one.said
             ],
         }
 
@@ -81,14 +82,12 @@ def label_studio_setup(labels: Sequence[str]) -> str:
     """The labelling set-up of a Label Studio project that shows these tasks."""
     view = Xml.Element("View")
     Xml.SubElement(view, "Text", name="text", value="$text")
-    for name, kind, part in (
-        (LABELS, "Choices", "Choice"),
-        (UNCERTAIN, "Choices", "Choice"),
-        (SPANS, "Labels", "Label"),
-    ):
+    parts = {LABELS: labels, UNCERTAIN: labels, IDENTIFYING: [YES], SPANS: labels}
+    for name, values in parts.items():
+        kind, part = ("Labels", "Label") if name == SPANS else ("Choices", "Choice")
         control = Xml.SubElement(view, kind, {"name": name, "toName": "text", "choice": "multiple"})
-        for label in labels:
-            Xml.SubElement(control, part, value=label)
+        for value in values:
+            Xml.SubElement(control, part, value=value)
     Xml.indent(view)
     return Xml.tostring(view, encoding="unicode") + "\n"
 
@@ -96,75 +95,31 @@ def label_studio_setup(labels: Sequence[str]) -> str:
 def from_label_studio(tasks: Sequence[Any], text: str = "text") -> list[Answered]:
     """Read exported tasks; `text` is the field of `data` that holds the text.
 
-    Any choices and labels of any control count, except for those of a control called "uncertain".
+    Choices and labels of any control are labels, except for those of "uncertain" and "identifying".
     """
-    return _asked(list(_read(tasks, "task", text, _task)))
-
-
-def _task(number: int, task: Any, field: str) -> Found:
-    where = f"task {number}"
-    data = _part(task, "data", dict, where)
-    text = _part(data, field, str, f"{where}, data")
-    offsets = _points(text)
-    answers, asked = [], list[list[str] | None]()
-    for one in _part(task, "annotations", list, where, []):
-        if not isinstance(one, dict) or one.get("was_cancelled"):
-            continue
-        given, uncertain, spans = set[str](), set[str](), list[Span]()
-        for part in _part(one, "result", list, where):
-            value = _part(part, "value", dict, f"{where}, result")
-            names = [str(name) for name in value.get("choices") or value.get("labels") or ()]
-            if "choices" in value:
-                (uncertain if part.get("from_name") == UNCERTAIN else given).update(names)
-            elif "start" in value and "end" in value:
-                start, end = (offsets.get(value[key], -1) for key in ("start", "end"))
-                if not 0 <= start < end:
-                    raise BadInput("a span lies outside its text", where=where, allowed="0 up to its length")
-                spans += [Span(name, start, end) for name in names]
-        who = one.get("completed_by", "")
-        name = str(who.get("email") or who.get("id", "")) if isinstance(who, dict) else str(who)
-        seconds = one.get("lead_time")
-        given |= {span.label for span in spans}
-        answers.append(
-            Answer(
-                name or "unknown",
-                dict.fromkeys(sorted(given), 1),
-                frozenset(uncertain),
-                tuple(spans),
-                str(one.get("created_at") or ""),
-                float(seconds) if isinstance(seconds, int | float) else None,
-            )
-        )
-        meta = one.get("meta")
-        asked.append(meta.get("asked") if isinstance(meta, dict) else None)
-    item = str(data.get("item") or task.get("id") or number)
-    return Answered(item, text, tuple(answers)), asked
+    return _answered(list(_read(tasks, "task", text, _task)))
 
 
 def to_argilla(every: Iterable[Answered]) -> Iterator[dict[str, Any]]:
-    """Records with responses to the questions "labels", "uncertain" (several labels each) and "spans".
+    """Records with responses to "labels", "uncertain", "identifying" (labels each) and "spans".
 
     Argilla knows annotators by a UUID; `metadata.annotators` keeps their names in the order of the responses.
     """
     for one in every:
-        questions: dict[str, list[dict[str, Any]]] = {LABELS: [], UNCERTAIN: [], SPANS: []}
-        for answer in one.answers:
-            values = {
-                LABELS: [name for name, value in answer.values.items() if value],
-                UNCERTAIN: sorted(answer.uncertain),
-                SPANS: [{"start": s.start, "end": s.end, "label": s.label} for s in answer.spans],
-            }
-            for question, value in values.items():
-                user = str(uuid5(NAMESPACE_URL, f"psycheck/{answer.annotator}"))
-                questions[question].append({"value": value, "user_id": user})
+        questions: dict[str, list[dict[str, Any]]] = {}
+        for said in one.said:
+            user = str(uuid5(NAMESPACE_URL, f"psycheck/{said.annotator}"))
+            spans = [{"start": s.start, "end": s.stop, "label": s.label} for s in said.answers.spans]
+            for question, value in {**_chosen(said.answers), SPANS: spans}.items():
+                questions.setdefault(question, []).append({"value": value, "user_id": user})
         yield {
             "id": one.item,
             "fields": {"text": one.text},
             "metadata": {
-                "annotators": [answer.annotator for answer in one.answers],
-                "asked": [",".join(answer.values) for answer in one.answers],
-                "time": [answer.time for answer in one.answers],
-                "seconds": [answer.seconds for answer in one.answers],
+                "annotators": [said.annotator for said in one.said],
+                "asked": [list(said.answers.marks) for said in one.said],
+                "time": [said.time for said in one.said],
+                "seconds": [said.seconds for said in one.said],
             },
             "suggestions": {},
             "responses": questions,
@@ -175,97 +130,130 @@ def to_argilla(every: Iterable[Answered]) -> Iterator[dict[str, Any]]:
 def from_argilla(records: Sequence[Any], text: str = "text") -> list[Answered]:
     """Read records as `dataset.records.to_json` writes them; `text` is the field that holds the text.
 
-    Any question whose answers are labels or spans counts, except for one called "uncertain".
+    Answers to any question that are labels or spans count, except for "uncertain" and "identifying".
     """
-    return _asked(list(_read(records, "record", text, _record)))
+    return _answered(list(_read(records, "record", text, _record)))
 
 
-def _record(number: int, record: Any, field: str) -> Found:
-    where = f"record {number}"
-    text = _part(_part(record, "fields", dict, where), field, str, f"{where}, fields")
-    users: dict[str, dict[str, Any]] = {}
-    for question, responses in (_part(record, "responses", dict, where, {}) or {}).items():
-        for response in responses or ():
-            own = users.setdefault(str(_part(response, "user_id", object, where)), {})
-            own[question] = _part(response, "value", object, where)
-    extra = record.get("metadata") or {}
-    told: dict[str, list[Any]] = {
-        key: value
-        if isinstance(value := extra.get(key), list) and len(value) == len(users)
-        else [None] * len(users)
-        for key in ("annotators", "asked", "time", "seconds")
-    }
-    answers, asked = [], list[list[str] | None]()
-    for place, (user, said) in enumerate(users.items()):
-        spans: list[Span] = []
-        given: set[str] = set()
-        for question, value in said.items():
-            for part in value if isinstance(value, list) else [value]:
-                if isinstance(part, dict) and {"start", "end", "label"} <= part.keys():
-                    if not 0 <= part["start"] < part["end"] <= len(text):
-                        raise BadInput(
-                            "a span lies outside its text", where=where, allowed="0 up to its length"
-                        )
-                    spans.append(Span(str(part["label"]), part["start"], part["end"]))
-                elif question != UNCERTAIN and isinstance(part, str):
-                    given.add(part)
-        uncertain = frozenset(str(name) for name in said.get(UNCERTAIN) or ())
-        given |= {span.label for span in spans}
-        answers.append(
-            Answer(
-                told["annotators"][place] or user,
-                dict.fromkeys(sorted(given), 1),
-                uncertain,
-                tuple(spans),
-                told["time"][place] or "",
-                told["seconds"][place],
-            )
-        )
-        names = told["asked"][place]
-        asked.append(names.split(",") if names else None)
-    return Answered(str(record.get("id") or number), text, tuple(answers)), asked
+def _chosen(answers: Answers) -> dict[str, list[str]]:
+    """The labels of each control: given, uncertain (where the status was asked), identifying."""
+    chosen = {LABELS: [name for name, mark in answers.marks.items() if mark]}
+    if answers.status:
+        chosen[UNCERTAIN] = [name for name, status in answers.status.items() if status == "uncertain"]
+    return chosen | {IDENTIFYING: [YES] * answers.identifying}
 
 
-def _read(
-    every: Sequence[Any], kind: str, field: str, one: Callable[[int, Any, str], Found]
-) -> Iterator[Found]:
+def _read(every: Sequence[Any], kind: str, field: str, one: Callable[..., _Found]) -> Iterator[_Found]:
     for number, whole in enumerate(every, 1):
         what, allowed = f"the {kind} is not built as it should be", "the JSON that the program exports"
         with explained(what, *_MISSHAPEN, kind=BadInput, where=f"{kind} {number}", allowed=allowed):
             yield one(number, whole, field)
 
 
-def _asked(found: Sequence[Found]) -> list[Answered]:
-    """Give every label that an annotator was asked about, and did not mark, a 0."""
-    known = sorted({name for one, _ in found for answer in one.answers for name in answer.values})
-    out = []
-    for one, asked in found:
-        answers = tuple(
-            Answer(
-                answer.annotator,
-                {
-                    name: answer.values.get(name, 0)
-                    for name in dict.fromkeys([*(names or known), *answer.values])
-                },
-                answer.uncertain & answer.values.keys(),
-                answer.spans,
-                answer.time,
-                answer.seconds,
-            )
-            for answer, names in zip(one.answers, asked, strict=True)
+def _task(number: int, task: Any, field: str) -> _Found:
+    data = task["data"]
+    text, found = _text(data[field]), list[_Raw]()
+    points = {unit: point for point, unit in enumerate(_units(text))}
+    for one in task.get("annotations") or ():
+        if one.get("was_cancelled"):
+            continue
+        chosen, spans = dict[str, set[str]](), list[Span]()
+        for part in one["result"]:
+            value, control = part["value"], str(part.get("from_name", LABELS))
+            if "choices" in value:
+                chosen.setdefault(control, set()).update(map(_text, value["choices"]))
+            elif "start" in value and "labels" in value:
+                spans += [
+                    _span(name, points[value["start"]], points[value["end"]], text)
+                    for name in value["labels"]
+                ]
+        who, meta = one.get("completed_by", ""), one.get("meta") or {}
+        name = who.get("email") or who.get("id") if isinstance(who, dict) else who
+        taken = one.get("lead_time")
+        times = str(one.get("created_at") or ""), None if taken is None else float(taken)
+        found.append(_raw(str(name or "unknown"), chosen, spans, meta.get("asked"), *times))
+    return str(data.get("item") or task.get("id") or number), text, found
+
+
+def _record(number: int, record: Any, field: str) -> _Found:
+    text, users = _text(record["fields"][field]), dict[str, dict[str, Any]]()
+    for question, responses in (record.get("responses") or {}).items():
+        for response in responses or ():
+            users.setdefault(_text(response["user_id"]), {})[str(question)] = response["value"]
+    told, found = record.get("metadata") or {}, list[_Raw]()
+    for place, (user, said) in enumerate(users.items()):
+        chosen, spans = dict[str, set[str]](), list[Span]()
+        for question, value in said.items():
+            parts = value if isinstance(value, list) else [value]
+            marked = [part for part in parts if isinstance(part, dict)]
+            spans += [_span(part["label"], part["start"], part["end"], text) for part in marked]
+            if len(marked) < len(parts) or not parts:
+                chosen[question] = {part for part in parts if isinstance(part, str)}
+        name, asked, time, seconds = (
+            told[key][place] if len(told.get(key, ())) == len(users) else None
+            for key in ("annotators", "asked", "time", "seconds")
         )
-        out.append(Answered(one.item, one.text, answers))
+        times = str(time or ""), None if seconds is None else float(seconds)
+        found.append(_raw(str(name or user), chosen, spans, asked, *times))
+    return str(record.get("id") or number), text, found
+
+
+def _raw(
+    annotator: str,
+    chosen: Mapping[str, set[str]],
+    spans: Sequence[Span],
+    asked: Sequence[str] | None,
+    time: str,
+    seconds: float | None,
+) -> _Raw:
+    given = {
+        name for control, names in chosen.items() if control not in (UNCERTAIN, IDENTIFYING) for name in names
+    }
+    return _Raw(
+        annotator,
+        frozenset(given | {span.label for span in spans}),
+        None if asked is None else tuple(map(_text, asked)),
+        frozenset(chosen[UNCERTAIN]) if UNCERTAIN in chosen else None,
+        tuple(spans),
+        bool(chosen.get(IDENTIFYING)),
+        time,
+        seconds,
+    )
+
+
+def _answered(found: Sequence[_Found]) -> list[Answered]:
+    """Give labels that were asked about and not chosen a 0, and each 1 its status where the file has any."""
+    every = [raw for _, _, raws in found for raw in raws]
+    known = sorted({name for raw in every for name in raw.given})
+    graded = any(raw.uncertain is not None for raw in every)
+    out = []
+    for item, text, raws in found:
+        said = []
+        for raw in raws:
+            asked = dict.fromkeys([*(known if raw.asked is None else raw.asked), *sorted(raw.given)])
+            marks = {name: int(name in raw.given) for name in asked}
+            unsure = raw.uncertain or frozenset()
+            status: dict[str, Status] = (
+                {name: "uncertain" if name in unsure else "present" for name, mark in marks.items() if mark}
+                if graded
+                else {}
+            )
+            answers = Answers(marks, status, raw.spans, raw.identifying)
+            said.append(Said(raw.annotator, answers, raw.time, raw.seconds))
+        out.append(Answered(item, text, tuple(said)))
     return out
 
 
-def _part(whole: Any, key: str, kind: type, where: str, default: Any = None) -> Any:
-    """What stands under a key, of the kind that it must be."""
-    value = whole.get(key, default) if isinstance(whole, dict) else None
-    if not isinstance(value, kind) or value is None:
-        raise BadInput(
-            f"'{key}' is missing or is not what it should be", where=where, allowed=f"a record with '{key}'"
-        )
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
     return value
+
+
+def _span(label: Any, start: Any, stop: Any, text: str) -> Span:
+    if not (isinstance(start, int) and isinstance(stop, int) and 0 <= start < stop <= len(text)):
+        raise ValueError
+    return Span(_text(label), start, stop)
 
 
 def _choices(name: str, chosen: list[str]) -> dict[str, Any]:
@@ -275,8 +263,8 @@ def _choices(name: str, chosen: list[str]) -> dict[str, Any]:
 def _passage(span: Span, text: str, places: Sequence[int]) -> dict[str, Any]:
     value = {
         "start": places[span.start],
-        "end": places[span.end],
-        "text": text[span.start : span.end],
+        "end": places[span.stop],
+        "text": text[span.start : span.stop],
         "labels": [span.label],
     }
     return {"from_name": SPANS, "to_name": "text", "type": "labels", "value": value}
@@ -284,12 +272,4 @@ def _passage(span: Span, text: str, places: Sequence[int]) -> dict[str, Any]:
 
 def _units(text: str) -> list[int]:
     """The place of each character, and of the end, in UTF-16 units."""
-    places = [0]
-    for character in text:
-        places.append(places[-1] + (2 if character > "\uffff" else 1))
-    return places
-
-
-def _points(text: str) -> dict[int, int]:
-    """From UTF-16 units to characters."""
-    return {unit: point for point, unit in enumerate(_units(text))}
+    return [0, *accumulate(2 if character > "\uffff" else 1 for character in text)]
