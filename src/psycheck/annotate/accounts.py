@@ -16,7 +16,16 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, select
 
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import OWNS, ROLES, Person, Role, record, role_in
+from psycheck.annotate.membership import (
+    OWNS,
+    ROLES,
+    Person,
+    Role,
+    add_member,
+    adopt_projects,
+    record,
+    role_in,
+)
 from psycheck.annotate.refusals import NotAllowed, NotFound, Outdated, Refusal, TooOften
 from psycheck.annotate.tables import failure, invitation, member, person, session
 from psycheck.errors import BadInput, library
@@ -190,14 +199,12 @@ def _use(connection: Connection, token: str, who: Person) -> Person:
     connection.execute(invitation.update().where(invitation.c.digest == row.digest).values(used_by=who.id))
     if row.project is None:
         connection.execute(person.update().where(person.c.id == who.id).values(owner=True))
+        adopt_projects(connection, who.id)
         return Person(who.id, who.name, owner=True)
     known = select(member.c.role).where(member.c.project == row.project, member.c.person == who.id)
     if connection.scalar(known) is not None:
         raise Outdated("you are a member of this project already")
-    connection.execute(
-        member.insert().values(project=row.project, person=who.id, role=row.role, paused=False)
-    )
-    record(connection, row.project, who.id, "joined", detail={"role": row.role})
+    add_member(connection, row.project, who.id, row.role)
     return who
 
 

@@ -203,12 +203,18 @@ def _migrate(database: Database, *, new: bool) -> None:
         if current is None:
             values = {"secret": token_hex(32)}
             if database.cipher is not None:
-                values["proof"] = database.sealed(_PROOF)
+                values["proof"] = new_proof(database)
             connection.execute(server.insert(), [{"name": k, "value": v} for k, v in values.items()])
-        _check_key(database, server_value(connection, "proof"), place)
+        check_proof(database, server_value(connection, "proof"), place)
 
 
-def _check_key(database: Database, proof: str | None, place: str) -> None:
+def new_proof(database: Database) -> str:
+    """A known word, encrypted with the key of a database: another key cannot read it."""
+    return database.sealed(_PROOF)
+
+
+def check_proof(database: Database, proof: str | None, place: str) -> None:
+    """Refuse a missing key, one too many, and a wrong one."""
     if proof is None and database.cipher is not None:
         do = "leave the key out; a backup can be restored into a database with a key"
         raise BadInput("a key is given, but this database is not encrypted", where=place, do=do)

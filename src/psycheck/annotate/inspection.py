@@ -165,9 +165,10 @@ def remove_from_batch(connection: Connection, row: Row[Any]) -> None:
 
 
 def _close(connection: Connection, task: Task, of: int, size: int) -> None:
-    """Draw the sample of a batch, at least one answer, and let it wait for a reviewer."""
-    ids = list(connection.scalars(select(assignment.c.id).where(assignment.c.batch == of)))
-    drawn = SystemRandom().sample(ids, max(1, math.ceil(task.project.inspection.share * size)))
+    """Draw the sample of a batch, rounded up, and let it wait for a reviewer."""
+    mine = (assignment.c.batch == of, assignment.c.state == "done")
+    ids = list(connection.scalars(select(assignment.c.id).where(*mine)))
+    drawn = SystemRandom().sample(ids, min(len(ids), math.ceil(task.project.inspection.share * size)))
     connection.execute(assignment.update().where(assignment.c.id.in_(drawn)).values(inspected=True))
     connection.execute(batch.update().where(batch.c.id == of).values(state="waiting"))
 

@@ -52,10 +52,13 @@ class Member:
 
 
 def create_project(
-    db: Database, owner: Person, settings: Project, text: str, graph: str | None = None
+    db: Database, owner: Person | None, settings: Project, text: str, graph: str | None = None
 ) -> int:
-    """Store a project, as `read_project` or `parse_project` checked it; its creator owns it."""
-    if not owner.owner:
+    """Store a project, as `read_project` or `parse_project` checked it; its creator owns it.
+
+    One that the command line makes, without a person, belongs to the next owner of the server who joins.
+    """
+    if owner is not None and not owner.owner:
         raise NotAllowed("only an owner of the server creates projects")
     with db.write() as connection:
         if connection.scalar(select(project.c.id).where(project.c.name == settings.name)) is not None:
@@ -65,11 +68,23 @@ def create_project(
             project.insert().values(name=settings.name, settings=text, graph=graph, made=now)
         ).inserted_primary_key
         assert made is not None
-        connection.execute(
-            member.insert().values(project=made[0], person=owner.id, role="owner", paused=False)
-        )
-        record(connection, made[0], owner.id, "created")
+        if owner is not None:
+            add_member(connection, made[0], owner.id, "owner")
+        record(connection, made[0], owner.id if owner else None, "created")
         return int(made[0])
+
+
+def add_member(connection: Connection, of: int, who: int, role: Role) -> None:
+    """Give a person a role in a project."""
+    connection.execute(member.insert().values(project=of, person=who, role=role, paused=False))
+    record(connection, of, who, "joined", detail={"role": role})
+
+
+def adopt_projects(connection: Connection, who: int) -> None:
+    """Make a person the owner of all projects that have none."""
+    owned = select(member.c.project).where(member.c.role == "owner")
+    for one in connection.scalars(select(project.c.id).where(project.c.id.not_in(owned))).all():
+        add_member(connection, one, who, "owner")
 
 
 def projects_of(db: Database, who: Person) -> list[Membership]:

@@ -98,16 +98,13 @@ def import_corpus(
     return Imported(len(added), len(corpus) - len(added) - elsewhere, elsewhere)
 
 
-def read_items(path: Path, columns: Columns | None = None) -> tuple[Corpus, dict[str, str]]:
-    """A corpus from a file, and the reasons by text that its column `why` gives."""
-    columns = columns or Columns()
-    corpus = read_corpus(path, columns)
-    table = read_table(path)
+def reasons_in(path: Path, columns: Columns | None = None, format: str | None = None) -> dict[str, str]:
+    """The reasons for gold labels by text, from the column `why` of a file: corpora have no long columns."""
+    table = read_table(path, format)
     if WHY not in table.columns:
-        return corpus, {}
-    texts = table.columns[assign(table, columns).text]
-    pairs = zip(texts, table.columns[WHY], strict=True)
-    return corpus, {str(text): str(why) for text, why in pairs if why}
+        return {}
+    texts = table.columns[assign(table, columns or Columns()).text]
+    return {str(text): str(why) for text, why in zip(texts, table.columns[WHY], strict=True) if why}
 
 
 def import_upload(
@@ -133,7 +130,7 @@ def import_upload(
         with place.open("wb") as file:
             file.write(content)
         try:
-            corpus, reasons = read_items(place)
+            corpus, reasons = read_corpus(place), reasons_in(place)
         except PsycheckError as error:
             for part in ("what", "where", "allowed", "do"):
                 setattr(error, part, getattr(error, part).replace(f"{folder}/", ""))
