@@ -22,6 +22,7 @@ MAY = {
     "knowledge": CORE | {"settings"},
     # A pool of few-shot examples is a corpus.
     "models": CORE | {"text", "measures", "settings", "files", "corpora", "knowledge"},
+    "annotate": CORE | {"text", "measures", "settings", "files", "corpora", "knowledge"},
     "scoring": CORE | {"models", "settings"},
     "report": CORE,
     "audits": CORE | {"text", "measures", "settings", "files", "report", "knowledge"},  # names of items

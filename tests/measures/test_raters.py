@@ -4,10 +4,20 @@ import math
 
 import numpy as np
 import pytest
-from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+from nltk.metrics.agreement import AnnotationTask
+from statsmodels.stats import inter_rater
+from statsmodels.stats.inter_rater import aggregate_raters
 
 from psycheck.measures.clustered import Clusters
-from psycheck.measures.raters import alpha_interval, krippendorff_alpha, majority_share
+from psycheck.measures.raters import (
+    Level,
+    alpha,
+    alpha_interval,
+    fleiss_kappa,
+    krippendorff_alpha,
+    majority_share,
+    percent_agreement,
+)
 
 NAN = math.nan
 
@@ -20,7 +30,7 @@ def test_the_published_example_of_two_observers() -> None:
 
 def test_without_gaps_it_is_fleiss_kappa_corrected_for_few_votes() -> None:
     votes = np.random.default_rng(1).random((60, 4)) < np.linspace(0.1, 0.9, 60)[:, None]
-    kappa = fleiss_kappa(aggregate_raters(votes.astype(int))[0])
+    kappa = inter_rater.fleiss_kappa(aggregate_raters(votes.astype(int))[0])
     assert krippendorff_alpha(votes)[0] == pytest.approx(1 - (1 - kappa) * (240 - 1) / 240)
 
 
@@ -58,3 +68,70 @@ def test_intervals_cover_the_alpha_of_all_texts() -> None:
     single = alpha_interval(draws[0], Clusters.single(150))
     copied = alpha_interval(np.repeat(draws[0], 10, axis=0), Clusters.of(np.repeat(np.arange(150), 10)))
     np.testing.assert_allclose(copied, single, atol=0.02)
+
+
+# Krippendorff (2011), section C: four observers, twelve units, missing ratings.
+OBSERVERS = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+    ]
+).T
+
+
+@pytest.mark.parametrize(
+    ("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
+)
+def test_the_published_example_with_missing_ratings(level: Level, published: float) -> None:
+    found = alpha(OBSERVERS, level)
+    assert found.value == pytest.approx(published, abs=5e-4)
+    assert found.n == 11  # one unit was rated once
+    assert np.isnan(found.interval).all()  # too few units
+
+
+def test_alpha_is_that_of_nltk_without_and_with_gaps() -> None:
+    random = np.random.default_rng(6)
+    votes = np.where(
+        random.random((40, 3)) < 0.3, random.integers(0, 3, (40, 3)), random.integers(0, 3, (40, 1))
+    )
+    for gaps in (0.0, 0.2):
+        ratings = np.where(random.random(votes.shape) < gaps, np.nan, votes)
+        given = [(f"r{r}", str(i), int(ratings[i, r])) for i, r in np.argwhere(~np.isnan(ratings))]
+        assert alpha(ratings).value == pytest.approx(AnnotationTask(data=given).alpha())
+
+
+def test_fleiss_kappa_and_agreement_are_those_of_statsmodels() -> None:
+    random = np.random.default_rng(7)
+    votes = np.where(
+        random.random((80, 4)) < 0.4, random.integers(0, 3, (80, 4)), random.integers(0, 3, (80, 1))
+    )
+    table = aggregate_raters(votes)[0]
+    assert fleiss_kappa(votes).value == pytest.approx(inter_rater.fleiss_kappa(table))
+    # By hand: 3 of 3, 1 of 3 and 1 of 1 pairs are the same; the single rating has no pair.
+    ratings = np.array([[1, 1, 1], [0, 1, 1], [0, 0, NAN], [1, NAN, NAN]])
+    assert percent_agreement(ratings).value == pytest.approx((1 + 1 / 3 + 1) / 3)
+
+
+@pytest.mark.parametrize("figure", [alpha, fleiss_kappa, percent_agreement])
+def test_the_bootstrap_covers_where_it_gives_an_interval(figure: object) -> None:
+    assert callable(figure)
+    random = np.random.default_rng(8)
+    hidden = random.random(100_000) < 0.2
+    votes = np.where(random.random((100_000, 3)) < 0.1, ~hidden[:, None], hidden[:, None]).astype(float)
+    truth = figure(votes).value
+    ends = np.array([figure(votes[random.integers(0, len(votes), 150)]).interval for _ in range(300)])
+    assert np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1])) >= 0.92  # 95 % less 3 standard errors
+    # Ten copies of each text by one author are one text.
+    some = votes[:150]
+    copied = figure(np.repeat(some, 10, axis=0), clusters=Clusters.of(np.repeat(np.arange(150), 10)))
+    np.testing.assert_allclose(copied.interval, figure(some).interval, atol=0.02)
+
+
+def test_a_rare_rating_gives_no_interval() -> None:
+    votes = np.zeros((500, 3))
+    votes[:10, 0] = 1
+    assert np.isnan(alpha(votes).interval).all()
+    assert math.isnan(alpha(np.ones((50, 3))).value)
+    assert alpha(np.full((5, 3), NAN)).n == 0

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from psycheck import __version__
 from psycheck.cli import (
+    annotate,
     audit,
     bias,
     compare,
@@ -134,6 +135,7 @@ app.add_typer(suite.app, name="suite")
 app.add_typer(symptoms.app, name="symptoms")
 app.add_typer(prompt.app, name="prompt")
 app.add_typer(store.app, name="store")
+app.add_typer(annotate.app, name="annotate")
 app.command("ls")(ls.ls_cli)
 app.command("view")(view.view_cli)
 

@@ -1,0 +1,235 @@
+"""Labels out of a project: the judgement table, evidence, merged corpora, and the full trail."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import polars as pl
+from sqlalchemy import Connection, select
+
+from psycheck.annotate.database import Database
+from psycheck.annotate.membership import OWNS, Person, role_in
+from psycheck.annotate.merge import MERGES, Merge, merged_corpus
+from psycheck.annotate.tables import assignment, event, item, judgement, person, project, resolution, span
+from psycheck.corpora.write import write_corpus
+from psycheck.corpus import GROUP, PLAIN, Corpus
+from psycheck.errors import BadInput, nearest
+from psycheck.files.write import writing, written
+
+Export = Literal["judgements", "trail", "evidence", "any", "majority", "adjudicated", "share"]
+EXPORTS: Final[tuple[Export, ...]] = ("judgements", "trail", "evidence", *MERGES)
+
+
+def judgements(db: Database, who: Person | None, of: int) -> pl.DataFrame:
+    """What annotators said of the items, in long form, without gold, tests and void answers; for the owner.
+
+    Columns: `item`, `annotator`, `label`, `value` (0 or 1), `status`, `time`, `seconds`, and `queue`.
+    """
+    with db.read() as connection:
+        _check(connection, who, of)
+        rows = connection.execute(
+            select(
+                item.c.name,
+                person.c.name.label("annotator"),
+                judgement.c.label,
+                judgement.c.value,
+                judgement.c.status,
+                assignment.c.ended,
+                assignment.c.seconds,
+                item.c.queue,
+            )
+            .select_from(assignment)
+            .join(judgement, judgement.c.assignment == assignment.c.id)
+            .join(item, item.c.id == assignment.c.item)
+            .join(person, person.c.id == assignment.c.person)
+            .where(assignment.c.project == of, assignment.c.state == "done", assignment.c.kind == "item")
+            .order_by(item.c.queue, item.c.id, assignment.c.id, judgement.c.label)
+        )
+        return _long(
+            [(name, who_, label, value, status, _iso(ended), seconds, queue)
+             for name, who_, label, value, status, ended, seconds, queue in rows]
+        )  # fmt: skip
+
+
+def resolutions(db: Database, who: Person | None, of: int) -> pl.DataFrame:
+    """What adjudicators said of the items in conflict, with the columns of `judgements`; for the owner."""
+    with db.read() as connection:
+        _check(connection, who, of)
+        rows = connection.execute(
+            select(item.c.name, resolution.c.label, resolution.c.value, resolution.c.status, item.c.queue)
+            .join(item, item.c.id == resolution.c.item)
+            .where(item.c.project == of)
+            .order_by(item.c.queue, item.c.id, resolution.c.label)
+        )
+        return _long(
+            [(name, "adjudicator", label, value, status, None, None, queue)
+             for name, label, value, status, queue in rows]
+        )  # fmt: skip
+
+
+def evidence(db: Database, who: Person | None, of: int) -> Iterator[dict[str, Any]]:
+    """The evidence spans and the flag for identifying details, one record per answer that has any."""
+    with db.read() as connection:
+        _check(connection, who, of)
+        rows = connection.execute(
+            select(
+                assignment.c.id,
+                item.c.name.label("item"),
+                item.c.queue,
+                person.c.name.label("annotator"),
+                assignment.c.identifying,
+                span.c.label,
+                span.c.start,
+                span.c.stop,
+            )
+            .select_from(assignment)
+            .join(item, item.c.id == assignment.c.item)
+            .join(person, person.c.id == assignment.c.person)
+            .outerjoin(span, span.c.assignment == assignment.c.id)
+            .where(assignment.c.project == of, assignment.c.state == "done", assignment.c.kind == "item")
+            .where(assignment.c.identifying | span.c.id.is_not(None))
+            .order_by(assignment.c.id, span.c.id)
+        )
+        records: dict[int, dict[str, Any]] = {}
+        for row in rows:
+            record = records.setdefault(
+                row.id,
+                {"item": row.item, "queue": row.queue, "annotator": row.annotator, "spans": [],
+                 "identifying": bool(row.identifying)},
+            )  # fmt: skip
+            if row.label is not None:
+                record["spans"].append({"label": row.label, "start": row.start, "stop": row.stop})
+    yield from records.values()
+
+
+def trail(db: Database, who: Person | None, of: int) -> Iterator[dict[str, Any]]:
+    """Every event of a project in order; answers with their spans and flags, but no texts."""
+    with db.read() as connection:
+        _check(connection, who, of)
+        rows = connection.execution_options(yield_per=2_000).execute(
+            select(event, person.c.name.label("who"), item.c.name.label("item_name"), item.c.queue)
+            .outerjoin(person, person.c.id == event.c.person)
+            .outerjoin(item, item.c.id == event.c.item)
+            .where(event.c.project == of)
+            .order_by(event.c.id)
+        )
+        for row in rows:
+            yield {
+                "event": row.id,
+                "time": _iso(row.time),
+                "what": row.what,
+                "person": row.who,
+                "item": row.item_name,
+                "queue": row.queue,
+                "assignment": row.assignment,
+                **json.loads(row.detail),
+            }
+
+
+def items_of(db: Database, who: Person | None, of: int, queue: str | None = None) -> Corpus:
+    """The items of a project as a corpus, as they were imported, with the group `queue`; for the owner.
+
+    An item that is in several queues occurs once.
+    """
+    with db.read() as connection:
+        _check(connection, who, of)
+        name = connection.execute(select(project.c.name).where(project.c.id == of)).scalar_one()
+        wanted = select(item).where(item.c.project == of, item.c.kind == "item").order_by(item.c.id)
+        rows = list(connection.execute(wanted if queue is None else wanted.where(item.c.queue == queue)))
+    first = {row.name: row for row in reversed(rows)}
+    kept = [row for row in rows if first[row.name] is row]
+    about = [json.loads(db.opened(row.about)) for row in kept]
+    groups = sorted({key for one in about for key in one if key.startswith(GROUP)})
+    plain: dict[str, list[str | None] | None] = {
+        role: [one.get(role) for one in about] if any(role in one for one in about) else None
+        for role in PLAIN
+    }
+    return Corpus.of(
+        name,
+        [db.opened(row.text) for row in kept],
+        ids=[row.name for row in kept],
+        groups={key.removeprefix(GROUP): [one.get(key) for one in about] for key in groups},
+        author=plain["author"],
+        time=plain["time"],
+        split=plain["split"],
+    )
+
+
+def merged(db: Database, who: Person | None, of: int, how: Merge) -> Corpus:
+    """The items that have answers as a corpus, with one merged value per label; for the owner."""
+    found, resolved = judgements(db, who, of), resolutions(db, who, of)
+    return merged_corpus(items_of(db, who, of), found, how, resolved)
+
+
+def exported(db: Database, who: Person | None, of: int, what: Export) -> tuple[str, bytes]:
+    """A file to download: its name, made of the project's, and its content (JSON lines)."""
+    with db.read() as connection:
+        _check(connection, who, of)
+        name = connection.execute(select(project.c.name).where(project.c.id == of)).scalar_one()
+    lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in _records(db, who, of, what))
+    return f"{name}-{what}.jsonl", "".join(lines).encode("utf-8")
+
+
+def write_export(db: Database, of: int, what: str, path: Path) -> int:
+    """Write an export, a corpus or a judgement table by the file's extension; returns the number of rows."""
+    if what in MERGES:
+        corpus = merged(db, None, of, what)
+        write_corpus(corpus, path)
+        return len(corpus)
+    kinds = (".csv", ".jsonl", ".parquet") if what == "judgements" else (".jsonl",)
+    if what in EXPORTS and path.suffix not in kinds:
+        raise BadInput(
+            f"cannot write this to '{path.suffix}' files", where=str(path), allowed=", ".join(kinds)
+        )
+    rows = 0
+    with writing(path), written(path) as part:
+        if path.suffix in (".csv", ".parquet"):
+            table = judgements(db, None, of)
+            rows = table.height
+            table.write_csv(part) if path.suffix == ".csv" else table.write_parquet(part)
+        else:
+            with part.open("w", encoding="utf-8") as file:
+                for one in _records(db, None, of, what):
+                    file.write(json.dumps(one, ensure_ascii=False) + "\n")
+                    rows += 1
+    return rows
+
+
+def _records(db: Database, who: Person | None, of: int, what: str) -> Iterator[dict[str, Any]]:
+    if what == "trail":
+        return trail(db, who, of)
+    if what == "evidence":
+        return evidence(db, who, of)
+    if what == "judgements":
+        return judgements(db, who, of).iter_rows(named=True)
+    if what in MERGES:
+        return merged(db, who, of, what).table.iter_rows(named=True)
+    raise BadInput(f"unknown export '{what}'", allowed=nearest(what, EXPORTS), key="what")
+
+
+_COLUMNS: Final[dict[str, Any]] = {
+    "item": pl.String,
+    "annotator": pl.String,
+    "label": pl.String,
+    "value": pl.Int64,
+    "status": pl.String,
+    "time": pl.String,
+    "seconds": pl.Float64,
+    "queue": pl.String,
+}
+
+
+def _long(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=_COLUMNS, orient="row")
+
+
+def _check(connection: Connection, who: Person | None, of: int) -> None:
+    """Only the owner exports; the command line does so without a person."""
+    if who is not None:
+        role_in(connection, who, of, *OWNS)
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

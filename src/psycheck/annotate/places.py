@@ -1,0 +1,43 @@
+"""The places of an item: how many annotators it still needs, and how it comes back to the queue."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+from sqlalchemy import Connection, case, select
+
+from psycheck.annotate.tables import item, project
+
+RETURNED: Final = 0  # the lane of items that came back, served first
+FRESH: Final = 1
+
+
+def take_place(connection: Connection, ids: list[int]) -> int | None:
+    """Take a place of the first of these items that nobody is taking now; wait only if all are."""
+    free = select(item.c.id).where(item.c.id.in_(ids), item.c.open > 0).order_by(item.c.lane, item.c.position)
+    one: int | None = connection.scalar(free.limit(1).with_for_update(skip_locked=True))
+    if one is None:
+        one = connection.scalar(free.limit(1).with_for_update())
+    if one is None:
+        return None
+    taken = item.update().where(item.c.id == one, item.c.open > 0).values(open=item.c.open - 1)
+    return one if connection.execute(taken).rowcount else None
+
+
+def reopen(connection: Connection, of: int, items: Iterable[int], *, answered: bool = False) -> None:
+    """Give a place back for each of these items, with `answered` one that held an answer.
+
+    Each item gets a new position at the end of the lane that is served first. Positions are given under the
+    lock of the project, so that nobody sees a later one before an earlier one.
+    """
+    places = Counter(items)
+    if not places:
+        return
+    taken = project.update().where(project.c.id == of).values(returns=project.c.returns + len(places))
+    last = connection.scalar(taken.returning(project.c.returns)) or 0
+    for position, (one, times) in enumerate(sorted(places.items()), last - len(places) + 1):
+        values = {"open": item.c.open + times, "lane": RETURNED, "position": position}
+        if answered:
+            kept = case((item.c.conflict == "resolved", "resolved"), else_=None)
+            values |= {"answered": item.c.answered - times, "conflict": kept}
+        connection.execute(item.update().where(item.c.id == one).values(values))

@@ -1,0 +1,76 @@
+"""Where a member stands: in a queue, with the screening test, and with breaks and the daily cap."""
+
+import time
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, select
+
+from psycheck.annotate.project import Task, Welfare
+from psycheck.annotate.tables import item, member, standing
+
+
+def standing_of(connection: Connection, person: int, task: Task, queue: str) -> Row[Any]:
+    """A member's standing in a queue, made at first sight; without test items the test counts as passed.
+
+    The caller holds the lock of the member's row.
+    """
+    wanted = select(standing).where(
+        standing.c.project == task.id, standing.c.person == person, standing.c.queue == queue
+    )
+    row = connection.execute(wanted).first()
+    if row is not None:
+        return row
+    test = select(item.c.id).where(
+        item.c.project == task.id, item.c.queue == queue, item.c.kind == "screening", item.c.open > 0
+    )
+    state = "passed" if connection.scalar(test.limit(1)) is None else "open"
+    connection.execute(standing.insert().values(project=task.id, person=person, queue=queue, screening=state))
+    return connection.execute(wanted).one()
+
+
+def update_standing(connection: Connection, where: Row[Any], **values: object) -> None:
+    """Change a member's standing in a queue."""
+    connection.execute(
+        standing.update()
+        .where(
+            standing.c.project == where.project,
+            standing.c.person == where.person,
+            standing.c.queue == where.queue,
+        )
+        .values(values)
+    )
+
+
+def rest(own: Row[Any], welfare: Welfare, now: float) -> tuple[Literal["break", "daily_cap"], float] | None:
+    """Why a member must rest now, and until when; days are those of UTC."""
+    if welfare.daily_cap and own.day == _day(now) and own.today >= welfare.daily_cap:
+        return "daily_cap", (now // 86_400 + 1) * 86_400
+    if now < own.rests_until:
+        return "break", own.rests_until
+    return None
+
+
+def count_answer(connection: Connection, task: Task, person: int, now: float | None = None) -> None:
+    """Count an item that a member has read; a break begins after `break_after` items without one."""
+    now = time.time() if now is None else now
+    welfare, pause = task.project.welfare, 60.0 * task.project.welfare.break_minutes
+    mine = (member.c.project == task.id, member.c.person == person)
+    own = connection.execute(select(member).where(*mine)).one()
+    since = 1 if now - own.last >= pause else own.since_break + 1
+    due = bool(welfare.break_after) and since >= welfare.break_after
+    connection.execute(
+        member.update()
+        .where(*mine)
+        .values(
+            day=_day(now),
+            today=own.today + 1 if own.day == _day(now) else 1,
+            since_break=0 if due else since,
+            last=now,
+            rests_until=now + pause if due else own.rests_until,
+        )
+    )
+
+
+def _day(now: float) -> str:
+    return datetime.fromtimestamp(now, UTC).date().isoformat()

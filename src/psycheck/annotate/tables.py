@@ -1,0 +1,262 @@
+"""The tables of the annotation database; every change needs a migration in `migrations/versions`.
+
+Times are seconds since 1970 (UTC). `item.text` and `item.about` are encrypted where the database has a key.
+"""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData()
+
+
+def _id() -> Column[int]:
+    return Column("id", Integer, primary_key=True)
+
+
+def _ref(name: str, to: str, *, null: bool = False, key: bool = False) -> Column[int]:
+    return Column(name, ForeignKey(f"{to}.id"), nullable=null, primary_key=key)
+
+
+def _count(name: str) -> Column[int]:
+    return Column(name, Integer, nullable=False, server_default="0")
+
+
+server = Table(
+    "server", metadata, Column("name", String, primary_key=True), Column("value", Text, nullable=False)
+)
+
+person = Table(
+    "person",
+    metadata,
+    _id(),
+    Column("name", String, nullable=False, unique=True),
+    Column("password", String, nullable=False),  # argon2
+    Column("owner", Boolean, nullable=False),  # of the server: creates projects
+    Column("made", Float, nullable=False),
+)
+
+session = Table(
+    "session",
+    metadata,
+    Column("digest", String, primary_key=True),  # of the token that the cookie holds
+    _ref("person", "person"),
+    Column("csrf", String, nullable=False),
+    Column("expires", Float, nullable=False),
+    Index("session_person", "person"),
+)
+
+failure = Table(  # failed log-ins, by name and address
+    "failure",
+    metadata,
+    Column("who", String, primary_key=True),
+    _count("times"),
+    Column("since", Float, nullable=False),
+)
+
+project = Table(
+    "project",
+    metadata,
+    _id(),
+    Column("name", String, nullable=False, unique=True),
+    Column("settings", Text, nullable=False),  # the project file, TOML
+    Column("graph", Text),  # the symptom graph, JSON; null for the shipped one
+    _count("positions"),  # given to items so far
+    _count("returns"),  # given to items that came back to the queue
+    Column("made", Float, nullable=False),
+)
+
+member = Table(
+    "member",
+    metadata,
+    _ref("project", "project", key=True),
+    _ref("person", "person", key=True),
+    Column("role", String, nullable=False),
+    Column("paused", Boolean, nullable=False),
+    Column("day", String, nullable=False, server_default=""),  # that `today` counts
+    _count("today"),
+    _count("since_break"),
+    Column("last", Float, nullable=False, server_default="0"),  # time of the last answer
+    Column("rests_until", Float, nullable=False, server_default="0"),
+    Index("member_person", "person"),
+)
+
+invitation = Table(
+    "invitation",
+    metadata,
+    Column("digest", String, primary_key=True),
+    _ref("project", "project", null=True),  # null: an owner of the server
+    Column("role", String, nullable=False),
+    Column("expires", Float, nullable=False),
+    _ref("used_by", "person", null=True),
+)
+
+item = Table(
+    "item",
+    metadata,
+    _id(),
+    _ref("project", "project"),
+    Column("queue", String, nullable=False),  # the disease, or "" for conditions
+    Column("kind", String, nullable=False),  # item, screening, gold
+    Column("name", String, nullable=False),  # the id that the corpus gave it
+    Column("text", Text, nullable=False),
+    Column("about", Text, nullable=False),  # author, time, split and groups, JSON
+    Column("lane", Integer, nullable=False),  # 0: came back to the queue, 1: not yet
+    Column("position", Integer, nullable=False),
+    Column("open", Integer, nullable=False),  # annotators that are still needed
+    _count("answered"),
+    Column("conflict", String),  # null, open, resolved
+    Column("made", Float, nullable=False),
+    UniqueConstraint("project", "queue", "name"),
+)
+Index("item_next", item.c.project, item.c.queue, item.c.kind, item.c.lane, item.c.position,
+      sqlite_where=item.c.open > 0, postgresql_where=item.c.open > 0)  # fmt: skip
+Index("item_conflict", item.c.project, item.c.conflict,
+      sqlite_where=item.c.conflict.is_not(None), postgresql_where=item.c.conflict.is_not(None))  # fmt: skip
+
+gold = Table(  # what the project's own judges say of screening and hidden gold items
+    "gold",
+    metadata,
+    _ref("item", "item", key=True),
+    Column("label", String, primary_key=True),
+    Column("value", Integer, nullable=False),
+    Column("status", String),
+)
+
+reason = Table("reason", metadata, _ref("item", "item", key=True), Column("why", Text, nullable=False))
+
+suggestion = Table(
+    "suggestion",
+    metadata,
+    _ref("item", "item", key=True),
+    Column("model", String, primary_key=True),
+    Column("label", String, primary_key=True),
+    Column("score", Float, nullable=False),
+)
+
+standing = Table(  # where a member stands in a queue
+    "standing",
+    metadata,
+    _ref("project", "project", key=True),
+    _ref("person", "person", key=True),
+    Column("queue", String, primary_key=True),
+    Column(
+        "returned_upto", Integer, nullable=False, server_default="0"
+    ),  # nothing before it is left for them
+    Column("fresh_upto", Integer, nullable=False, server_default="0"),
+    Column("screening", String, nullable=False),  # open, passed, failed
+    _count("tries"),
+    Column("score", Float),  # of the last screening test
+    _count("since_gold"),
+    _count("done"),
+    _count("skipped"),
+    Column("seconds", Float, nullable=False, server_default="0"),
+    Column("batch", ForeignKey("batch.id")),  # that is being filled
+)
+
+batch = Table(
+    "batch",
+    metadata,
+    _id(),
+    _ref("project", "project"),
+    _ref("person", "person"),
+    Column("queue", String, nullable=False),
+    Column("state", String, nullable=False),  # filling, waiting, accepted, rejected
+    _count("size"),
+    Column("score", Float),
+    _ref("reviewer", "person", null=True),
+    Column("made", Float, nullable=False),
+    Column("ended", Float),
+    Index("batch_state", "project", "state"),
+)
+
+assignment = Table(
+    "assignment",
+    metadata,
+    _id(),
+    _ref("project", "project"),
+    _ref("item", "item"),
+    _ref("person", "person"),
+    Column("queue", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("state", String, nullable=False),  # claimed, done, skipped, void
+    Column("expires", Float, nullable=False),  # of the claim
+    Column("ended", Float),  # answered or skipped
+    Column("seconds", Float),
+    Column("token", String),  # of the submission that was acknowledged
+    Column("identifying", Boolean),
+    Column("batch", ForeignKey("batch.id")),
+    Column("inspected", Boolean, nullable=False),  # drawn for inspection
+)
+Index("assignment_once", assignment.c.item, assignment.c.person, unique=True,
+      sqlite_where=assignment.c.state != "void", postgresql_where=assignment.c.state != "void")  # fmt: skip
+Index("assignment_claimed", assignment.c.project, assignment.c.expires,
+      sqlite_where=assignment.c.state == "claimed",
+      postgresql_where=assignment.c.state == "claimed")  # fmt: skip
+Index("assignment_own", assignment.c.person, assignment.c.project, assignment.c.queue, assignment.c.state,
+      assignment.c.ended)  # fmt: skip
+Index("assignment_batch", assignment.c.batch)
+Index("assignment_gold", assignment.c.project, assignment.c.person, assignment.c.ended,
+      sqlite_where=assignment.c.kind == "gold", postgresql_where=assignment.c.kind == "gold")  # fmt: skip
+
+judgement = Table(
+    "judgement",
+    metadata,
+    _ref("assignment", "assignment", key=True),
+    Column("label", String, primary_key=True),
+    Column("value", Integer, nullable=False),
+    Column("status", String),
+)
+
+span = Table(
+    "span",
+    metadata,
+    _id(),
+    _ref("assignment", "assignment"),
+    Column("label", String, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("stop", Integer, nullable=False),
+    Index("span_assignment", "assignment"),
+)
+
+correction = Table(  # what a reviewer says of an inspected assignment
+    "correction",
+    metadata,
+    _ref("assignment", "assignment", key=True),
+    Column("label", String, primary_key=True),
+    Column("value", Integer, nullable=False),
+    Column("status", String),
+)
+
+resolution = Table(  # what an adjudicator says of an item in conflict
+    "resolution",
+    metadata,
+    _ref("item", "item", key=True),
+    Column("label", String, primary_key=True),
+    Column("value", Integer, nullable=False),
+    Column("status", String),
+)
+
+event = Table(  # the trail: appended to, never changed
+    "event",
+    metadata,
+    _id(),
+    _ref("project", "project"),
+    _ref("person", "person", null=True),
+    _ref("item", "item", null=True),
+    _ref("assignment", "assignment", null=True),
+    Column("time", Float, nullable=False),
+    Column("what", String, nullable=False),
+    Column("detail", Text, nullable=False),  # JSON, without texts
+    Index("event_project", "project", "id"),
+)

@@ -1,0 +1,122 @@
+"""Backup and restore: the same rows, from one kind of database into the other, or nothing."""
+
+from pathlib import Path
+
+import pytest
+import zstandard
+from cryptography.fernet import Fernet
+from sqlalchemy import select
+
+from annotators import answer, given, marks, team
+from psycheck.annotate.backup import backup, restore
+from psycheck.annotate.database import Database, database_url, open_database
+from psycheck.annotate.export import judgements, trail
+from psycheck.annotate.tables import metadata, person
+from psycheck.errors import BadInput
+
+
+def filled(db: Database) -> int:
+    ours = team(db)
+    ours.fill(4)
+    who = ours.add("ada")
+    for _ in range(3):
+        answer(db, who, ours.project, marks(1, 0))
+    return ours.project
+
+
+def rows(db: Database) -> dict[str, list[tuple[object, ...]]]:
+    with db.read() as connection:
+        return {
+            table.name: [tuple(row) for row in connection.execute(select(table).order_by(*table.primary_key))]
+            for table in metadata.sorted_tables
+            if table.name not in ("server", "session")
+        }
+
+
+def test_a_backup_restores_into_the_other_kind_of_database(url: str, postgres: str, tmp_path: Path) -> None:
+    first = open_database(url, new=True)
+    project = filled(first)
+    file = tmp_path / "all.jsonl.zst"
+    count = backup(first, file)
+    assert file.stat().st_mode & 0o777 == 0o600
+    other = database_url(tmp_path / "other")
+    if url.startswith("sqlite"):
+        other = _schema(postgres)
+    second = open_database(other, new=True)
+    assert restore(second, file) == count
+    assert rows(second) == rows(first)
+    ours = given(second, _person(second, "ada"), project)  # new rows get new ids
+    assert ours.state == "claimed"
+    for db in (first, second):
+        db.close()
+
+
+def _schema(server: str) -> str:
+    from sqlalchemy import create_engine, text
+
+    admin = create_engine(server.replace("postgresql://", "postgresql+psycopg://"))
+    with admin.begin() as connection:
+        connection.execute(text("CREATE SCHEMA restored"))
+    admin.dispose()
+    return f"{server}&options=-csearch_path%3Drestored"
+
+
+def _person(db: Database, name: str) -> "object":
+    from psycheck.annotate.membership import Person
+
+    with db.read() as connection:
+        row = connection.execute(select(person).where(person.c.name == name)).one()
+    return Person(row.id, row.name, row.owner)
+
+
+def new(folder: Path, key: bytes | None = None) -> Database:
+    return open_database(database_url(folder), key, new=True)
+
+
+def test_an_encrypted_backup_needs_its_key_and_holds_no_text(tmp_path: Path) -> None:
+    key, file = Fernet.generate_key(), tmp_path / "all.jsonl.zst"
+    first = new(tmp_path / "first", key)
+    project = filled(first)
+    backup(first, file)
+    assert b"post number" not in zstandard.ZstdDecompressor().decompressobj().decompress(file.read_bytes())
+    with pytest.raises(BadInput, match="no key is given"):
+        restore(new(tmp_path / "plain"), file)
+    with pytest.raises(BadInput, match="not the key"):
+        restore(new(tmp_path / "wrong", Fernet.generate_key()), file)
+    second = new(tmp_path / "second", key)
+    restore(second, file)
+    assert judgements(second, None, project).equals(judgements(first, None, project))
+
+
+def test_a_plain_backup_can_become_encrypted(tmp_path: Path) -> None:
+    first, key, file = new(tmp_path / "first"), Fernet.generate_key(), tmp_path / "all.jsonl.zst"
+    project = filled(first)
+    backup(first, file)
+    second = new(tmp_path / "second", key)
+    restore(second, file)
+    second.close()
+    assert b"post number" not in (tmp_path / "second" / "annotate.sqlite").read_bytes()
+    again = open_database(database_url(tmp_path / "second"), key)
+    assert list(trail(again, None, project)) == list(trail(first, None, project))
+
+
+@pytest.mark.parametrize("keep", [0, 10, 300, -5])
+def test_a_damaged_backup_restores_nothing(tmp_path: Path, keep: int) -> None:
+    first, file = new(tmp_path / "first"), tmp_path / "all.jsonl.zst"
+    filled(first)
+    backup(first, file)
+    file.write_bytes(file.read_bytes()[:keep])
+    second = new(tmp_path / "second")
+    with pytest.raises(BadInput, match="backup"):
+        restore(second, file)
+    assert all(not table for table in rows(second).values())
+
+
+def test_a_database_with_people_is_not_overwritten(tmp_path: Path) -> None:
+    first, file = new(tmp_path / "first"), tmp_path / "all.jsonl.zst"
+    filled(first)
+    backup(first, file)
+    with pytest.raises(BadInput, match="not empty"):
+        restore(first, file)
+    with pytest.raises(BadInput, match="name for a backup"):
+        backup(first, tmp_path / "all.zip")

@@ -1,0 +1,124 @@
+"""Labels out of a project: exactly those that were given, merged as named, read by the other verbs."""
+
+import json
+from pathlib import Path
+from secrets import token_hex
+
+import pytest
+
+from annotators import SYMPTOMS, answer, given, marks, team
+from psycheck.annotate.adjudication import conflicts, resolve
+from psycheck.annotate.answers import Answers, Span
+from psycheck.annotate.database import Database
+from psycheck.annotate.export import EXPORTS, evidence, exported, judgements, merged, trail
+from psycheck.annotate.refusals import NotAllowed, NotFound
+from psycheck.annotate.submission import skip, submit, undo
+from psycheck.annotate.transfer import import_corpus
+from psycheck.corpora.read import read_corpus
+from psycheck.corpora.write import write_corpus
+from psycheck.corpus import Corpus
+
+
+def test_the_judgement_table_holds_the_live_answers_and_nothing_else(db: Database) -> None:
+    ours = team(db)
+    ours.fill(2)
+    first, second = ours.add("first"), ours.add("second")
+    one = answer(db, first, ours.project, marks(1, 0))
+    answer(db, first, ours.project, marks(0, 1))
+    undo(db, first, ours.project, "")
+    skip(db, second, given(db, second, ours.project).id)
+    table = judgements(db, ours.owner, ours.project)
+    assert table.columns == ["item", "annotator", "label", "value", "status", "time", "seconds", "queue"]
+    rows = table.select("annotator", "label", "value", "seconds").rows()
+    assert rows == [("first", "anxiety", 0, 1.5), ("first", "depression", 1, 1.5)]
+    assert one.text == f"post number {table['item'][0].removeprefix('p')} of ours"
+
+
+def test_merges_by_hand(db: Database) -> None:
+    ours = team(db)
+    ours.fill(1)
+    for name, one in (("a", marks(1, 1)), ("b", marks(0, 1))):
+        answer(db, ours.add(name), ours.project, one)
+    adjudicator = ours.add("judge", "adjudicator")
+    values = {
+        how: merged(db, ours.owner, ours.project, how).targets(["depression", "anxiety"])[0].tolist()
+        for how in ("any", "majority", "share")
+    }
+    assert values == {"any": [1.0, 1.0], "majority": [0.5, 1.0], "share": [0.5, 1.0]}
+    undecided = merged(db, ours.owner, ours.project, "adjudicated")
+    assert undecided.table["label:depression"].to_list() == [None]
+    (item,) = conflicts(db, adjudicator, ours.project)
+    resolve(db, adjudicator, item, marks(0, 1))
+    resolved = merged(db, ours.owner, ours.project, "adjudicated")
+    assert resolved.targets(["depression", "anxiety"])[0].tolist() == [0.0, 1.0]
+    assert conflicts(db, adjudicator, ours.project) == []
+
+
+def test_status_is_the_share_of_annotators_who_are_uncertain(db: Database) -> None:
+    ours = team(db, SYMPTOMS.replace("annotators_per_item = 2", "annotators_per_item = 3"))
+    corpus = Corpus.of("s", ["a sentence of ours"], ids=["s1"], groups={"disease": ["ocd"]})
+    import_corpus(db, ours.owner, ours.project, corpus)
+    from psycheck.knowledge.graph import read_graph
+
+    labels = [one.name for one in read_graph().of("ocd")]
+    for name, status in (("a", "present"), ("b", "uncertain"), ("c", None)):
+        who = ours.add(name)
+        found = given(db, who, ours.project, "ocd")
+        said = {label: int(label == "compulsions" and status is not None) for label in labels}
+        answers = Answers(said, {"compulsions": status} if status else {})  # type: ignore[dict-item]  # a literal above
+        submit(db, who, found.id, answers, seconds=1, token=token_hex(8))
+    table = merged(db, ours.owner, ours.project, "share").table
+    assert table["label:compulsions"].to_list() == pytest.approx([2 / 3])
+    assert table["label:uncertain"].to_list() == [0.5]
+    assert "label:suicidal_ideas" not in table.columns  # ocd does not ask
+
+
+def test_spans_and_flags_and_the_trail(db: Database) -> None:
+    ours = team(db)
+    ours.fill(1)
+    who = ours.add("a")
+    found = given(db, who, ours.project)
+    answers = Answers({"depression": 1, "anxiety": 0}, {}, (Span("depression", 0, 4),), identifying=True)
+    submit(db, who, found.id, answers, seconds=3, token=token_hex(8))
+    (record,) = evidence(db, ours.owner, ours.project)
+    assert record["spans"] == [{"label": "depression", "start": 0, "stop": 4}]
+    assert record["identifying"] is True
+    events = list(trail(db, ours.owner, ours.project))
+    assert [one["what"] for one in events] == ["joined", "created", "imported", "answered"]
+    assert events[-1]["marks"] == {"depression": 1, "anxiety": 0}
+    assert found.text not in json.dumps(events)
+
+
+def test_only_the_owner_exports(db: Database) -> None:
+    ours = team(db)
+    other = team(db, text_of("other"))
+    for role in ("annotator", "reviewer", "adjudicator"):
+        member = ours.add(role, role)
+        for what in EXPORTS:
+            with pytest.raises(NotAllowed):
+                exported(db, member, ours.project, what)
+    with pytest.raises(NotFound):
+        exported(db, other.owner, ours.project, "any")
+
+
+def text_of(name: str) -> str:
+    from annotators import CONDITIONS
+
+    return CONDITIONS.replace('name = "conditions"', f'name = "{name}"')
+
+
+def test_a_written_export_reads_back_equal(db: Database, tmp_path: Path) -> None:
+    ours = team(db)
+    texts = ["one post", "another post"]
+    corpus = Corpus.of(
+        "c", texts, ids=["x", "y"], author=["m", "n"], split=["train", "dev"], groups={"source": ["f", "g"]}
+    )
+    import_corpus(db, ours.owner, ours.project, corpus)
+    who = ours.add("a")
+    for _ in texts:
+        answer(db, who, ours.project, marks(1, 0))
+    found = merged(db, ours.owner, ours.project, "any")
+    write_corpus(found, tmp_path / "gold.jsonl")
+    again = read_corpus(tmp_path / "gold.jsonl")
+    assert again.fingerprint() == found.fingerprint()
+    assert set(found.strings("author")) == {"m", "n"}
