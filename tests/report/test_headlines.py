@@ -22,6 +22,8 @@ from psycheck.report.explanation import cohort_verdict, links_of, people_of
 from psycheck.report.headlines import Headline, headline, reference, weakest
 from psycheck.report.person import person_verdict
 from psycheck.report.studies.angst import answers as angst_answers
+from psycheck.report.studies.psysym import DETECTION, ONE
+from psycheck.report.studies.psysym import answers as psysym_answers
 from psycheck.report.studies.gender import answers
 from psycheck.report.studies.improve import improvement_verdict, summary_lines
 from psycheck.report.verdict import chosen_headlines, headlines, learned, sampled, unanswered, untested
@@ -207,6 +209,18 @@ def change(
 
 UP, DOWN, FLAT = (0.01, 0.09), (-0.09, -0.01), (-0.04, 0.08)
 RANKED = change(UP, decision="ranking")
+
+
+def way(arm: str, value: float) -> Finding:
+    flags = ("not_tested",) if math.isnan(value) else ()
+    where = {"experiment": ONE, "arm": arm, "seed": "0", "disease": "all"}
+    return Finding("symptom_auc_by_disease", value, 7, None, where, flags=flags)
+
+
+def condition(value: float) -> Finding:
+    flags = ("not_tested",) if math.isnan(value) else ()
+    where = {"experiment": DETECTION, "arm": "symptoms", "seed": "0", "label": "ocd"}
+    return Finding("f1", value, 40, None, where, {"annotated": 4}, flags=flags)
 
 
 def rated(*values: float) -> list[Finding]:
@@ -611,6 +625,11 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     "study.gender": (learner("original", "augmented"), [learner("original"), learner("augmented")]),
     "study.angst_highest": (rated(0.5, 0.7), [rated(0.5), rated(0.5, math.nan)]),
     "study.angst_alone": (rated(0.5), [rated(0.5, 0.7), rated(math.nan), []]),
+    "study.psysym_ways": (
+        [way("masked", 0.9), way("negative", 0.8)],
+        [[way("masked", 0.9)], [way("masked", 0.9), way("negative", math.nan)]],
+    ),
+    "study.psysym_rare": ([condition(0.4)], [[condition(math.nan)], [way("masked", 0.9)]]),
     "curate.kept": (funnel(False), [funnel(True)]),
     "curate.with_controls": (funnel(True), [funnel(False)]),
     "explain.person": (explained(0.5, "depression"), [explained(0.49, "depression")]),
@@ -696,7 +715,7 @@ def top_of(kind: str, run: Run) -> list[str]:
         case "improve":
             return [improvement_verdict(found), *summary_lines(found)]
         case "study":
-            return [*answers(found), *angst_answers(found)]
+            return [*answers(found), *angst_answers(found), *psysym_answers(found)]
         case "curate":
             return [curating_verdict(found)]
         case "explain":
