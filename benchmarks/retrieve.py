@@ -68,7 +68,7 @@ class Hashed:
 
     def encode(self, texts: Sequence[str], /) -> FloatArray:
         """One row of word counts per text."""
-        return self.words.transform(texts).toarray()
+        return np.asarray(self.words.transform(texts).toarray())
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]], /) -> FloatArray:
         """The same of a span."""
@@ -180,29 +180,21 @@ def stream_once(path: Path) -> None:
 
 
 def stream(lengths: Sequence[int]) -> None:
-    """Memory and time by length."""
-    print(f"Measured: {machine()}\n")
-    rows = []
+    """Memory and time by length, a row as soon as it is measured."""
+    head = ["sentences", "MB", "seconds", "processor seconds", "sentences per processor second", "peak MB"]
+    print(f"Measured: {machine()}\n\n{table(head, [])}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for length in lengths:
             path = Path(folder) / f"{length}.jsonl"
             write_stream(path, length)
             size = path.stat().st_size / 1e6
-            said = subprocess.run(
-                [sys.executable, __file__, "--one", str(path)], capture_output=True, check=True
-            )
-            one = json.loads(said.stdout)
-            rate = f"{one['sentences'] / one['processor']:,.0f}"
-            cells = (
-                f"{one['sentences']:,}",
-                f"{size:.0f}",
-                f"{one['seconds']:.0f}",
-                f"{one['processor']:.0f}",
-            )
-            rows.append([*cells, rate, f"{one['peak']:.0f}"])
+            command = [sys.executable, __file__, "--one", str(path)]
+            one = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+            rate = one["sentences"] / one["processor"]
+            figures = (size, one["seconds"], one["processor"], rate, one["peak"])
+            cells = [f"{one['sentences']:,}", *(f"{value:,.0f}" for value in figures)]
+            print(f"| {' | '.join(cells)} |", flush=True)
             path.unlink()
-    head = ["sentences", "MB", "seconds", "processor seconds", "sentences per processor second", "peak MB"]
-    print(table(head, rows))
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from psycheck.corpus import Corpus
 from psycheck.demo.generate import open_demo
 from psycheck.experiments.retrieval import retrieval_figures
 from psycheck.knowledge.graph import Graph, read_graph
-from psycheck.measures.classification import auc_influence
-from psycheck.measures.clustered import Clusters, figure_interval
+from psycheck.measures.classification import auc, classification_intervals
+from psycheck.measures.clustered import Clusters
 from psycheck.models.open import open_encoder
 from psycheck.scoring.answers import encode_once
 from psycheck.text.clean import split_sentences
@@ -27,7 +27,7 @@ from psycheck.verbs.retrieve import nearest_of
 from timing import machine, table
 
 DATA = Path(os.environ.get("PSYCHECK_DATA", Path(__file__).parents[2] / "shared" / "data"))
-ENOUGH = 0.8  # the lower end of the interval of the AUC from which we call the ranking useful
+ENOUGH = 0.8  # an AUC whose interval lies above is enough, one whose interval lies below is not
 # The names of the PHQ-9 items in the mentions of the four demo corpora.
 ITEMS = ("interest", "mood", "sleep", "energy", "appetite", "worth", "focus", "motor", "ideation")
 
@@ -49,14 +49,13 @@ def similarities(texts: Sequence[str], graph: Graph) -> np.ndarray:
 def auc_row(name: str, gold: np.ndarray, scores: np.ndarray, units: np.ndarray) -> list[str]:
     """A row of the table: texts, positive ones, AUC with its interval, and whether that is enough."""
     known = ~np.isnan(gold)
-    y, s, clusters = gold[known] > 0.5, scores[known], Clusters.of(units[known])
-    if not 0 < y.sum() < len(y):
-        return [name, f"{len(y):,}", str(int(y.sum())), "not tested", ""]
-    value, influence = auc_influence(y, s)
-    fewer = clusters.at(y if y.sum() < len(y) / 2 else ~y)
-    low, high = figure_interval(value, influence, fewer, clusters)
-    enough = "yes" if low >= ENOUGH else "no"
-    return [name, f"{len(y):,}", str(int(y.sum())), f"{value:.3f} [{low:.3f}, {high:.3f}]", enough]
+    n, positive = int(known.sum()), int((gold[known] > 0.5).sum())
+    found = auc(gold, scores)
+    if np.isnan(found.value):
+        return [name, f"{n:,}", str(positive), "not tested", ""]
+    low, high = classification_intervals(gold, scores, Clusters.of(units))["auc"]
+    enough = "yes" if low >= ENOUGH else "no" if high < ENOUGH else "not clear"
+    return [name, f"{n:,}", str(positive), f"{found.value:.3f} [{low:.3f}, {high:.3f}]", enough]
 
 
 def mentioned(corpus: Corpus, name: str) -> np.ndarray:

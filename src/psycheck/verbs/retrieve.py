@@ -27,6 +27,7 @@ from psycheck.verbs.score import check_output, write_scores
 LONGEST = 1_000
 """The longest sentence that is offered for annotation, in characters."""
 
+COLUMNS = ("id", "text", "disease", "symptom", "similarity", "author", "time")
 CHUNK = 2_048  # sentences that are encoded at a time
 _DIGITS = 6  # a similarity is rounded to so many: what follows depends on how sentences were batched
 Register = Literal["clinician", "poster", "both"]
@@ -95,7 +96,8 @@ def retrieve(
         near = nearest_in(vectors_of(opened, [one.text for one in chunk]))
         for queue in queues:
             for i in queue.places(near):
-                queue.offer(replace(chunk[i], similarity=near[i]))
+                # A copy: a row alone would keep the similarities of its whole chunk in memory.
+                queue.offer(replace(chunk[i], similarity=near[i].copy()))
         counts["sentences"] += len(chunk)
         progress(opened.name, counts["sentences"], 0, time.monotonic() - started)
     if not counts["sentences"]:
@@ -180,8 +182,8 @@ def _table(
             name = names[one.order] + (f"/{disease}" if len(held) > 1 else "")
             near = float(one.similarity[best])
             rows.append((name, one.text, disease, symptoms[best].name, near, author, one.time))
-    kinds = {"id": pl.String, "text": pl.String, "disease": pl.String, "symptom": pl.String}
-    kinds |= {"similarity": pl.Float64, "author": pl.String, "time": pl.String}  # type: ignore[dict-item]
+    kinds: dict[str, type[pl.DataType]] = dict.fromkeys(COLUMNS, pl.String)
+    kinds["similarity"] = pl.Float64
     return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
