@@ -224,7 +224,9 @@ def frozen_scores(corpus: Corpus, arm: str, seed: int) -> FloatArray:
     return head_scores(features[0], learned.targets(labels), None, features[2:], seed)[0]
 
 
-def compare_missing(name: str, seed: int, recipe: Recipe | None, done: set[str], out: Path) -> None:
+def compare_missing(
+    name: str, seed: int, arms: Sequence[str], recipe: Recipe | None, done: set[str], out: Path
+) -> None:
     """All arms on one corpus with one seed; what is in the file already is not repeated."""
     if name == "demo":
         corpus, truth = demo(seed)
@@ -237,7 +239,7 @@ def compare_missing(name: str, seed: int, recipe: Recipe | None, done: set[str],
         corpus, truth = corpus.only(rows), truth[rows]
     at = np.array([split == "test" for split in corpus.strings("split")])
     with tempfile.TemporaryDirectory() as place:
-        for arm in MISSING if recipe else ARMS:
+        for arm in MISSING if recipe else arms:
             key = f"{name}{' tuned' if recipe else ''}"
             if f"{key} {seed} {arm}" in done:
                 continue
@@ -321,6 +323,7 @@ def main() -> None:
     options.add_argument("corpora", nargs="*", default=["psytar", "goemotions"])
     options.add_argument("--seeds", type=int, default=5)
     options.add_argument("--out", type=Path, default=Path("symptoms.jsonl"))
+    options.add_argument("--arms", nargs="+", default=ARMS, choices=ARMS)
     options.add_argument("--tuned", action="store_true", help="fine-tune, on fewer sentences")
     options.add_argument("--layers", type=int, default=2)
     options.add_argument("--epochs", type=float, default=6)
@@ -338,7 +341,7 @@ def main() -> None:
             if name.startswith(CONTROLS):
                 with_controls(name, seed, done, wanted.out)
                 continue
-            compare_missing(name, seed, recipe, done, wanted.out)
+            compare_missing(name, seed, wanted.arms, recipe, done, wanted.out)
     report(wanted.out)
 
 

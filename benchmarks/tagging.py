@@ -1,10 +1,10 @@
 """Tagging: one pass of the shared encoder against three of sentence-transformers; a million sentences.
 
-python benchmarks/tagging.py [--sentences 2000] [--million N]
+python benchmarks/tagging.py [--sentences 2000] [--million 125000 250000 500000 1000000]
 
 Both sides give relevance, status and subject of the same generated sentences, with MiniLM, in one run. The
 other side is what three separate models cost: `SentenceTransformer.encode` three times, a linear head each.
-`--million` tags N sentences (posts of four) from a file with a tiny encoder, in four steps.
+`--million` tags so many sentences (posts of four) from a file with a tiny encoder.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,18 +85,18 @@ def race(n: int) -> float:
     return ratio
 
 
-def million(n: int) -> None:
-    """Tag files of n/8, n/4, n/2 and n sentences, each in a process of its own."""
+def million(sizes: Sequence[int]) -> None:
+    """Tag files of so many sentences, each in a process of its own."""
     words = LINE.split()
     rows = []
     with tempfile.TemporaryDirectory() as place:
         saved_model(Path(place) / "model", small=True)
-        for share in (8, 4, 2, 1):
-            path = Path(place) / f"{share}.csv"
-            rng = np.random.default_rng(share)
+        for size in sizes:
+            path = Path(place) / f"{size}.csv"
+            rng = np.random.default_rng(size)
             with path.open("w") as file:
                 file.write("id,text,author\n")
-                for post in range(n // share // 4):
+                for post in range(size // 4):
                     drawn = rng.integers(len(words), size=(4, 8))
                     said = ". ".join(
                         " ".join(words[k] for k in one).capitalize() + f" {post}" for one in drawn
@@ -127,7 +128,7 @@ def main() -> int:
     """Print the tables; 1 if one pass does not pay as it should."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     options.add_argument("--sentences", type=int, default=2_000)
-    options.add_argument("--million", type=int, default=0, metavar="N")
+    options.add_argument("--million", type=int, nargs="+", metavar="N")
     options.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     wanted = options.parse_args()
     torch.set_num_threads(1)
