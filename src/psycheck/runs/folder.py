@@ -22,7 +22,7 @@ from psycheck.run import GateResult, OwnAudit, Run, Shown
 from psycheck.settings.reader import check_values
 
 FILES = ("findings.jsonl", "findings.csv", "run.json", "shown.jsonl", "report.html", "junit.xml", "study.md")
-TABLES = ("cases", "pairs", "predictions", "outcomes", "map", "cautions", "words")
+TABLES = ("cases", "pairs", "histories", "predictions", "outcomes", "map", "cautions", "words")
 P = ParamSpec("P")
 R = TypeVar("R")
 Beside = Mapping[Path, Callable[[Path], object]]
