@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psycheck.errors import BadInput
 from psycheck.model import Encoder, FloatArray, Model, digest_of
 from psycheck.models.fingerprint import hashed
-from psycheck.models.open import open_model
+from psycheck.models.open import open_model, parse_spec
 from psycheck.models.symptoms import SymptomModel, weighted
 from psycheck.text.clean import split_sentences
 
@@ -67,7 +67,8 @@ class PostSymptoms:
 
 def open_post_symptoms(spec: str, *, status: bool = True, subject: bool = True) -> PostSymptoms:
     """Open "symptoms:descriptions" or "symptoms:FOLDER" as a model of posts."""
-    model = _described() if spec == DESCRIBED else open_model(spec)
+    kind = parse_spec(spec)[0]
+    model = _described() if spec == DESCRIBED else open_model(spec) if kind == "symptoms" else None
     if not isinstance(model, SymptomModel):
         allowed = "symptoms:descriptions or symptoms:FOLDER"
         raise BadInput(f"'{spec}' is not a symptom model", allowed=allowed)

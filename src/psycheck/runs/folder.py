@@ -24,7 +24,7 @@ from psycheck.settings.reader import check_values
 
 FILES = ("findings.jsonl", "findings.csv", "run.json", "shown.jsonl", "report.html", "junit.xml", "study.md")
 MORE = ("improve.md", "improve.csv", "explanations.jsonl", "suspects.csv")
-TABLES = ("cases", "pairs", "predictions", "outcomes", "map", "cautions", "words")
+TABLES = ("cases", "pairs", "histories", "predictions", "outcomes", "map", "cautions", "words")
 EXPLAINED = ("people", "mentions", "coverage", "marks", "suspects", "links")
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,0 +1,47 @@
+"""Evidence in the posts of histories: the strongest symptom of a condition, and posts of other authors."""
+
+import pytest
+
+from psycheck.audits.histories import EVIDENCE, OTHER_POST
+from psycheck.corpora.histories import by_author
+from psycheck.corpus import Corpus
+from psycheck.errors import BadInput
+from psycheck.knowledge.graph import read_graph
+from psycheck.verbs.audit import audit
+from psycheck.verbs.evidence import disease_of, with_evidence
+
+
+def test_posts_are_weighed_for_the_conditions_among_the_labels() -> None:
+    texts = ["I wash my hands again and again, I have to. I can't stop.", "We had pasta.", "It rained."]
+    corpus = by_author(Corpus.of("people", texts, author=["ann", "ann", "bob"]))
+    (weighed,) = with_evidence([corpus], ["ocd", "mood"], "symptoms:descriptions")
+    assert [column for column in weighed.table.columns if column.startswith(EVIDENCE)] == [EVIDENCE + "ocd"]
+    (first, second), (third,) = weighed.table[EVIDENCE + "ocd"].to_list()
+    assert first > 0.5 > max(second, third)
+    assert weighed.table[OTHER_POST].to_list() == ["It rained.", "We had pasta."]
+    assert with_evidence([corpus], ["mood"], "symptoms:descriptions") == [corpus]
+
+
+def test_a_label_names_a_condition_by_its_name_or_title() -> None:
+    graph = read_graph()
+    assert disease_of("Eating disorder", graph) == disease_of("eating_disorder", graph) == "eating_disorder"
+    assert disease_of("OCD", graph) == "ocd"
+    assert disease_of("mood", graph) is None
+
+
+def test_the_audit_of_histories_is_not_for_texts() -> None:
+    posts = Corpus.of("posts", ["a", "b"], labels={"depression": [0, 1]})
+    with pytest.raises(BadInput, match="is for models that score histories"):
+        audit(lambda texts: [0.5 for _ in texts], posts, audits=["histories"])
+
+
+def test_another_kind_of_model_cannot_weigh_posts() -> None:
+    class Counts:
+        labels, takes = ("depression",), "histories"
+
+        def score(self, histories: list[object]) -> list[float]:
+            return [0.5 for _ in histories]
+
+    posts = Corpus.of("posts", ["a", "b"], author=["ann", "bob"], labels={"depression": [0, 1]})
+    with pytest.raises(BadInput, match="is not a symptom model"):
+        audit(Counts(), posts, evidence="scores:nothing.csv")
