@@ -106,6 +106,7 @@ def test_no_file_holds_a_text_unless_asked(corpus: Corpus, tags: Path, tmp_path:
     assert not any(SECRET.encode() in path.read_bytes() for path in (tmp_path / "run").rglob("*.*"))
     explain_people(corpus, tags=tags, out=tmp_path / "run", show_texts=True)
     page = (tmp_path / "run/people/author2.html").read_text()
+    assert explain_people(corpus, tags=tags, how=Explaining(threshold=0.9), show_texts=True).findings
     assert SECRET in page  # the heavy sentence, and not its neighbour
     assert "We had soup" not in page
     assert SECRET not in (tmp_path / "run/report.html").read_text()
@@ -201,6 +202,22 @@ def test_symptoms_without_tags_are_left_out_of_coverage(corpus: Corpus, tags: Pa
     covered = run.tables["coverage"].filter(author="author2", condition="anxiety")
     assert covered.select("found", "typical").row(0) == (1, 2)
     assert any(note.startswith("36 symptoms of the graph without tags") for note in run.notes)
+
+
+def test_labels_of_conditions_without_tagged_symptoms_are_not_checked(corpus: Corpus, tags: Path) -> None:
+    part = pl.read_parquet(tags).select("id", f"weight:{LOW}")
+    table = corpus.table.with_columns(pl.lit(1.0).alias("label:adhd"))
+    run = explain_people(Corpus("posts", table), tags=part)
+    assert set(run.tables["suspects"]["label"]) == {"depression"}
+    assert "adhd: none of its symptoms is tagged, so its labels are not checked" in run.notes
+
+
+def test_tags_without_numbers_are_one_clear_error(corpus: Corpus, tags: Path) -> None:
+    part = pl.read_parquet(tags).select("id", pl.lit("much").alias(f"weight:{LOW}"))
+    with pytest.raises(BadInput, match="the weights cannot be read"):
+        explain_people(corpus, tags=part)
+    with pytest.raises(BadInput, match="does not number its sentences"):
+        explain_people(corpus, tags=part, show_texts=True)
 
 
 def test_labels_that_are_not_conditions_are_not_checked(tags: Path, corpus: Corpus) -> None:
