@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from found import uncatalogued
 from psycheck.corpora.open import open_corpus
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
@@ -99,6 +100,7 @@ def test_shares_of_authors_by_label_are_findings(corpus: Corpus, tags: Path) -> 
     assert (of_all.value, of_all.n) == (0.5, 8)
     assert (of_those.value, of_those.n) == (0.75, 4)
     assert of_those.interval is not None
+    assert uncatalogued(run.findings) == set()
 
 
 def test_no_file_holds_a_text_unless_asked(corpus: Corpus, tags: Path, tmp_path: Path) -> None:
@@ -106,6 +108,7 @@ def test_no_file_holds_a_text_unless_asked(corpus: Corpus, tags: Path, tmp_path:
     assert not any(SECRET.encode() in path.read_bytes() for path in (tmp_path / "run").rglob("*.*"))
     explain_people(corpus, tags=tags, out=tmp_path / "run", show_texts=True)
     page = (tmp_path / "run/people/author2.html").read_text()
+    assert explain_people(corpus, tags=tags, how=Explaining(threshold=0.9), show_texts=True).findings
     assert SECRET in page  # the heavy sentence, and not its neighbour
     assert "We had soup" not in page
     assert SECRET not in (tmp_path / "run/report.html").read_text()
@@ -183,15 +186,25 @@ def test_a_model_that_knows_no_symptoms_is_refused(corpus: Corpus, tmp_path: Pat
         explain_people(corpus, symptoms=f"scores:{tmp_path / 'scores.csv'}")
 
 
-def test_a_graph_that_lacks_tagged_symptoms_is_refused(corpus: Corpus, tags: Path, tmp_path: Path) -> None:
-    graph = tmp_path / "graph.toml"
+def graph_of_ours(graph: Path) -> Path:
     graph.write_text(
         '[disease]\nburnout = "Burnout"\n'
         '[[symptom]]\nname = "cynicism"\ntitle = "Cynicism"\n'
         'diseases = ["burnout"]\nclinician = ["Distance."]\n'
     )
+    return graph
+
+
+def test_a_graph_that_lacks_tagged_symptoms_is_refused(corpus: Corpus, tags: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="the graph lacks 38 of 38 tagged symptoms"):
-        explain_people(corpus, tags=tags, graph=graph)
+        explain_people(corpus, tags=tags, graph=graph_of_ours(tmp_path / "graph.toml"))
+
+
+def test_descriptions_are_those_of_the_graph_named(tmp_path: Path) -> None:
+    corpus = Corpus.of("posts", ["I feel a mental distance from my job."], author=["a"])
+    run = explain_people(corpus, graph=graph_of_ours(tmp_path / "graph.toml"), how=Explaining(threshold=0.01))
+    assert run.tables["mentions"]["symptom"].to_list() == ["cynicism"]
+    assert run.tables["coverage"].select("condition", "found", "typical").rows() == [("burnout", 1, 1)]
 
 
 def test_symptoms_without_tags_are_left_out_of_coverage(corpus: Corpus, tags: Path, tmp_path: Path) -> None:
@@ -201,6 +214,22 @@ def test_symptoms_without_tags_are_left_out_of_coverage(corpus: Corpus, tags: Pa
     covered = run.tables["coverage"].filter(author="author2", condition="anxiety")
     assert covered.select("found", "typical").row(0) == (1, 2)
     assert any(note.startswith("36 symptoms of the graph without tags") for note in run.notes)
+
+
+def test_labels_of_conditions_without_tagged_symptoms_are_not_checked(corpus: Corpus, tags: Path) -> None:
+    part = pl.read_parquet(tags).select("id", f"weight:{LOW}")
+    table = corpus.table.with_columns(pl.lit(1.0).alias("label:adhd"))
+    run = explain_people(Corpus("posts", table), tags=part)
+    assert set(run.tables["suspects"]["label"]) == {"depression"}
+    assert "adhd: none of its symptoms is tagged, so its labels are not checked" in run.notes
+
+
+def test_tags_without_numbers_are_one_clear_error(corpus: Corpus, tags: Path) -> None:
+    part = pl.read_parquet(tags).select("id", pl.lit("much").alias(f"weight:{LOW}"))
+    with pytest.raises(BadInput, match="the weights cannot be read"):
+        explain_people(corpus, tags=part)
+    with pytest.raises(BadInput, match="does not number its sentences"):
+        explain_people(corpus, tags=part, show_texts=True)
 
 
 def test_labels_that_are_not_conditions_are_not_checked(tags: Path, corpus: Corpus) -> None:

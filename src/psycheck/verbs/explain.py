@@ -13,7 +13,7 @@ import polars as pl
 
 from psycheck.corpora.open import CorpusLike, open_corpus
 from psycheck.corpus import Corpus, showable_id
-from psycheck.errors import counted
+from psycheck.errors import BadInput, counted
 from psycheck.finding import Finding, Findings
 from psycheck.knowledge.explain import (
     COLUMNS,
@@ -34,7 +34,14 @@ from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
 from psycheck.text.clean import split_sentences
-from psycheck.verbs.tagged_posts import TagTable, annotations_of, posts_of, tags_of, weighted_posts
+from psycheck.verbs.tagged_posts import (
+    TagTable,
+    annotations_of,
+    posts_of,
+    tags_of,
+    weighted_posts,
+    with_tagged_symptoms,
+)
 
 DESCRIPTIONS: Final = "symptoms:descriptions"
 PAGES: Final = 300  # pages of people in a folder; the other authors are in the tables
@@ -70,10 +77,15 @@ def explain_people(
     labels, unfit = annotations_of(opened, known)
     with TemporaryDirectory() as work:
         frame, where, models = tags_of(opened, tags, symptoms, Path(work), progress)
-        names = symptoms_of(frame.collect_schema().names(), known, where)
+        columns = frame.collect_schema().names()
+        names = symptoms_of(columns, known, where)
+        if show_texts and "sentence" not in columns:
+            what = "the tag table does not number its sentences, so that none can be shown"
+            raise BadInput(what, where=where, allowed="a column `sentence`")
         posts, notes = weighted_posts(opened, frame, names, where)
         found = explain_posts(posts, known, how)
         people = _with_pages(found.people)
+        labels, unchecked = with_tagged_symptoms(labels, known, names)
         sentences = list(_sentences(opened, frame, found, people)) if show_texts else []
     suspects = rank_suspects(posts.authors, evidence_of(posts, known, labels), labels)
     listed = _listed(suspects, found, known)
@@ -102,7 +114,7 @@ def explain_people(
             "links": _links(known, names),
         },
         shown=(*sentences, *posts_to_read),
-        notes=(*opened.notes, *left_out, *notes, *unfit, *_said(people, known, names)),
+        notes=(*opened.notes, *left_out, *notes, *unfit, *unchecked, *_said(people, known, names)),
         folder=Path(out) if out is not None else None,
     )
     return run if run.folder is None else save(run, run.folder)
@@ -183,24 +195,22 @@ def _findings(
 
 def _sentences(corpus: Corpus, tags: pl.LazyFrame, found: Explained, people: pl.DataFrame) -> Iterator[Shown]:
     """The heaviest sentences of each symptom on a page."""
-    paged = people.filter(pl.col("page").is_not_null()).select("author")
-    wanted = (
-        found.mentions.join(paged, on="author")
-        .select("symptom", pl.col("ids").list.head(TEXTS))
-        .explode("ids")
+    paged = people.drop_nulls("page").select("author")
+    wanted = found.mentions.join(paged, on="author").select(
+        "symptom", pl.col("ids").list.head(TEXTS).alias("id")
     )
-    ids = wanted["ids"].unique()
-    texts = corpus.table.filter(pl.col("id").is_in(ids.implode())).select("id", "text")
+    wanted = wanted.explode("id")
+    here = pl.col("id").is_in(wanted["id"].unique().implode())
+    weights = tags.filter(here).select(
+        "id", "sentence", *(WEIGHT + name for name in wanted["symptom"].unique())
+    )
+    weights = weights.unpivot(index=["id", "sentence"], variable_name="symptom", value_name="weight")
+    weights = weights.with_columns(pl.col("symptom").str.strip_prefix(WEIGHT)).sort("weight", descending=True)
+    heaviest = weights.unique(["id", "symptom"], keep="first", maintain_order=True).collect()
+    texts = corpus.table.filter(here).select("id", "text")
     sentences = {id_: split_sentences(text) for id_, text in texts.iter_rows()}
-    columns = [WEIGHT + name for name in wanted["symptom"].unique()]
-    rows = tags.filter(pl.col("id").is_in(ids.implode())).select("id", "sentence", *columns).collect()
-    heaviest = {
-        (str(id_[0]), symptom): own.sort(symptom, descending=True).select("sentence", symptom).row(0)
-        for id_, own in rows.group_by("id")
-        for symptom in columns
-    }
-    for symptom, id_ in wanted.iter_rows():
-        number, weight = heaviest[id_, WEIGHT + symptom]
+    rows = wanted.join(heaviest, on=["id", "symptom"], maintain_order="left")
+    for id_, symptom, number, weight in rows.select("id", "symptom", "sentence", "weight").iter_rows():
         own = sentences[id_]
         text = _cut(own[number] if number < len(own) else "")
         yield Shown("", corpus.name, "explain", symptom, id_, "", np.nan, float(weight), int(number), text)

@@ -64,7 +64,8 @@ def weighted_posts(
     corpus: Corpus, tags: pl.LazyFrame, symptoms: Sequence[str], where: str
 ) -> tuple[Posts, list[str]]:
     """The posts of a corpus with their weights; a tag table of other posts is refused."""
-    weights = post_weights(tags, symptoms)
+    with explained("the weights cannot be read", pl.exceptions.PolarsError, where=where, allowed="numbers"):
+        weights = post_weights(tags, symptoms)
     table = corpus.table.select("id", "author").with_columns(
         pl.Series("when", [likely_time(seconds_of(time)) for time in corpus.strings("time")], pl.Int64)
     )
@@ -115,3 +116,12 @@ def annotations_of(corpus: Corpus, graph: Graph) -> tuple[dict[str, FloatArray],
     if corpus.labels and not fitting:
         notes.append("no label of the corpus is a condition of the graph: labels are not checked")
     return annotated, notes
+
+
+def with_tagged_symptoms(
+    annotated: dict[str, FloatArray], graph: Graph, symptoms: Sequence[str]
+) -> tuple[dict[str, FloatArray], list[str]]:
+    """The labels of conditions that have a tagged symptom, and notes on the others, which are not checked."""
+    bare = [name for name in annotated if not {one.name for one in graph.of(name)} & set(symptoms)]
+    notes = [f"{name}: none of its symptoms is tagged, so its labels are not checked" for name in bare]
+    return {name: labels for name, labels in annotated.items() if name not in bare}, notes
