@@ -27,7 +27,7 @@ from psycheck.corpus import Corpus
 from psycheck.experiments.arms import scored
 from psycheck.experiments.rows import Scored
 from psycheck.knowledge.graph import read_graph
-from psycheck.model import FloatArray
+from psycheck.model import FloatArray, IntArray
 from psycheck.models.evidence import asked_symptoms, log_odds, open_evidence
 from psycheck.models.frozen import FrozenModel
 from psycheck.models.open import open_model
@@ -60,6 +60,7 @@ ARMS: dict[str, Recipe] = {
 }
 REFERENCES = ("plain", "balanced", "vectors")
 WHAT = (("auc", "ranking"), ("macro_f1", "0.5"), ("macro_f1", "dev"))
+RESAMPLES = 500
 DRAWS = 3  # sets of nine other symptoms
 
 
@@ -195,29 +196,50 @@ def direction_table(rows: list[Scored]) -> str:
 def change_table(rows: list[Scored]) -> str:
     """AUC against each reference: pairs of one direction and seed; an arm without seeds pairs with them all.
 
-    The first interval takes the pairs as independent, the second the means of the directions (t).
+    The first interval is that of other texts (bootstrap within each test corpus); the second takes the pairs
+    as independent, the third the means of the directions (t).
     """
-    at = {
-        (one.arm, one.seed, one.trained_on, one.corpus): drawn(one, *WHAT[0]) for one in rows if not one.own
-    }
+    at = {(one.arm, one.seed, one.trained_on, one.corpus): one for one in rows if not one.own}
     lines = []
     for reference in REFERENCES:
-        for arm in dict.fromkeys(one.arm for one in rows):
-            pairs: dict[tuple[str, str], list[float]] = {}
-            for (name, seed, trained_on, corpus), value in at.items():
-                other = at.get((arm, 0 if arm in LINEAR else seed, trained_on, corpus))
-                if name == reference and arm not in (reference, "tfidf") and other is not None:
-                    pairs.setdefault((trained_on, corpus), []).append(other - value)
-            gains = [gain for group in pairs.values() for gain in group]
-            if len(pairs) < 6:
+        for arm in [arm for arm in ARMS if arm not in ("plain", "balanced", "tfidf", reference)]:
+            pairs = []
+            for (name, seed, *place), old in at.items():
+                new = at.get((arm, 0 if arm in LINEAR else seed, place[0], place[1]))
+                if name == reference and new is not None:
+                    pairs.append((old, new))
+            directions: dict[tuple[str, str], list[float]] = {}
+            for old, new in pairs:
+                gain = drawn(new, *WHAT[0]) - drawn(old, *WHAT[0])
+                directions.setdefault((old.trained_on, old.corpus), []).append(gain)
+            if len(directions) < 6:
                 continue
+            gains = [gain for group in directions.values() for gain in group]
             up = sum(gain > 0 for gain in gains)
-            by_direction = [float(np.mean(group)) for group in pairs.values()]
-            intervals = [_interval(values) for values in (gains, by_direction)]
+            means = [float(np.mean(group)) for group in directions.values()]
+            intervals = [_over_texts(pairs), _interval(gains), _interval(means)]
             mean = f"{np.mean(gains):+.3f}"
             lines.append([f"{arm} − {reference}", len(gains), mean, f"{up}/{len(gains) - up}", *intervals])
-    head = ["comparison", "pairs", "AUC", "up/down", "95 % over pairs", "95 % over six directions"]
+    head = ["comparison", "pairs", "AUC", "up/down", "95 % over texts", "over pairs", "over six directions"]
     return table(head, lines)
+
+
+def _over_texts(pairs: list[tuple[Scored, Scored]]) -> str:
+    """The percentiles of the mean gain over resampled texts; all pairs of a test share the resample."""
+    random, gains = np.random.default_rng(0), []
+    sizes = {old.corpus: len(old.targets) for old, _ in pairs}
+    for _ in range(RESAMPLES):
+        rows = {name: random.integers(0, n, n) for name, n in sizes.items()}
+        gains.append(np.mean([_area(b, rows[b.corpus]) - _area(a, rows[a.corpus]) for a, b in pairs]))
+    low, high = np.percentile(gains, [2.5, 97.5])
+    return f"{low:+.3f} to {high:+.3f}"
+
+
+def _area(one: Scored, rows: IntArray) -> float:
+    """AUC of some rows, by ranks."""
+    positive, ranks = one.targets[rows] == 1, stats.rankdata(one.scores[rows])
+    n, m = int(positive.sum()), int((~positive).sum())
+    return float((ranks[positive].sum() - n * (n + 1) / 2) / (n * m))
 
 
 def _interval(values: list[float]) -> str:

@@ -19,6 +19,7 @@ from psycheck.models.frozen import FrozenModel
 from psycheck.models.open import open_model
 from psycheck.run import Run
 from psycheck.train.recipe import preset
+from suites_of_ours import small_suite
 
 
 def some(name: str, n: int) -> Corpus:
@@ -29,10 +30,21 @@ def some(name: str, n: int) -> Corpus:
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
-    out = tmp_path_factory.mktemp("ground") / "out"
-    start = preset("tfidf", labels=("depression",))
-    run = improve(start, some("tweets", 60), [some("forum", 24)], out=out, how="ground", texts=1, unseen="")
-    return run, out
+    folder = tmp_path_factory.mktemp("ground")
+    checks = [("S1", "mood", "presence", ["I feel empty."]), ("S2", "mood", "absence", ["I feel cheerful."])]
+    suite = Path(small_suite(folder, "two", checks))
+    suite.write_text(suite.read_text("utf-8").replace('label = "low"', 'label = "depression"'), "utf-8")
+    run = improve(
+        preset("tfidf", labels=("depression",)),
+        some("tweets", 40),
+        [some("forum", 20)],
+        out=folder / "out",
+        how="ground",
+        texts=4,
+        suite=str(suite),
+        unseen="",
+    )
+    return run, folder / "out"
 
 
 def test_the_grounded_arm_stands_beside_plain_and_balanced(done: tuple[Run, Path]) -> None:
