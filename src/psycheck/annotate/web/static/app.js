@@ -156,6 +156,7 @@
       const open = button.getAttribute("aria-expanded") !== "true";
       button.setAttribute("aria-expanded", String(open));
       document.getElementById(button.dataset.about).hidden = !open;
+      if (event.detail) button.blur(); // opened by mouse: Enter goes on to the next item
     }
     if (button && "shortcuts" in button.dataset) {
       localStorage.setItem("shortcuts", shortcuts() ? "off" : "on");
