@@ -15,13 +15,13 @@ FRESH: Final = 1
 def take_place(connection: Connection, ids: list[int]) -> int | None:
     """Take a place of the first of these items that nobody is taking now; wait only if all are."""
     free = select(item.c.id).where(item.c.id.in_(ids), item.c.open > 0).order_by(item.c.lane, item.c.position)
-    one: int | None = connection.scalar(free.limit(1).with_for_update(skip_locked=True))
-    if one is None:
-        one = connection.scalar(free.limit(1).with_for_update())
-    if one is None:
-        return None
-    taken = item.update().where(item.c.id == one, item.c.open > 0).values(open=item.c.open - 1)
-    return one if connection.execute(taken).rowcount else None
+    for skip_locked in (True, False) if connection.dialect.name == "postgresql" else (False,):
+        first = free.limit(1).with_for_update(skip_locked=skip_locked).scalar_subquery()
+        taken = item.update().where(item.c.id == first).values(open=item.c.open - 1).returning(item.c.id)
+        one: int | None = connection.scalar(taken)
+        if one is not None:
+            return one
+    return None
 
 
 def reopen(connection: Connection, of: int, items: Iterable[int], *, answered: bool = False) -> None:

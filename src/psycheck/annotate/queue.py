@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sqlalchemy import Connection, Row, exists, select
+from sqlalchemy import Connection, Integer, Row, bindparam, exists, select
 
 from psycheck.annotate.answers import Answers, answers_of
 from psycheck.annotate.database import Database
@@ -21,10 +21,11 @@ from psycheck.annotate.places import FRESH, RETURNED, reopen, take_place
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound
 from psycheck.annotate.standing import rest, standing_of, update_standing
-from psycheck.annotate.tables import assignment, item, project
+from psycheck.annotate.tables import CLAIMED, HAS_PLACE, LIVE, assignment, item, project
 from psycheck.errors import nearest
 
 _MOST_RELEASED: Final = 16  # expired claims given back per request
+_STEP: Final = 16  # items passed before that is written down
 _CANDIDATES: Final = 8  # next items to try, where others are taking the first
 
 
@@ -99,7 +100,7 @@ def _open_claim(connection: Connection, who: Person, task: Task, queue: str) -> 
             assignment.c.person == who.id,
             assignment.c.project == task.id,
             assignment.c.queue == queue,
-            assignment.c.state == "claimed",
+            CLAIMED,
         )
         .order_by(assignment.c.expires.desc())
         .limit(1)
@@ -142,16 +143,14 @@ def _candidates(connection: Connection, task: Task, where: Row[Any]) -> list[Row
     every = task.project.gold.every
     if every and where.since_gold >= every and (gold := _unseen(connection, where, "gold", 1)):
         return gold
-    for lane, column, counter in (
-        (RETURNED, "returned_upto", project.c.returns),
-        (FRESH, "fresh_upto", project.c.positions),
-    ):
-        # Read before the search: what is added meanwhile has a later position.
-        last = connection.scalar(select(counter).where(project.c.id == task.id))
+    # Read before the search: what is added meanwhile has a later position.
+    counters = select(project.c.returns, project.c.positions).where(project.c.id == task.id)
+    returns, positions = connection.execute(counters).one()
+    for lane, column, last in ((RETURNED, "returned_upto", returns), (FRESH, "fresh_upto", positions)):
         upto = getattr(where, column)
-        found = _unseen(connection, where, "item", _CANDIDATES, lane, upto)
+        found = _unseen(connection, where, "item", _CANDIDATES, lane, upto) if upto < last else []
         passed = found[0].position - 1 if found else last
-        if passed != upto:
+        if passed >= upto + (_STEP if found else 1):
             update_standing(connection, where, **{column: passed})
         if found:
             return found
@@ -162,24 +161,31 @@ def _unseen(
     connection: Connection, where: Row[Any], kind: str, most: int, lane: int = FRESH, upto: int = 0
 ) -> list[Row[Any]]:
     """Items of a queue and lane after a position that have open places and are not this person's."""
-    theirs = exists().where(
-        assignment.c.item == item.c.id, assignment.c.person == where.person, assignment.c.state != "void"
+    values = {"of": where.project, "who": where.person, "queue": where.queue}
+    return list(
+        connection.execute(_UNSEEN, {**values, "kind": kind, "lane": lane, "upto": upto, "most": most})
     )
-    wanted = (
-        select(item.c.id, item.c.kind, item.c.position)
-        .where(
-            item.c.project == where.project,
-            item.c.queue == where.queue,
-            item.c.kind == kind,
-            item.c.lane == lane,
-            item.c.position > upto,
-            item.c.open > 0,
-            ~theirs,
-        )
-        .order_by(item.c.position)
-        .limit(most)
+
+
+# Made once: to make it takes longer than to run it.
+_UNSEEN: Final = (
+    select(item.c.id, item.c.kind, item.c.position)
+    .where(
+        item.c.project == bindparam("of"),
+        item.c.queue == bindparam("queue"),
+        item.c.kind == bindparam("kind"),
+        item.c.lane == bindparam("lane"),
+        item.c.position > bindparam("upto"),
+        HAS_PLACE,
+        ~exists().where(
+            assignment.c.item == item.c.id,
+            assignment.c.person == bindparam("who"),
+            LIVE,
+        ),
     )
-    return list(connection.execute(wanted))
+    .order_by(item.c.position)
+    .limit(bindparam("most", type_=Integer))
+)
 
 
 def _release_expired(db: Database, who: Person, of: int) -> None:
@@ -188,7 +194,7 @@ def _release_expired(db: Database, who: Person, of: int) -> None:
         select(assignment.c.id, assignment.c.item, assignment.c.kind)
         .where(
             assignment.c.project == of,
-            assignment.c.state == "claimed",
+            CLAIMED,
             assignment.c.expires < time.time(),
             assignment.c.person != who.id,
         )
