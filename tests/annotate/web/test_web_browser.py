@@ -299,7 +299,7 @@ def test_the_page_of_a_sentence_by_keyboard_on_a_phone_in_the_dark(chromium: Bro
         page = phone.enter(_invite(owner, "annotator"), "ada")
         page.click("text=Symptoms in sentences")
         page.click("a.button:has-text('Begin')")
-        assert page.is_visible("h3:has-text('Sleep disturbance')")  # the disease's page comes first
+        assert page.is_visible("h2:has-text('Sleep disturbance')")  # the disease's page comes first
         page.locator("a.button:has-text('Begin')").first.click()
         page.wait_for_selector("#answer")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 23, 27)"
