@@ -9,7 +9,9 @@ Rows are locked in one order everywhere (member, standing, assignment, batch, pr
 """
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from random import uniform
 from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, Integer, Row, bindparam, exists, select
@@ -26,7 +28,7 @@ from psycheck.errors import nearest
 
 _MOST_RELEASED: Final = 16  # expired claims given back per request
 _STEP: Final = 16  # items passed before that is written down
-_CANDIDATES: Final = 8  # next items to try, where others are taking the first
+_CANDIDATES: Final = 24  # next items to try, where others are taking the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,17 @@ class Nothing:
 def next_item(db: Database, who: Person, of: int, queue: str | None = None) -> Assignment | Nothing:
     """The item that a person has open, or the next one; of any queue where none is named."""
     _release_expired(db, who, of)
+    while True:
+        with suppress(_Busy):
+            return _next(db, who, of, queue)
+        time.sleep(uniform(0.002, 0.02))  # let those who are faster finish
+
+
+class _Busy(Exception):
+    """Others are taking all the next items at this moment."""
+
+
+def _next(db: Database, who: Person, of: int, queue: str | None) -> Assignment | Nothing:
     with db.write() as connection:
         own = role_in(connection, who, of, *ANNOTATES, lock=True)
         if own.paused:
@@ -113,25 +126,26 @@ def _open_claim(connection: Connection, who: Person, task: Task, queue: str) -> 
 
 def _claimed(connection: Connection, task: Task, where: Row[Any]) -> int | None:
     """Claim the next item of a queue; only an annotated item gives one of its places."""
-    while found := _candidates(connection, task, where):
-        kind = found[0].kind
-        one = take_place(connection, [row.id for row in found]) if kind == "item" else found[0].id
-        if one is None:  # others took them all at this moment
-            continue
-        made = connection.execute(
-            assignment.insert().values(
-                project=task.id,
-                item=one,
-                person=where.person,
-                queue=where.queue,
-                kind=kind,
-                state="claimed",
-                expires=expiry(task),
-                inspected=False,
-            )
-        ).inserted_primary_key
-        return None if made is None else int(made[0])
-    return None
+    found = _candidates(connection, task, where)
+    if not found:
+        return None
+    kind = found[0].kind
+    one = take_place(connection, [row.id for row in found]) if kind == "item" else found[0].id
+    if one is None:
+        raise _Busy
+    made = connection.execute(
+        assignment.insert().values(
+            project=task.id,
+            item=one,
+            person=where.person,
+            queue=where.queue,
+            kind=kind,
+            state="claimed",
+            expires=expiry(task),
+            inspected=False,
+        )
+    ).inserted_primary_key
+    return None if made is None else int(made[0])
 
 
 def _candidates(connection: Connection, task: Task, where: Row[Any]) -> list[Row[Any]]:

@@ -94,7 +94,7 @@ def undo(db: Database, who: Person, of: int, queue: str) -> Assignment | None:
         where = standing_of(connection, who.id, task, queue)
         before = answers_of(connection, [row.id]).get(row.id)
         if row.state == "skipped":
-            if row.kind == "item" and take_place(connection, [row.item]) is None:
+            if row.kind == "item" and take_place(connection, [row.item], wait=True) is None:
                 raise Outdated("this item has gone to somebody else")
             update_standing(connection, where, skipped=where.skipped - 1)
         else:
