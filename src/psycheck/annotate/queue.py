@@ -67,7 +67,7 @@ class _Busy(Exception):
 
 
 def _next(db: Database, who: Person, of: int, queue: str | None) -> Assignment | Nothing:
-    with db.write() as connection:
+    with db.write(durable=False) as connection:
         own = role_in(connection, who, of, *ANNOTATES, lock=True)
         if own.paused:
             return Nothing("paused")

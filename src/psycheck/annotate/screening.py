@@ -40,7 +40,7 @@ class ScreeningResult:
 
 def screening_result(db: Database, who: Person, of: int, queue: str) -> ScreeningResult:
     """The result of a person's own test in a queue, with reasons."""
-    with db.write() as connection:  # a standing may be made
+    with db.write(durable=False) as connection:  # a standing may be made
         role_in(connection, who, of, *ANNOTATES, lock=True)
         task = stored_task(connection, of)
         if queue not in task.queues:
