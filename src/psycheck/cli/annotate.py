@@ -177,7 +177,7 @@ def serve_cli(
     insecure: bool = False,
     key_file: Path | None = None,
 ) -> None:
-    """Serve all projects of a database to browsers until Ctrl-C; each answer is saved when the page says so."""
+    """Serve all projects of a database to browsers until Ctrl-C."""
     from psycheck.annotate.web.serve import Serving, serve
 
     serving = Serving(host, port, certificate, key, behind_proxy, insecure, tuple(names or ()))
