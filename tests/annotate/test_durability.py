@@ -7,7 +7,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
 from sqlalchemy import func, select
 
 from annotators import team
@@ -45,13 +44,10 @@ threading.Event().wait()
 """
 
 
-@pytest.mark.parametrize("delay", [0.5, 1.5])
-def test_every_acknowledged_answer_survives_a_kill_exactly_once(
-    url: str, tmp_path: Path, delay: float
-) -> None:
+def test_every_acknowledged_answer_survives_a_kill_exactly_once(url: str, tmp_path: Path) -> None:
     db = open_database(url, new=True)
     ours = team(db)
-    ours.fill(3_000)
+    ours.fill(500)
     people = [ours.add(f"annotator{k}") for k in range(8)]
     log = tmp_path / "acknowledged"
     path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
@@ -61,14 +57,13 @@ def test_every_acknowledged_answer_survives_a_kill_exactly_once(
             stdout=out,
             env={**os.environ, "PYTHONPATH": path},
         )
-        while log.stat().st_size == 0 and clients.poll() is None:
+        while log.stat().st_size < 2_000 and clients.poll() is None:  # some 80 answers
             time.sleep(0.01)
-        time.sleep(delay)
         clients.send_signal(signal.SIGKILL)
         clients.wait()
     # A line that the kill cut short was not seen whole.
     seen = [line.split() for line in log.read_text().splitlines(keepends=True) if line.endswith("\n")]
-    assert len(seen) > 10
+    assert len(seen) > 60
     db.close()
     again = open_database(url)
     with again.read() as connection:
@@ -83,7 +78,7 @@ def test_every_acknowledged_answer_survives_a_kill_exactly_once(
     assert done is not None
     assert len(seen) <= done <= len(seen) + len(people)  # at most one answer each was not yet acknowledged
     assert (marked, answered) == (2 * done, done)
-    assert free == 2 * 3_000 - done - (claimed or 0)
+    assert free == 2 * 500 - done - (claimed or 0)
     # Sent again after the restart, as a browser does that saw no answer: still once.
     from annotators import marks
 

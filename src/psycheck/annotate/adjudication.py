@@ -11,7 +11,7 @@ from psycheck.annotate.membership import ADJUDICATES, OWNS, Person, record, role
 from psycheck.annotate.places import reopen
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound
-from psycheck.annotate.tables import assignment, item, judgement, resolution
+from psycheck.annotate.tables import LIVE, assignment, item, judgement, resolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def requeue(db: Database, who: Person, of: int) -> int:
         if row is None:
             raise NotFound("there is no such item")
         role_in(connection, who, row.project, *OWNS)
-        mine = (assignment.c.item == of, assignment.c.state == "done")
+        mine = (assignment.c.item == of, assignment.c.state == "done", LIVE)
         ids = list(connection.scalars(select(assignment.c.id).where(*mine).with_for_update()))
         connection.execute(assignment.update().where(assignment.c.id.in_(ids)).values(state="void"))
         connection.execute(delete(resolution).where(resolution.c.item == of))
@@ -80,18 +80,18 @@ def requeue(db: Database, who: Person, of: int) -> int:
         return len(ids)
 
 
-def note_conflict(connection: Connection, task: Task, of: int) -> None:
-    """Mark an item whose last answer has come as in conflict if the answers differ in a mark or a status.
+def note_conflict(connection: Connection, task: Task, of: int, more: int = 0) -> None:
+    """Count `more` answers to an item; when its last has come, mark it if marks or status differ.
 
-    The caller has just written to the item's row, and so holds its lock.
+    The update holds the item's lock, so that whoever comes last sees all answers.
     """
-    answered = connection.scalar(select(item.c.answered).where(item.c.id == of)) or 0
-    if answered < task.project.annotators_per_item:
+    counted = item.update().where(item.c.id == of).values(answered=item.c.answered + more)
+    if (connection.scalar(counted.returning(item.c.answered)) or 0) < task.project.annotators_per_item:
         return
     differing = (
         select(judgement.c.label)
         .join(assignment, assignment.c.id == judgement.c.assignment)
-        .where(assignment.c.item == of, assignment.c.state == "done")
+        .where(assignment.c.item == of, assignment.c.state == "done", LIVE)
         .group_by(judgement.c.label)
         .having(
             (func.min(judgement.c.value) != func.max(judgement.c.value))
@@ -103,5 +103,5 @@ def note_conflict(connection: Connection, task: Task, of: int) -> None:
 
 
 def _answered(connection: Connection, of: int) -> list[int]:
-    wanted = select(assignment.c.id).where(assignment.c.item == of, assignment.c.state == "done")
+    wanted = select(assignment.c.id).where(assignment.c.item == of, assignment.c.state == "done", LIVE)
     return list(connection.scalars(wanted))

@@ -62,8 +62,7 @@ def check_answers(task: Task, queue: str, answers: Answers, length: int) -> None
 
 
 def store_answers(connection: Connection, of: int, answers: Answers) -> None:
-    """Replace the answers of an assignment."""
-    erase_answers(connection, of)
+    """Store the answers of an assignment that has none."""
     store_marks(connection, judgement, "assignment", of, answers)
     if answers.spans:
         connection.execute(span.insert(), [{"assignment": of, **asdict(one)} for one in answers.spans])

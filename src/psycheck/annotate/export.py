@@ -179,7 +179,9 @@ def write_export(db: Database, of: int, what: str, path: Path) -> int:
         write_corpus(corpus, path)
         return len(corpus)
     kinds = (".csv", ".jsonl", ".parquet") if what == "judgements" else (".jsonl",)
-    if what in EXPORTS and path.suffix not in kinds:
+    if what not in EXPORTS:
+        raise BadInput(f"unknown export '{what}'", allowed=nearest(what, EXPORTS), key="what")
+    if path.suffix not in kinds:
         raise BadInput(
             f"cannot write this to '{path.suffix}' files", where=str(path), allowed=", ".join(kinds)
         )
@@ -206,7 +208,7 @@ def _records(db: Database, who: Person | None, of: int, what: str) -> Iterator[d
         return judgements(db, who, of).iter_rows(named=True)
     if what in MERGES:
         return merged(db, who, of, what).table.iter_rows(named=True)
-    raise BadInput(f"unknown export '{what}'", allowed=nearest(what, EXPORTS), key="what")
+    raise BadInput("there is no such export", allowed=nearest(what, EXPORTS))
 
 
 _COLUMNS: Final[dict[str, Any]] = {

@@ -134,27 +134,28 @@ def close_batches(db: Database, who: Person, of: int) -> int:
         return len(rows)
 
 
-def add_to_batch(connection: Connection, task: Task, where: Row[Any], of: int) -> None:
-    """Put an answer into the annotator's open batch, and close the batch when it is full."""
+def open_batch(connection: Connection, task: Task, where: Row[Any]) -> tuple[int | None, int]:
+    """The annotator's open batch with room for one more answer, and its new size; None without inspection."""
     if not task.project.inspection.share:
-        return
-    open_batch = select(batch).where(batch.c.id == where.batch, batch.c.state == "filling")
-    row = None if where.batch is None else connection.execute(open_batch.with_for_update()).first()
-    if row is None:
-        made = connection.execute(
-            batch.insert().values(
-                project=task.id, person=where.person, queue=where.queue, state="filling", made=time.time()
-            )
-        ).inserted_primary_key
-        assert made is not None
-        number, size = int(made[0]), 1
-        update_standing(connection, where, batch=number)
-    else:
-        number, size = row.id, row.size + 1
-    connection.execute(batch.update().where(batch.c.id == number).values(size=size))
-    connection.execute(assignment.update().where(assignment.c.id == of).values(batch=number))
-    if size >= task.project.inspection.batch:
-        _close(connection, task, number, size)
+        return None, 0
+    if where.batch is not None:
+        grown = batch.update().where(batch.c.id == where.batch, batch.c.state == "filling")
+        size = connection.scalar(grown.values(size=batch.c.size + 1).returning(batch.c.size))
+        if size is not None:
+            return int(where.batch), size
+    new = {"project": task.id, "person": where.person, "queue": where.queue, "size": 1}
+    made = connection.execute(
+        batch.insert().values(**new, state="filling", made=time.time())
+    ).inserted_primary_key
+    assert made is not None
+    update_standing(connection, where, batch=made[0])
+    return int(made[0]), 1
+
+
+def close_if_full(connection: Connection, task: Task, where: Row[Any], of: int | None, size: int) -> None:
+    """Close a batch that has reached its size; the next answer opens another one."""
+    if of is not None and size >= task.project.inspection.batch:
+        _close(connection, task, of, size)
         update_standing(connection, where, batch=None)
 
 

@@ -22,14 +22,17 @@ Scores = Mapping[str, tuple[Sequence[str], FloatArray]]  # by model: labels, and
 
 def unsureness(scores: Sequence[FloatArray]) -> FloatArray:
     """How unsure models are of each item, 0 to 1, (n,): 1 where a label of the mean score is at 0.5."""
-    mean = np.nanmean(np.stack(scores), axis=0)
-    return np.asarray(np.nanmax(1 - 2 * np.abs(mean - 0.5), axis=1), np.float64)
+    stacked = np.stack(scores)
+    with np.errstate(invalid="ignore"):  # nobody scored it
+        mean = np.nansum(stacked, axis=0) / (~np.isnan(stacked)).sum(axis=0)
+    return np.asarray(np.fmax.reduce(1 - 2 * np.abs(mean - 0.5), axis=1))
 
 
 def disagreement(scores: Sequence[FloatArray]) -> FloatArray:
     """How far models disagree about each item, 0 to 1, (n,): the widest gap of a label's scores."""
     stacked = np.stack(scores)
-    return np.asarray(np.nanmax(np.nanmax(stacked, axis=0) - np.nanmin(stacked, axis=0), axis=1), np.float64)
+    gaps = np.fmax.reduce(stacked, axis=0) - np.fmin.reduce(stacked, axis=0)
+    return np.asarray(np.fmax.reduce(gaps, axis=1))
 
 
 def order_items(db: Database, who: Person | None, of: int, ids: Sequence[str], scores: Scores) -> int:
@@ -58,8 +61,7 @@ def order_items(db: Database, who: Person | None, of: int, ids: Sequence[str], s
             for name, (labels, values) in scores.items()
         }
         measure = unsureness if how == "unsure" else disagreement
-        with np.errstate(invalid="ignore"):
-            first = np.nan_to_num(measure(list(columns.values())), nan=-1.0)
+        first = np.nan_to_num(measure(list(columns.values())), nan=-1.0)
         rank = dict(zip(ids, first.tolist(), strict=True))
         rows = list(
             connection.execute(

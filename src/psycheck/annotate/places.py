@@ -6,22 +6,23 @@ from typing import Final
 
 from sqlalchemy import Connection, case, select
 
-from psycheck.annotate.tables import item, project
+from psycheck.annotate.tables import HAS_PLACE, item, project
 
 RETURNED: Final = 0  # the lane of items that came back, served first
 FRESH: Final = 1
 
 
-def take_place(connection: Connection, ids: list[int]) -> int | None:
-    """Take a place of the first of these items that nobody is taking now; wait only if all are."""
-    free = select(item.c.id).where(item.c.id.in_(ids), item.c.open > 0).order_by(item.c.lane, item.c.position)
-    one: int | None = connection.scalar(free.limit(1).with_for_update(skip_locked=True))
-    if one is None:
-        one = connection.scalar(free.limit(1).with_for_update())
-    if one is None:
-        return None
-    taken = item.update().where(item.c.id == one, item.c.open > 0).values(open=item.c.open - 1)
-    return one if connection.execute(taken).rowcount else None
+def take_place(connection: Connection, ids: list[int], *, wait: bool = False) -> int | None:
+    """Take a place of the first of these items that nobody is taking now; None if there is no such item.
+
+    Only with `wait`, for a single item, it waits for others: PostgreSQL keeps the locks of items that it
+    tried in vain, and two people who waited while holding such locks could wait for each other.
+    """
+    free = select(item.c.id).where(item.c.id.in_(ids), HAS_PLACE).order_by(item.c.lane, item.c.position)
+    first = free.limit(1).with_for_update(skip_locked=not wait).scalar_subquery()
+    taken = item.update().where(item.c.id == first).values(open=item.c.open - 1).returning(item.c.id)
+    one: int | None = connection.scalar(taken)
+    return one
 
 
 def reopen(connection: Connection, of: int, items: Iterable[int], *, answered: bool = False) -> None:

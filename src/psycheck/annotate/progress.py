@@ -137,7 +137,7 @@ def progress(db: Database, who: Person, of: int) -> Progress:
 
 def own_progress(db: Database, who: Person, of: int) -> list[OwnProgress]:
     """How far an annotator is in each queue."""
-    with db.write() as connection:  # a standing may be made
+    with db.write(durable=False) as connection:  # a standing may be made
         own = role_in(connection, who, of, *ANNOTATES, lock=True)
         task = stored_task(connection, of)
         today = own.today if own.day == time.strftime("%Y-%m-%d", time.gmtime()) else 0

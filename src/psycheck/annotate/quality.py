@@ -19,7 +19,7 @@ from psycheck.annotate.answers import answers_of, marks_of
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import OWNS, Person, role_in, stored_task
 from psycheck.annotate.scores import Marks, f_score
-from psycheck.annotate.tables import assignment, gold, person, standing
+from psycheck.annotate.tables import LIVE, assignment, gold, person, standing
 
 LATEST_GOLD: Final = 20
 LATEST_ANSWERS: Final = 50
@@ -152,7 +152,7 @@ def _agreements(connection: Connection, of: int, row: Row[Any]) -> list[bool]:
     every = list(
         connection.execute(
             select(assignment.c.id, assignment.c.item).where(
-                assignment.c.item.in_(items), assignment.c.state == "done"
+                assignment.c.item.in_(items), assignment.c.state == "done", LIVE
             )
         )
     )

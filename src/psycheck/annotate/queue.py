@@ -9,10 +9,12 @@ Rows are locked in one order everywhere (member, standing, assignment, batch, pr
 """
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from random import uniform
 from typing import Any, Final, Literal
 
-from sqlalchemy import Connection, Row, exists, select
+from sqlalchemy import Connection, Integer, Row, bindparam, exists, select
 
 from psycheck.annotate.answers import Answers, answers_of
 from psycheck.annotate.database import Database
@@ -21,11 +23,12 @@ from psycheck.annotate.places import FRESH, RETURNED, reopen, take_place
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound
 from psycheck.annotate.standing import rest, standing_of, update_standing
-from psycheck.annotate.tables import assignment, item, project
+from psycheck.annotate.tables import CLAIMED, HAS_PLACE, LIVE, assignment, item, project
 from psycheck.errors import nearest
 
 _MOST_RELEASED: Final = 16  # expired claims given back per request
-_CANDIDATES: Final = 8  # next items to try, where others are taking the first
+_STEP: Final = 16  # items passed before that is written down
+_CANDIDATES: Final = 24  # next items to try, where others are taking the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,18 @@ class Nothing:
 def next_item(db: Database, who: Person, of: int, queue: str | None = None) -> Assignment | Nothing:
     """The item that a person has open, or the next one; of any queue where none is named."""
     _release_expired(db, who, of)
-    with db.write() as connection:
+    while True:
+        with suppress(_Busy):
+            return _next(db, who, of, queue)
+        time.sleep(uniform(0.002, 0.02))  # let those who are faster finish
+
+
+class _Busy(Exception):
+    """Others are taking all the next items at this moment."""
+
+
+def _next(db: Database, who: Person, of: int, queue: str | None) -> Assignment | Nothing:
+    with db.write(durable=False) as connection:
         own = role_in(connection, who, of, *ANNOTATES, lock=True)
         if own.paused:
             return Nothing("paused")
@@ -99,7 +113,7 @@ def _open_claim(connection: Connection, who: Person, task: Task, queue: str) -> 
             assignment.c.person == who.id,
             assignment.c.project == task.id,
             assignment.c.queue == queue,
-            assignment.c.state == "claimed",
+            CLAIMED,
         )
         .order_by(assignment.c.expires.desc())
         .limit(1)
@@ -112,25 +126,26 @@ def _open_claim(connection: Connection, who: Person, task: Task, queue: str) -> 
 
 def _claimed(connection: Connection, task: Task, where: Row[Any]) -> int | None:
     """Claim the next item of a queue; only an annotated item gives one of its places."""
-    while found := _candidates(connection, task, where):
-        kind = found[0].kind
-        one = take_place(connection, [row.id for row in found]) if kind == "item" else found[0].id
-        if one is None:  # others took them all at this moment
-            continue
-        made = connection.execute(
-            assignment.insert().values(
-                project=task.id,
-                item=one,
-                person=where.person,
-                queue=where.queue,
-                kind=kind,
-                state="claimed",
-                expires=expiry(task),
-                inspected=False,
-            )
-        ).inserted_primary_key
-        return None if made is None else int(made[0])
-    return None
+    found = _candidates(connection, task, where)
+    if not found:
+        return None
+    kind = found[0].kind
+    one = take_place(connection, [row.id for row in found]) if kind == "item" else found[0].id
+    if one is None:
+        raise _Busy
+    made = connection.execute(
+        assignment.insert().values(
+            project=task.id,
+            item=one,
+            person=where.person,
+            queue=where.queue,
+            kind=kind,
+            state="claimed",
+            expires=expiry(task),
+            inspected=False,
+        )
+    ).inserted_primary_key
+    return None if made is None else int(made[0])
 
 
 def _candidates(connection: Connection, task: Task, where: Row[Any]) -> list[Row[Any]]:
@@ -142,16 +157,14 @@ def _candidates(connection: Connection, task: Task, where: Row[Any]) -> list[Row
     every = task.project.gold.every
     if every and where.since_gold >= every and (gold := _unseen(connection, where, "gold", 1)):
         return gold
-    for lane, column, counter in (
-        (RETURNED, "returned_upto", project.c.returns),
-        (FRESH, "fresh_upto", project.c.positions),
-    ):
-        # Read before the search: what is added meanwhile has a later position.
-        last = connection.scalar(select(counter).where(project.c.id == task.id))
+    # Read before the search: what is added meanwhile has a later position.
+    counters = select(project.c.returns, project.c.positions).where(project.c.id == task.id)
+    returns, positions = connection.execute(counters).one()
+    for lane, column, last in ((RETURNED, "returned_upto", returns), (FRESH, "fresh_upto", positions)):
         upto = getattr(where, column)
-        found = _unseen(connection, where, "item", _CANDIDATES, lane, upto)
+        found = _unseen(connection, where, "item", _CANDIDATES, lane, upto) if upto < last else []
         passed = found[0].position - 1 if found else last
-        if passed != upto:
+        if passed >= upto + (_STEP if found else 1):
             update_standing(connection, where, **{column: passed})
         if found:
             return found
@@ -162,24 +175,31 @@ def _unseen(
     connection: Connection, where: Row[Any], kind: str, most: int, lane: int = FRESH, upto: int = 0
 ) -> list[Row[Any]]:
     """Items of a queue and lane after a position that have open places and are not this person's."""
-    theirs = exists().where(
-        assignment.c.item == item.c.id, assignment.c.person == where.person, assignment.c.state != "void"
+    values = {"of": where.project, "who": where.person, "queue": where.queue}
+    return list(
+        connection.execute(_UNSEEN, {**values, "kind": kind, "lane": lane, "upto": upto, "most": most})
     )
-    wanted = (
-        select(item.c.id, item.c.kind, item.c.position)
-        .where(
-            item.c.project == where.project,
-            item.c.queue == where.queue,
-            item.c.kind == kind,
-            item.c.lane == lane,
-            item.c.position > upto,
-            item.c.open > 0,
-            ~theirs,
-        )
-        .order_by(item.c.position)
-        .limit(most)
+
+
+# Made once: to make it takes longer than to run it.
+_UNSEEN: Final = (
+    select(item.c.id, item.c.kind, item.c.position)
+    .where(
+        item.c.project == bindparam("of"),
+        item.c.queue == bindparam("queue"),
+        item.c.kind == bindparam("kind"),
+        item.c.lane == bindparam("lane"),
+        item.c.position > bindparam("upto"),
+        HAS_PLACE,
+        ~exists().where(
+            assignment.c.item == item.c.id,
+            assignment.c.person == bindparam("who"),
+            LIVE,
+        ),
     )
-    return list(connection.execute(wanted))
+    .order_by(item.c.position)
+    .limit(bindparam("most", type_=Integer))
+)
 
 
 def _release_expired(db: Database, who: Person, of: int) -> None:
@@ -188,7 +208,7 @@ def _release_expired(db: Database, who: Person, of: int) -> None:
         select(assignment.c.id, assignment.c.item, assignment.c.kind)
         .where(
             assignment.c.project == of,
-            assignment.c.state == "claimed",
+            CLAIMED,
             assignment.c.expires < time.time(),
             assignment.c.person != who.id,
         )

@@ -12,7 +12,7 @@ from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound, Outdated
 from psycheck.annotate.scores import f_score
 from psycheck.annotate.standing import standing_of, update_standing
-from psycheck.annotate.tables import assignment, gold, item, reason
+from psycheck.annotate.tables import HAS_PLACE, LIVE, assignment, gold, item, reason
 
 LEAST_ANSWERED: Final = 0.5  # of the test items: others may be skipped without penalty
 
@@ -40,7 +40,7 @@ class ScreeningResult:
 
 def screening_result(db: Database, who: Person, of: int, queue: str) -> ScreeningResult:
     """The result of a person's own test in a queue, with reasons."""
-    with db.write() as connection:  # a standing may be made
+    with db.write(durable=False) as connection:  # a standing may be made
         role_in(connection, who, of, *ANNOTATES, lock=True)
         task = stored_task(connection, of)
         if queue not in task.queues:
@@ -84,10 +84,11 @@ def end_of_test(connection: Connection, task: Task, person: int, queue: str) -> 
     theirs = exists().where(
         assignment.c.item == item.c.id,
         assignment.c.person == person,
+        LIVE,
         assignment.c.state.in_(("done", "skipped")),
     )
     left = select(item.c.id).where(
-        item.c.project == task.id, item.c.queue == queue, item.c.kind == "screening", item.c.open > 0, ~theirs
+        item.c.project == task.id, item.c.queue == queue, item.c.kind == "screening", HAS_PLACE, ~theirs
     )
     if connection.scalar(left.limit(1)) is not None:
         return False

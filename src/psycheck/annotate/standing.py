@@ -1,13 +1,12 @@
 """Where a member stands: in a queue, with the screening test, and with breaks and the daily cap."""
 
-import time
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, select
 
 from psycheck.annotate.project import Task, Welfare
-from psycheck.annotate.tables import item, member, standing
+from psycheck.annotate.tables import HAS_PLACE, item, member, standing
 
 
 def standing_of(connection: Connection, person: int, task: Task, queue: str) -> Row[Any]:
@@ -22,7 +21,7 @@ def standing_of(connection: Connection, person: int, task: Task, queue: str) -> 
     if row is not None:
         return row
     test = select(item.c.id).where(
-        item.c.project == task.id, item.c.queue == queue, item.c.kind == "screening", item.c.open > 0
+        item.c.project == task.id, item.c.queue == queue, item.c.kind == "screening", HAS_PLACE
     )
     state = "passed" if connection.scalar(test.limit(1)) is None else "open"
     connection.execute(standing.insert().values(project=task.id, person=person, queue=queue, screening=state))
@@ -51,17 +50,17 @@ def rest(own: Row[Any], welfare: Welfare, now: float) -> tuple[Literal["break", 
     return None
 
 
-def count_answer(connection: Connection, task: Task, person: int, now: float | None = None) -> None:
-    """Count an item that a member has read; a break begins after `break_after` items without one."""
-    now = time.time() if now is None else now
+def count_answer(connection: Connection, task: Task, own: Row[Any], now: float) -> None:
+    """Count an item that a member has read; a break begins after `break_after` items without one.
+
+    `own` is the member's row, or one with all its columns; the caller holds its lock.
+    """
     welfare, pause = task.project.welfare, 60.0 * task.project.welfare.break_minutes
-    mine = (member.c.project == task.id, member.c.person == person)
-    own = connection.execute(select(member).where(*mine)).one()
     since = 1 if now - own.last >= pause else own.since_break + 1
     due = bool(welfare.break_after) and since >= welfare.break_after
     connection.execute(
         member.update()
-        .where(*mine)
+        .where(member.c.project == task.id, member.c.person == own.person)
         .values(
             day=_day(now),
             today=own.today + 1 if own.day == _day(now) else 1,

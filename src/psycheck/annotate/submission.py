@@ -9,17 +9,18 @@ from sqlalchemy import Connection, Row, select
 from psycheck.annotate.adjudication import note_conflict
 from psycheck.annotate.answers import Answers, answers_of, check_answers, erase_answers, store_answers
 from psycheck.annotate.database import Database
-from psycheck.annotate.inspection import add_to_batch, remove_from_batch
+from psycheck.annotate.inspection import close_if_full, open_batch, remove_from_batch
 from psycheck.annotate.membership import ANNOTATES, Person, record, role_in, stored_task
 from psycheck.annotate.places import reopen, take_place
 from psycheck.annotate.project import Task
 from psycheck.annotate.queue import Assignment, expiry, shown
-from psycheck.annotate.refusals import NotFound, Outdated
+from psycheck.annotate.refusals import NotAllowed, NotFound, Outdated
 from psycheck.annotate.screening import end_of_test
 from psycheck.annotate.standing import count_answer, standing_of, update_standing
-from psycheck.annotate.tables import assignment, batch, item, resolution
+from psycheck.annotate.tables import assignment, batch, item, member, resolution
 from psycheck.errors import BadInput
 
+_MEMBER: Final = [column for column in member.c if column.name not in ("project", "person")]
 _LONGEST: Final = 4 * 3_600.0  # seconds on one item; more is a page left open
 
 
@@ -47,20 +48,20 @@ def submit(db: Database, who: Person, of: int, answers: Answers, *, seconds: flo
             raise Outdated("this item was skipped", do="undo the skip first")
         _refuse_settled(connection, row)
         task = stored_task(connection, row.project)
-        text = db.opened(connection.execute(select(item.c.text).where(item.c.id == row.item)).scalar_one())
-        check_answers(task, row.queue, answers, len(text))
-        took = min(max(seconds, 0.0), _LONGEST)
+        check_answers(task, row.queue, answers, len(db.opened(row.text)))
+        took, first = min(max(seconds, 0.0), _LONGEST), row.state == "claimed"
+        if not first:
+            erase_answers(connection, of)
         store_answers(connection, of, answers)
         values = {"token": token, "identifying": answers.identifying, "seconds": (row.seconds or 0) + took}
-        connection.execute(assignment.update().where(assignment.c.id == of).values(values))
         screened = False
-        if row.state == "claimed":
-            screened = _ended(connection, task, row, "done", took)
-        elif row.kind == "item":
-            connection.execute(select(item.c.id).where(item.c.id == row.item).with_for_update())
-            note_conflict(connection, task, row.item)
-        what = "answered" if row.state == "claimed" else "revised"
-        detail = {**answers.as_dict(), "seconds": took}
+        if first:
+            screened = _end(connection, task, row, state="done", **values)
+        else:
+            connection.execute(assignment.update().where(assignment.c.id == of).values(values))
+            if row.kind == "item":
+                note_conflict(connection, task, row.item)
+        what, detail = "answered" if first else "revised", {**answers.as_dict(), "seconds": took}
         record(connection, row.project, who.id, what, item=row.item, assignment=of, detail=detail)
         return Submitted(screened)
 
@@ -73,7 +74,7 @@ def skip(db: Database, who: Person, of: int) -> Submitted:
             return Submitted(repeated=True)
         if row.state != "claimed":
             raise Outdated("this item is answered already", do="undo the answer first")
-        screened = _ended(connection, stored_task(connection, row.project), row, "skipped", 0.0)
+        screened = _end(connection, stored_task(connection, row.project), row, state="skipped")
         if row.kind == "item":
             reopen(connection, row.project, [row.item])
         record(connection, row.project, who.id, "skipped", item=row.item, assignment=of)
@@ -93,7 +94,7 @@ def undo(db: Database, who: Person, of: int, queue: str) -> Assignment | None:
         where = standing_of(connection, who.id, task, queue)
         before = answers_of(connection, [row.id]).get(row.id)
         if row.state == "skipped":
-            if row.kind == "item" and take_place(connection, [row.item]) is None:
+            if row.kind == "item" and take_place(connection, [row.item], wait=True) is None:
                 raise Outdated("this item has gone to somebody else")
             update_standing(connection, where, skipped=where.skipped - 1)
         else:
@@ -125,41 +126,48 @@ def own_assignment(db: Database, who: Person, of: int) -> Assignment:
 
 
 def _own(connection: Connection, who: Person, of: int, *, lock: bool = True) -> Row[Any]:
-    """A person's own assignment, its member row locked before it; any other looks as if it did not exist."""
-    wanted = select(assignment).where(assignment.c.id == of, assignment.c.person == who.id)
-    row = connection.execute(wanted).first()
+    """A person's own assignment with its text and their membership, both locked; others do not exist."""
+    together = (member.c.project == assignment.c.project) & (member.c.person == assignment.c.person)
+    wanted = (
+        select(assignment, item.c.text, *_MEMBER)
+        .join(item, item.c.id == assignment.c.item)
+        .join(member, together)
+        .where(assignment.c.id == of, assignment.c.person == who.id)
+    )
+    row = connection.execute(wanted.with_for_update(of=[member, assignment]) if lock else wanted).first()
     if row is None:
         raise NotFound("there is no such assignment")
-    own = role_in(connection, who, row.project, *ANNOTATES, lock=lock)
-    row = connection.execute(wanted.with_for_update()).one() if lock else row
+    if row.role not in ANNOTATES:
+        raise NotAllowed("your role in this project does not permit this", allowed=", ".join(ANNOTATES))
     if row.state == "void":
         raise Outdated("this item was given back to the queue", do="go on with the next one")
-    if lock and own.paused:
+    if lock and row.paused:
         raise Outdated("the owner of the project has paused your work")
     return row
 
 
-def _ended(connection: Connection, task: Task, row: Row[Any], state: str, seconds: float) -> bool:
-    """Count an assignment that was answered or skipped; returns whether it ended a screening test."""
+def _end(connection: Connection, task: Task, row: Row[Any], *, state: str, **values: object) -> bool:
+    """End a claim, answered or skipped, and count it; returns whether it ended a screening test."""
     now, answered = time.time(), state == "done"
-    connection.execute(assignment.update().where(assignment.c.id == row.id).values(state=state, ended=now))
     where = standing_of(connection, row.person, task, row.queue)
+    labelled = answered and row.kind == "item"
+    batch_id, size = open_batch(connection, task, where) if labelled else (None, 0)
+    ended = {**values, "state": state, "ended": now, "batch": batch_id}
+    connection.execute(assignment.update().where(assignment.c.id == row.id).values(ended))
+    took = values.get("seconds", 0.0)
     update_standing(
         connection,
         where,
         done=where.done + answered,
         skipped=where.skipped + (not answered),
-        seconds=where.seconds + seconds,
-        since_gold=0 if row.kind == "gold" else where.since_gold + (answered and row.kind == "item"),
+        seconds=where.seconds + took,
+        since_gold=0 if row.kind == "gold" else where.since_gold + labelled,
     )
-    count_answer(connection, task, row.person, now)
-    if row.kind == "screening":
-        return end_of_test(connection, task, row.person, row.queue)
-    if row.kind == "item" and answered:
-        add_to_batch(connection, task, where, row.id)
-        connection.execute(item.update().where(item.c.id == row.item).values(answered=item.c.answered + 1))
-        note_conflict(connection, task, row.item)
-    return False
+    count_answer(connection, task, row, now)
+    if labelled:
+        close_if_full(connection, task, where, batch_id, size)
+        note_conflict(connection, task, row.item, more=1)
+    return row.kind == "screening" and end_of_test(connection, task, row.person, row.queue)
 
 
 def _refuse_settled(connection: Connection, row: Row[Any]) -> None:

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    literal_column,
 )
 
 metadata = MetaData()
@@ -119,8 +120,10 @@ item = Table(
     Column("made", Float, nullable=False),
     UniqueConstraint("project", "queue", "name"),
 )
+# Conditions of partial indexes: only a query with the same words, not with a parameter, can use the index.
+HAS_PLACE = item.c.open > literal_column("0")
 Index("item_next", item.c.project, item.c.queue, item.c.kind, item.c.lane, item.c.position,
-      sqlite_where=item.c.open > 0, postgresql_where=item.c.open > 0)  # fmt: skip
+      sqlite_where=HAS_PLACE, postgresql_where=HAS_PLACE)  # fmt: skip
 Index("item_conflict", item.c.project, item.c.conflict,
       sqlite_where=item.c.conflict.is_not(None), postgresql_where=item.c.conflict.is_not(None))  # fmt: skip
 
@@ -198,16 +201,15 @@ assignment = Table(
     Column("batch", ForeignKey("batch.id")),
     Column("inspected", Boolean, nullable=False),  # drawn for inspection
 )
+LIVE = assignment.c.state != literal_column("'void'")
+CLAIMED = assignment.c.state == literal_column("'claimed'")
 Index("assignment_once", assignment.c.item, assignment.c.person, unique=True,
-      sqlite_where=assignment.c.state != "void", postgresql_where=assignment.c.state != "void")  # fmt: skip
+      sqlite_where=LIVE, postgresql_where=LIVE)  # fmt: skip
 Index("assignment_claimed", assignment.c.project, assignment.c.expires,
-      sqlite_where=assignment.c.state == "claimed",
-      postgresql_where=assignment.c.state == "claimed")  # fmt: skip
+      sqlite_where=CLAIMED, postgresql_where=CLAIMED)  # fmt: skip
 Index("assignment_own", assignment.c.person, assignment.c.project, assignment.c.queue, assignment.c.state,
       assignment.c.ended)  # fmt: skip
 Index("assignment_batch", assignment.c.batch)
-Index("assignment_gold", assignment.c.project, assignment.c.person, assignment.c.ended,
-      sqlite_where=assignment.c.kind == "gold", postgresql_where=assignment.c.kind == "gold")  # fmt: skip
 
 judgement = Table(
     "judgement",

@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from annotation_site import PASSWORD
 from process import psycheck
 from psycheck.annotate.accounts import accept, invite
-from psycheck.annotate.database import open_database
+from psycheck.annotate.database import database_url, open_database
 from psycheck.corpora.open import open_corpus
 
 PROJECT = """
@@ -51,7 +51,7 @@ task = "symptoms"
 diseases = ["depression"]
 annotators_per_item = 1
 [welfare]
-break_after = 3
+break_after = 4
 contacts = ["The psychologist of the team"]
 """
 
@@ -73,12 +73,8 @@ def server(url: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    code = (
-        "from psycheck.annotate.database import open_database as o;"
-        "from psycheck.annotate.web.serve import *;"
-        f"serve(o({url!r}), Serving(port={port}))"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code])
+    command = [sys.executable, "-m", "psycheck", "annotate", "serve", url, "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     for _ in range(600):
         try:
@@ -284,6 +280,96 @@ def test_from_a_new_project_to_the_export(chromium: Browser, url: str, tmp_path:
         _read_by_other_verbs(files["majority"], tmp_path)
 
 
+def test_the_page_of_a_sentence_by_keyboard_on_a_phone_in_the_dark(chromium: Browser, tmp_path: Path) -> None:
+    url = database_url(tmp_path / "annotate")
+    _owner(url)
+    with server(url) as address:
+        owner = Person(chromium, address).enter("/login", "olga")
+        _create(owner, SYMPTOMS)
+        lines = [
+            "I wake at four and cannot sleep.",
+            "We went to the lake.",
+            "My mood is low?",
+            "I could not sleep",
+        ]
+        _import(owner, "item", [{"id": f"s{k}", "text": line} for k, line in enumerate(lines)])
+        phone = Person(
+            chromium, address, viewport={"width": 390, "height": 800}, color_scheme="dark", has_touch=True
+        )
+        page = phone.enter(_invite(owner, "annotator"), "ada")
+        page.click("text=Symptoms in sentences")
+        page.click("a.button:has-text('Begin')")
+        assert page.is_visible("h2:has-text('Sleep disturbance')")  # the disease's page comes first
+        page.locator("a.button:has-text('Begin')").first.click()
+        page.wait_for_selector("#answer")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 23, 27)"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        small = page.evaluate(
+            "[...document.querySelectorAll('button, .name, .status label, a.button')].filter(one =>"
+            " one.offsetParent && one.getBoundingClientRect().height < 44).map(one => one.textContent)"
+        )
+        assert small == []
+        first = page.inner_text("#work .text")
+
+        # Names are emphasised where a keyword occurs, and descriptions are behind the question mark.
+        bold = page.locator(".labels .hit").all_inner_texts()
+        assert any("Sleep" in one for one in bold) == ("sleep" in first)
+        about = page.locator("li", has_text="Poor memory").locator("button.about")
+        about.click()
+        assert about.get_attribute("aria-expanded") == "true"
+        assert page.locator("#about-poor_memory").is_visible()
+
+        # A key marks, the same key with Shift says uncertain, u takes back, and nothing is sent before Enter.
+        mood = page.locator("[name=relevant][value=depressed_mood]")
+        key = mood.get_attribute("data-key")
+        assert key == "3"
+        page.keyboard.press(key)
+        assert mood.is_checked()
+        assert page.is_checked("[name=status-depressed_mood][value=present]")
+        page.keyboard.press("Shift+Digit3")
+        assert page.is_checked("[name=status-depressed_mood][value=uncertain]")
+        page.keyboard.press("u")
+        assert page.is_checked("[name=status-depressed_mood][value=present]")
+        page.keyboard.press("u")
+        assert not mood.is_checked()
+        page.keyboard.press(key)
+        page.keyboard.press("Enter")
+        other = "text => document.querySelector('#work .text')?.textContent !== text"
+        page.wait_for_function(other, arg=first)
+        assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Sentence"
+        assert page.inner_text("#live") == "Saved. Next sentence."
+
+        # Back shows the own answer, which can be changed; undo reopens it.
+        second = page.inner_text("#work .text")
+        page.keyboard.press("b")
+        page.wait_for_selector("text=your answer")
+        assert page.inner_text("#work .text") == first
+        assert mood.is_checked()
+        page.click("text=To the next text")
+        page.wait_for_function(other, arg=first)
+        page.keyboard.press("u")
+        page.wait_for_function(other, arg=second)
+        assert page.inner_text("#work .text") == first
+        page.keyboard.press(key)
+        page.keyboard.press("Shift+Digit3")
+        page.keyboard.press("Enter")
+        page.wait_for_function(other, arg=first)
+
+        # Shortcuts of one key can be switched off, and stay off.
+        page.evaluate("document.querySelector('[data-shortcuts]').click()")
+        page.reload()
+        page.keyboard.press("3")
+        assert page.locator("[name=relevant]:checked").count() == 0
+        page.keyboard.press("Enter")
+        page.wait_for_function(other, arg=second)
+        third = page.inner_text("#work .text")
+        page.click("button:has-text('Skip')")
+        page.wait_for_function(other, arg=third)
+        assert page.is_visible("text=Time for a break")
+        assert page.is_visible("text=The psychologist of the team")
+        assert phone.complaints == []
+
+
 def _unanimous(votes: list[int]) -> float:
     return votes[0] if len(set(votes)) == 1 else math.nan
 
@@ -323,11 +409,8 @@ def _marks_evidence_and_skips(page: Page, said: dict[str, dict[str, int]]) -> No
 
 def _read_by_other_verbs(corpus: Path, place: Path) -> None:
     """`psycheck train` and `psycheck audit` read the export as any corpus."""
-    trained = psycheck(
-        place, "train", str(corpus), "--start", "tfidf+lr", "--out", "model", "--label", "anxiety"
-    )
+    label = ("--label", "label:anxiety=anxiety")
+    trained = psycheck(place, "train", str(corpus), "--start", "tfidf+lr", "--out", "model", *label)
     assert trained.returncode == 0, trained.stderr
-    audited = psycheck(
-        place, "audit", "model", str(corpus), "--label", "anxiety", "--audit", "performance", "--out", "run"
-    )
+    audited = psycheck(place, "audit", "model", str(corpus), "--audit", "performance", "--out", "run", *label)
     assert audited.returncode == 0, audited.stderr

@@ -38,8 +38,8 @@ class Serving:
         if not (is_loopback(self.host) or self.certificate or self.insecure):
             what = f"listening on {self.host} without TLS would send passwords and posts in the clear"
             do = (
-                "give `certificate` and `key`; or listen on 127.0.0.1 `behind_proxy` that does TLS; "
-                "or set `insecure` on a network that you trust"
+                "give `certificate` and `key`; or listen on 127.0.0.1 with `behind_proxy` and let a proxy "
+                "do TLS; or set `insecure` on a network that you trust"
             )
             raise BadInput(what, key="host", allowed="127.0.0.1, localhost or ::1 without TLS", do=do)
 

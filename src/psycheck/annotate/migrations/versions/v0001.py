@@ -205,14 +205,6 @@ def upgrade() -> None:
         postgresql_where=sa.text("state = 'claimed'"),
     )
     op.create_index(
-        "assignment_gold",
-        "assignment",
-        ["project", "person", "ended"],
-        unique=False,
-        sqlite_where=sa.text("kind = 'gold'"),
-        postgresql_where=sa.text("kind = 'gold'"),
-    )
-    op.create_index(
         "assignment_once",
         "assignment",
         ["item", "person"],
