@@ -22,10 +22,10 @@ from psycheck.report.explanation import cohort_verdict, links_of, people_of
 from psycheck.report.headlines import Headline, headline, reference, weakest
 from psycheck.report.person import person_verdict
 from psycheck.report.studies.angst import answers as angst_answers
-from psycheck.report.studies.psysym import DETECTION, ONE
-from psycheck.report.studies.psysym import answers as psysym_answers
 from psycheck.report.studies.gender import answers
 from psycheck.report.studies.improve import improvement_verdict, summary_lines
+from psycheck.report.studies.psysym import DETECTION, ONE
+from psycheck.report.studies.psysym import answers as psysym_answers
 from psycheck.report.verdict import chosen_headlines, headlines, learned, sampled, unanswered, untested
 from psycheck.report.words import words_of
 from psycheck.run import Run
