@@ -54,6 +54,11 @@ class Pace:
     slow: float
 
 
+def in_queues(judgements: pl.DataFrame) -> pl.DataFrame:
+    """The judgements with each item named by its queue too: the same text in two queues is two items."""
+    return judgements.with_columns(item=pl.concat_str("queue", "item", separator=" "))
+
+
 def by_label(judgements: pl.DataFrame) -> Iterator[Agreed]:
     """The agreement on each label, in the order of first judgement, then on the status and on all labels.
 

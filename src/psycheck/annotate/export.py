@@ -1,25 +1,36 @@
 """Labels out of a project: the judgement table, evidence, merged corpora, and the full trail."""
 
 import json
+import math
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import polars as pl
 from sqlalchemy import Connection, select
 
+from psycheck.annotate.agreement import Agreed, between, by_day, by_label, in_queues, pace
+from psycheck.annotate.answers import Answers, answers_of
 from psycheck.annotate.database import Database
+from psycheck.annotate.formats import Answered, Said, to_argilla, to_label_studio
 from psycheck.annotate.membership import OWNS, Person, role_in
-from psycheck.annotate.merge import MERGES, Merge, merged_corpus
 from psycheck.annotate.tables import assignment, event, item, judgement, person, project, resolution, span
+from psycheck.corpora.judgements import MERGES, Merge, with_judgements
 from psycheck.corpora.write import write_corpus
 from psycheck.corpus import GROUP, PLAIN, Corpus
 from psycheck.errors import BadInput, nearest
 from psycheck.files.write import writing, written
+from psycheck.measures.raters import Agreement
 
-Export = Literal["judgements", "trail", "evidence", "any", "majority", "adjudicated", "share"]
-EXPORTS: Final[tuple[Export, ...]] = ("judgements", "trail", "evidence", *MERGES)
+Export = Literal["judgements", "agreement", "trail", "evidence", "label-studio", "argilla"] | Merge
+EXPORTS: Final[tuple[Export, ...]] = (
+    *("judgements", "agreement", "trail", "evidence", "label-studio", "argilla"),
+    *MERGES,
+)
+_ARRAYS: Final = {"label-studio": to_label_studio, "argilla": to_argilla}  # one JSON array, with the texts
 
 
 def judgements(db: Database, who: Person | None, of: int) -> pl.DataFrame:
@@ -157,19 +168,85 @@ def items_of(db: Database, who: Person | None, of: int, queue: str | None = None
     )
 
 
+def answered_items(db: Database, who: Person | None, of: int) -> Iterator[Answered]:
+    """The items that have answers, each with all of them and its text; for the owner."""
+    with db.read() as connection:
+        _check(connection, who, of)
+        rows = list(
+            connection.execute(
+                select(
+                    assignment.c.id,
+                    assignment.c.ended,
+                    assignment.c.seconds,
+                    person.c.name.label("who"),
+                    item.c.id.label("of"),
+                    item.c.name,
+                    item.c.queue,
+                    item.c.text,
+                )
+                .join(item, item.c.id == assignment.c.item)
+                .join(person, person.c.id == assignment.c.person)
+                .where(assignment.c.project == of, assignment.c.state == "done", assignment.c.kind == "item")
+                .order_by(item.c.queue, item.c.id, assignment.c.id)
+            )
+        )
+        found = dict[int, Answers]()
+        for start in range(0, len(rows), _PIECE):
+            found |= answers_of(connection, [row.id for row in rows[start : start + _PIECE]])
+    for _, several in groupby(rows, key=lambda row: row.of):
+        mine = list(several)
+        name = f"{mine[0].name}/{mine[0].queue}" if mine[0].queue else mine[0].name
+        said = tuple(Said(row.who, found[row.id], _iso(row.ended), row.seconds) for row in mine)
+        yield Answered(name, db.opened(mine[0].text), said)
+
+
+def agreed(db: Database, who: Person | None, of: int) -> Iterator[dict[str, Any]]:
+    """The agreement by label, by day and of every two annotators, and how long each takes."""
+    table = in_queues(judgements(db, who, of))
+    for one in by_label(table):
+        yield {"of": "label", **_agreement(one)}
+    for day, one in by_day(table):
+        yield {"of": "day", "day": day, **_agreement(one)}
+    for pair in between(table):
+        yield {"of": "pair", "first": pair.first, "second": pair.second, "kappa": _figure(pair.kappa)}
+    for pace_ in pace(table):
+        yield {"of": "annotator", **asdict(pace_)}
+
+
+def _agreement(one: Agreed) -> dict[str, Any]:
+    return {
+        "label": one.label,
+        "alpha": _figure(one.alpha),
+        "fleiss_kappa": _figure(one.fleiss),
+        "agreement": _figure(one.percent),
+        "share": one.share,
+        "annotators": one.annotators,
+    }
+
+
+def _figure(one: Agreement) -> dict[str, Any]:
+    """A figure for JSON, which knows no NaN."""
+    low, high = (None if math.isnan(end) else end for end in one.interval)
+    return {"value": None if math.isnan(one.value) else one.value, "low": low, "high": high, "n": one.n}
+
+
 def merged(db: Database, who: Person | None, of: int, how: Merge) -> Corpus:
     """The items that have answers as a corpus, with one merged value per label; for the owner."""
     found, resolved = judgements(db, who, of), resolutions(db, who, of)
-    return merged_corpus(items_of(db, who, of), found, how, resolved)
+    items, judged = items_of(db, who, of), set(found["item"])
+    answered = items.only([one in judged for one in items.ids])
+    return replace(with_judgements(answered, found, how, resolved), name=f"{items.name}-{how}")
 
 
-def exported(db: Database, who: Person | None, of: int, what: Export) -> tuple[str, bytes]:
+def exported(db: Database, who: Person | None, of: int, what: str) -> tuple[str, bytes]:
     """A file to download: its name, made of the project's, and its content (JSON lines)."""
     with db.read() as connection:
         _check(connection, who, of)
         name = connection.execute(select(project.c.name).where(project.c.id == of)).scalar_one()
-    lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in _records(db, who, of, what))
-    return f"{name}-{what}.jsonl", "".join(lines).encode("utf-8")
+    lines = [json.dumps(one, ensure_ascii=False) for one in _records(db, who, of, what)]
+    if what in _ARRAYS:
+        return f"{name}-{what}.json", ("[" + ",\n".join(lines) + "]\n").encode("utf-8")
+    return f"{name}-{what}.jsonl", "".join(f"{line}\n" for line in lines).encode("utf-8")
 
 
 def write_export(db: Database, of: int, what: str, path: Path) -> int:
@@ -178,7 +255,9 @@ def write_export(db: Database, of: int, what: str, path: Path) -> int:
         corpus = merged(db, None, of, what)
         write_corpus(corpus, path)
         return len(corpus)
-    kinds = (".csv", ".jsonl", ".parquet") if what == "judgements" else (".jsonl",)
+    kinds = {"judgements": (".csv", ".jsonl", ".parquet"), **dict.fromkeys(_ARRAYS, (".json",))}.get(
+        what, (".jsonl",)
+    )
     if what not in EXPORTS:
         raise BadInput(f"unknown export '{what}'", allowed=nearest(what, EXPORTS), key="what")
     if path.suffix not in kinds:
@@ -191,6 +270,10 @@ def write_export(db: Database, of: int, what: str, path: Path) -> int:
             table = judgements(db, None, of)
             rows = table.height
             table.write_csv(part) if path.suffix == ".csv" else table.write_parquet(part)
+        elif path.suffix == ".json":
+            content = exported(db, None, of, what)[1]
+            part.write_bytes(content)
+            rows = len(json.loads(content))
         else:
             with part.open("w", encoding="utf-8") as file:
                 for one in _records(db, None, of, what):
@@ -206,11 +289,16 @@ def _records(db: Database, who: Person | None, of: int, what: str) -> Iterator[d
         return evidence(db, who, of)
     if what == "judgements":
         return judgements(db, who, of).iter_rows(named=True)
+    if what == "agreement":
+        return agreed(db, who, of)
+    if what in _ARRAYS:
+        return _ARRAYS[what](answered_items(db, who, of))
     if what in MERGES:
         return merged(db, who, of, what).table.iter_rows(named=True)
     raise BadInput("there is no such export", allowed=nearest(what, EXPORTS))
 
 
+_PIECE: Final = 500  # answers that are read at once
 _COLUMNS: Final[dict[str, Any]] = {
     "item": pl.String,
     "annotator": pl.String,
