@@ -40,7 +40,7 @@ from psycheck.train.parts import parts_of
 from psycheck.train.recipe import Recipe, preset
 from timing import machine, table
 
-WEIGHT = 0.5  # of the second task in the loss, fixed before any result was seen
+WEIGHT = 0.5  # of the second task in the loss, set before any result of this arm was seen
 WINDOW = RECIPE.max_length
 SHORT = "symptoms-short"  # learns from and reads only what the fine-tuned arms read of a text
 LINEAR: dict[str, Recipe] = {
