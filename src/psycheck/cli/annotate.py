@@ -123,6 +123,27 @@ def order_cli(
     typer.echo(f"{counted(moved, 'item')} moved")
 
 
+@app.command("import-answers")
+@opt.verb("annotate import-answers")
+def import_answers_cli(
+    place: str,
+    file: Path,
+    program: str = "label-studio",
+    project: str | None = None,
+    queue: str | None = None,
+    key_file: Path | None = None,
+) -> None:
+    """Add texts with the answers that they were given in Label Studio or Argilla."""
+    from psycheck.annotate.import_answers import import_answers, read_answered
+    from psycheck.annotate.membership import project_named
+
+    every = read_answered(file, program)
+    db = _opened(place, key_file)
+    done = import_answers(db, None, project_named(db, project), every, queue=queue)
+    left = f"{counted(done.left_out, 'answer')} left out (of texts that had enough, or known already)"
+    typer.echo(f"{counted(done.items, 'item')} and {counted(done.answers, 'answer')} added, {left}")
+
+
 @app.command("export")
 @opt.verb("annotate export")
 def export_cli(

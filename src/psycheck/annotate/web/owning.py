@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from psycheck.annotate.accounts import INVITATION_DAYS, invite
 from psycheck.annotate.adjudication import requeue
+from psycheck.annotate.agreement import between, by_day, by_label, in_queues, pace
 from psycheck.annotate.export import EXPORTS, exported, judgements
 from psycheck.annotate.membership import ROLES, members, pause
 from psycheck.annotate.membership import task as task_for
@@ -17,7 +18,6 @@ from psycheck.annotate.quality import Alert, alerts, gold_scores
 from psycheck.annotate.refusals import NotFound
 from psycheck.annotate.transfer import KINDS, LARGEST_UPLOAD, import_upload
 from psycheck.annotate.web.access import Admitted, Number, Visit
-from psycheck.annotate.web.agreement import agreements
 from psycheck.annotate.web.answering import queue_title, titles
 from psycheck.annotate.web.respond import go, page, problem
 from psycheck.errors import BadInput, PsycheckError, counted
@@ -28,8 +28,12 @@ _EXPORTS: Final = {
     "majority": "Corpus: the label that most gave",
     "adjudicated": "Corpus: the adjudicator's label, or the one that all gave",
     "share": "Corpus: soft labels (share of annotators)",
+    "competence": "Corpus: soft labels, weighed by how reliable each annotator is",
     "evidence": "Marked evidence, one line per span",
     "judgements": "Every answer, one line per annotator and label",
+    "agreement": "Agreement by label, day and pair, and time per text",
+    "label-studio": "Texts and answers for Label Studio",
+    "argilla": "Texts and answers for Argilla",
     "trail": "The full trail of events, without texts",
 }
 _KINDS: Final = {
@@ -47,10 +51,18 @@ def dashboard(visit: Admitted) -> Response:
 
 @router.get("/p/{project}/agreement")
 def agreement(visit: Admitted) -> Response:
-    """How far annotators agree, per label; the dashboard loads it by itself."""
+    """How far annotators agree, by label and day, one with another; the dashboard loads it by itself."""
     task = task_for(visit.db, visit.person, visit.member.project)
-    rows = agreements(judgements(visit.db, visit.person, task.id), titles(task))
-    return page(visit, "agreement" if visit.by_htmx else "agreements", project=task.project, rows=rows)
+    table, named = in_queues(judgements(visit.db, visit.person, task.id)), titles(task)
+    return page(
+        visit,
+        "agreement" if visit.by_htmx else "agreements",
+        project=task.project,
+        rows=[(named.get(one.label, one.label.capitalize()), one) for one in by_label(table)],
+        days=list(by_day(table)),
+        pairs=list(between(table)),
+        paces=list(pace(table)),
+    )
 
 
 @router.post("/p/{project}/invite")
