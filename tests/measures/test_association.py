@@ -12,6 +12,7 @@ from psycheck.measures.association import (
     carriers,
     cosines,
     direct_bias,
+    highest_cosine,
     list_test,
     neighbourhoods,
     norm_distances,
@@ -224,3 +225,9 @@ def test_relative_norm_distance_worked_by_hand() -> None:
 
 def test_the_words_that_carry_most_come_first() -> None:
     assert carriers(np.array([0.1, -0.5, 0.3]), 2) == (1, 2)
+
+
+def test_the_highest_similarity_to_each_group() -> None:
+    known = np.array([[1.0, 0], [0, 2], [-1, 0]])  # groups: the first two, and the last
+    near = highest_cosine(np.array([[3.0, 4], [0, 0]]), known, np.array([0, 2]))
+    np.testing.assert_allclose(near, [[0.8, -0.6], [0, 0]])

@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.measures.classification import FloatArray, IntArray
 from psycheck.measures.clustered import FEWEST, Clusters, mean_interval, skewed_interval
@@ -63,6 +64,15 @@ def unit(vectors: FloatArray) -> FloatArray:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     out: FloatArray = np.divide(vectors, lengths, out=np.full(vectors.shape, np.nan), where=lengths > 0)
     return out
+
+
+def highest_cosine(vectors: FloatArray, known: FloatArray, starts: NDArray[np.int64]) -> FloatArray:
+    """The highest cosine similarity of n vectors, (n, d), to any of each group of known ones, (n, groups).
+
+    The known vectors (m, d) are in order of their groups, which begin at `starts`. A row of zeros is 0.
+    """
+    near = np.nan_to_num(unit(vectors)) @ np.nan_to_num(unit(known)).T
+    return np.asarray(np.maximum.reduceat(near, starts, axis=1))
 
 
 def paired_axis(first: FloatArray, second: FloatArray, *, centring: Centring = "pairs") -> Axis:

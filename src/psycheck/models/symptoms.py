@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from psycheck.errors import BadInput
 from psycheck.knowledge.graph import read_graph
+from psycheck.measures.association import highest_cosine
 from psycheck.model import FloatArray
 from psycheck.models.fingerprint import hashed, hashed_parts
 from psycheck.models.open import open_encoder, open_model
@@ -120,10 +121,10 @@ def _described(options: ModelOptions) -> SymptomModel:
     graph, encoder = read_graph(options.graph), open_encoder(options.encoder)
     descriptions = [text for symptom in graph.symptom for text in symptom.descriptions]
     starts = np.cumsum([0, *(len(symptom.descriptions) for symptom in graph.symptom)])[:-1]
-    known = _unit(encoder.encode(descriptions))
+    known = encoder.encode(descriptions)
 
     def outputs(sentences: Sequence[str]) -> FloatArray:
-        nearest = np.maximum.reduceat(_unit(encoder.encode(sentences)) @ known.T, starts, axis=1)
+        nearest = highest_cosine(encoder.encode(sentences), known, starts)
         relevance = 1 / (1 + np.exp(-_SLOPE * (nearest - _MIDDLE)))
         return np.hstack([relevance, np.full((len(relevance), 1), np.nan)])
 
@@ -140,7 +141,3 @@ def _described(options: ModelOptions) -> SymptomModel:
         parts=parts,
         outputs=outputs,
     )
-
-
-def _unit(vectors: FloatArray) -> FloatArray:
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12))

@@ -16,6 +16,7 @@ from psycheck.corpora.stream import Post, is_dump, stream_posts
 from psycheck.corpora.tables import stem
 from psycheck.errors import BadInput, counted, library, nearest
 from psycheck.knowledge.graph import Graph, Symptom, read_graph
+from psycheck.measures.association import highest_cosine
 from psycheck.model import Encoder, FloatArray
 from psycheck.models.open import open_encoder
 from psycheck.scoring.answers import vectors_of
@@ -124,13 +125,8 @@ def nearest_of(
     """A function from n vectors to their highest cosine similarity to each symptom, (n, k)."""
     described = [descriptions_of(one, register) for one in symptoms]
     starts = np.cumsum([0, *map(len, described)])[:-1]
-    known = _unit(vectors_of(encoder, [text for some in described for text in some]))
-
-    def nearest(vectors: FloatArray) -> FloatArray:
-        near = np.maximum.reduceat(_unit(vectors) @ known.T, starts, axis=1)
-        return np.asarray(near.round(_DIGITS))
-
-    return nearest
+    known = vectors_of(encoder, [text for some in described for text in some])
+    return lambda vectors: np.asarray(highest_cosine(vectors, known, starts).round(_DIGITS))
 
 
 def descriptions_of(symptom: Symptom, register: Register) -> tuple[str, ...]:
@@ -140,10 +136,6 @@ def descriptions_of(symptom: Symptom, register: Register) -> tuple[str, ...]:
         what = f"symptom '{symptom.name}' has no description in the {register}'s register"
         raise BadInput(what, key="register", allowed="both, or clinician")
     return tuple(texts)
-
-
-def _unit(vectors: FloatArray) -> FloatArray:
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12))
 
 
 def _sentences(
