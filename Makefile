@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/psycheck
 
-.PHONY: demo test test-all lint types docs bench clean install
+.PHONY: demo test test-all lint types chromium docs bench clean install
 
 install: $(VENV)/.installed
 
@@ -27,10 +27,15 @@ lint: install
 types: install
 	$(BIN)/mypy
 
-test: lint types
+# The pages of `psycheck annotate` are tested in Chromium; Debian's package is installed where that is allowed.
+chromium:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 || \
+	{ echo "the tests of the annotation pages need Chromium: apt-get install chromium"; exit 1; }
+
+test: lint types chromium
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-all: lint types
+test-all: lint types chromium
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m ""
 
 docs: install

@@ -17,7 +17,7 @@ MAY = {
     "settings": {"errors"},
     "files": {"errors"},
     **dict.fromkeys(CORE, CORE),
-    "demo": CORE | {"text"},
+    "demo": CORE | {"text", "knowledge"},  # symptoms and their diseases
     "corpora": CORE | {"text", "measures", "settings", "files", "demo"},
     "knowledge": CORE | {"settings"},
     # A pool of few-shot examples is a corpus.

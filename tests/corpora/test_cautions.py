@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from psycheck.corpora.cautions import Caution, cheap_cautions, warnings_of
 from psycheck.corpora.near import near_duplicates
 from psycheck.corpus import Corpus
-from psycheck.demo.generate import DEMO, generate, open_demo
+from psycheck.demo.generate import SHIPPED_N, generate, open_demo
 from psycheck.errors import MissingExtra
 from psycheck.measures.intervals import wilson
 from psycheck.text.words import plain_text, shingles
@@ -54,7 +54,7 @@ def test_a_clean_corpus_has_no_caution() -> None:
     assert warnings_of(corpus(clean())) == ()
 
 
-@pytest.mark.parametrize("name", DEMO)
+@pytest.mark.parametrize("name", SHIPPED_N)
 def test_the_demo_corpora_have_no_caution(name: str) -> None:
     assert warnings_of(open_demo(name)) == ()
 

@@ -22,7 +22,7 @@ from psycheck.corpora.mend import (
 from psycheck.corpora.open import corpus_plan, open_corpus
 from psycheck.corpora.read import read_corpus
 from psycheck.corpus import Corpus
-from psycheck.demo.generate import NearDuplicateIndex
+from psycheck.demo.distinct import NearDuplicateIndex
 from psycheck.errors import BadInput
 
 THINGS = [f"{a}{b}{c}" for a in "bdfgklm" for b in ("a", "e", "o", "ui") for c in ("lt", "rn", "st", "p")]

@@ -85,10 +85,11 @@ def test_files_are_written_with_the_same_bytes_each_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(generator, "SHIPPED_N", dict.fromkeys(WORDS, 20))
+    monkeypatch.setattr(generator, "SHIPPED_GRAPH_N", {"sentences": 20, "people": 3})
     first, again = write(tmp_path / "first"), write(tmp_path / "again")
-    assert [path.name for path in first] == [f"{domain}.jsonl.zst" for domain in WORDS]
+    assert [path.name for path in first] == [f"{name}.jsonl.zst" for name in (*WORDS, "sentences", "people")]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
-    assert [len(unpacked(path.read_bytes())) for path in first] == [20] * 4
+    assert [len(unpacked(path.read_bytes())) for path in first[:5]] == [20] * 5
 
 
 def test_the_phrase_banks_are_large() -> None:

@@ -162,3 +162,45 @@ def restore_cli(place: str, file: Path, key_file: Path | None = None) -> None:
 
     rows = restore(_opened(place, key_file, new=True), file)
     typer.echo(f"{counted(rows, 'row')} restored into {place}")
+
+
+@app.command("serve")
+@opt.verb("annotate serve")
+def serve_cli(
+    place: str,
+    host: str = "127.0.0.1",
+    port: int = 8420,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    names: list[str] | None = None,
+    behind_proxy: bool = False,
+    insecure: bool = False,
+    key_file: Path | None = None,
+) -> None:
+    """Serve all projects of a database to browsers until Ctrl-C."""
+    from psycheck.annotate.web.serve import Serving, serve
+
+    serving = Serving(host, port, certificate, key, behind_proxy, insecure, tuple(names or ()))
+    db = _opened(place, key_file)
+    typer.echo(f"open {serving.address} (stop with Ctrl-C)")
+    serve(db, serving)
+
+
+@app.command("demo")
+@opt.verb("annotate demo")
+def demo_cli(place: str | None = None, port: int = 8420) -> None:
+    """Serve two filled projects with generated texts and labels, and show a log-in for every role."""
+    from tempfile import TemporaryDirectory
+
+    from psycheck.annotate.demo import fill_demo
+    from psycheck.annotate.web.serve import Serving, serve
+
+    serving = Serving(port=port)
+    with TemporaryDirectory(prefix="psycheck-") as folder:
+        db = _opened(place or folder, None, new=True)
+        typer.echo("filling two projects with generated labels …")
+        accounts = fill_demo(db)
+        for name, role, password in accounts:
+            typer.echo(f"  {name:6} {role:12} {password}")
+        typer.echo(f"open {serving.address} (stop with Ctrl-C)")
+        serve(db, serving, accounts)

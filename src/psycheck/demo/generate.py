@@ -4,8 +4,8 @@ import json
 import sys
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from importlib.resources import files
-from math import ceil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,13 +14,17 @@ import zstandard
 
 from psycheck.corpus import Corpus
 from psycheck.demo.compose import WORDS, Author, Written, compose
+from psycheck.demo.distinct import NearDuplicateIndex, unseen
+from psycheck.demo.people import people_rows
+from psycheck.demo.sentences import corpus_of_rows, sentence_rows
 from psycheck.demo.wording import bank
 from psycheck.errors import BadInput, nearest
-from psycheck.text.words import shingles
 
 SHIPPED_N = {"tweets": 1_200, "forum": 800, "interviews": 1_200, "notes": 600}
 SHIPPED_SEED = 9
-DEMO = tuple(SHIPPED_N)
+# Those that follow the symptom graph: sentences, and authors of whole histories.
+SHIPPED_GRAPH_N = {"sentences": 3_000, "people": 240}
+DEMO = (*SHIPPED_N, *SHIPPED_GRAPH_N)
 DEPRESSED = {"tweets": 0.40, "forum": 0.55, "interviews": 0.25, "notes": 0.35}
 ANXIOUS = {True: 0.50, False: 0.18}
 HISTORY = 0.25
@@ -29,12 +33,7 @@ NOISE = 0.04
 _TEXTS_EACH = {"tweets": 4, "forum": 2, "interviews": 6, "notes": 2}
 _SPLITS = ("train", "train", "test", "train", "dev", "train", "train", "test", "train", "dev")
 _LEVEL = 19
-# In a larger corpus the phrases repeat, and only exact copies are avoided.
-_CHECKED = 5_000
-_TRIES = 200
 _LONG = 50
-# A little below the threshold of `near_duplicates`, so that it finds none.
-_THRESHOLD = 0.75
 _COLUMNS = ("id", "text", "author", "time", "split")
 _LABELS = ("depression", "anxiety")
 _GROUPS = ("gender", "subject", "source", "symptom", "status", "mentions")
@@ -65,7 +64,7 @@ def rows(domain: str, n: int, seed: int, *, association: float = 0.0) -> list[di
         rng = Random(f"{seed}/{domain}/{author.id}")
         time = datetime(2022, 1, 3) + timedelta(days=int(rng.random() * 600))
         for _ in range(texts):
-            text = _unseen(domain, author, rng, seen, others)
+            text = unseen(partial(compose, domain, author, rng), author.split, seen, others)
             time += timedelta(days=1 + int(rng.random() * 40))
             written.append(_row(domain, author, text, _clock(domain, author, time, rng), rng))
     written.sort(key=lambda row: (row["time"], row["author"]))
@@ -81,7 +80,12 @@ def corpus_of(domain: str, written: list[dict[str, Any]]) -> Corpus:
 
 def packed(domain: str) -> bytes:
     """The bytes of a shipped file: one JSON object per line, compressed."""
-    lines = (json.dumps(row, ensure_ascii=False) for row in rows(domain, SHIPPED_N[domain], SHIPPED_SEED))
+    if domain in SHIPPED_GRAPH_N:
+        write_rows = sentence_rows if domain == "sentences" else people_rows
+        shipped = write_rows(SHIPPED_GRAPH_N[domain], SHIPPED_SEED)
+    else:
+        shipped = rows(domain, SHIPPED_N[domain], SHIPPED_SEED)
+    lines = (json.dumps(row, ensure_ascii=False) for row in shipped)
     return zstandard.ZstdCompressor(level=_LEVEL).compress("".join(f"{line}\n" for line in lines).encode())
 
 
@@ -96,7 +100,8 @@ def open_demo(name: str, split: str | None = None) -> Corpus:
     if name not in DEMO:
         raise BadInput(f"there is no demo corpus '{name}'", allowed=nearest(name, DEMO))
     shipped = files("psycheck.demo").joinpath("shipped", f"{name}.jsonl.zst")
-    corpus = replace(corpus_of(name, unpacked(shipped.read_bytes())), called=f"demo:{name}")
+    make = corpus_of_rows if name in SHIPPED_GRAPH_N else corpus_of
+    corpus = replace(make(name, unpacked(shipped.read_bytes())), called=f"demo:{name}")
     return corpus if split is None else corpus.part(split)
 
 
@@ -127,57 +132,6 @@ def _counts(authors: int, n: int) -> list[int]:
         for i in range(min(abs(rest), authors)):
             counts[i] = max(0, counts[i] + (1 if rest > 0 else -1))
     return counts
-
-
-class NearDuplicateIndex:
-    """Texts by split, indexed by their rarer word pairs.
-
-    Two sets that overlap by `_THRESHOLD` share one of the first few of their members, in any common order
-    (prefix filtering); the longest come first here, because long pairs are rare.
-    """
-
-    def __init__(self) -> None:
-        self._texts: list[tuple[set[str], str]] = []
-        self._with: dict[str, list[int]] = {}
-
-    def admits(self, text: str, split: str) -> bool:
-        """Whether no text of another split is nearly the same."""
-        own = shingles(text)
-        near = {i for word in _first(own) for i in self._with.get(word, ())}
-        return not any(
-            split != where and len(own & other) >= _THRESHOLD * len(own | other)
-            for other, where in map(self._texts.__getitem__, near)
-        )
-
-    def add(self, text: str, split: str) -> None:
-        """Add a text to the index."""
-        own = shingles(text)
-        for word in _first(own):
-            self._with.setdefault(word, []).append(len(self._texts))
-        self._texts.append((own, split))
-
-
-def _first(own: set[str]) -> list[str]:
-    ordered = sorted(own, key=lambda word: (-len(word), word))
-    return ordered[: len(own) - ceil(_THRESHOLD * len(own)) + 1]
-
-
-def _unseen(
-    domain: str, author: Author, rng: Random, seen: set[str], others: NearDuplicateIndex | None
-) -> Written:
-    """A new text that is not a near-duplicate of a text in another split."""
-    tries = 0
-    while (written := compose(domain, author, rng)).text in seen or (
-        others is not None
-        and len(seen) < _CHECKED
-        and tries < _TRIES
-        and not others.admits(written.text, author.split)
-    ):
-        tries += 1
-    seen.add(written.text)
-    if others is not None and len(seen) < _CHECKED:
-        others.add(written.text, author.split)
-    return written
 
 
 def _clock(domain: str, author: Author, day: datetime, rng: Random) -> str:
@@ -212,7 +166,7 @@ def _row(domain: str, author: Author, written: Written, time: str, rng: Random) 
 def write(folder: Path) -> list[Path]:
     """Write the shipped files into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = {domain: folder / f"{domain}.jsonl.zst" for domain in SHIPPED_N}
+    paths = {domain: folder / f"{domain}.jsonl.zst" for domain in (*SHIPPED_N, *SHIPPED_GRAPH_N)}
     for domain, path in paths.items():
         path.write_bytes(packed(domain))
     return list(paths.values())

@@ -1,0 +1,130 @@
+"""Who may see and do what: one table of pages and roles, asked before every request is answered."""
+
+import hmac
+import tomllib
+from dataclasses import dataclass
+from typing import Annotated, Final, cast
+
+from fastapi import Depends, Path, Request
+from starlette.datastructures import FormData
+
+from psycheck.annotate.accounts import Session, session_of
+from psycheck.annotate.database import Database
+from psycheck.annotate.membership import Membership, Person, projects_of
+from psycheck.annotate.refusals import NotAllowed, NotFound, Refusal
+from psycheck.annotate.web.cookies import SESSION, VISITOR, Signing, new_visitor
+from psycheck.annotate.web.pages import HERE
+
+# Page ("GET /p/{project}") to roles, or to one of "anyone", "account" and "server".
+ACCESS: Final[dict[str, tuple[str, ...]]] = {
+    page: tuple(who)
+    for page, who in tomllib.loads((HERE / "access.toml").read_text("utf-8"))["access"].items()
+}
+
+
+class LoggedOut(Refusal):
+    """The page needs an account, and nobody is logged in."""
+
+    status = 401
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What all requests share; `accounts` (name, role, password) are shown at the log-in of a demo."""
+
+    db: Database
+    signing: Signing
+    accounts: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A request that was admitted: by whom, and in which project with which role."""
+
+    request: Request
+    site: Site
+    form: FormData
+    visitor: str
+    session: Session | None
+    membership: Membership | None = None
+
+    @property
+    def db(self) -> Database:
+        """The database."""
+        return self.site.db
+
+    @property
+    def person(self) -> Person:
+        """Who is logged in."""
+        if self.session is None:
+            raise LoggedOut("nobody is logged in")
+        return self.session.person
+
+    @property
+    def member(self) -> Membership:
+        """The membership in the project of this page."""
+        if self.membership is None:
+            raise NotFound("there is no such page")
+        return self.membership
+
+    @property
+    def csrf(self) -> str:
+        """The token that forms of this page must send."""
+        return self.session.csrf if self.session else self.site.signing.token(self.visitor)
+
+    @property
+    def by_htmx(self) -> bool:
+        """Whether only a part of the page is wanted."""
+        return "hx-request" in self.request.headers
+
+    def field(self, name: str) -> str:
+        """A text field of the form; empty where it is missing or a file."""
+        value = self.form.get(name, "")
+        return value if isinstance(value, str) else ""
+
+    def may(self, page: str) -> bool:
+        """Whether this role may see a page of the project."""
+        return self.membership is not None and self.membership.role in ACCESS[page]
+
+
+async def posted(request: Request) -> FormData:
+    """The fields of a form, if one was sent."""
+    return await request.form(max_files=1, max_fields=400) if request.method == "POST" else FormData()
+
+
+def admit(request: Request, form: Annotated[FormData, Depends(posted)]) -> Visit:
+    """Check session, CSRF token and role, in this order."""
+    site = cast(Site, request.app.state.site)
+    token = site.signing.read(request, SESSION)
+    session = session_of(site.db, token) if token else None
+    visit = Visit(request, site, form, site.signing.read(request, VISITOR) or new_visitor(), session)
+    who = ACCESS[f"{request.method} {request.scope['route'].path}"]
+    if session is None and "anyone" not in who:
+        raise LoggedOut("log in first")
+    if request.method == "POST":
+        _check_csrf(visit)
+    if who[0] in ("anyone", "account"):
+        return visit
+    if who[0] == "server":
+        if not visit.person.owner:
+            raise NotAllowed("only an owner of the server creates projects")
+        return visit
+    name = request.path_params["project"]
+    mine = next((one for one in projects_of(site.db, visit.person) if one.name == name), None)
+    if mine is None:
+        raise NotFound("there is no such page")
+    if mine.role not in who:
+        raise NotAllowed("your role in this project does not permit this")
+    return Visit(request, site, form, visit.visitor, session, mine)
+
+
+Admitted = Annotated[Visit, Depends(admit)]
+Number = Annotated[int, Path(ge=0, lt=2**31)]  # of a row; what a database can compare
+
+
+def _check_csrf(visit: Visit) -> None:
+    """Refuse a form that another site or another session made; so is one before the page set its cookie."""
+    known = visit.session is not None or visit.site.signing.read(visit.request, VISITOR) is not None
+    sent = visit.field("csrf") or visit.request.headers.get("x-csrf-token", "")
+    if not (known and hmac.compare_digest(sent.encode(), visit.csrf.encode())):
+        raise NotAllowed("the form has expired", do="load the page again and repeat what you did")

@@ -1,0 +1,144 @@
+"""Routes before any project: log in and out, invitations, the list of projects, a new project."""
+
+from fastapi import APIRouter
+from starlette.datastructures import UploadFile
+from starlette.responses import FileResponse, Response
+
+from psycheck.annotate.accounts import SHORTEST_PASSWORD, accept, invited_role, join, log_in, log_out
+from psycheck.annotate.membership import create_project, projects_of
+from psycheck.annotate.project import EXAMPLE, LARGEST, parse_project
+from psycheck.annotate.refusals import NotFound
+from psycheck.annotate.web.access import Admitted, Visit
+from psycheck.annotate.web.cookies import SESSION, VISITOR
+from psycheck.annotate.web.guard import LOG
+from psycheck.annotate.web.pages import HERE
+from psycheck.annotate.web.respond import go, page, problem
+from psycheck.errors import BadInput, PsycheckError
+
+router = APIRouter()
+_STATIC = {file.name: file for file in (HERE / "static").iterdir()}
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+@router.get("/static/{name}")
+def static(name: str) -> Response:
+    """A shipped file; names are looked up, never joined to a path."""
+    if name not in _STATIC:
+        raise NotFound("there is no such page")
+    return FileResponse(_STATIC[name], media_type=_TYPES.get(_STATIC[name].suffix, "text/plain"))
+
+
+@router.get("/login")
+def login_form(visit: Admitted) -> Response:
+    """The log-in form."""
+    return go("/") if visit.session else _login(visit)
+
+
+@router.post("/login")
+def login(visit: Admitted) -> Response:
+    """Open a new session; one that the browser had before ends."""
+    client = visit.request.client
+    try:
+        opened = log_in(visit.db, visit.field("name"), visit.field("password"), client.host if client else "")
+    except PsycheckError as error:
+        LOG.warning("log-in refused: %s", error.what)
+        return _login(visit, status=getattr(error, "status", 400), problem=problem(error))
+    _end_session(visit)
+    return _with_session(visit, opened.token)
+
+
+@router.post("/logout")
+def logout(visit: Admitted) -> Response:
+    """End the session."""
+    _end_session(visit)
+    response = go("/login")
+    visit.site.signing.remove(response, visit.request, SESSION)
+    return response
+
+
+@router.get("/invitation/{token}")
+def invitation(visit: Admitted, token: str) -> Response:
+    """The form to accept an invitation."""
+    return _invitation(visit, token)
+
+
+@router.post("/invitation/{token}")
+def accept_invitation(visit: Admitted, token: str) -> Response:
+    """Join with a new account, or with the one that is logged in."""
+    try:
+        if visit.session is not None:
+            join(visit.db, visit.person, token)
+            return go("/")
+        name, password = visit.field("name"), visit.field("password")
+        accept(visit.db, token, name, password)
+    except NotFound:
+        raise
+    except PsycheckError as error:
+        status = getattr(error, "status", 400)
+        return _invitation(visit, token, status=status, name=visit.field("name"), problem=problem(error))
+    client = visit.request.client
+    return _with_session(visit, log_in(visit.db, name, password, client.host if client else "").token)
+
+
+@router.get("/")
+def projects(visit: Admitted) -> Response:
+    """The projects of a person."""
+    return page(
+        visit, "projects", projects=projects_of(visit.db, visit.person), may_create=visit.person.owner
+    )
+
+
+@router.get("/new")
+def new_form(visit: Admitted) -> Response:
+    """The form to create a project."""
+    return page(visit, "new", settings=EXAMPLE.read_text("utf-8"))
+
+
+@router.post("/new")
+def new(visit: Admitted) -> Response:
+    """Create a project from TOML, typed or uploaded."""
+    text = visit.field("settings")
+    try:
+        text = _uploaded(visit) or text
+        settings = parse_project(text, "the project file")
+        create_project(visit.db, visit.person, settings, text)
+    except PsycheckError as error:
+        status = getattr(error, "status", 400)
+        return page(visit, "new", status=status, settings=text, problem=problem(error))
+    return go(f"/p/{settings.name}/dashboard")
+
+
+def _uploaded(visit: Visit) -> str:
+    file = visit.form.get("file")
+    if not isinstance(file, UploadFile):
+        return ""
+    content = file.file.read(LARGEST + 1)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput("the project file is not UTF-8 text", do="save it as UTF-8") from error
+
+
+def _login(visit: Visit, status: int = 200, **parts: object) -> Response:
+    return page(visit, "login", status=status, accounts=visit.site.accounts, **parts)
+
+
+def _invitation(visit: Visit, token: str, status: int = 200, name: str = "", **parts: object) -> Response:
+    role = invited_role(visit.db, token)
+    if role is None:
+        raise NotFound("this invitation is not valid, was used or has expired", do="ask for another one")
+    return page(
+        visit, "invitation", status=status, invited_role=role, name=name, shortest=SHORTEST_PASSWORD, **parts
+    )
+
+
+def _end_session(visit: Visit) -> None:
+    if token := visit.site.signing.read(visit.request, SESSION):
+        log_out(visit.db, token)
+
+
+def _with_session(visit: Visit, token: str) -> Response:
+    response = go("/")
+    visit.site.signing.write(response, visit.request, SESSION, token)
+    visit.site.signing.remove(response, visit.request, VISITOR)
+    return response

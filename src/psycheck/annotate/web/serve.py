@@ -1,0 +1,89 @@
+"""Run the web application: on this machine only, over TLS, or behind a proxy that does TLS."""
+
+import ipaddress
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from psycheck.annotate.database import Database
+from psycheck.annotate.web.guard import LOOPBACK
+from psycheck.errors import BadInput, library
+
+PORT: Final = 8420
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Where to listen; `names` are the host names that requests may use (none: those of `host`)."""
+
+    host: str = "127.0.0.1"
+    port: int = PORT
+    certificate: Path | None = None
+    key: Path | None = None
+    behind_proxy: bool = False
+    insecure: bool = False
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse to send passwords and posts over a network in the clear."""
+        if (self.certificate is None) != (self.key is None):
+            raise BadInput(
+                "a certificate and its key belong together", do="give both `certificate` and `key`"
+            )
+        for file in filter(None, (self.certificate, self.key)):
+            if not file.is_file():
+                raise BadInput("the file of the certificate or key does not exist", where=str(file))
+        if not (is_loopback(self.host) or self.certificate or self.insecure):
+            what = f"listening on {self.host} without TLS would send passwords and posts in the clear"
+            do = (
+                "give `certificate` and `key`; or listen on 127.0.0.1 with `behind_proxy` and let a proxy "
+                "do TLS; or set `insecure` on a network that you trust"
+            )
+            raise BadInput(what, key="host", allowed="127.0.0.1, localhost or ::1 without TLS", do=do)
+
+    @property
+    def address(self) -> str:
+        """The address to open in a browser."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.certificate else 'http'}://{name}:{self.port}/"
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """Names that a Host header may hold; empty allows all, beyond this machine or behind a proxy."""
+        if self.names:
+            return frozenset(map(str.lower, (*self.names, *LOOPBACK)))
+        return frozenset(LOOPBACK) if is_loopback(self.host) and not self.behind_proxy else frozenset()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def serve(
+    database: Database, serving: Serving, accounts: Sequence[tuple[str, str, str]] = ()
+) -> None:  # pragma: no cover - runs in a process of its own
+    """Serve until interrupted; `accounts` (name, role, password) are shown at the log-in of a demo."""
+    uvicorn = library("uvicorn", "the annotation server", "annotate")
+    library("fastapi", "the annotation server", "annotate")
+    from psycheck.annotate.web.app import create_app
+
+    logging.getLogger("psycheck.annotate").setLevel(logging.INFO)
+    uvicorn.run(
+        create_app(database, serving.host_names, accounts),
+        host=serving.host,
+        port=serving.port,
+        ssl_certfile=serving.certificate,
+        ssl_keyfile=serving.key,
+        proxy_headers=serving.behind_proxy,
+        forwarded_allow_ips="127.0.0.1,::1",
+        server_header=False,
+        access_log=False,  # addresses of pages hold one-time tokens
+        log_level="warning",
+        timeout_keep_alive=30,
+    )

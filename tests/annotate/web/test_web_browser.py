@@ -1,0 +1,416 @@
+"""A project from its first page to its export, in a real browser against a real server."""
+
+import json
+import math
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+import httpx
+import polars as pl
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from annotation_site import PASSWORD
+from process import psycheck
+from psycheck.annotate.accounts import accept, invite
+from psycheck.annotate.database import database_url, open_database
+from psycheck.corpora.open import open_corpus
+
+PROJECT = """
+name = "posts"
+title = "Depression and anxiety in posts"
+task = "conditions"
+labels = ["depression", "anxiety"]
+annotators_per_item = 3
+instructions = "Read the whole post."
+[screening]
+tries = 2
+[inspection]
+batch = 5
+share = 0.4
+[welfare]
+warning = "The posts tell of distress."
+contacts = ["The psychologist of the team"]
+"""
+ANNOTATORS = ("ada", "ben", "cleo")
+POSTS = {f"post-{k}": f"This is post {k}: I lie awake and everything feels grey today." for k in range(5)}
+SPLITS = dict(zip(POSTS, ("train", "train", "dev", "dev", "test"), strict=True))
+TEST = {"test-0": ("I am so low that nothing is fun.", 1, 0), "test-1": ("I panic on every bus.", 0, 1)}
+SYMPTOMS = """
+name = "sentences"
+title = "Symptoms in sentences"
+task = "symptoms"
+diseases = ["depression"]
+annotators_per_item = 1
+[welfare]
+break_after = 4
+contacts = ["The psychologist of the team"]
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium; `make test` sees to it that there is one."""
+    place = shutil.which("chromium")
+    assert place, "these tests need Chromium: install the package chromium"
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=place, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def server(url: str) -> Iterator[str]:
+    """The address of `psycheck annotate serve` in a process of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "psycheck", "annotate", "serve", url, "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(600):
+        try:
+            httpx.get(f"{address}/login")
+            break
+        except httpx.TransportError:
+            assert process.poll() is None
+            time.sleep(0.1)
+    yield address
+    process.terminate()
+    process.wait()
+
+
+class Person:
+    """Somebody with a browser of their own; whatever it complains about or loads from elsewhere is kept."""
+
+    def __init__(self, browser: Browser, address: str, **settings: Any) -> None:
+        self.page: Page = browser.new_context(base_url=address, **settings).new_page()
+        self.page.set_default_timeout(15_000)
+        self.complaints: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on(
+            "request",
+            lambda sent: None if sent.url.startswith(address) else self.complaints.append(sent.url),
+        )
+
+    def enter(self, place: str, name: str) -> Page:
+        """Log in, or accept an invitation."""
+        self.page.goto(place)
+        self.page.fill("[name=name]", name)
+        self.page.fill("[name=password]", PASSWORD)
+        self.page.click("button.main")
+        self.page.wait_for_selector("h1:has-text('Projects')")
+        return self.page
+
+
+def _owner(url: str) -> None:
+    db = open_database(url, new=True)
+    accept(db, invite(db, None, None, "owner"), "olga", PASSWORD)
+    db.close()
+
+
+def _file(name: str, rows: list[dict[str, Any]]) -> Any:
+    return {"name": name, "mimeType": "text/plain", "buffer": "\n".join(map(json.dumps, rows)).encode()}
+
+
+def _import(page: Page, kind: str, rows: list[dict[str, Any]]) -> None:
+    page.set_input_files("[name=file]", _file("rows.jsonl", rows))
+    page.select_option("[name=kind]", kind)
+    page.click("text=Import")
+    page.wait_for_selector(f"text={len(rows)} text")
+
+
+def _create(page: Page, settings: str) -> None:
+    page.click("text=Create a project")
+    page.fill("[name=settings]", settings)
+    page.click("button.main")
+    page.wait_for_selector("text=Labels out")
+
+
+def _invite(page: Page, role: str) -> str:
+    page.select_option("[name=role]", role)
+    page.click("text=Make an invitation link")
+    return page.inner_text("#link").strip()
+
+
+def _press(page: Page, depression: bool, anxiety: bool) -> None:
+    page.keyboard.press("1" if depression else "Shift+Digit1")
+    page.keyboard.press("2" if anxiety else "Shift+Digit2")
+
+
+def _next(page: Page, text: str) -> None:
+    """Save with the keyboard and wait until another text, or no text, is there."""
+    page.keyboard.press("Enter")
+    page.wait_for_function("text => document.querySelector('.words')?.textContent.trim() !== text", arg=text)
+
+
+def _shown(page: Page) -> str:
+    return page.inner_text(".words").strip()
+
+
+def _take_test(page: Page, *, right: bool) -> None:
+    answers = {text: (bool(one), bool(other)) for text, one, other in TEST.values()}
+    page.wait_for_selector("h1:has-text('screening test')")
+    for _ in TEST:
+        text = _shown(page)
+        one, other = answers[text]
+        _press(page, one if right else not one, other if right else not other)
+        _next(page, text)
+    page.wait_for_selector("text=Each text, with the reason")
+
+
+def _answer_all(page: Page, said: dict[str, dict[str, int]], name: str) -> None:
+    """Answer until nothing is left: ben never sees anxiety, the others see it in even posts."""
+    page.wait_for_selector("h1")
+    while page.locator(".words").count():
+        text = _shown(page)
+        post = next(key for key, value in POSTS.items() if value == text)
+        anxious = name != "ben" and int(post[-1]) % 2 == 0
+        _press(page, True, anxious)
+        said[post] = {"depression": 1, "anxiety": int(anxious)}
+        _next(page, text)
+    page.wait_for_selector("text=All done")
+
+
+def test_from_a_new_project_to_the_export(chromium: Browser, url: str, tmp_path: Path) -> None:
+    _owner(url)
+    with server(url) as address:
+        people = {name: Person(chromium, address) for name in ("olga", *ANNOTATORS, "ruth", "ivo")}
+        owner = people["olga"].enter("/login", "olga")
+        _create(owner, PROJECT)
+        test = [
+            {"id": k, "text": t, "depression": d, "anxiety": a, "why": f"why {k}"}
+            for k, (t, d, a) in TEST.items()
+        ]
+        _import(owner, "screening", test)
+        _import(owner, "item", [{"id": k, "text": text, "split": SPLITS[k]} for k, text in POSTS.items()])
+        roles = {**dict.fromkeys(ANNOTATORS, "annotator"), "ruth": "reviewer", "ivo": "adjudicator"}
+        for name, role in roles.items():
+            people[name].enter(_invite(owner, role), name)
+
+        said: dict[str, dict[str, dict[str, int]]] = {name: {} for name in ANNOTATORS}
+        for name in ANNOTATORS:
+            page = people[name].page
+            page.click("text=Depression and anxiety in posts")
+            assert page.is_visible("text=The posts tell of distress.")
+            page.click("a.button:has-text('Begin')")
+            if name == "cleo":  # fails, reads the reasons, and passes the second time
+                _take_test(page, right=False)
+                assert page.is_visible("text=not passed: 0 of 100")
+                assert page.is_visible("text=why test-1")
+                page.click("text=Take the test again")
+            _take_test(page, right=True)
+            page.click("text=Begin to label")
+            if name == "ada":
+                _marks_evidence_and_skips(page, said["ada"])
+            _answer_all(page, said[name], name)
+
+        # ruth finds every sampled answer of cleo wrong: the batch is rejected, and cleo labels it again.
+        ruth = people["ruth"].page
+        ruth.click("text=Depression and anxiety in posts")
+        ruth.click("text=Inspection")
+        ruth.locator("tr", has_text="cleo").locator("a").click()
+        for _ in range(2):
+            section = ruth.locator("section", has=ruth.locator("button:has-text('Save what is right')")).first
+            section.locator("[name=label-depression][value=no]").check()
+            section.locator("[name=label-anxiety][value=no]").check()
+            section.locator("button").click()
+        ruth.click("text=Finish the inspection")
+        assert ruth.locator("tr", has_text="cleo").inner_text().split()[-2:] == ["rejected", "0"]
+        cleo = people["cleo"].page
+        cleo.goto("/p/posts/work")
+        _answer_all(cleo, said["cleo"], "cleo")
+
+        # ivo decides where ben did not see the anxiety of the others.
+        ivo = people["ivo"].page
+        ivo.goto("/p/posts/conflicts")
+        resolved = {}
+        ivo.click("text=Resolve the first")
+        while ivo.locator("#answer").count():
+            post = next(key for key, value in POSTS.items() if value == ivo.inner_text(".text").strip())
+            _press(ivo, True, post == "post-0")
+            resolved[post] = {"depression": 1, "anxiety": int(post == "post-0")}
+            ivo.keyboard.press("Enter")
+            ivo.wait_for_load_state()
+            ivo.wait_for_selector("h1")
+            if ivo.locator("#answer").count():
+                ivo.wait_for_function(
+                    "text => document.querySelector('.text').textContent.trim() !== text", arg=POSTS[post]
+                )
+        # The post that ada skipped waits for a third annotator, and is no conflict yet.
+        assert resolved.keys() == {post for post in said["ada"] if said["ada"][post] != said["ben"][post]}
+
+        owner.goto("/p/posts/dashboard")
+        owner.wait_for_selector("#agreement svg")
+        files = {}
+        for form in ("judgements", "any", "majority", "adjudicated", "share", "trail", "evidence"):
+            with owner.expect_download() as waiting:
+                owner.click(f"a[href$='/export/{form}']")
+            files[form] = tmp_path / f"{form}.jsonl"
+            waiting.value.save_as(files[form])
+        assert [person.complaints for person in people.values()] == [[]] * len(people)
+
+    rows = pl.read_ndjson(files["judgements"]).to_dicts()
+    exported: dict[str, dict[str, dict[str, int]]] = {name: {} for name in ANNOTATORS}
+    for row in rows:
+        exported[row["annotator"]].setdefault(row["item"], {})[row["label"]] = row["value"]
+    assert exported == said
+    merged = {form: open_corpus(files[form]) for form in ("any", "majority", "adjudicated", "share")}
+    anxious = {post: [one[post]["anxiety"] for one in said.values() if post in one] for post in POSTS}
+    for form, merge in (("any", max), ("majority", median), ("share", mean), ("adjudicated", _unanimous)):
+        found = dict(zip(merged[form].ids, merged[form].targets(["anxiety"])[:, 0], strict=True))
+        expected = {post: merge(votes) for post, votes in anxious.items()}
+        if form == "adjudicated":
+            expected |= {post: one["anxiety"] for post, one in resolved.items()}
+        assert found == pytest.approx(expected, nan_ok=True), form
+    (evidence,) = (json.loads(line) for line in files["evidence"].read_text().splitlines())
+    marked = [POSTS[evidence["item"]][one["start"] : one["stop"]] for one in evidence["spans"]]
+    assert (evidence["annotator"], marked) == ("ada", ["I lie", "feels"])
+    assert "grey" not in files["trail"].read_text()
+    if url.startswith("sqlite"):
+        _read_by_other_verbs(files["majority"], tmp_path)
+
+
+def test_the_page_of_a_sentence_by_keyboard_on_a_phone_in_the_dark(chromium: Browser, tmp_path: Path) -> None:
+    url = database_url(tmp_path / "annotate")
+    _owner(url)
+    with server(url) as address:
+        owner = Person(chromium, address).enter("/login", "olga")
+        _create(owner, SYMPTOMS)
+        lines = [
+            "I wake at four and cannot sleep.",
+            "We went to the lake.",
+            "My mood is low?",
+            "I could not sleep",
+        ]
+        _import(owner, "item", [{"id": f"s{k}", "text": line} for k, line in enumerate(lines)])
+        phone = Person(
+            chromium, address, viewport={"width": 390, "height": 800}, color_scheme="dark", has_touch=True
+        )
+        page = phone.enter(_invite(owner, "annotator"), "ada")
+        page.click("text=Symptoms in sentences")
+        page.click("a.button:has-text('Begin')")
+        assert page.is_visible("h2:has-text('Sleep disturbance')")  # the disease's page comes first
+        page.locator("a.button:has-text('Begin')").first.click()
+        page.wait_for_selector("#answer")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 23, 27)"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        small = page.evaluate(
+            "[...document.querySelectorAll('button, .name, .status label, a.button')].filter(one =>"
+            " one.offsetParent && one.getBoundingClientRect().height < 44).map(one => one.textContent)"
+        )
+        assert small == []
+        first = page.inner_text("#work .text")
+
+        # Names are emphasised where a keyword occurs, and descriptions are behind the question mark.
+        bold = page.locator(".labels .hit").all_inner_texts()
+        assert any("Sleep" in one for one in bold) == ("sleep" in first)
+        about = page.locator("li", has_text="Poor memory").locator("button.about")
+        about.click()
+        assert about.get_attribute("aria-expanded") == "true"
+        assert page.locator("#about-poor_memory").is_visible()
+
+        # A key marks, the same key with Shift says uncertain, u takes back, and nothing is sent before Enter.
+        mood = page.locator("[name=relevant][value=depressed_mood]")
+        key = mood.get_attribute("data-key")
+        assert key == "3"
+        page.keyboard.press(key)
+        assert mood.is_checked()
+        assert page.is_checked("[name=status-depressed_mood][value=present]")
+        page.keyboard.press("Shift+Digit3")
+        assert page.is_checked("[name=status-depressed_mood][value=uncertain]")
+        page.keyboard.press("u")
+        assert page.is_checked("[name=status-depressed_mood][value=present]")
+        page.keyboard.press("u")
+        assert not mood.is_checked()
+        page.keyboard.press(key)
+        page.keyboard.press("Enter")
+        other = "text => document.querySelector('#work .text')?.textContent !== text"
+        page.wait_for_function(other, arg=first)
+        assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Sentence"
+        assert page.inner_text("#live") == "Saved. Next sentence."
+
+        # Back shows the own answer, which can be changed; undo reopens it.
+        second = page.inner_text("#work .text")
+        page.keyboard.press("b")
+        page.wait_for_selector("text=your answer")
+        assert page.inner_text("#work .text") == first
+        assert mood.is_checked()
+        page.click("text=To the next text")
+        page.wait_for_function(other, arg=first)
+        page.keyboard.press("u")
+        page.wait_for_function(other, arg=second)
+        assert page.inner_text("#work .text") == first
+        page.keyboard.press(key)
+        page.keyboard.press("Shift+Digit3")
+        page.keyboard.press("Enter")
+        page.wait_for_function(other, arg=first)
+
+        # Shortcuts of one key can be switched off, and stay off.
+        page.evaluate("document.querySelector('[data-shortcuts]').click()")
+        page.reload()
+        page.keyboard.press("3")
+        assert page.locator("[name=relevant]:checked").count() == 0
+        page.keyboard.press("Enter")
+        page.wait_for_function(other, arg=second)
+        third = page.inner_text("#work .text")
+        page.click("button:has-text('Skip')")
+        page.wait_for_function(other, arg=third)
+        assert page.is_visible("text=Time for a break")
+        assert page.is_visible("text=The psychologist of the team")
+        assert phone.complaints == []
+
+
+def _unanimous(votes: list[int]) -> float:
+    return votes[0] if len(set(votes)) == 1 else math.nan
+
+
+def _marks_evidence_and_skips(page: Page, said: dict[str, dict[str, int]]) -> None:
+    """Skip one post; mark evidence in the next with arrow keys and with the mouse."""
+    first = _shown(page)
+    page.keyboard.press("s")
+    page.wait_for_function("text => document.querySelector('.words').textContent.trim() !== text", arg=first)
+    text = _shown(page)
+    _press(page, True, False)
+    page.keyboard.press("t")
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("m")
+    assert page.inner_text("#span-list li span") == "Depression: “I lie”"
+    words = page.locator(".words span")
+    start, end = words.nth(9).bounding_box(), words.nth(10).bounding_box()
+    assert start is not None
+    assert end is not None
+    page.mouse.move(start["x"] + 1, start["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(end["x"] + end["width"] - 1, end["y"] + 5)
+    page.mouse.up()
+    assert page.locator("#span-list li").count() == 2
+    page.keyboard.press("u")
+    assert page.locator("#span-list li").count() == 1
+    words.nth(9).click()
+    page.keyboard.press("t")
+    page.keyboard.press("m")
+    assert page.locator("#span-list li").count() == 2
+    post = next(key for key, value in POSTS.items() if value == text)
+    said[post] = {"depression": 1, "anxiety": 0}
+    _next(page, text)
+
+
+def _read_by_other_verbs(corpus: Path, place: Path) -> None:
+    """`psycheck train` and `psycheck audit` read the export as any corpus."""
+    label = ("--label", "label:anxiety=anxiety")
+    trained = psycheck(place, "train", str(corpus), "--start", "tfidf+lr", "--out", "model", *label)
+    assert trained.returncode == 0, trained.stderr
+    audited = psycheck(place, "audit", "model", str(corpus), "--audit", "performance", "--out", "run", *label)
+    assert audited.returncode == 0, audited.stderr
