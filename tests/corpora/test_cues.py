@@ -1,6 +1,6 @@
 """Cues in sentences of our own, and patterns that read any text in linear time."""
 
-from re import _parser
+from re import _parser  # type: ignore[attr-defined]  # the parser of patterns has no public name
 from typing import Any
 
 import pytest
