@@ -38,6 +38,7 @@
   const purpose = () => find("input[name=evidence]:checked");
   let cursor = 0;
   let anchor = null;
+  let choosing = false;
 
   const drawSpans = () => {
     const list = find("#span-list");
@@ -102,18 +103,38 @@
     return true;
   };
 
+  // The word above or below: in the next line, and nearest to the same column.
+  const across = (step) => {
+    const places = words().map((word, place) => ({ place, box: word.getBoundingClientRect() }));
+    const here = places[cursor].box;
+    const beyond = places.filter(({ box }) => (step > 0 ? box.top > here.top + 2 : box.top < here.top - 2));
+    if (!beyond.length) return cursor;
+    const top = Math[step > 0 ? "min" : "max"](...beyond.map(({ box }) => box.top));
+    const line = beyond.filter(({ box }) => Math.abs(box.top - top) < 4);
+    return line.sort((a, b) => Math.abs(a.box.left - here.left) - Math.abs(b.box.left - here.left))[0].place;
+  };
+
+  // Left and right, or the key t, begin to choose words; before that, up and down scroll the page.
   const inText = (event) => {
     const last = words().length - 1;
-    const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 8, ArrowUp: -8 };
-    if (event.key in steps || event.key === "Home" || event.key === "End") {
+    const steps = {
+      ArrowRight: () => cursor + 1, ArrowLeft: () => cursor - 1, Home: () => 0, End: () => last,
+      ArrowDown: () => across(1), ArrowUp: () => across(-1),
+    };
+    if (event.key in steps) {
+      if (!choosing && !["ArrowRight", "ArrowLeft"].includes(event.key)) return false;
+      choosing = true;
       if (event.shiftKey && anchor === null) anchor = cursor;
       if (!event.shiftKey) anchor = null;
-      const next = event.key === "Home" ? 0 : event.key === "End" ? last : cursor + steps[event.key];
-      cursor = Math.max(0, Math.min(last, next));
+      cursor = Math.max(0, Math.min(last, steps[event.key]()));
       drawCursor();
-    } else if (event.key === "m" || event.key === " ") {
+    } else if (event.key === "m") {
       if (!markSelection()) mark(Math.min(anchor ?? cursor, cursor), Math.max(anchor ?? cursor, cursor));
       drawCursor(false);
+    } else if (event.key === "Escape") {
+      choosing = false;
+      anchor = null;
+      words().forEach((word) => word.classList.remove("at", "chosen"));
     } else return false;
     return true;
   };
@@ -122,8 +143,8 @@
     const target = all(shift ? "[data-shift]" : "[data-key]")
       .find((one) => (shift ? one.dataset.shift : one.dataset.key) === key && one.offsetParent !== null);
     if (!target) return false;
-    if (!["INPUT", "BUTTON", "A"].includes(target.tagName)) target.focus();
-    else target.click();
+    if (target.matches("input, button, a")) target.click();
+    else { target.focus(); choosing = true; drawCursor(); }
     return true;
   };
 
@@ -188,7 +209,7 @@
 
   const begin = (swapped) => {
     shownAt = performance.now();
-    changes = []; cursor = 0; anchor = null;
+    changes = []; cursor = 0; anchor = null; choosing = false;
     alarm("");
     drawSpans();
     showShortcuts();
