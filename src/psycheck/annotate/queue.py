@@ -5,7 +5,7 @@ open places in one short transaction; a claim that is not answered in time gives
 come back (skipped, expired, rejected) go to a lane of their own that is served first. Each member keeps, per
 lane, the position before which nothing is left for them: no request searches the items already passed.
 
-Rows are locked in one order everywhere (member, standing, assignment, batch, project, item): no deadlocks.
+A claim never waits for another one (`places.take_place`), and every answer locks its item last.
 """
 
 import time
