@@ -243,10 +243,8 @@ def exported(db: Database, who: Person | None, of: int, what: str) -> tuple[str,
     with db.read() as connection:
         _check(connection, who, of)
         name = connection.execute(select(project.c.name).where(project.c.id == of)).scalar_one()
-    lines = [json.dumps(one, ensure_ascii=False) for one in _records(db, who, of, what)]
-    if what in _ARRAYS:
-        return f"{name}-{what}.json", ("[" + ",\n".join(lines) + "]\n").encode("utf-8")
-    return f"{name}-{what}.jsonl", "".join(f"{line}\n" for line in lines).encode("utf-8")
+    kind = "json" if what in _ARRAYS else "jsonl"
+    return f"{name}-{what}.{kind}", "".join(_content(db, who, of, what)).encode("utf-8")
 
 
 def write_export(db: Database, of: int, what: str, path: Path) -> int:
@@ -270,16 +268,23 @@ def write_export(db: Database, of: int, what: str, path: Path) -> int:
             table = judgements(db, None, of)
             rows = table.height
             table.write_csv(part) if path.suffix == ".csv" else table.write_parquet(part)
-        elif path.suffix == ".json":
-            content = exported(db, None, of, what)[1]
-            part.write_bytes(content)
-            rows = len(json.loads(content))
         else:
             with part.open("w", encoding="utf-8") as file:
-                for one in _records(db, None, of, what):
-                    file.write(json.dumps(one, ensure_ascii=False) + "\n")
-                    rows += 1
+                for piece in _content(db, None, of, what):
+                    file.write(piece)
+                    rows += piece.startswith("{")
     return rows
+
+
+def _content(db: Database, who: Person | None, of: int, what: str) -> Iterator[str]:
+    """The records as JSON, each a piece of its own: a line each, or one array."""
+    array, before = what in _ARRAYS, ""
+    yield "[" * array
+    for one in _records(db, who, of, what):
+        yield before
+        yield json.dumps(one, ensure_ascii=False)
+        before = ",\n" if array else "\n"
+    yield "]\n" if array else before
 
 
 def _records(db: Database, who: Person | None, of: int, what: str) -> Iterator[dict[str, Any]]:
