@@ -13,6 +13,7 @@ import pytest
 from markupsafe import Markup
 
 import psycheck
+from psycheck.audits.histories import Histories
 from psycheck.audits.performance import Performance
 from psycheck.audits.shipped import SHIPPED
 from psycheck.corpus import Corpus
@@ -131,6 +132,7 @@ class Own:
 def test_every_shipped_audit_declares_what_one_from_outside_does() -> None:
     declared = prepare([], [], Settings(suites=("symptoms",))).audits
     declared += prepare([], [], Settings(suites=("symptoms",), audits=("length",))).audits
+    declared.append(Histories())  # runs where models score histories
     assert {type(audit) for audit in declared} == set(SHIPPED.values())
     assert {audit.name.split(":")[0] for audit in declared} == set(SHIPPED)
     empty = Shelf(Run({}, {}, Findings()))

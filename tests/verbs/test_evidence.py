@@ -1,5 +1,8 @@
 """Evidence in the posts of histories: the strongest symptom of a condition, and posts of other authors."""
 
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 
 from psycheck.audits.histories import EVIDENCE, OTHER_POST
@@ -7,6 +10,7 @@ from psycheck.corpora.histories import by_author
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.knowledge.graph import read_graph
+from psycheck.model import FloatArray
 from psycheck.verbs.audit import audit
 from psycheck.verbs.evidence import disease_of, with_evidence
 
@@ -36,12 +40,12 @@ def test_the_audit_of_histories_is_not_for_texts() -> None:
 
 
 def test_another_kind_of_model_cannot_weigh_posts() -> None:
-    class Counts:
-        labels, takes = ("depression",), "histories"
+    class Half:
+        name, fingerprint, labels, takes = "half", "half", ("depression",), "histories"
 
-        def score(self, histories: list[object]) -> list[float]:
-            return [0.5 for _ in histories]
+        def score(self, histories: Sequence[object]) -> FloatArray:
+            return np.full((len(histories), 1), 0.5)
 
     posts = Corpus.of("posts", ["a", "b"], author=["ann", "bob"], labels={"depression": [0, 1]})
     with pytest.raises(BadInput, match="is not a symptom model"):
-        audit(Counts(), posts, evidence="scores:nothing.csv")
+        audit(Half(), posts, evidence="scores:nothing.csv")

@@ -127,7 +127,8 @@ def space_of(preset: str | None) -> Space:
 def preset_of(start: str) -> str | None:
     """The preset of a model of histories, whose settings are none of fine-tuning; None for another start."""
     kind, _, features = start.partition("?")[0].partition(":")
-    return f"{HISTORY}-{(features or 'symptoms').removesuffix('+lr')}" if kind == HISTORY else None
+    name = f"{HISTORY}-{(features or 'symptoms').removesuffix('+lr')}"
+    return name if kind == HISTORY and name in presets() else None
 
 
 def kind_of(recipe: Recipe) -> str:
