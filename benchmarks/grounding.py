@@ -197,7 +197,7 @@ def change_table(rows: list[Scored]) -> str:
     """AUC against each reference: pairs of one direction and seed; an arm without seeds pairs with them all.
 
     The first interval is that of other texts (bootstrap within each test corpus); the second takes the pairs
-    as independent, the third the means of the directions (t).
+    as independent, the third the means of the directions (t). Only seeds with all six directions count.
     """
     at = {(one.arm, one.seed, one.trained_on, one.corpus): one for one in rows if not one.own}
     lines = []
@@ -208,6 +208,8 @@ def change_table(rows: list[Scored]) -> str:
                 new = at.get((arm, 0 if arm in LINEAR else seed, place[0], place[1]))
                 if name == reference and new is not None:
                     pairs.append((old, new))
+            seeds = [old.seed for old, _ in pairs]
+            pairs = [pair for pair in pairs if seeds.count(pair[0].seed) == 6]
             directions: dict[tuple[str, str], list[float]] = {}
             for old, new in pairs:
                 gain = drawn(new, *WHAT[0]) - drawn(old, *WHAT[0])
