@@ -9,7 +9,7 @@ from sqlalchemy import Integer, case, cast, func, select
 
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import ANNOTATES, OWNS, Person, role_in, stored_task
-from psycheck.annotate.standing import standing_of
+from psycheck.annotate.standing import first_state
 from psycheck.annotate.tables import assignment, batch, item, member, person, standing
 
 
@@ -137,10 +137,14 @@ def progress(db: Database, who: Person, of: int) -> Progress:
 
 def own_progress(db: Database, who: Person, of: int) -> list[OwnProgress]:
     """How far an annotator is in each queue."""
-    with db.write(durable=False) as connection:  # a standing may be made
-        own = role_in(connection, who, of, *ANNOTATES, lock=True)
+    with db.read() as connection:
+        own = role_in(connection, who, of, *ANNOTATES)
         task = stored_task(connection, of)
         today = own.today if own.day == time.strftime("%Y-%m-%d", time.gmtime()) else 0
-        rows = [standing_of(connection, who.id, task, queue) for queue in task.queues]
+        mine = select(standing).where(standing.c.project == of, standing.c.person == who.id)
+        found = {row.queue: (row.screening, row.done, row.skipped) for row in connection.execute(mine)}
+        begin = {
+            queue: (first_state(connection, task, queue), 0, 0) for queue in task.queues if queue not in found
+        }
     cap = task.project.welfare.daily_cap
-    return [OwnProgress(row.queue, row.screening, row.done, row.skipped, today, cap) for row in rows]
+    return [OwnProgress(queue, *(found | begin)[queue], today, cap) for queue in task.queues]

@@ -20,12 +20,17 @@ def standing_of(connection: Connection, person: int, task: Task, queue: str) -> 
     row = connection.execute(wanted).first()
     if row is not None:
         return row
+    state = first_state(connection, task, queue)
+    connection.execute(standing.insert().values(project=task.id, person=person, queue=queue, screening=state))
+    return connection.execute(wanted).one()
+
+
+def first_state(connection: Connection, task: Task, queue: str) -> Literal["open", "passed"]:
+    """How everybody begins in a queue: with its test, if it has one."""
     test = select(item.c.id).where(
         item.c.project == task.id, item.c.queue == queue, item.c.kind == "screening", HAS_PLACE
     )
-    state = "passed" if connection.scalar(test.limit(1)) is None else "open"
-    connection.execute(standing.insert().values(project=task.id, person=person, queue=queue, screening=state))
-    return connection.execute(wanted).one()
+    return "passed" if connection.scalar(test.limit(1)) is None else "open"
 
 
 def update_standing(connection: Connection, where: Row[Any], **values: object) -> None:
