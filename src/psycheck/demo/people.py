@@ -139,7 +139,7 @@ def people_rows(authors: int, seed: int) -> list[dict[str, Any]]:
         time = datetime(2022, 1, 3) + timedelta(days=int(rng.random() * 300))
         labels = {LABEL + name: int(name in person.labelled) for name in graph.disease}
         wrong = person.labelled != person.conditions
-        planted = (",".join(person.conditions) or NONE) if wrong else ""
+        planted = (",".join(person.conditions) or NONE) if wrong else None
         for symptoms, weights in _history(rng, person, graph):
             time += timedelta(days=1 + int(rng.random() * 20))
             clock = time.replace(hour=int(rng.random() * 24), minute=int(rng.random() * 60))

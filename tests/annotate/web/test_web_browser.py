@@ -336,7 +336,7 @@ def test_the_page_of_a_sentence_by_keyboard_on_a_phone_in_the_dark(chromium: Bro
         page.keyboard.press("Enter")
         other = "text => document.querySelector('#work .text')?.textContent !== text"
         page.wait_for_function(other, arg=first)
-        assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Sentence"
+        page.wait_for_function("() => document.activeElement.getAttribute('aria-label') === 'Sentence'")
         assert page.inner_text("#live") == "Saved. Next sentence."
 
         # Back shows the own answer, which can be changed; undo reopens it.
