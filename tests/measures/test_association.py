@@ -230,4 +230,4 @@ def test_the_words_that_carry_most_come_first() -> None:
 def test_the_highest_similarity_to_each_group() -> None:
     known = np.array([[1.0, 0], [0, 2], [-1, 0]])  # groups: the first two, and the last
     near = highest_cosine(np.array([[3.0, 4], [0, 0]]), known, np.array([0, 2]))
-    np.testing.assert_allclose(near, [[0.8, -0.6], [0, 0]])
+    np.testing.assert_allclose(near, np.array([[0.8, -0.6], [0, 0]]))

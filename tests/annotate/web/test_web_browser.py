@@ -93,7 +93,7 @@ class Person:
 
     def __init__(self, browser: Browser, address: str, **settings: Any) -> None:
         self.page: Page = browser.new_context(base_url=address, **settings).new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(60_000)
         self.complaints: list[str] = []
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
