@@ -1,12 +1,14 @@
 """Cues in sentences of our own, and patterns that read any text in linear time."""
 
-from re import _parser  # type: ignore[attr-defined]  # the parser of patterns has no public name
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 from psycheck.corpora.cues import OTHER, _patterns, conditions_of, cue_names, cues_of
 from psycheck.report.words import words_of
+
+_parser: Any = import_module("re._parser")  # the parser of patterns has no public name
 
 HAS = [
     ("I used to be low all winter.", {"past"}),
