@@ -16,14 +16,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import numpy as np
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from psycheck.annotate.accounts import accept, invite
 from psycheck.annotate.database import database_url, open_database
@@ -36,6 +36,7 @@ from timing import machine, table, verdict
 FEW, MANY = 2_000, 200_000
 OTHERS = 49
 ITEMS = int(sys.argv[1]) if len(sys.argv) > 1 else 100  # labelled in the browser, per row
+BLOCKS = 4
 THINK = (2.0, 6.0)  # seconds
 PASSWORD = "a password for benchmarks"
 PROJECT = """
@@ -83,6 +84,14 @@ class Waits:
         return float(np.median(self.seconds)) * 1_000
 
 
+WARM = 5
+# The text of a post, and not a page that is still loading; another one than before.
+_ANOTHER = """([at, before]) => {
+  const now = document.querySelector(at)?.innerText ?? "";
+  return /Post \\d+/.test(now) && now !== before;
+}"""
+
+
 def text(number: int) -> str:
     """A text of some length."""
     return f"Post {number}. I slept badly again and could not get up, and the day went by without me. " * 3
@@ -112,17 +121,15 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def fill(url: str, items: int) -> list[str]:
-    """A project with so many texts; the names of its annotators."""
+def fill(url: str, items: int) -> None:
+    """A project with so many texts, and its annotators."""
     db = open_database(url, new=True)
     project = create_project(db, None, parse_project(PROJECT), PROJECT)
     texts = [text(k) for k in range(items)]
     import_corpus(db, None, project, Corpus.of("posts", texts, ids=[f"p{k}" for k in range(items)]))
-    names = [f"annotator-{k}" for k in range(OTHERS + 1)]
-    for name in names:
-        accept(db, invite(db, None, project, "annotator"), name, PASSWORD)
+    for number in range(OTHERS + 1):
+        accept(db, invite(db, None, project, "annotator"), f"annotator-{number}", PASSWORD)
     db.close()
-    return names
 
 
 class Other(threading.Thread):
@@ -151,70 +158,71 @@ def _hidden(page: str) -> dict[str, str]:
     return dict(re.findall(r'<input type="hidden" name="(\w+)"[^>]* value="([^"]*)"', page))
 
 
-def label(browser: Browser, enter: Callable[[Page], None], shown: str, keys: tuple[str, ...]) -> Waits:
-    """Label texts by keyboard; `shown` selects the text, the last key leads to the next one."""
-    page = browser.new_page()
-    network = page.context.new_cdp_session(page)
-    network.send("Network.enable")
-    counts = {"sent": 0, "cached": 0}
+class Labelling:
+    """A page in which texts are labelled by keyboard; the last key leads to the next text."""
 
-    def count(kind: str) -> Callable[[object], None]:
-        def add(_: object) -> None:
-            counts[kind] += 1
+    def __init__(self, browser: Browser, shown: str, keys: tuple[str, ...]) -> None:
+        self.page, self.shown, self.keys = browser.new_page(), shown, keys
+        self.waits: list[float] = []
+        self.sent = self.cached = self.requests = 0
+        network = self.page.context.new_cdp_session(self.page)
+        network.send("Network.enable")
+        network.on("Network.requestWillBeSent", lambda _: self._count(1, 0))
+        network.on("Network.requestServedFromCache", lambda _: self._count(0, 1))
 
-        return add
+    def _count(self, sent: int, cached: int) -> None:
+        self.sent, self.cached = self.sent + sent, self.cached + cached
 
-    network.on("Network.requestWillBeSent", count("sent"))
-    network.on("Network.requestServedFromCache", count("cached"))
-    enter(page)
-    changed = (
-        "([at, text]) => { const now = document.querySelector(at)?.innerText; return now && now !== text }"
-    )
-    waits = []
-    for number in range(ITEMS + 5):
-        if number == 5:  # the first texts fill caches
-            counts |= {"sent": 0, "cached": 0}
-        page.wait_for_selector(shown, state="visible")
-        before = page.inner_text(shown)
-        for key in keys[:-1]:
-            page.keyboard.press(key)
-        begun = time.perf_counter()
-        page.keyboard.press(keys[-1])
-        page.wait_for_function(changed, arg=[shown, before], polling="raf", timeout=60_000)
-        waits.append(time.perf_counter() - begun)
-    page.wait_for_load_state("networkidle")
-    page.close()
-    return Waits(waits[5:], (counts["sent"] - counts["cached"]) / ITEMS)
+    def label(self, texts: int) -> None:
+        """Label so many texts, after a few that fill caches."""
+        for number in range(-WARM, texts):
+            if not number:
+                self.page.wait_for_timeout(200)
+                earlier = self.sent - self.cached
+            self.page.wait_for_function(_ANOTHER, arg=[self.shown, ""], polling="raf", timeout=60_000)
+            before = self.page.inner_text(self.shown)
+            self.page.wait_for_timeout(50)  # nobody reads a text in less
+            for key in self.keys[:-1]:
+                self.page.keyboard.press(key)
+            begun = time.perf_counter()
+            self.page.keyboard.press(self.keys[-1])
+            self.page.wait_for_function(_ANOTHER, arg=[self.shown, before], polling="raf", timeout=60_000)
+            if number >= 0:
+                self.waits.append(time.perf_counter() - begun)
+        self.page.wait_for_timeout(200)
+        self.requests += self.sent - self.cached - earlier
+
+    def figures(self) -> Waits:
+        """What was measured."""
+        return Waits(self.waits, self.requests / len(self.waits))
 
 
-def ours(browser: Browser, url: str, items: int, others: int, folder: Path, *, new: bool = True) -> Waits:
-    """psycheck with so many texts and other annotators."""
-    names = fill(url, items) if new else [f"annotator-{k}" for k in range(OTHERS + 1)]
+@contextmanager
+def ours(browser: Browser, url: str, folder: Path, others: int = 0) -> Iterator[Labelling]:
+    """A page of psycheck for the first annotator, while so many others work."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-
-    def enter(page: Page) -> None:
-        page.goto(f"{address}/login")
-        page.fill("[name=name]", names[0])
-        page.fill("[name=password]", PASSWORD)
-        page.click("button.main")
-        page.wait_for_selector("h1")
-        page.goto(f"{address}/p/posts/work")
-
     command = [sys.executable, "-m", "psycheck", "annotate", "serve", url, "--port", str(port)]
     with running(command, f"{address}/login", folder):
         stop = threading.Event()
-        crowd = [Other(address, name, stop) for name in names[1 : others + 1]]
+        crowd = [Other(address, f"annotator-{k + 1}", stop) for k in range(others)]
         for one in crowd:
             one.start()
         while any(not one.done for one in crowd):
             time.sleep(0.2)
-        try:
-            return label(browser, enter, ".words", ("1", "Shift+Digit2", "Enter"))
-        finally:
-            stop.set()
-            for one in crowd:
-                one.join()
+        labelling = Labelling(browser, ".words", ("1", "Shift+Digit2", "Enter"))
+        page = labelling.page
+        page.goto(f"{address}/login")
+        page.fill("[name=name]", "annotator-0")
+        page.fill("[name=password]", PASSWORD)
+        page.click("button.main")
+        page.wait_for_selector("h1")
+        page.goto(f"{address}/p/posts/work")
+        yield labelling
+        stop.set()
+        for one in crowd:
+            one.join()
+        page.close()
 
 
 def potato(browser: Browser, program: str, folder: Path) -> Waits:
@@ -224,15 +232,13 @@ def potato(browser: Browser, program: str, folder: Path) -> Waits:
     (folder / "config.yaml").write_text(POTATO, "utf-8")
     port = free_port()
     address = f"http://127.0.0.1:{port}/"
-
-    def enter(page: Page) -> None:
-        page.goto(address)
-        page.fill("[name=email]", "ann")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#instance-text", state="visible")
-
     with running([program, "start", "config.yaml", "-p", str(port)], address, folder):
-        return label(browser, enter, "#instance-text", ("1", "ArrowRight"))
+        labelling = Labelling(browser, "#instance-text", ("1", "ArrowRight"))
+        labelling.page.goto(address)
+        labelling.page.fill("[name=email]", "ann")
+        labelling.page.keyboard.press("Enter")
+        labelling.label(ITEMS)
+        return labelling.figures()
 
 
 def main() -> None:
@@ -245,17 +251,28 @@ def main() -> None:
         server = get_server(Path(scratch) / "pg", cleanup_mode="delete").get_uri()
         found: dict[tuple[str, int, int], Waits] = {}
         for kind in ("SQLite", "PostgreSQL"):
-            for items, others in ((FEW, 0), (FEW, OTHERS), (MANY, 0)):
+            places = {}
+            for items in (FEW, MANY):
                 folder = Path(scratch) / f"{kind}-{items}"
-                folder.mkdir(exist_ok=True)
+                folder.mkdir()
+                if kind == "PostgreSQL":
+                    _schema(server, f"s{items}")
                 url = (
                     database_url(folder) if kind == "SQLite" else f"{server}&options=-csearch_path%3Ds{items}"
                 )
-                if kind == "PostgreSQL" and not others:
-                    _schema(server, f"s{items}")
-                waits = found[kind, items, others] = ours(browser, url, items, others, folder, new=not others)
+                fill(url, items)
+                places[items] = url, folder
+            with ours(browser, *places[FEW]) as small, ours(browser, *places[MANY]) as large:
+                for _ in range(BLOCKS):  # in turns, so that both meet the same machine
+                    small.label(ITEMS // BLOCKS)
+                    large.label(ITEMS // BLOCKS)
+                found |= {(kind, FEW, 0): small.figures(), (kind, MANY, 0): large.figures()}
+            with ours(browser, *places[FEW], OTHERS) as crowded:
+                crowded.label(ITEMS)
+                found[kind, FEW, OTHERS] = crowded.figures()
+            for (_, items, others), waits in [one for one in found.items() if one[0][0] == kind]:
                 rows.append([kind, f"{items:,}", others + 1, *_figures(waits), 3])
-                print(kind, items, others + 1, file=sys.stderr)
+            print(kind, file=sys.stderr)
         if program := os.environ.get("POTATO"):
             folder = Path(scratch) / "potato"
             folder.mkdir()
