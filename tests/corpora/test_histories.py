@@ -132,3 +132,16 @@ def test_each_condition_is_told_from_authors_without_any() -> None:
     masked = against_controls(people)
     assert masked.table["label:low"].to_list() == [1.0, None, 0.0, None]
     assert masked.table["label:fear"].to_list() == [None, 1.0, 0.0, 1.0]
+
+
+def test_a_group_that_is_known_of_few_authors_stays() -> None:
+    texts = ["a", "b", "c", "d", "e", "f"]
+    corpus = Corpus.of(
+        "posts",
+        texts,
+        author=["x", "x", "y", "y", "z", "z"],
+        groups={"gender": ["f", "f", None, None, None, None], "topic": ["1", "2", "1", "3", "2", "3"]},
+    )
+    found = by_author(corpus)
+    assert found.groups == ("gender",)
+    assert found.group("gender") == ["f", None, None]

@@ -52,6 +52,7 @@ def by_author(corpus: Corpus, most: int = MOST) -> Corpus:
         .alias(group)
         for group in groups
     ]
+    differ = [(pl.col(group).drop_nulls().n_unique() > 1).alias(f"differ {group}") for group in groups]
     split = [pl.col("split").first()] if "split" in rows else []
     table = rows.group_by("author", maintain_order=True).agg(
         *(posts[k].head(most).alias(column) for k, column in enumerate(HISTORY)),
@@ -59,6 +60,7 @@ def by_author(corpus: Corpus, most: int = MOST) -> Corpus:
         *split,
         *(pl.col(label).max() for label in labels),
         *agreed,
+        *differ,
         posts[0].len().alias("written"),
         pl.col("timed").first(),
         (pl.max_horizontal(pl.col(label).drop_nulls().n_unique() for label in labels) > 1).alias("mixed")
@@ -78,7 +80,7 @@ def by_author(corpus: Corpus, most: int = MOST) -> Corpus:
         *_counted(table, pl.col("mixed"), "whose posts differ in a label; the highest counts"),
     )
     several = table.filter(pl.col("written") > 1)
-    kept = [one for one in groups if 2 * several[one].null_count() <= len(several)]
+    kept = [one for one in groups if 2 * several[f"differ {one}"].sum() <= len(several)]
     order = ["id", "text", "author", *HISTORY, *(["split"] if split else []), *labels, *kept]
     return replace(known, table=table.select(order), notes=(*known.notes, *notes))
 
