@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from psycheck.annotate.answers import Answers, Span, Status
+from psycheck.annotate.answers import STATUSES, Answers, Span, Status
 from psycheck.annotate.project import Task
 from psycheck.annotate.web.access import Visit
 from psycheck.annotate.web.keywords import symptoms_named
@@ -25,10 +25,10 @@ def read_answers(visit: Visit, task: Task, queue: str) -> Answers:
     relevant = {str(name) for name in visit.form.getlist("relevant")}
     status: dict[str, Status] = {}
     for name in relevant:
-        given = visit.field(f"status-{name}")
-        if given not in ("present", "uncertain"):
-            raise BadInput("the status of a symptom is missing", allowed="present or uncertain")
-        status[name] = given  # type: ignore[assignment]  # narrowed by the line above
+        given = next((one for one in STATUSES if one == visit.field(f"status-{name}")), None)
+        if given is None:
+            raise BadInput("the status of a symptom is missing", allowed=" or ".join(STATUSES))
+        status[name] = given
     marks = {label: int(label in relevant) for label in labels}
     return Answers({**dict.fromkeys(relevant, 1), **marks}, status)
 
