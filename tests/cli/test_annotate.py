@@ -97,3 +97,21 @@ def test_unknown_exports_and_roles(tmp_path: Path) -> None:
     assert "majority" in run("export", db, "majorty", "--out", str(tmp_path / "x.csv"))[1]
     assert "unknown role" in run("invite", db, "king")[1]
     assert "no project 'other'" in run("invite", db, "annotator", "--project", "other")[1]
+
+
+def test_a_test_file_may_have_symptoms_that_no_sentence_is_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from psycheck.knowledge.graph import read_graph
+
+    monkeypatch.chdir(tmp_path)
+    Path("project.toml").write_text(
+        'name = "s"\ntitle = "Symptoms"\ntask = "symptoms"\ndiseases = ["depression"]\n'
+    )
+    assert run("new", "db", "--project", "project.toml")[0] == 0
+    names = [one.name for one in read_graph().of("depression")]
+    rows = [",".join(["1", "I lie awake.", *(str(int(name == "sleep_disturbance")) for name in names)])]
+    Path("test.csv").write_text("\n".join([",".join(["id", "text", *names]), *rows]))
+    code, output = run("import", "db", "test.csv", "--kind", "screening")
+    assert code == 0, output
+    assert "1 item added" in output

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -107,6 +107,18 @@ def reasons_in(path: Path, columns: Columns | None = None, format: str | None = 
     return {str(text): str(why) for text, why in zip(texts, table.columns[WHY], strict=True) if why}
 
 
+def gold_columns(db: Database, of: int, path: Path, columns: Columns, format: str | None = None) -> Columns:
+    """The columns of a file with known labels: columns named like a label of the project are labels.
+
+    A test seldom has both answers to every label, and a column of zeros is not guessed to be a label.
+    """
+    with db.read() as connection:
+        task = stored_task(connection, of)
+    asked = {UNCERTAIN, *(label for queue in task.queues for label in task.labels(queue))}
+    named = tuple(name for name in read_table(path, format).columns if name in asked)
+    return replace(columns, labels=columns.labels or named)
+
+
 def import_upload(
     db: Database,
     who: Person,
@@ -130,7 +142,8 @@ def import_upload(
         with place.open("wb") as file:
             file.write(content)
         try:
-            corpus, reasons = read_corpus(place), reasons_in(place)
+            columns = Columns() if kind == "item" else gold_columns(db, of, place, Columns())
+            corpus, reasons = read_corpus(place, columns), reasons_in(place, columns)
         except PsycheckError as error:
             for part in ("what", "where", "allowed", "do"):
                 setattr(error, part, getattr(error, part).replace(f"{folder}/", ""))

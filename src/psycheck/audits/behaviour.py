@@ -311,7 +311,8 @@ def refuse_unscored(suite: Suite, model: str, labels: Sequence[str]) -> None:
                 f"suite '{suite.name}' tests '{check.label}'; model '{model}' does not score it",
                 where=f"check {check.id}",
                 allowed=nearest(check.label, labels),
-                do="name the model's label for it: append ?label=NAME to the model",
+                do="name a `suite` for the model's labels, choose other audits (`audit`), or, if the model "
+                "scores it under another name, append ?label=NAME to the model",
             )
 
 

@@ -65,15 +65,17 @@ def import_cli(
 ) -> None:
     """Add the texts of a corpus to a project: to annotate, for the screening test, or as hidden gold."""
     from psycheck.annotate.membership import project_named
-    from psycheck.annotate.transfer import import_corpus, reasons_in
+    from psycheck.annotate.transfer import gold_columns, import_corpus, reasons_in
     from psycheck.corpora.open import corpus_path, corpus_plan, open_corpus
 
-    plan = corpus_plan(corpus, columns, split, format_)
-    opened, path = open_corpus(plan), corpus_path(plan)
-    print_notes(opened.notes, opened.name)
-    reasons = {} if path is None or not path.is_file() else reasons_in(path, columns, format_)
     db = _opened(place, key_file)
     of = project_named(db, project)
+    plan, reasons = corpus_plan(corpus, columns, split, format_), dict[str, str]()
+    if (path := corpus_path(plan)) is not None and path.is_file() and kind != "item":
+        columns = gold_columns(db, of, path, columns, format_)
+        plan, reasons = corpus_plan(corpus, columns, split, format_), reasons_in(path, columns, format_)
+    opened = open_corpus(plan)
+    print_notes(opened.notes, opened.name)
     done = import_corpus(db, None, of, opened, kind=kind, queue=queue, reasons=reasons)  # type: ignore[arg-type]  # checked there
     left = f"{done.known} known already, {done.elsewhere} of other queues"
     typer.echo(f"{counted(done.added, 'item')} added, {left}")

@@ -54,12 +54,13 @@ def _row(name: str, about: str) -> str:
 
     wrapper = TextWrapper(
         max(get_terminal_size((110, 24)).columns, 60),
-        initial_indent=f"  {name:<28} ",
+        initial_indent=f"  {name:<28} " if len(name) <= 28 else " " * 31,
         subsequent_indent=" " * 31,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return wrapper.fill(about) or f"  {name}"
+    above = f"  {name}\n" * (len(name) > 28)
+    return above + wrapper.fill(about) if about else f"  {name}"
 
 
 def listed(kind: str, *, whole: bool = True) -> Iterator[tuple[str, str]]:
@@ -138,4 +139,5 @@ def _recipe(recipe: "Recipe") -> str:
             window = "histories: convolutions over the posts"
     stop = f", stops after {recipe.patience} without a better {recipe.criterion}" if recipe.patience else ""
     epochs = counted(int(recipe.epochs), "epoch") if recipe.epochs == int(recipe.epochs) else recipe.epochs
-    return f"{recipe.start}, {epochs}{stop}, batch {recipe.batch * recipe.accumulate}, {window}"
+    start = f"the first {recipe.layers} layers of {recipe.start}" if recipe.layers else recipe.start
+    return f"{start}, {epochs}{stop}, batch {recipe.batch * recipe.accumulate}, {window}"

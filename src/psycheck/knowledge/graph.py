@@ -75,8 +75,8 @@ def read_graph(path: str | Path | None = None) -> Graph:
 def _checked(graph: Graph, place: str) -> Graph:
     """Refuse names that occur twice, links that lead nowhere, and items that a scale does not have."""
     names = [one.name for one in graph.symptom]
-    for number, one in enumerate(graph.symptom, 1):
-        where = f"{place}, symptom {number}"
+    for one in graph.symptom:
+        where = f"{place}, symptom '{one.name}'"
         if names.count(one.name) > 1:
             raise wrong(f"two symptoms are called '{one.name}'", where, "name", "a unique name per symptom")
         if one.name in graph.disease:

@@ -155,7 +155,8 @@ def refuse_excess(plans: Sequence[tuple[Replying, Sequence[Item]]], limits: Limi
                     do="give the model its prices, or use `max_requests`",
                 )
             cost += found.cost
-        notes.append(f"{model.name}: {forecast_line(found, len(items))}")
+        if items:
+            notes.append(f"{model.name}: {forecast_line(found, len(items))}")
     if limits.max_requests is not None and requests > limits.max_requests:
         raise BadInput(
             f"the run needs {counted(requests, 'request')}, more than `max_requests` allows "
