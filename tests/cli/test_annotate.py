@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators import CONDITIONS, answer, given, marks
+from annotators import CONDITIONS, SYMPTOMS, answer, given, marks
 from psycheck.annotate import accounts
 from psycheck.annotate.database import database_url, open_database, read_key
 from psycheck.annotate.membership import project_named
@@ -99,19 +99,30 @@ def test_unknown_exports_and_roles(tmp_path: Path) -> None:
     assert "no project 'other'" in run("invite", db, "annotator", "--project", "other")[1]
 
 
-def test_a_test_file_may_have_symptoms_that_no_sentence_is_about(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def symptoms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("project.toml").write_text(SYMPTOMS)
+    assert run("new", "db", "--project", "project.toml")[0] == 0
+
+
+@pytest.mark.usefixtures("symptoms")
+def test_a_test_file_may_have_symptoms_that_no_sentence_is_about() -> None:
     from psycheck.knowledge.graph import read_graph
 
-    monkeypatch.chdir(tmp_path)
-    Path("project.toml").write_text(
-        'name = "s"\ntitle = "Symptoms"\ntask = "symptoms"\ndiseases = ["depression"]\n'
-    )
-    assert run("new", "db", "--project", "project.toml")[0] == 0
     names = [one.name for one in read_graph().of("depression")]
-    rows = [",".join(["1", "I lie awake.", *(str(int(name == "sleep_disturbance")) for name in names)])]
-    Path("test.csv").write_text("\n".join([",".join(["id", "text", *names]), *rows]))
-    code, output = run("import", "db", "test.csv", "--kind", "screening")
+    row = ["1", "I lie awake.", *(str(int(name == "sleep_disturbance")) for name in names)]
+    Path("test.csv").write_text(f"id,text,{','.join(names)}\n{','.join(row)}\n")
+    code, output = run("import", "db", "test.csv", "--kind", "screening", "--queue", "depression")
     assert code == 0, output
     assert "1 item added" in output
+
+
+@pytest.mark.usefixtures("symptoms")
+def test_what_retrieve_writes_goes_to_the_queues_that_it_names() -> None:
+    head, rest = "id,text,disease,symptom,similarity,author,time", "x,0.5,ada,"
+    rows = [f"p#{k}/{one},Sentence {k}.,{one},{rest}" for k, one in enumerate(("depression", "ocd", "ptsd"))]
+    Path("candidates.csv").write_text("\n".join([head, *rows]))
+    code, output = run("import", "db", "candidates.csv")
+    assert code == 0, output
+    assert "2 items added, 0 known already, 1 of other queues" in output

@@ -107,16 +107,22 @@ def reasons_in(path: Path, columns: Columns | None = None, format: str | None = 
     return {str(text): str(why) for text, why in zip(texts, table.columns[WHY], strict=True) if why}
 
 
-def gold_columns(db: Database, of: int, path: Path, columns: Columns, format: str | None = None) -> Columns:
-    """The columns of a file with known labels: columns named like a label of the project are labels.
+def columns_for(
+    db: Database, of: int, kind: str, path: Path, columns: Columns, format: str | None = None
+) -> Columns:
+    """The columns of a file for a project: `queue` or `disease` is a group; its labels are known by name.
 
     A test seldom has both answers to every label, and a column of zeros is not guessed to be a label.
     """
     with db.read() as connection:
         task = stored_task(connection, of)
+    table = read_table(path, format)
     asked = {UNCERTAIN, *(label for queue in task.queues for label in task.labels(queue))}
-    named = tuple(name for name in read_table(path, format).columns if name in asked)
-    return replace(columns, labels=columns.labels or named)
+    labels = tuple(name for name in table.columns if name in asked and kind != "item")
+    columns = replace(columns, labels=columns.labels or labels)
+    groups, named = assign(table, columns).groups, {getattr(columns, role) for role in PLAIN}
+    queues = (name for name in _QUEUES if name in table.columns and name not in {*groups, *named})
+    return replace(columns, groups=(*groups, *queues))
 
 
 def import_upload(
@@ -142,7 +148,7 @@ def import_upload(
         with place.open("wb") as file:
             file.write(content)
         try:
-            columns = Columns() if kind == "item" else gold_columns(db, of, place, Columns())
+            columns = columns_for(db, of, kind, place, Columns())
             corpus, reasons = read_corpus(place, columns), reasons_in(place, columns)
         except PsycheckError as error:
             for part in ("what", "where", "allowed", "do"):
@@ -174,7 +180,7 @@ def _queues(task: Task, corpus: Corpus, queue: str | None) -> list[str | None]:
     if named is None and len(task.queues) == 1:
         return [task.queues[0]] * len(corpus)
     if named is None:
-        do = "name the `queue`, or add a group column `queue` or `disease`"
+        do = "name the `queue`, or add a column called 'queue' or 'disease'"
         raise BadInput("nothing tells which queue the texts belong to", allowed=", ".join(task.queues), do=do)
     found = [one if one in task.queues else None for one in corpus.group(named)]
     if corpus.table.height and not any(found):

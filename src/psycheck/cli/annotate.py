@@ -65,14 +65,14 @@ def import_cli(
 ) -> None:
     """Add the texts of a corpus to a project: to annotate, for the screening test, or as hidden gold."""
     from psycheck.annotate.membership import project_named
-    from psycheck.annotate.transfer import gold_columns, import_corpus, reasons_in
-    from psycheck.corpora.open import corpus_path, corpus_plan, open_corpus
+    from psycheck.annotate.transfer import columns_for, import_corpus, reasons_in
+    from psycheck.corpora.open import corpus_plan, open_corpus
 
     db = _opened(place, key_file)
     of = project_named(db, project)
     plan, reasons = corpus_plan(corpus, columns, split, format_), dict[str, str]()
-    if (path := corpus_path(plan)) is not None and path.is_file() and kind != "item":
-        columns = gold_columns(db, of, path, columns, format_)
+    if (path := Path(plan.path).expanduser()).is_file():  # a shipped corpus has columns of its own
+        columns = columns_for(db, of, kind, path, columns, format_)
         plan, reasons = corpus_plan(corpus, columns, split, format_), reasons_in(path, columns, format_)
     opened = open_corpus(plan)
     print_notes(opened.notes, opened.name)
