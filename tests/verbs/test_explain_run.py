@@ -117,8 +117,9 @@ def test_no_file_holds_a_text_unless_asked(corpus: Corpus, tags: Path, tmp_path:
 def test_the_page_of_a_person_says_what_is_covered(corpus: Corpus, tags: Path, tmp_path: Path) -> None:
     explain_people(corpus, tags=tags, out=tmp_path / "run")
     page = (tmp_path / "run/people/author2.html").read_text()
-    assert "Writes about 1 of 38 symptoms in 4 posts" in page
-    assert "✓\N{NO-BREAK SPACE}Depressed mood" in page
+    assert "Writes about 1 of 38 symptoms in 4 posts: 1 of the 4 typical of OCD, 1 of the 12" in page
+    assert "<b>✓\N{NO-BREAK SPACE}Depressed mood</b>" in page
+    assert "a rough first look" not in page  # the tags are those of a trained model
     assert "From 2020-01-01 to 2020-01-04." in page
     assert 'href="../report.html"' in page
     assert 'href="people/author2.html"' in (tmp_path / "run/report.html").read_text()
@@ -316,3 +317,5 @@ def test_descriptions_find_symptoms_without_training(tmp_path: Path) -> None:
     assert run.tables["people"].filter(author="b")["symptoms"].to_list() == [0]
     assert "1 post without tags: no sentence in them" in run.notes
     assert (tmp_path / "run/people/d.html").stat().st_size < 100_000
+    for page in ("report.html", "people/a.html"):
+        assert "a rough first look" in (tmp_path / "run" / page).read_text()

@@ -76,7 +76,8 @@ def score_cli(
             cut = how.threshold if "threshold" in values else None
             table, failed, notes = score_corpus(models[0], opened, threshold=cut, **more)
             write_scores(table, out)
-            files, done = [out], f"{counted(len(table), 'text')} scored"
+            scored = "author" if getattr(models[0], "takes", "") == "histories" else "text"
+            files, done = [out], f"{counted(len(table), scored)} scored"
     print_notes(notes)
     typer.echo(f"{done}: {', '.join(map(str, files))}")
     for label, one in made.card["agreement"].items() if silver else ():

@@ -78,8 +78,13 @@ def _print(trained: "Trained") -> None:
 
     typer.echo("already trained; nothing to do" if trained.reused else f"trained in {trained.seconds:.0f} s")
     for part, figures in (("dev", trained.dev), ("test", trained.test)):
-        line = ", ".join(f"{name} {format_figure(figures, name)}" for name in figures)
-        typer.echo(f"{part}: {line or 'no such split'}")
+        lines: dict[str, list[str]] = {"": []}
+        for name in figures:
+            measure, _, label = name.partition(":")
+            lines.setdefault(label, []).append(f"{measure} {format_figure(figures, name)}")
+        typer.echo(f"{part}: {', '.join(lines.pop('')) or 'no such split'}")
+        for label, own in lines.items():
+            typer.echo(f"  {label}: {', '.join(own)}")
     typer.echo(f"model: {trained.spec}")
 
 

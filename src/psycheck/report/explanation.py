@@ -86,7 +86,13 @@ def render_explaining(run: Run) -> str:
         left=max(len(run.tables["people"]) - ROWS, 0),
         shares=_shares(run, links),
         suspects=_suspects(run, links),
+        rough=rough(run),
     )
+
+
+def rough(run: Run) -> bool:
+    """True if the symptoms were found by similarity to descriptions, without training."""
+    return str(run.plan["symptoms"]).startswith("symptoms:descriptions")
 
 
 def cohort_verdict(run: Run) -> str:
@@ -160,7 +166,8 @@ def _suspects(run: Run, links: Links) -> Table | None:
             decimal(row["evidence"], 3),
         )
         posts = posts_named(row["ids"], len(row["ids"] or ()))
-        rows.append((linked, links.conditions[row["label"]], row["kind"], posts or "–", *figures))
+        side = "annotated 1, little evidence" if row["annotated"] else "annotated 0, much evidence"
+        rows.append((linked, links.conditions[row["label"]], side, posts or "–", *figures))
     return table_of("suspect_labels", rows, shown=count(len(rows)), all=count(len(table))) if rows else None
 
 

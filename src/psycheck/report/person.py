@@ -4,9 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from markupsafe import Markup
+
 from psycheck.corpus import showable_id
 from psycheck.errors import counted
-from psycheck.report.explanation import Links, Row, by_author, day, links_of, people_of, posts_named
+from psycheck.report.explanation import Links, Row, by_author, day, links_of, people_of, posts_named, rough
 from psycheck.report.headlines import sentence
 from psycheck.report.numbers import count, decimal, percent
 from psycheck.report.page import draw
@@ -47,6 +49,7 @@ def people_pages(run: Run) -> dict[str, str]:
             columns=run.plan["columns"],
             sentences=_sentences(symptoms, shown, links),
             notes=(),
+            rough=rough(run),
             plan=kept,
             environment={
                 "corpora": run.environment.get("corpora", {}),
@@ -62,7 +65,10 @@ def person_verdict(person: Row, conditions: list[Row], links: Links) -> str:
     if not person["symptoms"]:
         return sentence("explain.nothing", posts=posts, symptoms=symptoms)
     best = [row for row in conditions[:NAMED] if row["found"]]
-    parts = [f"to {links.conditions[row['condition']]} {row['found']} of {row['typical']}" for row in best]
+    parts = [
+        f"{row['found']} of the {row['typical']} typical of {links.conditions[row['condition']]}"
+        for row in best
+    ]
     words = {"found": f"{person['symptoms']} of {symptoms}", "posts": posts, "conditions": listed(parts)}
     return sentence("explain.person", **words)
 
@@ -90,15 +96,24 @@ def _conditions(conditions: list[Row], symptoms: list[Row], links: Links) -> Tab
     rows = []
     for row in conditions:
         typical = sorted(links.typical[row["condition"]], key=lambda name: name not in found)
-        ticks = " · ".join(
-            f"{'✓' if name in found else '✗'}\N{NO-BREAK SPACE}{links.symptoms[name]}" for name in typical
+        ticks = Markup(" · ").join(
+            Markup("<b>✓\N{NO-BREAK SPACE}{}</b>" if name in found else "✗\N{NO-BREAK SPACE}{}").format(
+                links.symptoms[name]
+            )
+            for name in typical
         )
         annotated = {True: "1", False: "0", None: "–"}[
             None if row["annotated"] is None else row["annotated"] > 0.5
         ]
         title = links.conditions[row["condition"]]
         rows.append(
-            (title, ticks, annotated, f"{row['found']} of {row['typical']}", decimal(row["weight"], 2))
+            (
+                title,
+                f"{row['found']} of {row['typical']}",
+                Markup('<div class="ticks">{}</div>').format(ticks),
+                annotated,
+                decimal(row["weight"], 2),
+            )
         )
     return table_of("conditions_covered", rows)
 
