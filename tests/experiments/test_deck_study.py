@@ -128,3 +128,12 @@ def test_before_of_table_6_is_table_4_where_it_is_not_marked() -> None:
     for row in six:
         same = four[row["trained_on"], row["tested_on"], row["model"]] == row["plain_f1"]
         assert same == (not row["mark"])
+
+
+def test_the_page_shows_the_tables_and_the_figures_on_other_corpora(
+    done: tuple[Run, Path, list[str]],
+) -> None:
+    page = (done[1] / "report.html").read_text()
+    assert "trained on first: macro-F1" in page
+    assert "on second one" in page
+    assert "Table 4" in page

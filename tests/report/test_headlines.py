@@ -22,6 +22,7 @@ from psycheck.report.explanation import cohort_verdict, links_of, people_of
 from psycheck.report.headlines import Headline, headline, reference, weakest
 from psycheck.report.person import person_verdict
 from psycheck.report.studies.angst import answers as angst_answers
+from psycheck.report.studies.deck import answers as deck_answers
 from psycheck.report.studies.gender import answers
 from psycheck.report.studies.improve import improvement_verdict, summary_lines
 from psycheck.report.studies.psysym import DETECTION, ONE
@@ -231,6 +232,12 @@ def rated(*values: float) -> list[Finding]:
         Finding("macro_f1_across_labels", value, 2, None, {"model": f"m{k}", **place}, counts)
         for k, value in enumerate(values)
     ]
+
+
+def tried(corpus: str, value: float = 0.7) -> Finding:
+    """The macro-F1 on a corpus of a model that was trained on corpus a."""
+    plain = {"model": "m", "arm": "plain", "decision": "0.5", "seed": "0"}
+    return Finding("macro_f1", value, 50, (0.6, 0.8), {"trained_on": "a", "corpus": corpus, **plain})
 
 
 def learner(*experiments: str) -> Found:
@@ -623,6 +630,10 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     "improve.nothing": ([], [[change(FLAT)], [change(None)]]),
     "improve.means": ([change(FLAT)], [[], [replace(change(None), value=math.nan)]]),
     "study.gender": (learner("original", "augmented"), [learner("original"), learner("augmented")]),
+    "study.deck": (
+        [tried("a"), tried("b")],
+        [[tried("a")], [tried("b")], [tried("a"), tried("b", math.nan)]],
+    ),
     "study.angst_highest": (rated(0.5, 0.7), [rated(0.5), rated(0.5, math.nan)]),
     "study.angst_alone": (rated(0.5), [rated(0.5, 0.7), rated(math.nan), []]),
     "study.psysym_ways": (
@@ -715,7 +726,7 @@ def top_of(kind: str, run: Run) -> list[str]:
         case "improve":
             return [improvement_verdict(found), *summary_lines(found)]
         case "study":
-            return [*answers(found), *angst_answers(found), *psysym_answers(found)]
+            return [*answers(found), *angst_answers(found), *psysym_answers(found), *deck_answers(found)]
         case "curate":
             return [curating_verdict(found)]
         case "explain":

@@ -13,7 +13,7 @@ from psycheck.report.junit import junit
 from psycheck.report.person import people_pages
 from psycheck.report.studies.angst import angst_tables, render_angst
 from psycheck.report.studies.corpora import corpora_tables
-from psycheck.report.studies.deck import deck_tables
+from psycheck.report.studies.deck import deck_tables, render_deck
 from psycheck.report.studies.gender import gender_tables, render_gender
 from psycheck.report.studies.improve import improve_csv, improve_table, render_improving
 from psycheck.report.studies.psysym import psysym_tables, render_psysym
@@ -63,9 +63,11 @@ def pages_of(run: Run) -> dict[str, str]:
             drawn = audit_page if run.plan.get("augment") == "gender" else render_improving
             tables = {"improve.md": improve_table(run.findings), "improve.csv": improve_csv(run.findings)}
             return {"report.html": drawn(run), "junit.xml": junit(run), **tables}
-        case verb:
-            study = {"study.md": deck_tables(run.findings)} if verb == "study deck" else {}
-            return {"report.html": audit_page(run), "junit.xml": junit(run), **study}
+        case "study deck":
+            tables = {"study.md": deck_tables(run.findings)}
+            return {"report.html": render_deck(run), "junit.xml": junit(run), **tables}
+        case _:
+            return {"report.html": audit_page(run), "junit.xml": junit(run)}
 
 
 def audit_page(run: Run) -> str:

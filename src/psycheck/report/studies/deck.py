@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from psycheck.finding import Finding
+from psycheck.report.headlines import sentence
+from psycheck.report.page import draw
 from psycheck.report.shelf import by, grouped, unique
 from psycheck.report.studies import papers
 from psycheck.report.studies.papers import marked, over_seeds, p_values, published
 from psycheck.report.tables import Table, table_of
-from psycheck.report.words import words_of
+from psycheck.report.words import listed, words_of
+from psycheck.run import Run
 
 HALF, DEV = "0.5", "dev"  # how a decision was made, as findings name it
 Row = tuple[str, ...]
@@ -16,10 +19,66 @@ _F1, _F1_DEV, _AUC = ("f1", HALF, ""), ("f1", DEV, ""), ("auc", "ranking", "")
 _AT_HOME = (("accuracy", HALF, ""), _F1, ("macro_f1", HALF, ""), _AUC)
 
 
+def render_deck(run: Run) -> str:
+    """The page of the study as one HTML file without scripts."""
+    return draw(
+        "study",
+        run,
+        study="deck",
+        corpus=listed(sorted({f.where["trained_on"] for f in run.findings if "trained_on" in f.where})),
+        sentences=answers(run.findings),
+        plot=_plot(run.findings),
+        words=words_of("studies")["deck"],
+        tables=tables_of(run.findings),
+        notes=(*run.notes, *notes()),
+    )
+
+
 def deck_tables(findings: Sequence[Finding]) -> str:
     """All tables in Markdown, in the order of the paper."""
+    return papers.document(papers.intro_of("deck"), tables_of(findings), notes())
+
+
+def tables_of(findings: Sequence[Finding]) -> list[Table]:
+    """Tables 2, 4, 5 and 6 and App-table 3."""
     tables = (checks_table, matrix_table, category_table, retraining_table, seeds_table)
-    return papers.document(papers.intro_of("deck"), [table(findings) for table in tables], notes())
+    return [table(findings) for table in tables]
+
+
+def answers(findings: Sequence[Finding]) -> list[str]:
+    """The macro-F1 of each model on its own corpus and on the others."""
+    out = []
+    for (trained_on, model), tests in _trained(findings).items():
+        tested = {test: found for test, found in tests.items() if any(f.tested for f in found)}
+        figures = {test: over_seeds(found, scale=100, digits=1) for test, found in tested.items()}
+        others = listed([f"{figure} on {test}" for test, figure in figures.items() if test != trained_on])
+        if trained_on in figures and others:
+            words = {"model": model, "corpus": trained_on, "own": figures[trained_on], "others": others}
+            out.append(sentence("study.deck", **words))
+    return out
+
+
+def _trained(findings: Sequence[Finding]) -> dict[Row, dict[str, list[Finding]]]:
+    """The macro-F1 at 0.5 of plain models by training corpus and model, then by test corpus."""
+    out: dict[Row, dict[str, list[Finding]]] = {}
+    for (trained_on, test, model), mine in _places(findings, "plain").items():
+        out.setdefault((trained_on, model), {})[test] = _of(mine, ("macro_f1", HALF, ""))
+    return out
+
+
+def _plot(findings: Sequence[Finding]) -> dict[str, object]:
+    """Macro-F1 of each model on every corpus, and its pass rate of every check, as dots."""
+    groups: dict[str, dict[str, list[Finding]]] = {
+        f"Macro-F1, {model} trained on {trained_on}": {f"on {test}": mine for test, mine in tests.items()}
+        for (trained_on, model), tests in _trained(findings).items()
+    }
+    for f in findings:
+        if f.measure == "pass_rate" and "check" in f.where:
+            title = f"Pass rate, {f.where['model']} trained on {f.where['corpus']}"
+            keys = ("symptom", "polarity") if "symptom" in f.where else ("title",)
+            what = [f.where[key] for key in keys if key in f.where]
+            groups.setdefault(title, {}).setdefault(f"{f.where['check']} {', '.join(what)}", []).append(f)
+    return papers.dots(groups)
 
 
 def checks_table(findings: Sequence[Finding]) -> Table:
