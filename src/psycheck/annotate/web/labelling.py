@@ -237,7 +237,7 @@ def _card(visit: Visit, task: Task, mine: OwnProgress) -> dict[str, str]:
     work, test = _work(visit, mine.queue), f"/p/{visit.member.name}/screening?queue={mine.queue}"
     about = f"/p/{visit.member.name}/about?queue={mine.queue}"
     read_first = about if task.project.task == "symptoms" and not mine.done else work
-    begin = "Go on" if mine.done else "Begin"
+    begin = "Continue" if mine.done else "Begin"
     sentence, address, action = {
         "open": ("A short screening test comes first.", read_first, "Begin"),
         "failed": ("You have not passed the screening test.", test, "See the result"),
