@@ -26,6 +26,7 @@ LATEST_ANSWERS: Final = 50
 EARLIER_ANSWERS: Final = 150  # that the latest are compared with
 FEWEST: Final = 10  # answers on each side
 UNLIKELY: Final = 0.01
+About = Literal["gold", "agreement", "gold score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Alert:
     person: int
     name: str
     queue: str
-    about: Literal["gold", "agreement", "gold score"]
+    about: About
     before: float | None
     now: float
     answers: int
@@ -75,13 +76,13 @@ def alerts(db: Database, who: Person, of: int) -> list[Alert]:
             latest = pairs[-LATEST_GOLD:]
             if len(latest) >= FEWEST and (score := f_score(latest)) < mark:
                 found.append(Alert(row.person, row.name, row.queue, "gold score", None, score, len(latest)))
-            agreed = _agreements(connection, of, row)
-            for about, right, most in (
+            answers: tuple[tuple[About, list[bool], int], ...] = (
                 ("gold", [_same(pair) for pair in pairs], LATEST_GOLD),
-                ("agreement", agreed, LATEST_ANSWERS),
-            ):
+                ("agreement", _agreements(connection, of, row), LATEST_ANSWERS),
+            )
+            for about, right, most in answers:
                 if (fallen := _fallen(right, most)) is not None:
-                    found.append(Alert(row.person, row.name, row.queue, about, *fallen, most))  # type: ignore[arg-type]  # one of the literals above
+                    found.append(Alert(row.person, row.name, row.queue, about, *fallen, most))
     return found
 
 

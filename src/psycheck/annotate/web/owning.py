@@ -68,9 +68,7 @@ def agreement(visit: Admitted) -> Response:
 @router.post("/p/{project}/invite")
 def invite_one(visit: Admitted) -> Response:
     """A link that lets one person join."""
-    role = next((one for one in ROLES if one == visit.field("role")), None)
-    if role is None:
-        raise BadInput("unknown role", allowed=", ".join(ROLES))
+    role = visit.field("role")
     token = invite(visit.db, visit.person, visit.member.project, role)
     link = f"{visit.request.base_url}invitation/{token}"
     return _dashboard(visit, link=link, linked_role=role)
@@ -97,9 +95,9 @@ def requeue_one(visit: Admitted) -> Response:
 def import_file(visit: Admitted) -> Response:
     """Add the texts of an uploaded corpus."""
     file = visit.form.get("file")
-    kind = next((one for one in KINDS if one == visit.field("kind")), None)
+    kind = visit.field("kind")
     try:
-        if not isinstance(file, UploadFile) or kind is None:
+        if not isinstance(file, UploadFile) or kind not in KINDS:
             raise BadInput("choose a file, and what its texts are for", allowed=", ".join(KINDS))
         added = import_upload(
             visit.db,
