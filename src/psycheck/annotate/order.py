@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import bindparam, delete, select
 
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import OWNS, Person, record, role_in, stored_task
+from psycheck.annotate.membership import Person, check_owner, record, stored_task
 from psycheck.annotate.places import FRESH
 from psycheck.annotate.refusals import NotFound
 from psycheck.annotate.tables import assignment, item, standing, suggestion
@@ -42,8 +42,7 @@ def order_items(db: Database, who: Person | None, of: int, ids: Sequence[str], s
     queue, keep their place after and before the others.
     """
     with db.write() as connection:
-        if who is not None:
-            role_in(connection, who, of, *OWNS)
+        check_owner(connection, who, of)
         task = stored_task(connection, of)
         how, asked = task.project.order.how, {label for queue in task.queues for label in task.labels(queue)}
         if how == "random":

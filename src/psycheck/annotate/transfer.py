@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, select
 
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import OWNS, Person, record, role_in, stored_task
+from psycheck.annotate.membership import OWNS, Person, check_owner, record, role_in, stored_task
 from psycheck.annotate.places import FRESH
 from psycheck.annotate.project import Task
 from psycheck.annotate.tables import gold, item, project, reason
@@ -62,8 +62,7 @@ def import_corpus(
         raise BadInput(f"unknown kind '{kind}'", allowed=", ".join(KINDS), key="kind")
     _check_texts(corpus)
     with db.write() as connection:
-        if who is not None:
-            role_in(connection, who, of, *OWNS)
+        check_owner(connection, who, of)
         task = stored_task(connection, of)
         queues = _queues(task, corpus, queue)
         marks = None if kind == "item" else _gold(task, corpus, queues)
