@@ -76,8 +76,7 @@ def _drawn(of: Task, queue: str, corpus: Corpus, rng: Random) -> Corpus:
     if queue:
         corpus = corpus.only([one == queue for one in corpus.group("disease")])
     labels = [label for label in of.labels(queue) if label in corpus.labels]
-    marked = corpus.targets(labels).sum(axis=1) > 0
-    clear = [bool(one) for one in marked]
+    clear = corpus.targets(labels).sum(axis=1) > 0
     places = list(range(len(corpus)))
     rng.shuffle(places)
     first = [place for place in places if clear[place]][: _TEST + _GOLD]
