@@ -12,7 +12,6 @@ from psycheck.annotate.adjudication import requeue
 from psycheck.annotate.agreement import between, by_day, by_label, in_queues, pace
 from psycheck.annotate.export import EXPORTS, exported, judgements
 from psycheck.annotate.membership import ROLES, members, pause
-from psycheck.annotate.membership import task as task_for
 from psycheck.annotate.progress import Progress, QueueProgress, progress
 from psycheck.annotate.quality import Alert, alerts, gold_scores
 from psycheck.annotate.refusals import NotFound
@@ -52,7 +51,7 @@ def dashboard(visit: Admitted) -> Response:
 @router.get("/p/{project}/agreement")
 def agreement(visit: Admitted) -> Response:
     """How far annotators agree, by label and day, one with another; the dashboard loads it by itself."""
-    task = task_for(visit.db, visit.person, visit.member.project)
+    task = visit.task()
     table, named = in_queues(judgements(visit.db, visit.person, task.id)), titles(task)
     return page(
         visit,
@@ -131,7 +130,7 @@ def _here(visit: Visit) -> str:
 
 
 def _dashboard(visit: Visit, status: int = 200, **parts: Any) -> Response:
-    task = task_for(visit.db, visit.person, visit.member.project)
+    task = visit.task()
     state = progress(visit.db, visit.person, task.id)
     queues = {one: queue_title(task, one) for one in task.queues}
     gold = {(one.person, one.queue): one for one in gold_scores(visit.db, visit.person, task.id)}
