@@ -1,5 +1,6 @@
 """The study of PsySym: the whole of it on a part of the demo, its tables on figures worked out by hand."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,7 +84,7 @@ def test_conditions_stand_beside_those_of_the_paper() -> None:
 
 def test_the_mean_over_conditions_is_that_of_their_f1_with_an_interval() -> None:
     # The last 20 are not annotated for ocd. Its F1 is 2·20 / (30 + 20) = 0.8, that of ptsd 2·20 / (20 + 40).
-    annotated: dict[str, list[float | None]] = {
+    annotated: dict[str, Sequence[float | None]] = {
         "ocd": [1.0] * 30 + [0.0] * 30 + [None] * 20,
         "ptsd": [0.0] * 60 + [1.0] * 20,
     }
