@@ -79,13 +79,13 @@ def order_items(db: Database, who: Person | None, of: int, ids: Sequence[str], s
             update = item.update().where(item.c.id == bindparam("one")).values(position=bindparam("place"))
             connection.execute(update, moved)
         connection.execute(standing.update().where(standing.c.project == of).values(fresh_upto=0))
-        numbers = {row.name: row.id for row in rows}
+        places = {one: k for k, one in enumerate(ids)}
         for name, values in columns.items():
             kept = [
-                {"item": numbers[one], "model": name, "label": label, "score": float(score)}
-                for one, scored in zip(ids, values, strict=True)
-                if one in numbers
-                for label, score in zip(shared, scored, strict=True)
+                {"item": row.id, "model": name, "label": label, "score": float(score)}
+                for row in rows  # an item of several queues is in several rows
+                if row.name in places
+                for label, score in zip(shared, values[places[row.name]], strict=True)
                 if not np.isnan(score)
             ]
             connection.execute(
