@@ -154,6 +154,12 @@ def role_in(connection: Connection, who: Person, of: int, *roles: Role, lock: bo
     return row
 
 
+def check_owner(connection: Connection, who: Person | None, of: int) -> None:
+    """Allow only the owner of a project, and the command line, which comes without a person."""
+    if who is not None:
+        role_in(connection, who, of, *OWNS)
+
+
 def members(db: Database, who: Person, of: int) -> list[Member]:
     """The members of a project, for its owner."""
     with db.read() as connection:

@@ -76,7 +76,7 @@ def import_cli(
         plan, reasons = corpus_plan(corpus, columns, split, format_), reasons_in(path, columns, format_)
     opened = open_corpus(plan)
     print_notes(opened.notes, opened.name)
-    done = import_corpus(db, None, of, opened, kind=kind, queue=queue, reasons=reasons)  # type: ignore[arg-type]  # checked there
+    done = import_corpus(db, None, of, opened, kind=kind, queue=queue, reasons=reasons)
     left = f"{done.known} known already, {done.elsewhere} of other queues"
     typer.echo(f"{counted(done.added, 'item')} added, {left}")
 
@@ -89,7 +89,7 @@ def invite_cli(place: str, role: str, project: str | None = None, key_file: Path
     from psycheck.annotate.membership import project_named
 
     db = _opened(place, key_file)
-    token = invite(db, None, project_named(db, project), role)  # type: ignore[arg-type]  # checked there
+    token = invite(db, None, project_named(db, project), role)
     _print_invitation(token, f"an {role}" if role[0] in "ao" else f"a {role}")
 
 
