@@ -7,7 +7,15 @@ from sqlalchemy import Connection, delete, func, select
 
 from psycheck.annotate.answers import Answers, answers_of, check_answers, marks_of, store_marks
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import ADJUDICATES, OWNS, Person, record, role_in, stored_task
+from psycheck.annotate.membership import (
+    ADJUDICATES,
+    OWNS,
+    Person,
+    lock_members,
+    record,
+    role_in,
+    stored_task,
+)
 from psycheck.annotate.places import reopen
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound
@@ -70,12 +78,13 @@ def requeue(db: Database, who: Person, of: int) -> int:
         if row is None:
             raise NotFound("there is no such item")
         role_in(connection, who, row.project, *OWNS)
+        lock_members(connection, row.project)
         mine = (assignment.c.item == of, assignment.c.state == "done", LIVE)
         ids = list(connection.scalars(select(assignment.c.id).where(*mine).with_for_update()))
         connection.execute(assignment.update().where(assignment.c.id.in_(ids)).values(state="void"))
+        reopen(connection, row.project, [of] * len(ids), answered=True)
         connection.execute(delete(resolution).where(resolution.c.item == of))
         connection.execute(item.update().where(item.c.id == of).values(conflict=None))
-        reopen(connection, row.project, [of] * len(ids), answered=True)
         record(connection, row.project, who.id, "requeued", item=of, detail={"answers": len(ids)})
         return len(ids)
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -82,10 +83,13 @@ def import_answers(
         people = _people(connection, of, {said.annotator for one, _ in placed for said in one.said})
         rows = connection.execute(select(item.c.queue, item.c.name, item.c.id).where(item.c.project == of))
         known = {(row.queue, row.name): row.id for row in rows}
+        numbered = sorted(
+            ((known[where, one.item], where, one.said) for one, where in placed), key=itemgetter(0)
+        )
         taken = sum(
-            _answer(connection, task, known[where, one.item], where, people[said.annotator], said)
-            for one, where in placed
-            for said in one.said
+            _answer(connection, task, number, where, people[said.annotator], said)
+            for number, where, every_answer in sorted(numbered, key=itemgetter(0))  # as all lock items
+            for said in every_answer
         )
     given = sum(len(one.said) for one in every)
     return Carried(added, taken, given - taken)
