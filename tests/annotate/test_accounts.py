@@ -66,7 +66,9 @@ def test_only_owners_invite_and_only_the_command_line_makes_owners_of_the_server
     assert accept(db, invite(db, None, None, "owner"), "boss", PASSWORD).owner is True
 
 
-@pytest.mark.parametrize("name", ["", "a", "a b", "<script>", "a/../b", "x" * 61])
+@pytest.mark.parametrize(
+    "name", ["", "a", "a b", "<script>", "a/../b", "x" * 61, "@sum", "+1+1", "-2+3", "=cmd"]
+)
 def test_names_that_cannot_be_used(db: Database, name: str) -> None:
     with pytest.raises(BadInput, match="name"):
         accept(db, invite(db, None, None, "owner"), name, PASSWORD)
@@ -155,3 +157,11 @@ def test_a_project_without_an_owner_goes_to_the_next_owner_of_the_server(db: Dat
     assert [one.role for one in projects_of(db, boss)] == ["owner"]
     other = accept(db, invite(db, None, None, "owner"), "other", PASSWORD)
     assert projects_of(db, other) == []
+
+
+@pytest.mark.parametrize("name", ["imported:ann", "a\x00b", "\x00"])
+def test_who_came_with_imported_answers_and_nobody_are_refused_alike(db: Database, name: str) -> None:
+    with db.write() as connection:
+        connection.execute(person.insert().values(name="imported:ann", password="", owner=False, made=0.0))
+    with pytest.raises(Refusal, match="the name or the password is wrong"):
+        log_in(db, name, PASSWORD)

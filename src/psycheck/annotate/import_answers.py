@@ -67,7 +67,11 @@ def import_answers(
             role_in(connection, who, of, *OWNS)
         task = stored_task(connection, of)
     placed = [_placed(task, one, queue) for one in every]
+    texts: dict[tuple[str, str], str] = {}
     for number, (one, where) in enumerate(placed, 1):
+        if texts.setdefault((where, one.item), one.text) != one.text:
+            what = "an earlier record has the same id and another text"
+            raise BadInput(what, where=f"record {number}", do="give the records ids of their own (`item`)")
         for said in one.said:
             try:
                 check_answers(task, where, _as_asked(task, said), len(one.text))
