@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.knowledge.explain import Explaining
 from psycheck.knowledge.graph import read_graph
+from psycheck.model import FloatArray
+from psycheck.models.symptoms import SymptomModel
 from psycheck.runs.folder import open_run
 from psycheck.runs.pages import redraw
 from psycheck.verbs.explain import PAGES, explain_people
@@ -316,3 +319,34 @@ def test_descriptions_find_symptoms_without_training(tmp_path: Path) -> None:
     assert run.tables["people"].filter(author="b")["symptoms"].to_list() == [0]
     assert "1 post without tags: no sentence in them" in run.notes
     assert (tmp_path / "run/people/d.html").stat().st_size < 100_000
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_stopped_it_goes_on_from_the_posts_that_were_tagged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, out, seen = corpus_of(501, 5), tmp_path / "run", list[str]()
+
+    def outputs(sentences: Sequence[str]) -> FloatArray:
+        seen.extend(one.split()[-1] for one in sentences)
+        return np.zeros((len(sentences), 2))
+
+    def stop(*_: object) -> None:
+        raise Stopped  # the first 2,000 posts are tagged
+
+    model = SymptomModel(name="m", labels=(LOW,), fingerprint="1", batch=4_096, parts={}, outputs=outputs)
+    monkeypatch.setattr("psycheck.verbs.tagged_posts.open_model", lambda spec: model)
+    with pytest.raises(Stopped):
+        explain_people(corpus, symptoms="symptoms:m", out=out, progress=stop)
+    assert [path.stat().st_mode & 0o077 for path in (out / "tagging").iterdir()] == [0]
+    assert "p0-0" in seen
+    seen.clear()
+    run = explain_people(corpus, symptoms="symptoms:m", out=out)
+    assert {one for one in seen if one.startswith("p")} == {
+        f"p{a}-{k}" for a in range(400, 501) for k in range(5)
+    }
+    assert int(run.tables["people"]["posts"].sum()) == 2_505
+    assert not (out / "tagging").exists()

@@ -10,13 +10,14 @@ import polars as pl
 from psycheck.corpora.curate.dumps import seconds_of
 from psycheck.corpus import LABEL, Corpus, showable_id
 from psycheck.errors import BadInput, counted, explained, nearest
+from psycheck.files.write import sole_writer, writing
 from psycheck.knowledge.explain import WEIGHT, Posts, likely_time, post_weights
 from psycheck.knowledge.graph import Graph
 from psycheck.model import FloatArray
 from psycheck.models.open import open_model
 from psycheck.models.symptoms import SymptomModel
 from psycheck.scoring.engine import Progress
-from psycheck.verbs.tag import tag_corpus
+from psycheck.verbs.tag import tag_parts
 
 TagTable = str | Path | pl.DataFrame | pl.LazyFrame
 
@@ -44,14 +45,18 @@ def posts_of(corpus: Corpus, authors: Sequence[str]) -> Corpus:
 def tags_of(
     corpus: Corpus, tags: TagTable | None, symptoms: str, work: Path, progress: Progress
 ) -> tuple[pl.LazyFrame, str, list[Any]]:
-    """The tag table of a corpus (made in `work`, if not given), its name in messages, and the models used."""
+    """The tag table of a corpus (made in `work`, if not given), its name in messages, and the models used.
+
+    The files in `work` are of use until the table is no longer read; a call after a kill continues with them.
+    """
     if tags is None:
         model = open_model(symptoms)
         if not isinstance(model, SymptomModel):
             allowed = "symptoms:descriptions, or symptoms:FOLDER that psycheck symptoms train wrote"
             raise BadInput(f"'{symptoms}' is not a symptom model", allowed=allowed, key="symptoms")
-        tag_corpus(model, corpus.slices(), work / "tags.parquet", progress=progress)
-        return pl.scan_parquet(work / "tags.parquet"), symptoms, [model]
+        with sole_writer(work), writing(work):
+            parts, _ = tag_parts(model, corpus.slices(), work, texts=len(corpus), progress=progress)
+        return pl.scan_parquet(parts), symptoms, [model]
     if isinstance(tags, pl.DataFrame | pl.LazyFrame):
         return tags.lazy(), "tags", []
     with explained("the tag table cannot be read", OSError, pl.exceptions.PolarsError, where=str(tags)):
