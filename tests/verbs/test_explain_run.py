@@ -183,6 +183,40 @@ def test_a_file_that_is_not_a_table_is_one_clear_error(corpus: Corpus, tmp_path:
         explain_people(corpus, tags=tmp_path / "tags.parquet")
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "problem"),
+    [
+        ("id", [["p"]] * 64, "column 'id'"),
+        ("author", [["p"]] * 64, "column 'author'"),
+        ("sentence", ["0"] * 64, "column 'sentence'"),
+        (f"weight:{LOW}", [1e308] * 64, "out of range"),
+        (f"weight:{LOW}", [-0.5] * 64, "out of range"),
+        (f"weight:{LOW}", ["heron"] * 64, "cannot be read"),
+    ],
+)
+def test_a_tag_table_of_wrong_values_is_one_clear_error(
+    column: str, values: list[object], problem: str, corpus: Corpus, tags: Path
+) -> None:
+    pl.read_parquet(tags).with_columns(pl.Series(column, values)).write_parquet(tags)
+    with pytest.raises(BadInput, match=problem) as error:
+        explain_people(corpus, tags=tags, show_texts=True)
+    assert "heron" not in str(error.value)
+
+
+def test_ids_that_are_numbers_in_the_tag_table_find_their_posts(tmp_path: Path) -> None:
+    corpus = Corpus.of("posts", ["We had soup.", "We had tea."], ids=["1", "2"], author=["7", "8"])
+    path = tags_of(corpus, tmp_path / "tags.parquet", low=("8",))
+    numbers = pl.read_parquet(path).with_columns(pl.col("id", "author").cast(pl.Int64))
+    run = explain_people(corpus, tags=numbers)
+    assert run.tables["mentions"]["author"].to_list() == ["8"]
+
+
+def test_a_number_of_no_sentence_shows_none(corpus: Corpus, tags: Path) -> None:
+    pl.read_parquet(tags).with_columns(sentence=pl.lit(-2)).write_parquet(tags)
+    run = explain_people(corpus, tags=tags, show_texts=True)
+    assert {case.text for case in run.shown if case.suite == "explain"} == {""}
+
+
 def test_a_model_that_knows_no_symptoms_is_refused(corpus: Corpus, tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("text,depression\nsoup,0.5\n")
     with pytest.raises(BadInput, match="is not a symptom model"):

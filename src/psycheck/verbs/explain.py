@@ -219,7 +219,7 @@ def _sentences(corpus: Corpus, tags: pl.LazyFrame, found: Explained, people: pl.
     rows = wanted.join(heaviest, on=["id", "symptom"], maintain_order="left")
     for id_, symptom, number, weight in rows.select("id", "symptom", "sentence", "weight").iter_rows():
         own = sentences[id_]
-        text = _cut(own[number] if number < len(own) else "")
+        text = _cut(own[number] if 0 <= number < len(own) else "")
         yield Shown("", corpus.name, "explain", symptom, id_, "", np.nan, float(weight), int(number), text)
 
 
