@@ -84,7 +84,7 @@ def test_requeueing_and_skipping_one_item_do_not_wait_for_each_other(db: Databas
 
         return again
 
-    assert at_once([*map(works, range(6)), lambda: requeue(db, ours.owner, one)]) == []
+    assert at_once([*map(works, range(6)), lambda: requeue(db, ours.owner, ours.project, one)]) == []
 
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)

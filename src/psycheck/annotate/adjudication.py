@@ -27,6 +27,7 @@ class Conflict:
     """An item in conflict: the answers that were given, in no order that tells whose they are."""
 
     item: int
+    project: int
     queue: str
     text: str
     state: Literal["open", "resolved"]
@@ -53,7 +54,7 @@ def conflict(db: Database, who: Person, of: int) -> Conflict:
         role_in(connection, who, row.project, *ADJUDICATES)
         given = sorted(answers_of(connection, _answered(connection, of)).values(), key=repr)
         resolved = marks_of(connection, resolution, "item", [of]).get(of)
-        return Conflict(of, row.queue, db.opened(row.text), row.conflict, tuple(given), resolved)
+        return Conflict(of, row.project, row.queue, db.opened(row.text), row.conflict, tuple(given), resolved)
 
 
 def resolve(db: Database, who: Person, of: int, answers: Answers) -> None:
@@ -71,11 +72,11 @@ def resolve(db: Database, who: Person, of: int, answers: Answers) -> None:
         record(connection, row.project, who.id, "resolved", item=of, detail=answers.as_dict())
 
 
-def requeue(db: Database, who: Person, of: int) -> int:
+def requeue(db: Database, who: Person, project: int, of: int) -> int:
     """Void all answers to an item and ask for new ones, for the owner; returns how many there were."""
     with db.write() as connection:
         row = connection.execute(select(item).where(item.c.id == of, item.c.kind == "item")).first()
-        if row is None:
+        if row is None or row.project != project:
             raise NotFound("there is no such item")
         role_in(connection, who, row.project, *OWNS)
         lock_members(connection, row.project)

@@ -107,7 +107,7 @@ def weighted_posts(
         if differ := int(other.collect(engine="streaming").item()):
             what = what or f"{counted(differ, 'post')} of the tag table have other authors in the corpus"
     if what:
-        do = "tag this corpus: psycheck symptoms tag CORPUS --out FILE.parquet"
+        do = "tag this corpus: psycheck symptoms tag MODEL CORPUS --out FILE.parquet"
         raise BadInput(what, where=where, allowed="the tags of the same posts", do=do)
     joined = joined.with_columns(
         pl.col(columns).fill_null(0.0).fill_nan(0.0), pl.col("sentences").fill_null(0)

@@ -72,7 +72,7 @@ def set_aside(
             "no corpus has a dev split with labels to choose the threshold on",
             key="threshold",
             allowed="a corpus with labels and a split column that says dev, or a number",
-            do="make splits with psycheck rewrite clean CORPUS --resplit 6:2:2 --out FILE, or set a number",
+            do="make splits with psycheck clean CORPUS --resplit 6:2:2 --out FILE, or set a number",
         )
     annotated = {label for corpus in dev for label in corpus.labels}
     for model, labels in scored.items():
