@@ -154,6 +154,15 @@ def test_long_texts_make_short_pieces(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [len(piece) for piece in stream_corpus(CorpusPlan(str(path)))] == [1, 1, 1]
 
 
+def test_empty_texts_are_counted_and_guesses_told(tmp_path: Path) -> None:
+    path, notes = tmp_path / "posts.csv", list[str]()
+    path.write_text('id,post,user\na,"",x\nb,I cannot sleep at all.,y\nc," ",z\n')
+    (piece,) = stream_corpus(CorpusPlan(str(path)), notes.append)
+    assert piece.ids == ["b"]
+    assert notes[-1] == "2 rows left out (empty text)"
+    assert any("post" in note for note in notes[:-1])
+
+
 def test_a_file_without_texts_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "posts.csv"
     path.write_text('id,text\na,""\nb," "\n')
