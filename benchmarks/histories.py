@@ -1,11 +1,12 @@
-"""Which features find a condition in a history? PsySym's Tables 5 and 9 on synthetic authors, three draws.
+"""Which features find a condition in a history? PsySym's Tables 5 and 9 on synthetic authors, six draws.
 
-python benchmarks/histories.py [--draws 3] [--authors 200] [--out runs/histories] [--tables]
+python benchmarks/histories.py [--draws 6] [--authors 200] [--out runs/histories] [--tables]
 
 Each draw trains on the train and dev authors of `generate_people(240, seed)` and is measured on authors of
 another seed, without those whose label was made wrong on purpose. Symptoms are weighed without training
-(symptoms:descriptions), and by a logistic regression on MiniLM vectors that learned from `demo:sentences`.
-Finished draws are kept in the folder: the same command goes on after a kill.
+(symptoms:descriptions), and by models that learned from `demo:sentences`: a logistic regression on MiniLM
+vectors (frozen), and what `symptoms train --balanced` makes of MiniLM (tuned).
+Finished arms are kept in the folder: the same command goes on after a kill.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from psycheck.corpora.histories import against_controls, by_author
 from psycheck.corpora.open import open_corpus
 from psycheck.corpus import Corpus
 from psycheck.demo.people import generate_people
+from psycheck.files.write import written
 from psycheck.measures.classification import auc, classification_intervals, confusion, f1
 from psycheck.measures.clustered import Clusters
 from psycheck.models.hf import HfEncoder
@@ -28,12 +30,13 @@ from psycheck.models.open import open_model
 from psycheck.scoring.answers import scores_of
 from psycheck.train.fit import fit
 from psycheck.train.recipe import preset, preset_of
+from psycheck.train.symptoms import train_symptoms
 from timing import machine, table
 
 AUTHORS = 240
 RARE = "eating_disorder"
 PLAIN = "status=no&subject=no"
-# The start of each arm; {trained} is the folder of the trained symptom model.
+# The start of each arm; {frozen} and {tuned} are the folders of the trained symptom models.
 ARMS = {
     "TF–IDF + LR": "history:tfidf+lr",
     "embeddings, mean + LR": "history:embeddings+lr",
@@ -41,19 +44,23 @@ ARMS = {
     "symptoms (descriptions), LR": "history:symptoms+lr",
     "symptoms (descriptions), CNN": f"history:symptoms?{PLAIN}",
     "symptoms (descriptions), CNN, reweighted": "history:symptoms",
-    "symptoms (trained), LR": "history:symptoms+lr?symptoms=symptoms:{trained}",
-    "symptoms (trained), CNN": f"history:symptoms?{PLAIN}&symptoms=symptoms:{{trained}}",
-    "symptoms (trained), CNN, reweighted": "history:symptoms?symptoms=symptoms:{trained}",
-    "both (trained), CNN": "history:both?symptoms=symptoms:{trained}",
+    "symptoms (frozen), LR": "history:symptoms+lr?symptoms=symptoms:{frozen}",
+    "symptoms (frozen), CNN": f"history:symptoms?{PLAIN}&symptoms=symptoms:{{frozen}}",
+    "symptoms (frozen), CNN, reweighted": "history:symptoms?symptoms=symptoms:{frozen}",
+    "both (frozen), CNN": "history:both?symptoms=symptoms:{frozen}",
+    "symptoms (tuned), LR": "history:symptoms+lr?symptoms=symptoms:{tuned}",
+    "symptoms (tuned), CNN": f"history:symptoms?{PLAIN}&symptoms=symptoms:{{tuned}}",
+    "symptoms (tuned), CNN, reweighted": "history:symptoms?symptoms=symptoms:{tuned}",
 }
 TEXT = ("TF–IDF + LR", "embeddings, mean + LR", "embeddings, CNN")
 
 
 def remember_vectors() -> None:
-    """Encode each distinct sentence once in this process: all symptom models here read the same vectors."""
-    encode, known = HfEncoder.encode, dict[str, np.ndarray]()
+    """Encode each distinct sentence once in this process: several models here read the same vectors."""
+    encode, every = HfEncoder.encode, dict[str, dict[str, np.ndarray]]()
 
     def once(self: HfEncoder, texts: Sequence[str], /) -> np.ndarray:
+        known = every.setdefault(self.fingerprint, {})
         new = list(dict.fromkeys(text for text in texts if text not in known))
         known.update(zip(new, encode(self, new), strict=True) if new else ())
         return np.stack([known[text] for text in texts])
@@ -72,24 +79,34 @@ def measured(seed: int) -> Corpus:
     return corpus.only([not planted for planted in corpus.group("planted")])
 
 
-def symptom_model(out: Path) -> Path:
-    """A symptom model from `demo:sentences`: frozen MiniLM vectors, missing labels left out."""
-    folder = out / "symptoms"
-    fit(open_corpus("demo:sentences"), preset("frozen", class_weights=True), folder)
+def symptom_model(name: str, out: Path) -> Path:
+    """A symptom model from `demo:sentences`: a regression on frozen vectors, or a fine-tuned encoder."""
+    sentences, folder = open_corpus("demo:sentences"), out / name
+    if name == "tuned":
+        train_symptoms(sentences, preset("symptoms", balanced=True), folder, missing="enhanced")
+    elif name == "frozen":
+        fit(sentences, preset("frozen", class_weights=True), folder)
     return folder
 
 
 def draw(seed: int, out: Path) -> dict[str, Any]:
-    """Scores of all arms on the test authors of one draw."""
-    trained, learned, test = symptom_model(out), people(seed, AUTHORS), measured(seed)
+    """Scores of all arms on the test authors of one draw, kept as they come."""
+    file, learned, test = out / f"draw-{seed}.json", people(seed, AUTHORS), measured(seed)
     found: dict[str, Any] = {"labels": test.labels, "targets": test.targets().tolist(), "scores": {}}
+    if file.is_file():
+        found = json.loads(file.read_text())
     for name, start in ARMS.items():
+        if name in found["scores"]:
+            continue
         began = monotonic()
         how = {"criterion": "dev_f1"} if "+lr" in start else {}
-        one = preset(str(preset_of(start)), start=start.format(trained=trained), seed=seed, **how)
+        read = {kind: symptom_model(kind, out) for kind in ("frozen", "tuned") if f"{{{kind}}}" in start}
+        one = preset(str(preset_of(start)), start=start.format(**read), seed=seed, **how)
         folder = out / f"{seed}" / "".join(c if c.isalnum() else "-" for c in name)
         model = fit(learned, one, folder)
         found["scores"][name] = scores_of(open_model(model.spec), test.items).tolist()
+        with written(file) as part:
+            part.write_text(json.dumps(found))
         print(f"draw {seed}, {name}: {monotonic() - began:.0f} s", flush=True)
     return found
 
@@ -125,7 +142,7 @@ def tables(draws: list[dict[str, Any]]) -> str:
             table(["", "mean (draws)", *labels], rows),
             "AUC (95 % interval by author).",
             table(["", *labels], aucs),
-            f"{RARE}: difference of F1 × 100 (95 % interval, authors drawn 2,000 times).",
+            f"`{RARE}`: difference of F1 × 100 (95 % interval, authors drawn 2,000 times).",
             table(["", "against", "difference"], gaps),
         ]
     )
@@ -165,18 +182,17 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     done = []
     for seed in range(ARGUMENTS.draws):
-        file = out / f"draw-{seed}.json"
-        if not file.is_file() and not ARGUMENTS.tables:
-            file.write_text(json.dumps(draw(seed, out)))
-        if file.is_file():
-            done.append(json.loads(file.read_text()))
+        if ARGUMENTS.tables:
+            done.append(json.loads((out / f"draw-{seed}.json").read_text()))
+        else:
+            done.append(draw(seed, out))
     if done:
         print(tables(done))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=6)
     parser.add_argument("--authors", type=int, default=200)
     parser.add_argument("--out", default="runs/histories")
     parser.add_argument("--tables", action="store_true")

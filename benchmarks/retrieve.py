@@ -32,7 +32,7 @@ from psycheck.models.open import open_encoder
 from psycheck.text.clean import split_sentences
 from psycheck.text.words import plain_text
 from psycheck.verbs.retrieve import Retrieving, retrieve
-from timing import machine, peak_megabytes, table
+from timing import machine, peak_megabytes, table, verdict
 
 LENGTHS = (100_000, 300_000, 1_000_000)
 SENTENCES_A_POST = 5
@@ -138,22 +138,27 @@ def exact(count: int) -> None:
         f"{len(sentences):,} sentences ({len(texts):,} encoded), {sum(map(len, got.values())):,} candidates"
     )
     print(f"equal to exact search in all {len(got)} diseases: {got == wanted}")
-    wall, spent = perf_counter(), process_time()
     theirs_model = SentenceTransformer(str(minilm_folder()), device="cpu")
     theirs_model.max_seq_length = open_encoder("minilm").max_length  # type: ignore[attr-defined]
-    vectors = theirs_model.encode(sentences, batch_size=32, normalize_embeddings=True)
-    theirs = (perf_counter() - wall, process_time() - spent)
+    wall, spent = perf_counter(), process_time()
+    passes = []
+    for _ in graph.disease:
+        vectors = theirs_model.encode(sentences, batch_size=32, normalize_embeddings=True)
+        passes.append((perf_counter() - wall, process_time() - spent))
     apart = float(np.abs(vectors - unit[0]).max())
+    taken = {
+        "psycheck retrieve, all diseases: read, split, encode, rank": ours,
+        "sentence-transformers, once for all diseases: encode alone": passes[0],
+        "sentence-transformers, once for each disease: encode alone": passes[-1],
+    }
     rows = [
-        [
-            "psycheck retrieve: read, split, encode, rank",
-            *(f"{x:.0f}" for x in ours),
-            f"{count / ours[1]:.0f}",
-        ],
-        ["sentence-transformers: encode alone", *(f"{x:.0f}" for x in theirs), f"{count / theirs[1]:.0f}"],
+        [name, *(f"{x:.0f}" for x in (wall, spent)), f"{count / spent:.0f}", f"{spent / ours[1]:.2f}"]
+        for name, (wall, spent) in taken.items()
     ]
-    print(table(["", "seconds", "processor seconds", "sentences per processor second"], rows))
-    print(f"processor seconds, theirs over ours: {theirs[1] / ours[1]:.2f}; vectors differ by {apart:.1e}")
+    head = ["", "seconds", "processor seconds", "sentences per processor second", "times ours (processor)"]
+    print(table(head, rows))
+    print(verdict("once for each disease, over ours", passes[-1][1] / ours[1], 2.5, at_least=True))
+    print(f"vectors differ by {apart:.1e}")
 
 
 def write_stream(path: Path, count: int) -> None:

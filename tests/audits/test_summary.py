@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from psycheck.audits.summary import across_corpora, by_groups, mark_below_mean
 from psycheck.finding import Finding
@@ -72,6 +73,14 @@ def test_a_mean_of_one_still_has_an_interval() -> None:
     assert found.interval is not None
     # Wilson's lower end for 50 of 50 with Student's quantile of 49 degrees of freedom: 50 / (50 + t²).
     assert found.interval == pytest.approx((50 / (50 + 2.009575237**2), 1.0), abs=1e-6)
+
+
+def test_the_mean_of_samples_takes_the_level_of_the_smallest() -> None:
+    # Sizes 1 and 3 of a growing sample divide 5 % by 2 and by 12; with 50 of 50, n / (n + t²) at 2.5 %.
+    outcomes = np.zeros((2, 50), np.int8)
+    rates = [_rate("A", 50, 50, category="COG"), _rate("B", 50, 50, category="COG")]
+    found = by_groups(rates, outcomes, ALONE(outcomes.shape[1]), parts=[12, 2])[0]
+    assert found.interval == pytest.approx((50 / (50 + stats.t.ppf(1 - 0.0125, 49) ** 2), 1.0), abs=1e-6)
 
 
 def test_texts_of_one_author_widen_the_interval_of_a_mean() -> None:

@@ -1,15 +1,17 @@
 """The study of PsySym: the whole of it on a part of the demo, its tables on figures worked out by hand."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 from psycheck.corpora.open import open_corpus
 from psycheck.corpus import LABEL, Corpus
 from psycheck.errors import BadInput
-from psycheck.experiments.psysym_study import study_psysym
+from psycheck.experiments.psysym_study import conditions, study_psysym
 from psycheck.finding import Finding, Findings
 from psycheck.report.studies.psysym import answers, detection_table, relevance_table
 from psycheck.runs.folder import open_run
@@ -72,11 +74,29 @@ def test_conditions_stand_beside_those_of_the_paper() -> None:
         [
             figure("f1", 0.5, "histories", "symptoms", label="depression"),
             figure("f1", 0.7, "histories", "symptoms", label="ptsd"),
+            figure("macro_f1_across_labels", 0.6, "histories", "symptoms"),
         ]
     )
     rows = {row[:2]: row[2:] for row in detection_table(found).rows}
-    assert rows["ours", "symptoms"][0] == "60.00"
+    assert rows["ours", "symptoms"][0] == "60.00 (50.0 to 70.0)"
     assert rows["published", "Symp"] == ("59.34", "66.67", "48.48")
+
+
+def test_the_mean_over_conditions_is_that_of_their_f1_with_an_interval() -> None:
+    # The last 20 are not annotated for ocd. Its F1 is 2·20 / (30 + 20) = 0.8, that of ptsd 2·20 / (20 + 40).
+    annotated: dict[str, Sequence[float | None]] = {
+        "ocd": [1.0] * 30 + [0.0] * 30 + [None] * 20,
+        "ptsd": [0.0] * 60 + [1.0] * 20,
+    }
+    people = Corpus.of("people", [str(k) for k in range(80)], labels=annotated)
+    said = np.zeros((80, 2))
+    said[:20, 0] = said[60:, 0] = said[40:, 1] = 0.9
+    found = {(f.measure, f.where.get("label")): f for f in conditions(people, said, {})}
+    assert found["f1", "ocd"].value == pytest.approx(0.8)
+    mean = found["macro_f1_across_labels", None]
+    assert mean.value == pytest.approx((0.8 + 2 / 3) / 2)
+    assert mean.interval is not None
+    assert mean.interval[0] < mean.value < mean.interval[1]
 
 
 def test_ways_are_listed_from_the_highest_on_and_the_rarest_condition_is_named() -> None:

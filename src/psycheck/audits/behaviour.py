@@ -160,7 +160,7 @@ class Behaviour:
             findings.append(measured(AMONG, rate.value, rate.n, interval, rate.where, {"checks": among}))
             findings += _sentence_rates(check, cases, clusters, rate.where, part)
             line[cases.rows] = cases.outcome
-        findings += by_groups(rates, outcomes, clusters)
+        findings += by_groups(rates, outcomes, clusters, self.parts)
         table = _case_table(every, corpus, wheres)
         if self.length:
             shared = corpus.head(self.sampled.shared) if self.sampled else corpus

@@ -31,11 +31,14 @@ def mark_below_mean(rates: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def by_groups(rates: Sequence[Finding], outcomes: NDArray[np.int8], clusters: Clusters) -> list[Finding]:
+def by_groups(
+    rates: Sequence[Finding], outcomes: NDArray[np.int8], clusters: Clusters, parts: Sequence[int] = ()
+) -> list[Finding]:
     """Mean and standard deviation of the pass rates of each group of checks; outcomes is (checks, texts).
 
     Checks share their texts, so the intervals come from the influence of each text on the figure (the delta
-    method), added up within each cluster, and not from the checks as if they were independent.
+    method), added up within each cluster, and not from the checks as if they were independent. Where checks
+    were sampled, 5 % is divided by the smallest of their `parts`: the smallest samples make up the error.
     """
     out: list[Finding] = []
     for grouping in GROUPINGS:
@@ -48,6 +51,7 @@ def by_groups(rates: Sequence[Finding], outcomes: NDArray[np.int8], clusters: Cl
                     outcomes[members],
                     clusters,
                     {"by": grouping, grouping: value},
+                    min(parts[k] for k in members) if parts else 1,
                 )
     return out
 
@@ -88,7 +92,11 @@ def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str,
 
 
 def _mean_and_sd(
-    rates: Sequence[Finding], outcomes: NDArray[np.int8], clusters: Clusters, group: dict[str, str]
+    rates: Sequence[Finding],
+    outcomes: NDArray[np.int8],
+    clusters: Clusters,
+    group: dict[str, str],
+    part: int,
 ) -> list[Finding]:
     share = np.array([rate.value for rate in rates])  # (c,)
     tested = np.array([rate.n for rate in rates])
@@ -104,7 +112,7 @@ def _mean_and_sd(
     some = ((outcomes == _PASSED) | (outcomes == _FAILED)).any(axis=0)
     units, influence = clusters.at(some), influence[:, some]
     n, counts = int(tested.sum()), {"checks": c, "units": units.count}
-    interval = figure_interval(mean, influence.mean(axis=0), units, units)
+    interval = figure_interval(mean, influence.mean(axis=0), units, units, among=part)
     out = [measured("pass_rate_mean", mean, n, interval, where, counts)]
     if c > 1:
         # Chance alone parts the rates of equally hard checks: no interval of their spread was found to cover.

@@ -18,6 +18,7 @@ from psycheck.finding import Finding, Findings, Interval
 from psycheck.knowledge.graph import read_graph
 from psycheck.measures import classification as measures
 from psycheck.measures.clustered import Clusters
+from psycheck.measures.multilabel import label_figures
 from psycheck.models.open import open_model
 from psycheck.models.options import ModelOptions
 from psycheck.models.symptoms import SymptomModel, open_symptoms
@@ -167,7 +168,7 @@ class _Study:
             )
             opened = open_model(trained.spec)
             scores = scores_of(opened, test.items)[:, [opened.labels.index(one) for one in test.labels]]
-            yield from _conditions(test, scores, _where(DETECTION, method, recipe.seed))
+            yield from conditions(test, scores, _where(DETECTION, method, recipe.seed))
 
     def _one(self, corpus: Corpus, recipe: Recipe, missing: Missing) -> SymptomModel:
         what = f"one model for all, {missing}{', balanced' if recipe.balanced else ''}, seed {recipe.seed}"
@@ -177,9 +178,13 @@ class _Study:
 
     def _step(self, what: str, recipe: Recipe) -> Step:
         self.say(f"{what} …")
-        started = monotonic()
+        started, last = monotonic(), 0
 
         def step(done: int, total: int) -> None:
+            nonlocal started, last
+            if done < last:  # a teacher, or the model of a disease, is followed by the next training
+                started = monotonic()
+            last = done
             self.progress(f"{what}: training", done, total, monotonic() - started)
 
         return step
@@ -247,9 +252,13 @@ def _retrieved(
         yield measured("retrieval_recall", one.recall, one.symptoms, one.recall_interval, where, counts)
 
 
-def _conditions(test: Corpus, scores: measures.FloatArray, where: dict[str, str]) -> Iterator[Finding]:
-    """F1 and AUC of each condition among its authors and controls."""
+def conditions(test: Corpus, scores: measures.FloatArray, where: dict[str, str]) -> Iterator[Finding]:
+    """F1 and AUC of each condition among its authors and controls, and the mean F1."""
     targets, clusters = test.targets(), Clusters.of(test.units())
+    known, called = measures.usable(targets, scores), measures.decide(scores) == 1
+    mean = "macro_f1_across_labels"
+    of_all, used, interval = label_figures(measures.gold(targets), called, known, clusters)[mean]
+    yield measured(mean, of_all.value, used, interval, {**where, "corpus": test.name})
     for k, label in enumerate(test.labels):
         t, s = targets[:, k], scores[:, k]
         table, ends = measures.confusion(t, s), measures.classification_intervals(t, s, clusters)

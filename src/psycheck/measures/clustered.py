@@ -358,6 +358,7 @@ def figure_interval(
     counted: Clusters,
     clusters: Clusters,
     weights: FloatArray | None = None,
+    among: int = 1,
 ) -> Interval:
     """Wilson's interval of any figure in 0..1; `counted` are the clusters that it rests on at the ends."""
     if min(counted.count, clusters.count) < FEWEST:
@@ -371,7 +372,7 @@ def figure_interval(
     if contributing < max(CONTRIBUTING, SHARE * clusters.equal(np.ones(len(influence)))):
         effective = min(effective, equal)  # a few clusters decide: their number is all that is known
     freedom = _decisive(parts, min(equal, contributing)) if spread > 0 else equal
-    return wilson(value * effective, effective, _quantile(freedom))
+    return wilson(value * effective, effective, _quantile(freedom, among))
 
 
 def _quantile(equal: float, among: int = 1) -> float:
