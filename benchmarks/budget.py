@@ -34,7 +34,7 @@ from timing import machine, table
 Random = np.random.Generator
 MODELS = int(sys.argv[1]) if len(sys.argv) > 1 else 40  # simulated models per row
 SHARE = float(sys.argv[2]) if len(sys.argv) > 2 else 0.1  # of the calls of a full run
-SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 12  # the rule of `verbs.sample` was chosen with seed 7
+SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 13  # the rule of `verbs.sample` was chosen with seed 7
 CHECKS = 23
 TIED = 0.01  # the two weakest checks of the full run are closer than this
 

@@ -5,7 +5,7 @@ python benchmarks/histories.py [--draws 6] [--authors 200] [--out runs/histories
 Each draw trains on the train and dev authors of `generate_people(240, seed)` and is measured on authors of
 another seed, without those whose label was made wrong on purpose. Symptoms are weighed without training
 (symptoms:descriptions), and by models that learned from `demo:sentences`: a logistic regression on MiniLM
-vectors (frozen), and what `symptoms train --balanced` makes of MiniLM (tuned).
+vectors (frozen), and what `symptoms train --balanced` makes of TF–IDF (words) and of MiniLM (tuned).
 Finished arms are kept in the folder: the same command goes on after a kill.
 """
 
@@ -36,7 +36,7 @@ from timing import machine, table
 AUTHORS = 240
 RARE = "eating_disorder"
 PLAIN = "status=no&subject=no"
-# The start of each arm; {frozen} and {tuned} are the folders of the trained symptom models.
+# The start of each arm; {frozen}, {words} and {tuned} are the folders of the trained symptom models.
 ARMS = {
     "TF–IDF + LR": "history:tfidf+lr",
     "embeddings, mean + LR": "history:embeddings+lr",
@@ -48,6 +48,8 @@ ARMS = {
     "symptoms (frozen), CNN": f"history:symptoms?{PLAIN}&symptoms=symptoms:{{frozen}}",
     "symptoms (frozen), CNN, reweighted": "history:symptoms?symptoms=symptoms:{frozen}",
     "both (frozen), CNN": "history:both?symptoms=symptoms:{frozen}",
+    "symptoms (words), LR": "history:symptoms+lr?symptoms=symptoms:{words}",
+    "symptoms (words), CNN, reweighted": "history:symptoms?symptoms=symptoms:{words}",
     "symptoms (tuned), LR": "history:symptoms+lr?symptoms=symptoms:{tuned}",
     "symptoms (tuned), CNN": f"history:symptoms?{PLAIN}&symptoms=symptoms:{{tuned}}",
     "symptoms (tuned), CNN, reweighted": "history:symptoms?symptoms=symptoms:{tuned}",
@@ -80,12 +82,13 @@ def measured(seed: int) -> Corpus:
 
 
 def symptom_model(name: str, out: Path) -> Path:
-    """A symptom model from `demo:sentences`: a regression on frozen vectors, or a fine-tuned encoder."""
+    """A symptom model from `demo:sentences`."""
     sentences, folder = open_corpus("demo:sentences"), out / name
-    if name == "tuned":
-        train_symptoms(sentences, preset("symptoms", balanced=True), folder, missing="enhanced")
-    elif name == "frozen":
+    if name == "frozen":
         fit(sentences, preset("frozen", class_weights=True), folder)
+    else:
+        recipe = preset({"tuned": "symptoms", "words": "tfidf"}[name], balanced=True)
+        train_symptoms(sentences, recipe, folder, missing="enhanced")
     return folder
 
 
@@ -100,7 +103,8 @@ def draw(seed: int, out: Path) -> dict[str, Any]:
             continue
         began = monotonic()
         how = {"criterion": "dev_f1"} if "+lr" in start else {}
-        read = {kind: symptom_model(kind, out) for kind in ("frozen", "tuned") if f"{{{kind}}}" in start}
+        kinds = [kind for kind in ("frozen", "words", "tuned") if f"{{{kind}}}" in start]
+        read = {kind: symptom_model(kind, out) for kind in kinds}
         one = preset(str(preset_of(start)), start=start.format(**read), seed=seed, **how)
         folder = out / f"{seed}" / "".join(c if c.isalnum() else "-" for c in name)
         model = fit(learned, one, folder)

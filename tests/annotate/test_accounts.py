@@ -61,7 +61,7 @@ def test_only_owners_invite_and_only_the_command_line_makes_owners_of_the_server
     with pytest.raises(NotAllowed):
         invite(db, ours.owner, None, "owner")
     with pytest.raises(BadInput, match="unknown role"):
-        invite(db, ours.owner, ours.project, "king")  # type: ignore[arg-type]  # a wrong role
+        invite(db, ours.owner, ours.project, "king")
     assert accept(db, invite(db, ours.owner, ours.project, "owner"), "eve", PASSWORD).owner is False
     assert accept(db, invite(db, None, None, "owner"), "boss", PASSWORD).owner is True
 

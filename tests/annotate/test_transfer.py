@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 
 from annotators import SYMPTOMS, Team, answer, given, marks, team
 from psycheck.annotate import transfer
+from psycheck.annotate.answers import Answers
 from psycheck.annotate.database import Database, database_url, open_database
 from psycheck.annotate.order import disagreement, order_items, suggestions, unsureness
 from psycheck.annotate.project import parse_project, read_project
@@ -20,6 +21,7 @@ from psycheck.annotate.tables import item
 from psycheck.annotate.transfer import Imported, import_corpus, import_upload, reasons_in
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, PsycheckError
+from psycheck.knowledge.graph import read_graph
 
 
 @pytest.fixture
@@ -126,6 +128,22 @@ def test_models_put_what_they_are_unsure_of_first_and_say_nothing_before_the_ans
         one.text.split()[2] for one in seen
     ] == ["1", "3", "2", "0"]  # 0.9 and 0.1 are equally sure
     assert suggestions(ours.db, who, seen[0].id) == {"model": {"depression": 0.45}}
+
+
+def test_an_item_of_two_queues_keeps_what_models_said_in_both(tmp_path: Path) -> None:
+    import numpy as np
+
+    more = '[order]\nhow = "unsure"\n'
+    ours = team(open_database(database_url(tmp_path / "db"), new=True), SYMPTOMS, more=more)
+    for queue in ("depression", "ocd"):
+        import_corpus(ours.db, ours.owner, ours.project, Corpus.of("c", ["a post"], ids=["p"]), queue=queue)
+    label = read_graph().of("ocd")[0].name
+    order_items(ours.db, ours.owner, ours.project, ["p"], {"model": ([label], np.array([[0.4]]))})
+    who = ours.add("ada")
+    for queue in ("depression", "ocd"):
+        none = Answers({symptom.name: 0 for symptom in read_graph().of(queue)})
+        shown = answer(ours.db, who, ours.project, none, queue)
+        assert suggestions(ours.db, who, shown.id) == {"model": {label: 0.4}}
 
 
 def test_unsureness_and_disagreement_by_hand() -> None:

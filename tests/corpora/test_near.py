@@ -4,7 +4,10 @@ import tracemalloc
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from made_words import THINGS, sentence
 from psycheck.corpora import near
 from psycheck.corpora.near import BANDS, NEIGHBOURS, ROWS, near_duplicates, near_places
 from psycheck.text.words import plain_text, shingles
@@ -93,3 +96,29 @@ def test_no_more_is_held_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     # About 190 shingles a text: 38,000 in all against 2,000, beside 20 numbers for each text.
     assert peak(2_000) < peak(10**9) / 3
+
+
+def test_near_duplicates_of_a_small_set_are_those_of_all_pairs() -> None:
+    random = Random(6)
+    texts = [sentence(random) for _ in range(60)]
+    texts += [f"{text} {random.choice(THINGS)}" for text in texts[:20]] + texts[20:30]
+    sets = [shingles(text) for text in texts]
+    every = [
+        (i, j)
+        for i in range(len(texts))
+        for j in range(i + 1, len(texts))
+        if len(sets[i] & sets[j]) >= 0.8 * len(sets[i] | sets[j])
+    ]
+    assert near_duplicates(texts) == every
+
+
+@given(st.lists(st.text("ab ,.'", max_size=12), max_size=8))
+def test_copies_are_always_found_and_empty_texts_never(texts: list[str]) -> None:
+    found = near_duplicates(texts, threshold=1.0)
+    first: dict[str, int] = {}
+    for i, text in enumerate(texts):
+        plain = plain_text(text)
+        if plain and plain in first:
+            assert (first[plain], i) in found
+        first.setdefault(plain, i)
+    assert all(plain_text(texts[i]) for pair in found for i in pair)

@@ -61,6 +61,14 @@ def test_every_item_of_phq9_and_madrs_asks_about_a_symptom() -> None:
     assert graph.asking("phq9")[9] == ("suicidal_ideas",)
 
 
+def test_a_label_names_a_disease_by_its_name_or_title() -> None:
+    graph = read_graph()
+    for label in ("Eating disorder", "eating_disorder", "Eating_Disorder", "EATING DISORDER"):
+        assert graph.named(label) == "eating_disorder"
+    assert graph.named("OCD") == "ocd"
+    assert graph.named("mood") is None
+
+
 def test_other_programs_read_the_exports(tmp_path: Path) -> None:
     graph = read_graph()
     (tmp_path / "graph.graphml").write_text(as_graphml(graph), "utf-8")

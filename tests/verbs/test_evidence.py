@@ -9,10 +9,9 @@ from psycheck.audits.histories import EVIDENCE, OTHER_POST
 from psycheck.corpora.histories import by_author
 from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
-from psycheck.knowledge.graph import read_graph
 from psycheck.model import FloatArray
 from psycheck.verbs.audit import audit
-from psycheck.verbs.evidence import disease_of, with_evidence
+from psycheck.verbs.evidence import with_evidence
 
 
 def test_posts_are_weighed_for_the_conditions_among_the_labels() -> None:
@@ -24,13 +23,6 @@ def test_posts_are_weighed_for_the_conditions_among_the_labels() -> None:
     assert first > 0.5 > max(second, third)
     assert weighed.table[OTHER_POST].to_list() == ["It rained.", "We had pasta."]
     assert with_evidence([corpus], ["mood"], "symptoms:descriptions") == [corpus]
-
-
-def test_a_label_names_a_condition_by_its_name_or_title() -> None:
-    graph = read_graph()
-    assert disease_of("Eating disorder", graph) == disease_of("eating_disorder", graph) == "eating_disorder"
-    assert disease_of("OCD", graph) == "ocd"
-    assert disease_of("mood", graph) is None
 
 
 def test_the_audit_of_histories_is_not_for_texts() -> None:

@@ -61,7 +61,7 @@ class Session:
     expires: float
 
 
-def invite(db: Database, owner: Person | None, project: int | None, role: Role) -> str:
+def invite(db: Database, owner: Person | None, project: int | None, role: str) -> str:
     """A one-time token to join a project with a role; the command line invites without an `owner`.
 
     Without a project the token makes an owner of the server; only the command line gives these.

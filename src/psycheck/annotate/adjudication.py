@@ -1,9 +1,9 @@
 """Adjudication: items whose annotators disagree go to an adjudicator, who sees the answers without names."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, Row, delete, func, select
 
 from psycheck.annotate.answers import Answers, answers_of, check_answers, marks_of, store_marks
 from psycheck.annotate.database import Database
@@ -48,10 +48,7 @@ def conflicts(
 def conflict(db: Database, who: Person, of: int) -> Conflict:
     """One item in conflict, for an adjudicator."""
     with db.read() as connection:
-        row = connection.execute(select(item).where(item.c.id == of, item.c.conflict.is_not(None))).first()
-        if row is None:
-            raise NotFound("there is no such conflict")
-        role_in(connection, who, row.project, *ADJUDICATES)
+        row = _in_conflict(connection, who, of)
         given = sorted(answers_of(connection, _answered(connection, of)).values(), key=repr)
         resolved = marks_of(connection, resolution, "item", [of]).get(of)
         return Conflict(of, row.project, row.queue, db.opened(row.text), row.conflict, tuple(given), resolved)
@@ -60,16 +57,22 @@ def conflict(db: Database, who: Person, of: int) -> Conflict:
 def resolve(db: Database, who: Person, of: int, answers: Answers) -> None:
     """Say what is right for an item in conflict; a later resolution replaces an earlier one."""
     with db.write() as connection:
-        wanted = select(item).where(item.c.id == of, item.c.conflict.is_not(None))
-        row = connection.execute(wanted.with_for_update()).first()
-        if row is None:
-            raise NotFound("there is no such conflict")
-        role_in(connection, who, row.project, *ADJUDICATES)
+        row = _in_conflict(connection, who, of, lock=True)
         check_answers(stored_task(connection, row.project), row.queue, answers, len(db.opened(row.text)))
         connection.execute(delete(resolution).where(resolution.c.item == of))
         store_marks(connection, resolution, "item", of, answers)
         connection.execute(item.update().where(item.c.id == of).values(conflict="resolved"))
         record(connection, row.project, who.id, "resolved", item=of, detail=answers.as_dict())
+
+
+def _in_conflict(connection: Connection, who: Person, of: int, *, lock: bool = False) -> Row[Any]:
+    """The row of an item in conflict, for an adjudicator."""
+    wanted = select(item).where(item.c.id == of, item.c.conflict.is_not(None))
+    row = connection.execute(wanted.with_for_update() if lock else wanted).first()
+    if row is None:
+        raise NotFound("there is no such conflict")
+    role_in(connection, who, row.project, *ADJUDICATES)
+    return row
 
 
 def requeue(db: Database, who: Person, project: int, of: int) -> int:

@@ -14,7 +14,7 @@ from psycheck.annotate.membership import Person, Role, create_project, task
 from psycheck.annotate.project import Task, parse_project
 from psycheck.annotate.queue import Nothing, next_item
 from psycheck.annotate.submission import skip, submit
-from psycheck.annotate.transfer import Kind, import_corpus
+from psycheck.annotate.transfer import import_corpus
 from psycheck.corpora.open import open_corpus
 from psycheck.corpus import Corpus
 
@@ -29,7 +29,7 @@ ACCOUNTS: Final[Mapping[str, Role]] = {
 }
 _ERRORS: Final = {"ada": 0.04, "ben": 0.08, "cleo": 0.22}  # how often each marks a label wrongly
 _TEST, _GOLD, _ITEMS = 4, 3, 40  # per queue
-_KINDS: Final[tuple[Kind, ...]] = ("screening", "gold", "item")
+_KINDS: Final = ("screening", "gold", "item")
 _LEFT: Final = 12  # items per queue that nobody has seen, so that there is something to do
 
 
@@ -76,8 +76,7 @@ def _drawn(of: Task, queue: str, corpus: Corpus, rng: Random) -> Corpus:
     if queue:
         corpus = corpus.only([one == queue for one in corpus.group("disease")])
     labels = [label for label in of.labels(queue) if label in corpus.labels]
-    marked = corpus.targets(labels).sum(axis=1) > 0
-    clear = [bool(one) for one in marked]
+    clear = corpus.targets(labels).sum(axis=1) > 0
     places = list(range(len(corpus)))
     rng.shuffle(places)
     first = [place for place in places if clear[place]][: _TEST + _GOLD]

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import polars as pl
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Select, select
 
 from psycheck.annotate.agreement import Agreed, between, by_day, by_label, in_queues, pace
 from psycheck.annotate.answers import Answers, answers_of
 from psycheck.annotate.database import Database
 from psycheck.annotate.formats import Answered, Said, to_argilla, to_label_studio
-from psycheck.annotate.membership import OWNS, Person, role_in
+from psycheck.annotate.membership import Person, check_owner
 from psycheck.annotate.tables import assignment, event, item, judgement, person, project, resolution, span
 from psycheck.corpora.judgements import MERGES, Merge, with_judgements
 from psycheck.corpora.write import write_corpus
@@ -39,35 +39,22 @@ def judgements(db: Database, who: Person | None, of: int) -> pl.DataFrame:
     Columns: `item`, `annotator`, `label`, `value` (0 or 1), `status`, `time`, `seconds`, and `queue`.
     """
     with db.read() as connection:
-        _check(connection, who, of)
+        check_owner(connection, who, of)
         rows = connection.execute(
-            select(
-                item.c.name,
-                person.c.name.label("annotator"),
-                judgement.c.label,
-                judgement.c.value,
-                judgement.c.status,
-                assignment.c.ended,
-                assignment.c.seconds,
-                item.c.queue,
-            )
-            .select_from(assignment)
+            _answers(of, judgement.c.label, judgement.c.value, judgement.c.status)
             .join(judgement, judgement.c.assignment == assignment.c.id)
-            .join(item, item.c.id == assignment.c.item)
-            .join(person, person.c.id == assignment.c.person)
-            .where(assignment.c.project == of, assignment.c.state == "done", assignment.c.kind == "item")
             .order_by(item.c.queue, item.c.id, assignment.c.id, judgement.c.label)
         )
         return _long(
             [(name, who_, label, value, status, _iso(ended), seconds, queue)
-             for name, who_, label, value, status, ended, seconds, queue in rows]
+             for _, name, queue, who_, ended, seconds, label, value, status in rows]
         )  # fmt: skip
 
 
 def resolutions(db: Database, who: Person | None, of: int) -> pl.DataFrame:
     """What adjudicators said of the items in conflict, with the columns of `judgements`; for the owner."""
     with db.read() as connection:
-        _check(connection, who, of)
+        check_owner(connection, who, of)
         rows = connection.execute(
             select(item.c.name, resolution.c.label, resolution.c.value, resolution.c.status, item.c.queue)
             .join(item, item.c.id == resolution.c.item)
@@ -83,23 +70,10 @@ def resolutions(db: Database, who: Person | None, of: int) -> pl.DataFrame:
 def evidence(db: Database, who: Person | None, of: int) -> Iterator[dict[str, Any]]:
     """The evidence spans and the flag for identifying details, one record per answer that has any."""
     with db.read() as connection:
-        _check(connection, who, of)
+        check_owner(connection, who, of)
         rows = connection.execute(
-            select(
-                assignment.c.id,
-                item.c.name.label("item"),
-                item.c.queue,
-                person.c.name.label("annotator"),
-                assignment.c.identifying,
-                span.c.label,
-                span.c.start,
-                span.c.stop,
-            )
-            .select_from(assignment)
-            .join(item, item.c.id == assignment.c.item)
-            .join(person, person.c.id == assignment.c.person)
+            _answers(of, assignment.c.identifying, span.c.label, span.c.start, span.c.stop)
             .outerjoin(span, span.c.assignment == assignment.c.id)
-            .where(assignment.c.project == of, assignment.c.state == "done", assignment.c.kind == "item")
             .where(assignment.c.identifying | span.c.id.is_not(None))
             .order_by(assignment.c.id, span.c.id)
         )
@@ -118,7 +92,7 @@ def evidence(db: Database, who: Person | None, of: int) -> Iterator[dict[str, An
 def trail(db: Database, who: Person | None, of: int) -> Iterator[dict[str, Any]]:
     """Every event of a project in order; answers with their spans and flags, but no texts."""
     with db.read() as connection:
-        _check(connection, who, of)
+        check_owner(connection, who, of)
         rows = connection.execution_options(yield_per=2_000).execute(
             select(event, person.c.name.label("who"), item.c.name.label("item_name"), item.c.queue)
             .outerjoin(person, person.c.id == event.c.person)
@@ -145,7 +119,7 @@ def items_of(db: Database, who: Person | None, of: int, queue: str | None = None
     An item that is in several queues occurs once.
     """
     with db.read() as connection:
-        _check(connection, who, of)
+        check_owner(connection, who, of)
         name = connection.execute(select(project.c.name).where(project.c.id == of)).scalar_one()
         wanted = select(item).where(item.c.project == of, item.c.kind == "item").order_by(item.c.id)
         rows = list(connection.execute(wanted if queue is None else wanted.where(item.c.queue == queue)))
@@ -171,32 +145,16 @@ def items_of(db: Database, who: Person | None, of: int, queue: str | None = None
 def answered_items(db: Database, who: Person | None, of: int) -> Iterator[Answered]:
     """The items that have answers, each with all of them and its text; for the owner."""
     with db.read() as connection:
-        _check(connection, who, of)
-        rows = list(
-            connection.execute(
-                select(
-                    assignment.c.id,
-                    assignment.c.ended,
-                    assignment.c.seconds,
-                    person.c.name.label("who"),
-                    item.c.id.label("of"),
-                    item.c.name,
-                    item.c.queue,
-                    item.c.text,
-                )
-                .join(item, item.c.id == assignment.c.item)
-                .join(person, person.c.id == assignment.c.person)
-                .where(assignment.c.project == of, assignment.c.state == "done", assignment.c.kind == "item")
-                .order_by(item.c.queue, item.c.id, assignment.c.id)
-            )
-        )
+        check_owner(connection, who, of)
+        wanted = _answers(of, item.c.id.label("of"), item.c.text)
+        rows = list(connection.execute(wanted.order_by(item.c.queue, item.c.id, assignment.c.id)))
         found = dict[int, Answers]()
         for start in range(0, len(rows), _PIECE):
             found |= answers_of(connection, [row.id for row in rows[start : start + _PIECE]])
     for _, several in groupby(rows, key=lambda row: row.of):
         mine = list(several)
-        name = f"{mine[0].name}/{mine[0].queue}" if mine[0].queue else mine[0].name
-        said = tuple(Said(row.who, found[row.id], _iso(row.ended), row.seconds) for row in mine)
+        name = f"{mine[0].item}/{mine[0].queue}" if mine[0].queue else mine[0].item
+        said = tuple(Said(row.annotator, found[row.id], _iso(row.ended), row.seconds) for row in mine)
         yield Answered(name, db.opened(mine[0].text), said)
 
 
@@ -241,7 +199,7 @@ def merged(db: Database, who: Person | None, of: int, how: Merge) -> Corpus:
 def exported(db: Database, who: Person | None, of: int, what: str) -> tuple[str, bytes]:
     """A file to download: its name, made of the project's, and its content (JSON lines)."""
     with db.read() as connection:
-        _check(connection, who, of)
+        check_owner(connection, who, of)
         name = connection.execute(select(project.c.name).where(project.c.id == of)).scalar_one()
     kind = "json" if what in _ARRAYS else "jsonl"
     return f"{name}-{what}.{kind}", "".join(_content(db, who, of, what)).encode("utf-8")
@@ -320,10 +278,16 @@ def _long(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_COLUMNS, orient="row")
 
 
-def _check(connection: Connection, who: Person | None, of: int) -> None:
-    """Only the owner exports; the command line does so without a person."""
-    if who is not None:
-        role_in(connection, who, of, *OWNS)
+def _answers(of: int, *more: ColumnElement[Any]) -> Select[Any]:
+    """The answers to annotated items of a project, with who gave them, and `more` columns."""
+    about = item.c.name.label("item"), item.c.queue, person.c.name.label("annotator")
+    return (
+        select(assignment.c.id, *about, assignment.c.ended, assignment.c.seconds, *more)
+        .select_from(assignment)
+        .join(item, item.c.id == assignment.c.item)
+        .join(person, person.c.id == assignment.c.person)
+        .where(assignment.c.project == of, assignment.c.state == "done", assignment.c.kind == "item")
+    )
 
 
 def _iso(seconds: float) -> str:

@@ -15,7 +15,7 @@ from psycheck.annotate.adjudication import note_conflict
 from psycheck.annotate.answers import Answers, check_answers, store_answers
 from psycheck.annotate.database import Database
 from psycheck.annotate.formats import Answered, Said, from_argilla, from_label_studio
-from psycheck.annotate.membership import OWNS, Person, record, role_in, stored_task
+from psycheck.annotate.membership import Person, check_owner, record, stored_task
 from psycheck.annotate.project import Task
 from psycheck.annotate.tables import LIVE, assignment, item, member, person
 from psycheck.annotate.transfer import import_corpus
@@ -63,8 +63,7 @@ def import_answers(
     and their name: they cannot log in, and are paused. An item that has all its answers takes no more.
     """
     with db.read() as connection:
-        if who is not None:
-            role_in(connection, who, of, *OWNS)
+        check_owner(connection, who, of)
         task = stored_task(connection, of)
     placed = [_placed(task, one, queue) for one in every]
     texts: dict[tuple[str, str], str] = {}

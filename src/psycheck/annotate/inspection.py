@@ -26,6 +26,8 @@ from psycheck.annotate.scores import f_score
 from psycheck.annotate.standing import update_standing
 from psycheck.annotate.tables import assignment, batch, correction, item, person, standing
 
+_Ended = Literal["accepted", "rejected"]
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -112,10 +114,9 @@ def finish_inspection(db: Database, who: Person, of: int) -> Batch:
             raise Outdated(f"{missing} of the {len(sample)} sampled answers are not inspected yet")
         task = stored_task(connection, row.project)
         score = f_score((given[one].marks, right[one].marks) for one in sample)
-        accepted = score >= task.project.inspection.reject_below
-        _end(connection, who, row, "accepted" if accepted else "rejected", score)
+        state: _Ended = "accepted" if score >= task.project.inspection.reject_below else "rejected"
+        _end(connection, who, row, state, score)
         name = connection.scalar(select(person.c.name).where(person.c.id == row.person))
-    state: Literal["accepted", "rejected"] = "accepted" if accepted else "rejected"
     return Batch(row.id, row.queue, str(name), state, row.size, score, row.made)
 
 
@@ -203,7 +204,7 @@ def _sample(connection: Connection, of: int) -> list[Row[Any]]:
     )
 
 
-def _end(connection: Connection, who: Person, row: Row[Any], state: str, score: float | None) -> None:
+def _end(connection: Connection, who: Person, row: Row[Any], state: _Ended, score: float | None) -> None:
     values = {"state": state, "score": score, "reviewer": who.id, "ended": time.time()}
     connection.execute(batch.update().where(batch.c.id == row.id).values(values))
     detail = {"batch": row.id, "queue": row.queue, "annotator": row.person, "score": score}

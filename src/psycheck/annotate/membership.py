@@ -154,6 +154,12 @@ def role_in(connection: Connection, who: Person, of: int, *roles: Role, lock: bo
     return row
 
 
+def check_owner(connection: Connection, who: Person | None, of: int) -> None:
+    """Allow only the owner of a project, and the command line, which comes without a person."""
+    if who is not None:
+        role_in(connection, who, of, *OWNS)
+
+
 def lock_members(connection: Connection, of: int) -> None:
     """Lock all members of a project, in one order: first of all, by whoever changes rows of several of them.
 

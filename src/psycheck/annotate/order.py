@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import bindparam, delete, select
 
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import OWNS, Person, lock_members, record, role_in, stored_task
+from psycheck.annotate.membership import Person, check_owner, lock_members, record, stored_task
 from psycheck.annotate.places import FRESH
 from psycheck.annotate.refusals import NotFound
 from psycheck.annotate.tables import assignment, item, standing, suggestion
@@ -43,8 +43,7 @@ def order_items(db: Database, who: Person | None, of: int, ids: Sequence[str], s
     queue, keep their place after and before the others.
     """
     with db.write() as connection:
-        if who is not None:
-            role_in(connection, who, of, *OWNS)
+        check_owner(connection, who, of)
         task = stored_task(connection, of)
         how, asked = task.project.order.how, {label for queue in task.queues for label in task.labels(queue)}
         if how == "random":
@@ -83,13 +82,13 @@ def order_items(db: Database, who: Person | None, of: int, ids: Sequence[str], s
             update = item.update().where(item.c.id == bindparam("one")).values(position=bindparam("place"))
             connection.execute(update, moved)
         connection.execute(standing.update().where(standing.c.project == of).values(fresh_upto=0))
-        numbers = {row.name: row.id for row in rows}
+        places = {one: k for k, one in enumerate(ids)}
         for name, values in columns.items():
             kept = [
-                {"item": numbers[one], "model": name, "label": label, "score": float(score)}
-                for one, scored in zip(ids, values, strict=True)
-                if one in numbers
-                for label, score in zip(shared, scored, strict=True)
+                {"item": row.id, "model": name, "label": label, "score": float(score)}
+                for row in rows  # an item of several queues is in several rows
+                if row.name in places
+                for label, score in zip(shared, values[places[row.name]], strict=True)
                 if not np.isnan(score)
             ]
             connection.execute(

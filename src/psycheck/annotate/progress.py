@@ -9,7 +9,7 @@ from sqlalchemy import Integer, case, cast, func, select
 
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import ANNOTATES, OWNS, Person, role_in, stored_task
-from psycheck.annotate.standing import first_state
+from psycheck.annotate.standing import day_of, first_state
 from psycheck.annotate.tables import assignment, batch, item, member, person, standing
 
 
@@ -128,10 +128,7 @@ def progress(db: Database, who: Person, of: int) -> Progress:
             .group_by(day)
             .order_by(day)
         )
-        days = {
-            time.strftime("%Y-%m-%d", time.gmtime(int(one) * 86_400)): n
-            for one, n in connection.execute(by_day)
-        }
+        days = {day_of(int(one) * 86_400): n for one, n in connection.execute(by_day)}
     return Progress(rows, people, batches, days)
 
 
@@ -140,7 +137,7 @@ def own_progress(db: Database, who: Person, of: int) -> list[OwnProgress]:
     with db.read() as connection:
         own = role_in(connection, who, of, *ANNOTATES)
         task = stored_task(connection, of)
-        today = own.today if own.day == time.strftime("%Y-%m-%d", time.gmtime()) else 0
+        today = own.today if own.day == day_of(time.time()) else 0
         mine = select(standing).where(standing.c.project == of, standing.c.person == who.id)
         found = {row.queue: (row.screening, row.done, row.skipped) for row in connection.execute(mine)}
         begin = {

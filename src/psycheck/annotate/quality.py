@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 from scipy.stats import fisher_exact
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, Select, select
 
 from psycheck.annotate.answers import answers_of, marks_of
 from psycheck.annotate.database import Database
@@ -26,6 +26,7 @@ LATEST_ANSWERS: Final = 50
 EARLIER_ANSWERS: Final = 150  # that the latest are compared with
 FEWEST: Final = 10  # answers on each side
 UNLIKELY: Final = 0.01
+About = Literal["gold", "agreement", "gold score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Alert:
     person: int
     name: str
     queue: str
-    about: Literal["gold", "agreement", "gold score"]
+    about: About
     before: float | None
     now: float
     answers: int
@@ -75,13 +76,13 @@ def alerts(db: Database, who: Person, of: int) -> list[Alert]:
             latest = pairs[-LATEST_GOLD:]
             if len(latest) >= FEWEST and (score := f_score(latest)) < mark:
                 found.append(Alert(row.person, row.name, row.queue, "gold score", None, score, len(latest)))
-            agreed = _agreements(connection, of, row)
-            for about, right, most in (
+            answers: tuple[tuple[About, list[bool], int], ...] = (
                 ("gold", [_same(pair) for pair in pairs], LATEST_GOLD),
-                ("agreement", agreed, LATEST_ANSWERS),
-            ):
+                ("agreement", _agreements(connection, of, row), LATEST_ANSWERS),
+            )
+            for about, right, most in answers:
                 if (fallen := _fallen(right, most)) is not None:
-                    found.append(Alert(row.person, row.name, row.queue, about, *fallen, most))  # type: ignore[arg-type]  # one of the literals above
+                    found.append(Alert(row.person, row.name, row.queue, about, *fallen, most))
     return found
 
 
@@ -112,21 +113,20 @@ def _annotators(connection: Connection, of: int) -> list[Row[Any]]:
     )
 
 
+def _answered(of: int, row: Row[Any], kind: str) -> Select[Any]:
+    """The answers of a person in a queue to items of a kind."""
+    return select(assignment.c.id, assignment.c.item).where(
+        assignment.c.project == of,
+        assignment.c.person == row.person,
+        assignment.c.queue == row.queue,
+        assignment.c.kind == kind,
+        assignment.c.state == "done",
+    )
+
+
 def _gold_pairs(connection: Connection, of: int, row: Row[Any]) -> list[tuple[Marks, Marks]]:
     """A person's marks of gold items with the reference, in the order of their answers."""
-    answered = list(
-        connection.execute(
-            select(assignment.c.id, assignment.c.item)
-            .where(
-                assignment.c.project == of,
-                assignment.c.person == row.person,
-                assignment.c.kind == "gold",
-                assignment.c.queue == row.queue,
-                assignment.c.state == "done",
-            )
-            .order_by(assignment.c.ended)
-        )
-    )
+    answered = list(connection.execute(_answered(of, row, "gold").order_by(assignment.c.ended)))
     given = answers_of(connection, [one.id for one in answered])
     reference = marks_of(connection, gold, "item", [one.item for one in answered])
     return [(given[one.id].marks, reference[one.item].marks) for one in answered]
@@ -134,20 +134,8 @@ def _gold_pairs(connection: Connection, of: int, row: Row[Any]) -> list[tuple[Ma
 
 def _agreements(connection: Connection, of: int, row: Row[Any]) -> list[bool]:
     """Whether each of a person's latest answers agrees with the others', the latest last."""
-    own = list(
-        connection.execute(
-            select(assignment.c.id, assignment.c.item)
-            .where(
-                assignment.c.person == row.person,
-                assignment.c.project == of,
-                assignment.c.queue == row.queue,
-                assignment.c.state == "done",
-                assignment.c.kind == "item",
-            )
-            .order_by(assignment.c.ended.desc())
-            .limit(LATEST_ANSWERS + EARLIER_ANSWERS)
-        )
-    )
+    wanted = _answered(of, row, "item").order_by(assignment.c.ended.desc())
+    own = list(connection.execute(wanted.limit(LATEST_ANSWERS + EARLIER_ANSWERS)))
     items = [one.item for one in own]
     every = list(
         connection.execute(

@@ -48,7 +48,7 @@ def update_standing(connection: Connection, where: Row[Any], **values: object) -
 
 def rest(own: Row[Any], welfare: Welfare, now: float) -> tuple[Literal["break", "daily_cap"], float] | None:
     """Why a member must rest now, and until when; days are those of UTC."""
-    if welfare.daily_cap and own.day == _day(now) and own.today >= welfare.daily_cap:
+    if welfare.daily_cap and own.day == day_of(now) and own.today >= welfare.daily_cap:
         return "daily_cap", (now // 86_400 + 1) * 86_400
     if now < own.rests_until:
         return "break", own.rests_until
@@ -67,8 +67,8 @@ def count_answer(connection: Connection, task: Task, own: Row[Any], now: float) 
         member.update()
         .where(member.c.project == task.id, member.c.person == own.person)
         .values(
-            day=_day(now),
-            today=own.today + 1 if own.day == _day(now) else 1,
+            day=day_of(now),
+            today=own.today + 1 if own.day == day_of(now) else 1,
             since_break=0 if due else since,
             last=now,
             rests_until=now + pause if due else own.rests_until,
@@ -76,5 +76,6 @@ def count_answer(connection: Connection, task: Task, own: Row[Any], now: float) 
     )
 
 
-def _day(now: float) -> str:
+def day_of(now: float) -> str:
+    """The day of a time in seconds, as in UTC."""
     return datetime.fromtimestamp(now, UTC).date().isoformat()

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from sqlalchemy import Connection, select
 
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import OWNS, Person, record, role_in, stored_task
+from psycheck.annotate.membership import OWNS, Person, check_owner, record, role_in, stored_task
 from psycheck.annotate.places import FRESH
 from psycheck.annotate.project import Task
 from psycheck.annotate.tables import gold, item, project, reason
@@ -22,8 +22,7 @@ from psycheck.corpora.tables import FORMATS, read_table
 from psycheck.corpus import PLAIN, Corpus
 from psycheck.errors import BadInput, PsycheckError, nearest
 
-Kind = Literal["item", "screening", "gold"]
-KINDS: Final[tuple[Kind, ...]] = ("item", "screening", "gold")
+KINDS: Final = ("item", "screening", "gold")
 MOST_ITEMS: Final = 500_000
 LONGEST_TEXT: Final = 50_000  # characters
 LARGEST_UPLOAD: Final = 64_000_000  # bytes
@@ -48,7 +47,7 @@ def import_corpus(
     of: int,
     corpus: Corpus,
     *,
-    kind: Kind = "item",
+    kind: str = "item",
     queue: str | None = None,
     reasons: Mapping[str, str] | None = None,
 ) -> Imported:
@@ -63,8 +62,7 @@ def import_corpus(
         raise BadInput(f"unknown kind '{kind}'", allowed=", ".join(KINDS), key="kind")
     _check_texts(corpus, reasons or {})
     with db.write() as connection:
-        if who is not None:
-            role_in(connection, who, of, *OWNS)
+        check_owner(connection, who, of)
         task = stored_task(connection, of)
         queues = _queues(task, corpus, queue)
         marks = None if kind == "item" else _gold(task, corpus, queues)
@@ -115,7 +113,7 @@ def import_upload(
     name: str,
     content: bytes,
     *,
-    kind: Kind = "item",
+    kind: str = "item",
     queue: str | None = None,
 ) -> Imported:
     """Import a file that a browser sent; of its name only the extension counts."""
@@ -196,7 +194,7 @@ def _rows(
     task: Task,
     corpus: Corpus,
     queues: Sequence[str | None],
-    kind: Kind,
+    kind: str,
     positions: Sequence[int],
 ) -> list[dict[str, Any]]:
     open_places = task.project.annotators_per_item if kind == "item" else 1

@@ -74,7 +74,7 @@ def import_cli(
     reasons = {} if path is None or not path.is_file() else reasons_in(path, columns, format_)
     db = _opened(place, key_file)
     of = project_named(db, project)
-    done = import_corpus(db, None, of, opened, kind=kind, queue=queue, reasons=reasons)  # type: ignore[arg-type]  # checked there
+    done = import_corpus(db, None, of, opened, kind=kind, queue=queue, reasons=reasons)
     left = f"{done.known} known already, {done.elsewhere} of other queues"
     typer.echo(f"{counted(done.added, 'item')} added, {left}")
 
@@ -87,7 +87,7 @@ def invite_cli(place: str, role: str, project: str | None = None, key_file: Path
     from psycheck.annotate.membership import project_named
 
     db = _opened(place, key_file)
-    token = invite(db, None, project_named(db, project), role)  # type: ignore[arg-type]  # checked there
+    token = invite(db, None, project_named(db, project), role)
     _print_invitation(token, f"an {role}" if role[0] in "ao" else f"a {role}")
 
 

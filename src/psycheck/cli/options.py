@@ -57,7 +57,7 @@ def verb(name: str, columns: Iterable[str] = _COLUMNS) -> Callable[[Verb], Verb]
                 raise
 
         # Typer reads these two.
-        with_options.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # a function may have it
+        vars(with_options)["__signature__"] = Signature(parameters)
         with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return with_options
 

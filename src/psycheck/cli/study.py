@@ -55,8 +55,7 @@ def deck_cli(
             progress=line,
             say=TO_STDERR,
         )
-    typer.echo(deck_tables(run.findings))
-    typer.echo(f"report: {out / 'report.html'}")
+    _print(deck_tables(run.findings), out)
 
 
 @app.command("gender")
@@ -110,8 +109,7 @@ def gender_cli(
             progress=line,
             say=TO_STDERR,
         )
-    typer.echo(gender_tables(run))
-    typer.echo(f"report: {out / 'report.html'}")
+    _print(gender_tables(run), out)
 
 
 @app.command("angst")
@@ -156,8 +154,7 @@ def angst_cli(
             progress=line,
             say=TO_STDERR,
         )
-    typer.echo(angst_tables(run))
-    typer.echo(f"report: {out / 'report.html'}")
+    _print(angst_tables(run), out)
 
 
 @app.command("psysym")
@@ -194,8 +191,7 @@ def psysym_cli(
             progress=line,
             say=TO_STDERR,
         )
-    typer.echo(psysym_tables(run))
-    typer.echo(f"report: {out / 'report.html'}")
+    _print(psysym_tables(run), out)
 
 
 @app.command("corpora")
@@ -218,9 +214,11 @@ def corpora_cli(
     how = Comparing(parts=tuple(parts or PARTS), sample=sample, seed=seed)
     with ProgressLine() as line:
         run = study_corpora(corpus_plans(corpora, columns), out=out, encoder=encoder, how=how, progress=line)
-    typer.echo(corpora_tables(run))
-    typer.echo(f"tables: {out / 'study.md'}")
-    typer.echo(f"report: {out / 'report.html'}")
+    _print(f"{corpora_tables(run)}\ntables: {out / 'study.md'}", out)
+
+
+def _print(tables: str, out: Path) -> None:
+    typer.echo(f"{tables}\nreport: {out / 'report.html'}")
 
 
 def _recipe(

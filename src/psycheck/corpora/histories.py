@@ -34,10 +34,10 @@ def by_author(corpus: Corpus, most: int = MOST) -> Corpus:
         )
     known = corpus.only(corpus.table["author"].is_not_null().to_list(), _NO_AUTHOR)
     _refuse_mixed_splits(known)
-    seconds = [None if time is None else seconds_of(time) for time in known.strings("time")]
+    times = known.strings("time")
     rows = known.table.with_row_index("row").with_columns(
-        time=pl.Series(known.strings("time"), dtype=pl.String).fill_null(""),
-        seconds=pl.Series(seconds, dtype=pl.Int64),
+        time=pl.Series(times, dtype=pl.String).fill_null(""),
+        seconds=pl.Series(map(seconds_of, times), dtype=pl.Int64),
     )
     timed = pl.col("seconds").is_not_null().all().over("author")
     first, when = pl.col("row").min().over("author"), pl.when(timed).then("seconds").otherwise("row")
@@ -53,6 +53,7 @@ def by_author(corpus: Corpus, most: int = MOST) -> Corpus:
         for group in groups
     ]
     differ = [(pl.col(group).drop_nulls().n_unique() > 1).alias(f"differ {group}") for group in groups]
+    mixed = [pl.col(label).drop_nulls().n_unique() > 1 for label in labels]
     split = [pl.col("split").first()] if "split" in rows else []
     table = rows.group_by("author", maintain_order=True).agg(
         *(posts[k].head(most).alias(column) for k, column in enumerate(HISTORY)),
@@ -63,9 +64,7 @@ def by_author(corpus: Corpus, most: int = MOST) -> Corpus:
         *differ,
         posts[0].len().alias("written"),
         pl.col("timed").first(),
-        (pl.max_horizontal(pl.col(label).drop_nulls().n_unique() for label in labels) > 1).alias("mixed")
-        if labels
-        else pl.lit(False).alias("mixed"),
+        mixed=pl.any_horizontal(pl.lit(False), *mixed),
     )
     table = table.with_columns(id=pl.col("author").map_elements(showable_id, pl.String))
     notes = (

@@ -48,6 +48,11 @@ class Graph:
         """Each symptom with each disease that it belongs to."""
         return tuple((one.name, disease) for one in self.symptom for disease in one.diseases)
 
+    def named(self, label: str) -> str | None:
+        """The disease of this name or title, in any case and with spaces or underscores; None without one."""
+        names = {_plain(title): name for name, title in self.disease.items()}
+        return (names | {_plain(name): name for name in self.disease}).get(_plain(label))
+
     def of(self, disease: str) -> tuple[Symptom, ...]:
         """The symptoms of a disease."""
         return tuple(one for one in self.symptom if disease in one.diseases)
@@ -56,6 +61,10 @@ class Graph:
         """The symptoms that each item of a rating scale asks about."""
         pairs = [(number, one.name) for one in self.symptom for number in one.items.get(scale, ())]
         return {number: tuple(name for n, name in pairs if n == number) for number, _ in sorted(pairs)}
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace(" ", "_")
 
 
 def read_graph(path: str | Path | None = None) -> Graph:

@@ -67,7 +67,7 @@ def _one_label(
             logits = network(posts, there)
             error = binary_cross_entropy_with_logits(logits, target[some], weight[some])
             optimiser.zero_grad()
-            error.backward()  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
+            torch.autograd.backward(error)
             optimiser.step()
         scores = probabilities([network], seen)
         found = figures(measured, scores, label) | {"loss": _loss(measured, scores, recipe)}

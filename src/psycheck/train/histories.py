@@ -1,7 +1,7 @@
 """Detection of conditions from histories: one binary model per label against controls (PsySym, 5.4)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
@@ -54,7 +54,9 @@ def fit_histories(parts: Parts, recipe: Recipe, progress: Progress | None = None
         save = partial(_save, settings, parts, {}, pipeline)
         return Fitted(heads.dev, heads.curve, None, save)
     opened = settings.open_features()
-    train, dev = (features_by_history(part.texts, known) for part, known in _features(opened, parts))
+    both = (parts.train.texts, parts.dev.texts)
+    features = _features(opened, [*both[0], *both[1]])
+    train, dev = (features_by_history(histories, features) for histories in both)
     if settings.linear:
         heads = fit_heads(pooled(settings, train), pooled(settings, dev), parts, recipe)
         weights: Any = {
@@ -73,10 +75,8 @@ def _joined(part: Part) -> Part:
     return Part([BETWEEN.join(history.posts) for history in part.texts], part.targets)
 
 
-def _features(opened: PostFeatures, parts: Parts) -> list[tuple[Part, Any]]:
-    """Train and dev, each with a function from posts to features, (n, d), that are looked up."""
-    both = (parts.train, parts.dev)
-    every: list[History] = [history for part in both for history in part.texts]
+def _features(opened: PostFeatures, every: Sequence[History]) -> Callable[[Sequence[str]], Features]:
+    """A function that looks up the features of posts, (n, d); those of all histories are computed here."""
     posts = list(dict.fromkeys(chain([""], *(history.posts for history in every))))
     columns: list[FloatArray] = []
     if opened.symptoms is not None:
@@ -90,7 +90,7 @@ def _features(opened: PostFeatures, parts: Parts) -> list[tuple[Part, Any]]:
     def known(some: Sequence[str]) -> Features:
         return table[[rows[post] for post in some]]
 
-    return [(part, known) for part in both]
+    return known
 
 
 def _save(

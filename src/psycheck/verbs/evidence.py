@@ -30,8 +30,8 @@ def with_evidence(
     The weight is that of the strongest symptom of the condition. A column holds for each author a post of
     another one that is evidence of no condition.
     """
-    graph = graph_of(spec)
-    known = {label: disease for label in labels if (disease := disease_of(label, graph))}
+    graph = read_graph(parse_spec(spec)[2].get("graph"))
+    known = {label: disease for label in labels if (disease := graph.named(label))}
     if not known:
         return list(corpora)
     symptoms = open_post_symptoms(spec)
@@ -41,18 +41,6 @@ def with_evidence(
             _weighed(corpus, posts, found.views[0].of(posts), known, symptoms.labels, graph, seed)
             for corpus, posts in zip(corpora, pieces, strict=True)
         ]
-
-
-def graph_of(spec: str) -> Graph:
-    """The graph of a symptom model: the shipped one, or that of its spec."""
-    return read_graph(parse_spec(spec)[2].get("graph"))
-
-
-def disease_of(label: str, graph: Graph) -> str | None:
-    """The condition of the graph that a label names, by its name or its title; None if there is none."""
-    names = {name: name for name in graph.disease}
-    names |= {title.casefold().replace(" ", "_"): name for name, title in graph.disease.items()}
-    return names.get(label.casefold().replace(" ", "_"))
 
 
 def _posts(item: str | History) -> tuple[str, ...]:
@@ -79,8 +67,7 @@ def _weighed(
         lists = [one.tolist() for one in np.split(weight, ends[:-1])]
         columns.append(pl.Series(EVIDENCE + label, lists, pl.List(pl.Float64)))
     owner = np.repeat(np.arange(len(corpus)), lengths)
-    free = np.flatnonzero(strongest < CUT)
-    free = np.random.default_rng(seed).permutation(free)
+    free = np.random.default_rng(seed).permutation(np.flatnonzero(strongest < CUT))
     # The next free post of the shuffled list that another author wrote.
     others: list[str | None] = []
     for row in range(len(corpus)):

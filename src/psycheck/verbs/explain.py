@@ -157,12 +157,9 @@ def _with_annotations(
 
 def _listed(suspects: pl.DataFrame, found: Explained, graph: Graph) -> pl.DataFrame:
     """The suspect annotations, with coverage and the posts about the condition's symptoms."""
-    pair = {"author": "author", "label": "condition"}
     kept = suspects.filter(pl.col("score") >= SUSPECT)
-    covered = found.coverage.select("author", "condition", "found", "typical")
-    kept = kept.join(
-        covered, left_on=list(pair), right_on=list(pair.values()), how="left", maintain_order="left"
-    )
+    covered = found.coverage.select("author", "found", "typical", label="condition")
+    kept = kept.join(covered, on=["author", "label"], how="left", maintain_order="left")
     links = pl.DataFrame(graph.links, ["symptom", "label"], orient="row")
     posts = found.mentions.join(links, on="symptom").explode("ids").group_by("author", "label")
     of = posts.agg(pl.col("ids").unique(maintain_order=True).head(MOST_IDS))
@@ -203,10 +200,8 @@ def _findings(
 def _sentences(corpus: Corpus, tags: pl.LazyFrame, found: Explained, people: pl.DataFrame) -> Iterator[Shown]:
     """The heaviest sentences of each symptom on a page."""
     paged = people.drop_nulls("page").select("author")
-    wanted = found.mentions.join(paged, on="author").select(
-        "symptom", pl.col("ids").list.head(TEXTS).alias("id")
-    )
-    wanted = wanted.explode("id")
+    mentions = found.mentions.join(paged, on="author")
+    wanted = mentions.select("symptom", id=pl.col("ids").list.head(TEXTS)).explode("id")
     here = pl.col("id").is_in(wanted["id"].unique().implode())
     weights = tags.filter(here).select(
         "id", "sentence", *(WEIGHT + name for name in wanted["symptom"].unique())
@@ -227,9 +222,8 @@ def _posts_to_read(corpus: Corpus, suspects: pl.DataFrame) -> Iterator[Shown]:
     """The posts that a suspect label is to be read by: those about the condition, or else the first ones."""
     wanted = corpus.table.join(suspects.select("author").unique(), on="author", how="semi")
     posts = {author: own for (author,), own in wanted.select("author", "id", "text").group_by("author")}
-    for author, label, score, rank, ids in suspects.select(
-        "author", "label", "score", "rank", "ids"
-    ).iter_rows():
+    rows = suspects.select("author", "label", "score", "rank", "ids")
+    for author, label, score, rank, ids in rows.iter_rows():
         texts = dict(posts[author].select("id", "text").iter_rows())
         text = "\n\n".join(_cut(texts[id_]) for id_ in (ids or list(texts))[:MOST_IDS])
         yield Shown("", corpus.name, "suspects", label, author, "", np.nan, score, rank, text)

@@ -1,7 +1,6 @@
 """How well a symptom model finds symptoms and their status in annotated sentences."""
 
 from collections.abc import Mapping
-from itertools import chain
 
 import numpy as np
 
@@ -115,17 +114,15 @@ def lines_of(findings: tuple[Finding, ...]) -> list[str]:
     single = [one for one in findings if one not in means and one not in status]
     single.sort(key=lambda one: (one.measure, one.value if one.tested else -1.0))
     titles = {"symptom_auc": "AUC", "symptom_f1": "F1"}
-    return list(
-        chain(
-            (
-                line(f"{titles[one.measure.removesuffix('_by_disease')]}, {_of_what(one)}", one)
-                for one in means
-                if one.where.get("disease", ALL) == ALL
-            ),
-            (line(f"status, mean absolute error of the {one.where['of']}", one) for one in status),
-            (line(f"{titles[one.measure]}, {one.where['label']}", one) for one in single),
-        )
-    )
+    return [
+        *(
+            line(f"{titles[one.measure.removesuffix('_by_disease')]}, {_of_what(one)}", one)
+            for one in means
+            if one.where.get("disease", ALL) == ALL
+        ),
+        *(line(f"status, mean absolute error of the {one.where['of']}", one) for one in status),
+        *(line(f"{titles[one.measure]}, {one.where['label']}", one) for one in single),
+    ]
 
 
 def _of_what(finding: Finding) -> str:

@@ -123,11 +123,7 @@ def annotations_of(corpus: Corpus, graph: Graph) -> tuple[dict[str, FloatArray],
 
     An author is annotated with a condition if one of the posts is.
     """
-    names = {
-        **{title.lower(): name for name, title in graph.disease.items()},
-        **{d: d for d in graph.disease},
-    }
-    fitting = {label: names[label.lower()] for label in corpus.labels if label.lower() in names}
+    fitting = {label: disease for label in corpus.labels if (disease := graph.named(label))}
     columns = [LABEL + label for label in fitting]
     grouped = corpus.table.group_by("author", maintain_order=True)
     highest, lowest = grouped.agg(pl.col(columns).max()), grouped.agg(pl.col(columns).min())

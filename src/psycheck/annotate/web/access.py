@@ -11,6 +11,8 @@ from starlette.datastructures import FormData
 from psycheck.annotate.accounts import Session, session_of
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import Membership, Person, projects_of
+from psycheck.annotate.membership import task as task_for
+from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotAllowed, NotFound, Refusal
 from psycheck.annotate.web.cookies import SESSION, VISITOR, Signing, new_visitor
 from psycheck.annotate.web.pages import HERE
@@ -66,6 +68,10 @@ class Visit:
         if self.membership is None:
             raise NotFound("there is no such page")
         return self.membership
+
+    def task(self) -> Task:
+        """What the project of this page asks."""
+        return task_for(self.db, self.person, self.member.project)
 
     @property
     def csrf(self) -> str:

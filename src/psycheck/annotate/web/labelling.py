@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from psycheck.annotate.membership import task as task_for
 from psycheck.annotate.progress import OwnProgress, own_progress
 from psycheck.annotate.project import Task
 from psycheck.annotate.queue import Assignment, Nothing, next_item
@@ -35,7 +34,7 @@ Place = Annotated[int | None, Query(ge=0, lt=2**31)]
 @router.get("/p/{project}")
 def home(visit: Admitted) -> Response:
     """Instructions, worked examples, the content warning, contacts, and one's own progress."""
-    task = _task(visit)
+    task = visit.task()
     queues = []
     if visit.member.role == "annotator":
         queues = [_card(visit, task, one) for one in own_progress(visit.db, visit.person, task.id)]
@@ -47,7 +46,7 @@ def home(visit: Admitted) -> Response:
 @router.get("/p/{project}/about")
 def disease(visit: Admitted, queue: str) -> Response:
     """A disease's page: its symptoms and their descriptions, to be read before the first sentence."""
-    task = _task(visit)
+    task = visit.task()
     if queue not in task.queues or task.project.task != "symptoms":
         raise NotFound("there is no such page")
     begin = _work(visit, queue) if visit.member.role == "annotator" else ""
@@ -55,11 +54,9 @@ def disease(visit: Admitted, queue: str) -> Response:
 
 
 @router.get("/p/{project}/work")
-def work(
-    visit: Admitted, queue: str = "", before: Annotated[int | None, Query(ge=0, lt=2**31)] = None
-) -> Response:
+def work(visit: Admitted, queue: str = "", before: Place = None) -> Response:
     """The item that is open or the next one; with `before` one's own answer before that assignment."""
-    task = _task(visit)
+    task = visit.task()
     if before is not None:
         earlier = previous(visit.db, visit.person, task.id, _queue(task, queue), before or None)
         if earlier is not None:
@@ -70,7 +67,7 @@ def work(
 @router.post("/p/{project}/work")
 def answer(visit: Admitted) -> Response:
     """Save an answer, skip an item or take the last answer back; then the next item."""
-    task, queue = _task(visit), visit.field("queue")
+    task, queue = visit.task(), visit.field("queue")
     _queue(task, queue)
     try:
         if visit.field("do") == "undo":
@@ -92,7 +89,7 @@ def answer(visit: Admitted) -> Response:
 @router.get("/p/{project}/screening")
 def screening(visit: Admitted, queue: str = "") -> Response:
     """The result of one's own screening test, with reasons."""
-    task = _task(visit)
+    task = visit.task()
     result = screening_result(visit.db, visit.person, task.id, _queue(task, queue))
     if result.state == "open":
         return go(_work(visit, queue))
@@ -121,13 +118,9 @@ def screening(visit: Admitted, queue: str = "") -> Response:
 @router.post("/p/{project}/screening")
 def test_again(visit: Admitted) -> Response:
     """Begin a failed screening test again."""
-    task, queue = _task(visit), visit.field("queue")
+    task, queue = visit.task(), visit.field("queue")
     retake(visit.db, visit.person, task.id, _queue(task, queue))
     return go(_work(visit, queue))
-
-
-def _task(visit: Visit) -> Task:
-    return task_for(visit.db, visit.person, visit.member.project)
 
 
 def _queue(task: Task, queue: str) -> str:

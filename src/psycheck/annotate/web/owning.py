@@ -12,7 +12,6 @@ from psycheck.annotate.adjudication import requeue
 from psycheck.annotate.agreement import between, by_day, by_label, in_queues, pace
 from psycheck.annotate.export import EXPORTS, exported, judgements
 from psycheck.annotate.membership import ROLES, members, pause
-from psycheck.annotate.membership import task as task_for
 from psycheck.annotate.progress import Progress, QueueProgress, progress
 from psycheck.annotate.quality import Alert, alerts, gold_scores
 from psycheck.annotate.refusals import NotFound
@@ -52,7 +51,7 @@ def dashboard(visit: Admitted) -> Response:
 @router.get("/p/{project}/agreement")
 def agreement(visit: Admitted) -> Response:
     """How far annotators agree, by label and day, one with another; the dashboard loads it by itself."""
-    task = task_for(visit.db, visit.person, visit.member.project)
+    task = visit.task()
     table, named = in_queues(judgements(visit.db, visit.person, task.id)), titles(task)
     return page(
         visit,
@@ -68,9 +67,7 @@ def agreement(visit: Admitted) -> Response:
 @router.post("/p/{project}/invite")
 def invite_one(visit: Admitted) -> Response:
     """A link that lets one person join."""
-    role = next((one for one in ROLES if one == visit.field("role")), None)
-    if role is None:
-        raise BadInput("unknown role", allowed=", ".join(ROLES))
+    role = visit.field("role")
     token = invite(visit.db, visit.person, visit.member.project, role)
     link = f"{visit.request.base_url}invitation/{token}"
     return _dashboard(visit, link=link, linked_role=role)
@@ -97,9 +94,9 @@ def requeue_one(visit: Admitted) -> Response:
 def import_file(visit: Admitted) -> Response:
     """Add the texts of an uploaded corpus."""
     file = visit.form.get("file")
-    kind = next((one for one in KINDS if one == visit.field("kind")), None)
+    kind = visit.field("kind")
     try:
-        if not isinstance(file, UploadFile) or kind is None:
+        if not isinstance(file, UploadFile) or kind not in KINDS:
             raise BadInput("choose a file, and what its texts are for", allowed=", ".join(KINDS))
         added = import_upload(
             visit.db,
@@ -133,7 +130,7 @@ def _here(visit: Visit) -> str:
 
 
 def _dashboard(visit: Visit, status: int = 200, **parts: Any) -> Response:
-    task = task_for(visit.db, visit.person, visit.member.project)
+    task = visit.task()
     state = progress(visit.db, visit.person, task.id)
     queues = {one: queue_title(task, one) for one in task.queues}
     gold = {(one.person, one.queue): one for one in gold_scores(visit.db, visit.person, task.id)}

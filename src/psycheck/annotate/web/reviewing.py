@@ -18,8 +18,6 @@ from psycheck.annotate.inspection import (
     inspected,
     reject,
 )
-from psycheck.annotate.membership import task as task_for
-from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound, Outdated
 from psycheck.annotate.web.access import Admitted, Number, Visit
 from psycheck.annotate.web.answering import asked, choices, queue_title, read_answers, spoken, titles
@@ -32,7 +30,7 @@ _MOST_SHOWN: Final = 50
 @router.get("/p/{project}/batches")
 def all_batches(visit: Admitted) -> Response:
     """The batches that wait for inspection, and those that were inspected."""
-    task = _task(visit)
+    task = visit.task()
     waiting = _batches(visit, "waiting")
     past = [*_batches(visit, "rejected"), *_batches(visit, "accepted")]
     queues = {one: queue_title(task, one) for one in task.queues}
@@ -55,7 +53,7 @@ def one_batch(visit: Admitted, batch: Number) -> Response:
 @router.post("/p/{project}/batches/{batch}/{assignment}")
 def correct_one(visit: Admitted, batch: Number, assignment: Number) -> Response:
     """Save what one inspected answer should have been."""
-    task, (known, sample) = _task(visit), _inspected(visit, batch)
+    task, (known, sample) = visit.task(), _inspected(visit, batch)
     if assignment not in {one.assignment for one in sample}:
         raise NotFound("there is no such page")
     correct(visit.db, visit.person, assignment, read_answers(visit, task, known.queue))
@@ -84,14 +82,14 @@ def open_conflicts(visit: Admitted) -> Response:
     done = conflicts(visit.db, visit.person, visit.member.project, state="resolved", most=_MOST_SHOWN)
     more = len(found) > _MOST_SHOWN
     return page(
-        visit, "conflicts", project=_task(visit).project, conflicts=found[:_MOST_SHOWN], more=more, done=done
+        visit, "conflicts", project=visit.task().project, conflicts=found[:_MOST_SHOWN], more=more, done=done
     )
 
 
 @router.get("/p/{project}/conflicts/{item}")
 def one_conflict(visit: Admitted, item: Number) -> Response:
     """An item in conflict with the answers, without names, and the form of the adjudicator."""
-    task, found = _task(visit), conflict(visit.db, visit.person, item)
+    task, found = visit.task(), conflict(visit.db, visit.person, item)
     if found.project != task.id:
         raise NotFound("there is no such page")
     named = titles(task)
@@ -111,16 +109,12 @@ def one_conflict(visit: Admitted, item: Number) -> Response:
 @router.post("/p/{project}/conflicts/{item}")
 def resolve_one(visit: Admitted, item: Number) -> Response:
     """Save the adjudicated answer and go to the next conflict."""
-    task, found = _task(visit), conflict(visit.db, visit.person, item)
+    task, found = visit.task(), conflict(visit.db, visit.person, item)
     if found.project != task.id:
         raise NotFound("there is no such page")
     resolve(visit.db, visit.person, item, read_answers(visit, task, found.queue))
     left = conflicts(visit.db, visit.person, visit.member.project, most=1)
     return go(f"/p/{visit.member.name}/conflicts{f'/{left[0]}' if left else ''}")
-
-
-def _task(visit: Visit) -> Task:
-    return task_for(visit.db, visit.person, visit.member.project)
 
 
 def _batches(visit: Visit, state: Any) -> list[Batch]:
@@ -136,7 +130,7 @@ def _inspected(visit: Visit, batch: int) -> tuple[Batch, list[Inspected]]:
 
 
 def _batch(visit: Visit, batch: int, status: int = 200, **parts: object) -> Response:
-    task, (known, sample) = _task(visit), _inspected(visit, batch)
+    task, (known, sample) = visit.task(), _inspected(visit, batch)
     named = titles(task)
     samples = [
         {

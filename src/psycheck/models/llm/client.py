@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI
@@ -300,11 +300,12 @@ class _Bounded(httpx2.AsyncByteStream):
     """The body of an answer up to a limit."""
 
     def __init__(self, response: httpx2.Response) -> None:
-        self.stream, self.request = response.stream, response.request
+        # An asynchronous client never hands out the other kind of stream.
+        self.stream, self.request = cast("httpx2.AsyncByteStream", response.stream), response.request
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        async for piece in self.stream:  # type: ignore[union-attr]  # of an asynchronous client
+        async for piece in self.stream:
             size += len(piece)
             if size > MOST_BYTES:
                 raise httpx2.DecodingError("too large", request=self.request)
@@ -312,4 +313,4 @@ class _Bounded(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         """Close the connection's stream."""
-        await self.stream.aclose()  # type: ignore[union-attr]  # of an asynchronous client
+        await self.stream.aclose()
