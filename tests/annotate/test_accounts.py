@@ -1,6 +1,8 @@
 """Accounts: invitations that work once, log-ins that can be counted, sessions that end."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from sqlalchemy import select, update
@@ -41,6 +43,22 @@ def test_an_invitation_works_once_and_in_time(db: Database) -> None:
         accept(db, late, "bob", PASSWORD)
     with db.read() as connection:
         assert connection.scalar(select(person.c.id).where(person.c.name == "bob")) is None
+
+
+def test_of_several_who_choose_a_name_at_once_one_gets_it(db: Database) -> None:
+    ours = team(db)
+    tokens = [invite(db, ours.owner, ours.project, "annotator") for _ in range(4)]
+    ready = Barrier(len(tokens))
+
+    def chosen(token: str) -> str:
+        ready.wait()
+        try:
+            return accept(db, token, "cleo", PASSWORD).name
+        except Outdated as refusal:
+            return refusal.what
+
+    with ThreadPoolExecutor(len(tokens)) as pool:
+        assert sorted(pool.map(chosen, tokens)) == ["cleo", *["this name is taken"] * 3]
 
 
 def test_who_has_an_account_joins_another_project_with_it(db: Database) -> None:

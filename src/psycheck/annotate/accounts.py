@@ -100,13 +100,12 @@ def accept(db: Database, token: str, name: str, password: str) -> Person:
     _check_password(name, password)
     hashed = _hash(password)
     with db.write() as connection:
-        if connection.scalar(select(person.c.id).where(person.c.name == name)) is not None:
+        values = {"name": name, "password": hashed, "owner": False, "made": time.time()}
+        wanted = _insert(connection)(person).values(values).on_conflict_do_nothing()
+        made = connection.scalar(wanted.returning(person.c.id))  # none if another request was first
+        if made is None:
             raise Outdated("this name is taken", do="choose another one, or log in to accept the invitation")
-        made = connection.execute(
-            person.insert().values(name=name, password=hashed, owner=False, made=time.time())
-        ).inserted_primary_key
-        assert made is not None
-        return _use(connection, token, Person(made[0], name, owner=False))
+        return _use(connection, token, Person(made, name, owner=False))
 
 
 def join(db: Database, who: Person, token: str) -> Person:
