@@ -1,6 +1,8 @@
 """Accounts: invitations that work once, log-ins that can be counted, sessions that end."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from sqlalchemy import select, update
@@ -43,6 +45,22 @@ def test_an_invitation_works_once_and_in_time(db: Database) -> None:
         assert connection.scalar(select(person.c.id).where(person.c.name == "bob")) is None
 
 
+def test_of_several_who_choose_a_name_at_once_one_gets_it(db: Database) -> None:
+    ours = team(db)
+    tokens = [invite(db, ours.owner, ours.project, "annotator") for _ in range(4)]
+    ready = Barrier(len(tokens))
+
+    def chosen(token: str) -> str:
+        ready.wait()
+        try:
+            return accept(db, token, "cleo", PASSWORD).name
+        except Outdated as refusal:
+            return refusal.what
+
+    with ThreadPoolExecutor(len(tokens)) as pool:
+        assert sorted(pool.map(chosen, tokens)) == ["cleo", *["this name is taken"] * 3]
+
+
 def test_who_has_an_account_joins_another_project_with_it(db: Database) -> None:
     ours = team(db)
     who = accept(db, invite(db, ours.owner, ours.project, "annotator"), "ada", PASSWORD)
@@ -66,7 +84,9 @@ def test_only_owners_invite_and_only_the_command_line_makes_owners_of_the_server
     assert accept(db, invite(db, None, None, "owner"), "boss", PASSWORD).owner is True
 
 
-@pytest.mark.parametrize("name", ["", "a", "a b", "<script>", "a/../b", "x" * 61])
+@pytest.mark.parametrize(
+    "name", ["", "a", "a b", "<script>", "a/../b", "x" * 61, "@sum", "+1+1", "-2+3", "=cmd"]
+)
 def test_names_that_cannot_be_used(db: Database, name: str) -> None:
     with pytest.raises(BadInput, match="name"):
         accept(db, invite(db, None, None, "owner"), name, PASSWORD)
@@ -155,3 +175,11 @@ def test_a_project_without_an_owner_goes_to_the_next_owner_of_the_server(db: Dat
     assert [one.role for one in projects_of(db, boss)] == ["owner"]
     other = accept(db, invite(db, None, None, "owner"), "other", PASSWORD)
     assert projects_of(db, other) == []
+
+
+@pytest.mark.parametrize("name", ["imported:ann", "a\x00b", "\x00"])
+def test_who_came_with_imported_answers_and_nobody_are_refused_alike(db: Database, name: str) -> None:
+    with db.write() as connection:
+        connection.execute(person.insert().values(name="imported:ann", password="", owner=False, made=0.0))
+    with pytest.raises(Refusal, match="the name or the password is wrong"):
+        log_in(db, name, PASSWORD)

@@ -119,3 +119,19 @@ def test_a_database_with_people_is_not_overwritten(tmp_path: Path) -> None:
         restore(first, file)
     with pytest.raises(BadInput, match="name for a backup"):
         backup(first, tmp_path / "all.zip")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[1]", "7", "[" * 100_000, '{"a": 1}', '{"table": "item", "row": 3}',
+     '{"table": "nothing", "row": {}}', '{"table": "item", "row": {"other": 1}}'],
+)  # fmt: skip
+@pytest.mark.parametrize("head", [True, False])
+def test_a_file_that_is_no_backup_is_one_clear_error(line: str, head: bool, tmp_path: Path) -> None:
+    first = '{"format": "psycheck annotations 1"}\n' if head else ""
+    file = tmp_path / "all.jsonl.zst"
+    file.write_bytes(zstandard.compress(f"{first}{line}\n".encode()))
+    second = new(tmp_path / "second")
+    with pytest.raises(BadInput, match="backup"):
+        restore(second, file)
+    assert all(not table for table in rows(second).values())

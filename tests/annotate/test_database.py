@@ -9,6 +9,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from cryptography.fernet import Fernet
 from sqlalchemy import select, text
+from sqlalchemy.exc import IntegrityError
 
 from annotators import given, team
 from psycheck.annotate.database import Database, database_url, make_key, open_database, read_key
@@ -125,3 +126,11 @@ def test_a_failed_transaction_leaves_nothing(db: Database) -> None:
         raise RuntimeError
     with db.read() as connection:
         assert set(connection.scalars(select(item.c.open))) == {2}
+
+
+def test_an_error_of_the_database_quotes_no_parameters(db: Database) -> None:
+    ours = team(db)
+    row = {"project": ours.project, "queue": "", "kind": "item", "name": "p", "text": "I cannot sleep"}
+    with pytest.raises(IntegrityError) as error, db.write() as connection:  # `about` is missing
+        connection.execute(item.insert().values(**row, lane=1, position=1, open=1, made=0.0))
+    assert "sleep" not in str(error.value).partition("[SQL")[2]

@@ -108,3 +108,31 @@ def test_what_does_not_fit_is_refused_with_its_record_and_adds_nothing(db: Datab
             assert read_answered(path, "label-studio") == []
     with pytest.raises(BadInput, match="unknown program"):
         read_answered(path, "potato")
+
+
+def _tasks(path: Path, *texts: str, **more: object) -> Path:
+    chosen = [{"value": {"choices": ["depression", "anxiety"]}}]
+    done = [{"completed_by": 1, "result": chosen, **more}]
+    path.write_text(json.dumps([{"id": 1, "data": {"text": text}, "annotations": done} for text in texts]))
+    return path
+
+
+def test_answers_never_go_to_another_text_that_has_the_same_id(db: Database, tmp_path: Path) -> None:
+    ours = team(db)
+    both = _tasks(tmp_path / "both.json", "first text", "second text")
+    with pytest.raises(BadInput, match="record 2"):
+        import_answers(db, None, ours.project, read_answered(both, "label-studio"))
+    for name, text in (("one", "first text"), ("two", "second text")):
+        read = read_answered(_tasks(tmp_path / f"{name}.json", text), "label-studio")
+        if name == "one":
+            import_answers(db, None, ours.project, read)
+        else:
+            with pytest.raises(BadInput, match="same id"):
+                import_answers(db, None, ours.project, read)
+    assert judgements(db, None, ours.project)["item"].unique().to_list() == ["1"]
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), -1.0])
+def test_a_time_that_no_clock_shows_is_refused(seconds: float, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="not built as it should be"):
+        read_answered(_tasks(tmp_path / "tasks.json", "text", lead_time=seconds), "label-studio")

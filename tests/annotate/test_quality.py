@@ -240,7 +240,9 @@ def test_conflicts_go_to_an_adjudicator_without_names(db: Database) -> None:
         conflicts(db, first, ours.project)
     with pytest.raises((NotFound, NotAllowed)):
         conflict(db, first, item)
-    assert requeue(db, ours.owner, item) == 2
+    with pytest.raises(NotFound):
+        requeue(db, ours.owner, ours.project + 1, item)
+    assert requeue(db, ours.owner, ours.project, item) == 2
     with pytest.raises(NotFound):
         conflict(db, judge, item)
     assert given(db, first, ours.project).state == "claimed"

@@ -60,6 +60,7 @@ def test_limits_and_what_cannot_be_stored(ours: Team, monkeypatch: pytest.Monkey
         (Corpus.of("c", ["a", "b", "c"]), "more than 2"),
         (Corpus.of("c", ["x" * 21]), "too long"),
         (Corpus.of("c", ["a\x00b"]), "NUL"),
+        (Corpus.of("c", ["a"], ids=["\x00"]), "NUL"),
     ):
         with pytest.raises(BadInput, match=problem):
             import_corpus(ours.db, ours.owner, ours.project, corpus)
@@ -209,3 +210,13 @@ def test_a_graph_of_ones_own_is_stored_with_the_project_and_cannot_be_uploaded(t
     ours = team(open_database(database_url(tmp_path / "db"), new=True))
     made = create_project(ours.db, ours.owner, settings_, stored, own)
     assert task(ours.db, ours.owner, made).labels("blues") == ("sighing",)
+
+
+def test_another_text_with_the_id_of_one_is_refused_and_not_called_known(ours: Team) -> None:
+    import_corpus(ours.db, None, ours.project, Corpus.of("c", ["a", "b"]))
+    other = Corpus.of("c", ["a", "quite another text", "c"])  # rows are numbered in both
+    with pytest.raises(BadInput, match="another text with the same id") as error:
+        import_corpus(ours.db, None, ours.project, other)
+    assert error.value.where == "text 2"
+    assert "quite" not in str(error.value)
+    assert count(ours.db) == 2

@@ -25,6 +25,9 @@ def test_train_evaluate_and_tag_in_three_commands(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "tagged for 38 symptoms" in done.stdout
     assert pl.read_parquet_schema(tmp_path / "t.parquet")["weight:sleep_disturbance"] == pl.Float32
+    (tmp_path / "posts.csv").write_text('text,user\nI cannot sleep at all.,x\n"",y\n')
+    done = psycheck(tmp_path, "symptoms", "tag", "model", "posts.csv", "-o", "u.parquet")
+    assert "note: 1 row left out (empty text)" in done.stderr
 
 
 def test_annotators_are_merged_while_training(tmp_path: Path) -> None:

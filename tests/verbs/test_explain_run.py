@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput
 from psycheck.knowledge.explain import Explaining
 from psycheck.knowledge.graph import read_graph
+from psycheck.model import FloatArray
+from psycheck.models.symptoms import SymptomModel
 from psycheck.runs.folder import open_run
 from psycheck.runs.pages import redraw
 from psycheck.verbs.explain import PAGES, explain_people
@@ -181,6 +184,40 @@ def test_a_file_that_is_not_a_table_is_one_clear_error(corpus: Corpus, tmp_path:
         explain_people(corpus, tags=tmp_path / "tags.parquet")
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "problem"),
+    [
+        ("id", [["p"]] * 64, "column 'id'"),
+        ("author", [["p"]] * 64, "column 'author'"),
+        ("sentence", ["0"] * 64, "column 'sentence'"),
+        (f"weight:{LOW}", [1e308] * 64, "out of range"),
+        (f"weight:{LOW}", [-0.5] * 64, "out of range"),
+        (f"weight:{LOW}", ["heron"] * 64, "cannot be read"),
+    ],
+)
+def test_a_tag_table_of_wrong_values_is_one_clear_error(
+    column: str, values: list[object], problem: str, corpus: Corpus, tags: Path
+) -> None:
+    pl.read_parquet(tags).with_columns(pl.Series(column, values)).write_parquet(tags)
+    with pytest.raises(BadInput, match=problem) as error:
+        explain_people(corpus, tags=tags, show_texts=True)
+    assert "heron" not in str(error.value)
+
+
+def test_ids_that_are_numbers_in_the_tag_table_find_their_posts(tmp_path: Path) -> None:
+    corpus = Corpus.of("posts", ["We had soup.", "We had tea."], ids=["1", "2"], author=["7", "8"])
+    path = tags_of(corpus, tmp_path / "tags.parquet", low=("8",))
+    numbers = pl.read_parquet(path).with_columns(pl.col("id", "author").cast(pl.Int64))
+    run = explain_people(corpus, tags=numbers)
+    assert run.tables["mentions"]["author"].to_list() == ["8"]
+
+
+def test_a_number_of_no_sentence_shows_none(corpus: Corpus, tags: Path) -> None:
+    pl.read_parquet(tags).with_columns(sentence=pl.lit(-2)).write_parquet(tags)
+    run = explain_people(corpus, tags=tags, show_texts=True)
+    assert {case.text for case in run.shown if case.suite == "explain"} == {""}
+
+
 def test_a_model_that_knows_no_symptoms_is_refused(corpus: Corpus, tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("text,depression\nsoup,0.5\n")
     with pytest.raises(BadInput, match="is not a symptom model"):
@@ -319,3 +356,34 @@ def test_descriptions_find_symptoms_without_training(tmp_path: Path) -> None:
     assert (tmp_path / "run/people/d.html").stat().st_size < 100_000
     for page in ("report.html", "people/a.html"):
         assert "a rough first look" in (tmp_path / "run" / page).read_text()
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_stopped_it_goes_on_from_the_posts_that_were_tagged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, out, seen = corpus_of(501, 5), tmp_path / "run", list[str]()
+
+    def outputs(sentences: Sequence[str]) -> FloatArray:
+        seen.extend(one.split()[-1] for one in sentences)
+        return np.zeros((len(sentences), 2))
+
+    def stop(*_: object) -> None:
+        raise Stopped  # the first 2,000 posts are tagged
+
+    model = SymptomModel(name="m", labels=(LOW,), fingerprint="1", batch=4_096, parts={}, outputs=outputs)
+    monkeypatch.setattr("psycheck.verbs.tagged_posts.open_model", lambda spec: model)
+    with pytest.raises(Stopped):
+        explain_people(corpus, symptoms="symptoms:m", out=out, progress=stop)
+    assert [path.stat().st_mode & 0o077 for path in (out / "tagging").iterdir()] == [0]
+    assert "p0-0" in seen
+    seen.clear()
+    run = explain_people(corpus, symptoms="symptoms:m", out=out)
+    assert {one for one in seen if one.startswith("p")} == {
+        f"p{a}-{k}" for a in range(400, 501) for k in range(5)
+    }
+    assert int(run.tables["people"]["posts"].sum()) == 2_505
+    assert not (out / "tagging").exists()

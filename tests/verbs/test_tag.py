@@ -14,7 +14,7 @@ from psycheck.corpus import Corpus
 from psycheck.errors import BadInput, StoreFailure
 from psycheck.model import FloatArray
 from psycheck.models.symptoms import SymptomModel
-from psycheck.verbs.tag import tag_corpus
+from psycheck.verbs.tag import tag_corpus, tag_parts
 
 SEEN: list[str] = []
 
@@ -68,6 +68,19 @@ def test_a_repeated_sentence_is_encoded_once(tmp_path: Path) -> None:
     assert SEEN == ["I cannot sleep."]
 
 
+def test_progress_names_a_total_only_where_the_number_of_texts_is_known(tmp_path: Path) -> None:
+    shown: list[tuple[int, int]] = []
+
+    def progress(name: str, done: int, total: int, seconds: float) -> None:
+        shown.append((done, total))
+
+    tag_corpus(MODEL, posts().slices(1), tmp_path / "tags.parquet", progress=progress)
+    assert shown == [(2, 0), (3, 0), (4, 0)]
+    shown.clear()
+    tag_parts(MODEL, posts().slices(1), tmp_path / "parts", texts=3, progress=progress)
+    assert shown == [(2, 6), (3, 4), (4, 4)]  # 2 sentences in 1 of 3 texts, then 3 in 2
+
+
 class Stopped(Exception):
     pass
 
@@ -86,6 +99,7 @@ def test_stopped_it_resumes_with_the_pieces_that_are_not_done(tmp_path: Path) ->
     tagged = tag_corpus(MODEL, pieces, tmp_path / "tags.parquet")
     assert (tagged.sentences, tagged.resumed) == (3, 2)
     assert SEEN == ["Sleep is fine."]
+    assert [path.name for path in tmp_path.iterdir() if path.name != "store"] == ["tags.parquet"]
     assert pl.read_parquet(tmp_path / "tags.parquet")["id"].to_list() == ["a", "a", "d"]
 
 
@@ -138,6 +152,15 @@ def test_long_texts_make_short_pieces(tmp_path: Path, monkeypatch: pytest.Monkey
     path = tmp_path / "posts.csv"
     path.write_text("text\n" + "".join(f"{'word ' * 12}{i}\n" for i in range(3)))
     assert [len(piece) for piece in stream_corpus(CorpusPlan(str(path)))] == [1, 1, 1]
+
+
+def test_empty_texts_are_counted_and_guesses_told(tmp_path: Path) -> None:
+    path, notes = tmp_path / "posts.csv", list[str]()
+    path.write_text('id,post,user\na,"",x\nb,I cannot sleep at all.,y\nc," ",z\n')
+    (piece,) = stream_corpus(CorpusPlan(str(path)), notes.append)
+    assert piece.ids == ["b"]
+    assert notes[-1] == "2 rows left out (empty text)"
+    assert any("post" in note for note in notes[:-1])
 
 
 def test_a_file_without_texts_is_an_error(tmp_path: Path) -> None:

@@ -7,7 +7,15 @@ from sqlalchemy import Connection, Row, delete, func, select
 
 from psycheck.annotate.answers import Answers, answers_of, check_answers, marks_of, store_marks
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import ADJUDICATES, OWNS, Person, record, role_in, stored_task
+from psycheck.annotate.membership import (
+    ADJUDICATES,
+    OWNS,
+    Person,
+    lock_members,
+    record,
+    role_in,
+    stored_task,
+)
 from psycheck.annotate.places import reopen
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound
@@ -19,6 +27,7 @@ class Conflict:
     """An item in conflict: the answers that were given, in no order that tells whose they are."""
 
     item: int
+    project: int
     queue: str
     text: str
     state: Literal["open", "resolved"]
@@ -42,7 +51,7 @@ def conflict(db: Database, who: Person, of: int) -> Conflict:
         row = _in_conflict(connection, who, of)
         given = sorted(answers_of(connection, _answered(connection, of)).values(), key=repr)
         resolved = marks_of(connection, resolution, "item", [of]).get(of)
-        return Conflict(of, row.queue, db.opened(row.text), row.conflict, tuple(given), resolved)
+        return Conflict(of, row.project, row.queue, db.opened(row.text), row.conflict, tuple(given), resolved)
 
 
 def resolve(db: Database, who: Person, of: int, answers: Answers) -> None:
@@ -66,19 +75,20 @@ def _in_conflict(connection: Connection, who: Person, of: int, *, lock: bool = F
     return row
 
 
-def requeue(db: Database, who: Person, of: int) -> int:
+def requeue(db: Database, who: Person, project: int, of: int) -> int:
     """Void all answers to an item and ask for new ones, for the owner; returns how many there were."""
     with db.write() as connection:
         row = connection.execute(select(item).where(item.c.id == of, item.c.kind == "item")).first()
-        if row is None:
+        if row is None or row.project != project:
             raise NotFound("there is no such item")
         role_in(connection, who, row.project, *OWNS)
+        lock_members(connection, row.project)
         mine = (assignment.c.item == of, assignment.c.state == "done", LIVE)
         ids = list(connection.scalars(select(assignment.c.id).where(*mine).with_for_update()))
         connection.execute(assignment.update().where(assignment.c.id.in_(ids)).values(state="void"))
+        reopen(connection, row.project, [of] * len(ids), answered=True)
         connection.execute(delete(resolution).where(resolution.c.item == of))
         connection.execute(item.update().where(item.c.id == of).values(conflict=None))
-        reopen(connection, row.project, [of] * len(ids), answered=True)
         record(connection, row.project, who.id, "requeued", item=of, detail={"answers": len(ids)})
         return len(ids)
 

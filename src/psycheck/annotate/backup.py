@@ -55,7 +55,7 @@ def restore(db: Database, path: Path) -> int:
     head = next(lines, {})
     if head.get("format") != _FORMAT:
         raise BadInput("this file is not a backup of annotations", where=str(path))
-    if head["encrypted"] and db.cipher is None:
+    if (encrypted := bool(head.get("encrypted"))) and db.cipher is None:
         raise BadInput(
             "the backup is encrypted, and no key is given", where=str(path), do="name the `key_file`"
         )
@@ -70,15 +70,15 @@ def restore(db: Database, path: Path) -> int:
             if "rows" in line:
                 ended = line["rows"] == rows
                 break
-            row, name = line["row"], line["table"]
-            if not head["encrypted"]:
-                row |= {key: db.sealed(row[key]) for key in _SEALED.get(name, ())}
+            row, name = _row(line, path)
+            if not encrypted:
+                row |= {key: db.sealed(row[key]) for key in _SEALED.get(name, ()) if key in row}
             pieces.setdefault(name, []).append(row)
             rows += 1
         if not ended:
             what = "the backup is damaged: it is cut short"
             raise BadInput(what, where=str(path), do=f"use another backup ({counted(rows, 'row')} were read)")
-        _check_key(db, pieces, path, encrypted=head["encrypted"], secret=secret)
+        _check_key(db, pieces, path, encrypted=encrypted, secret=secret)
         for table in metadata.sorted_tables:
             whole = pieces.get(table.name, [])
             for start in range(0, len(whole), _PIECE):
@@ -88,6 +88,15 @@ def restore(db: Database, path: Path) -> int:
                 sequence = func.pg_get_serial_sequence(f'"{table.name}"', "id")
                 connection.execute(select(func.setval(sequence, last)))
     return rows
+
+
+def _row(line: dict[str, Any], path: Path) -> tuple[dict[str, Any], str]:
+    """A row and its table; older backups may lack columns."""
+    table, row = metadata.tables.get(str(line.get("table"))), line.get("row")
+    if table is None or not isinstance(row, dict) or not row.keys() <= {*table.columns.keys()}:
+        what = "the backup holds a row that fits no table"
+        raise BadInput(what, where=str(path), do="use another backup")
+    return row, table.name
 
 
 def _people() -> list[Any]:
@@ -112,6 +121,12 @@ def _line(record: dict[str, Any]) -> bytes:
     return json.dumps(record, ensure_ascii=False).encode("utf-8") + b"\n"
 
 
+def _record(line: bytes) -> dict[str, Any]:
+    if not isinstance(record := json.loads(line), dict):
+        raise ValueError
+    return record
+
+
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """The records of a backup; a file that is damaged anywhere is one clear error."""
     size = 0
@@ -121,7 +136,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             while piece := packed.read(2**20):
                 size += len(piece)
                 *whole, rest = (rest + check_piece(piece, size, str(path))).split(b"\n")
-                yield from (json.loads(line) for line in whole)
-    except (zstandard.ZstdError, ValueError, OSError) as error:
+                yield from (_record(line) for line in whole)
+    except (zstandard.ZstdError, ValueError, RecursionError, OSError) as error:
         what = f"the backup cannot be read ({type(error).__name__})"
         raise BadInput(what, where=str(path), do="use another backup") from error

@@ -21,6 +21,8 @@ KEY_VARIABLE: Final = "PSYCHECK_ANNOTATE_KEY"
 _MIGRATIONS: Final = Path(__file__).with_name("migrations")
 _WAIT: Final = 60  # seconds that a process waits for another that is writing
 _PROOF: Final = "psycheck"  # encrypted with the key, so that another key is noticed
+# The message of an error would quote texts, names and digests.
+_ENGINE: Final[dict[str, Any]] = {"pool_size": 20, "max_overflow": 40, "hide_parameters": True}
 _LOCK: Final = 7_291_855_163  # of PostgreSQL, held while migrating
 
 
@@ -90,7 +92,7 @@ def open_database(url: str, key: bytes | None = None, *, new: bool = False) -> D
     if target.get_backend_name() == "postgresql":
         target = target.set(drivername="postgresql+psycopg")
         library("psycopg", "PostgreSQL", "annotate")
-        engine = alchemy.create_engine(target, pool_size=20, max_overflow=40, pool_pre_ping=True)
+        engine = alchemy.create_engine(target, pool_pre_ping=True, **_ENGINE)
         database = Database(engine, _fernet(key))
     elif target.get_backend_name() == "sqlite" and target.database:
         engine = _sqlite(Path(target.database), new=new)
@@ -167,9 +169,7 @@ def _sqlite(path: Path, *, new: bool) -> "Engine":
         private_folder(path.resolve().parent)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         path.chmod(0o600)  # SQLite gives its log files the same rights
-    engine = sa.create_engine(
-        f"sqlite:///{path}", pool_size=20, max_overflow=40, connect_args={"timeout": _WAIT}
-    )
+    engine = sa.create_engine(f"sqlite:///{path}", connect_args={"timeout": _WAIT}, **_ENGINE)
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:

@@ -5,6 +5,7 @@ Both leave out who was not asked about what: `asked` keeps the labels that an an
 which was not asked about does not become a 0. Without it, all labels that occur in the file were asked.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -206,6 +207,8 @@ def _raw(
     time: str,
     seconds: float | None,
 ) -> _Raw:
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise ValueError
     given = {
         name for control, names in chosen.items() if control not in (UNCERTAIN, IDENTIFYING) for name in names
     }

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,7 +66,11 @@ def import_answers(
         check_owner(connection, who, of)
         task = stored_task(connection, of)
     placed = [_placed(task, one, queue) for one in every]
+    texts: dict[tuple[str, str], str] = {}
     for number, (one, where) in enumerate(placed, 1):
+        if texts.setdefault((where, one.item), one.text) != one.text:
+            what = "an earlier record has the same id and another text"
+            raise BadInput(what, where=f"record {number}", do="give the records ids of their own (`item`)")
         for said in one.said:
             try:
                 check_answers(task, where, _as_asked(task, said), len(one.text))
@@ -81,10 +86,13 @@ def import_answers(
         people = _people(connection, of, {said.annotator for one, _ in placed for said in one.said})
         rows = connection.execute(select(item.c.queue, item.c.name, item.c.id).where(item.c.project == of))
         known = {(row.queue, row.name): row.id for row in rows}
+        numbered = sorted(
+            ((known[where, one.item], where, one.said) for one, where in placed), key=itemgetter(0)
+        )
         taken = sum(
-            _answer(connection, task, known[where, one.item], where, people[said.annotator], said)
-            for one, where in placed
-            for said in one.said
+            _answer(connection, task, number, where, people[said.annotator], said)
+            for number, where, every_answer in sorted(numbered, key=itemgetter(0))  # as all lock items
+            for said in every_answer
         )
     given = sum(len(one.said) for one in every)
     return Carried(added, taken, given - taken)

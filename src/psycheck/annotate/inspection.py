@@ -10,7 +10,15 @@ from sqlalchemy import Connection, Row, delete, select
 
 from psycheck.annotate.answers import Answers, answers_of, check_answers, marks_of, store_marks
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import INSPECTS, OWNS, Person, record, role_in, stored_task
+from psycheck.annotate.membership import (
+    INSPECTS,
+    OWNS,
+    Person,
+    lock_members,
+    record,
+    role_in,
+    stored_task,
+)
 from psycheck.annotate.places import reopen
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound, Outdated
@@ -126,6 +134,7 @@ def close_batches(db: Database, who: Person, of: int) -> int:
     """Close the batches that are not full, at the end of a project; returns how many."""
     with db.write() as connection:
         role_in(connection, who, of, *INSPECTS)
+        lock_members(connection, of)
         task = stored_task(connection, of)
         filling = select(batch).where(batch.c.project == of, batch.c.state == "filling", batch.c.size > 0)
         rows = list(connection.execute(filling.with_for_update()))

@@ -160,6 +160,15 @@ def check_owner(connection: Connection, who: Person | None, of: int) -> None:
         role_in(connection, who, of, *OWNS)
 
 
+def lock_members(connection: Connection, of: int) -> None:
+    """Lock all members of a project, in one order: first of all, by whoever changes rows of several of them.
+
+    The order of locks: members, then assignments, batches and standings, then the project, then its items.
+    """
+    wanted = select(member.c.person).where(member.c.project == of).order_by(member.c.person)
+    connection.execute(wanted.with_for_update()).all()
+
+
 def members(db: Database, who: Person, of: int) -> list[Member]:
     """The members of a project, for its owner."""
     with db.read() as connection:

@@ -4,12 +4,13 @@ Scores are stored as suggestions, which no page shows before the annotator has a
 """
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 import numpy as np
 from sqlalchemy import bindparam, delete, select
 
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import Person, check_owner, record, stored_task
+from psycheck.annotate.membership import Person, check_owner, lock_members, record, stored_task
 from psycheck.annotate.places import FRESH
 from psycheck.annotate.refusals import NotFound
 from psycheck.annotate.tables import assignment, item, standing, suggestion
@@ -60,6 +61,7 @@ def order_items(db: Database, who: Person | None, of: int, ids: Sequence[str], s
             for name, (labels, values) in scores.items()
         }
         measure = unsureness if how == "unsure" else disagreement
+        lock_members(connection, of)  # nobody passes items by the old order meanwhile
         first = np.nan_to_num(measure(list(columns.values())), nan=-1.0)
         rank = dict(zip(ids, first.tolist(), strict=True))
         rows = list(
@@ -76,6 +78,7 @@ def order_items(db: Database, who: Person | None, of: int, ids: Sequence[str], s
             if row.position != place.position
         ]
         if moved:
+            moved.sort(key=itemgetter("one"))  # as everybody locks items
             update = item.update().where(item.c.id == bindparam("one")).values(position=bindparam("place"))
             connection.execute(update, moved)
         connection.execute(standing.update().where(standing.c.project == of).values(fresh_upto=0))

@@ -60,7 +60,7 @@ def import_corpus(
         raise BadInput(f"more than {MOST_ITEMS:,} texts at once", do="import the corpus in parts")
     if kind not in KINDS:
         raise BadInput(f"unknown kind '{kind}'", allowed=", ".join(KINDS), key="kind")
-    _check_texts(corpus)
+    _check_texts(corpus, reasons or {})
     with db.write() as connection:
         check_owner(connection, who, of)
         task = stored_task(connection, of)
@@ -72,6 +72,7 @@ def import_corpus(
         if kind == "item":
             Random(last).shuffle(positions)
         known = _known(connection, of)
+        _refuse_other_texts(db, connection, corpus, queues, known)
         rows = [
             (number, row)
             for number, row in enumerate(_rows(db, task, corpus, queues, kind, positions))
@@ -155,15 +156,14 @@ def import_upload(
     return import_corpus(db, who, of, corpus, kind=kind, queue=queue, reasons=reasons)
 
 
-def _check_texts(corpus: Corpus) -> None:
-    for number, text in enumerate(corpus.texts, 1):
+def _check_texts(corpus: Corpus, reasons: Mapping[str, str]) -> None:
+    for number, (name, text) in enumerate(zip(corpus.ids, corpus.texts, strict=True), 1):
         if len(text) > LONGEST_TEXT:
             allowed = f"at most {LONGEST_TEXT:,} characters"
             raise BadInput("a text is too long to annotate", where=f"text {number}", allowed=allowed)
-        if "\x00" in text:
-            raise BadInput(
-                "a text holds a NUL character", where=f"text {number}", do="clean the corpus first"
-            )
+        if any("\x00" in part for part in (name, text, reasons.get(text, ""))):
+            what, do = "a text, its id or its reason holds a NUL character", "clean the corpus first"
+            raise BadInput(what, where=f"text {number}", do=do)
 
 
 def _queues(task: Task, corpus: Corpus, queue: str | None) -> list[str | None]:
@@ -238,9 +238,32 @@ def _rows(
     ]
 
 
-def _known(connection: Connection, of: int) -> set[tuple[str, str]]:
-    rows = connection.execute(select(item.c.queue, item.c.name).where(item.c.project == of))
-    return {(row.queue, row.name) for row in rows}
+def _known(connection: Connection, of: int) -> dict[tuple[str | None, str], int]:
+    rows = connection.execute(select(item.c.id, item.c.queue, item.c.name).where(item.c.project == of))
+    return {(row.queue, row.name): row.id for row in rows}
+
+
+def _refuse_other_texts(
+    db: Database,
+    connection: Connection,
+    corpus: Corpus,
+    queues: Sequence[str | None],
+    known: Mapping[tuple[str | None, str], int],
+) -> None:
+    """Refuse a text under the id of another one: it would be lost, and its answers go to the other text."""
+    keys, texts = zip(queues, corpus.ids, strict=True), corpus.texts
+    again = {known[key]: number for number, key in enumerate(keys) if key in known}
+    ids = list(again)
+    for start in range(0, len(ids), _PIECE):
+        wanted = select(item.c.id, item.c.text).where(item.c.id.in_(ids[start : start + _PIECE]))
+        for row in connection.execute(wanted):
+            if db.opened(row.text) != texts[number := again[row.id]]:
+                raise BadInput(
+                    "the project has another text with the same id",
+                    where=f"text {number + 1}",
+                    allowed="an id of its own for each text, in all files that are imported",
+                    do="name the id column (`id=COLUMN`), or give the texts new ids",
+                )
 
 
 def _added(connection: Connection, rows: list[dict[str, Any]]) -> list[int]:

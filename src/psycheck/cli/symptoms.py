@@ -150,10 +150,12 @@ def tag_cli(
     check_tag_file(out, [path for path in [corpus_path(plan)] if path is not None])
     opened = _opened(model)
     more: dict[str, Any] = {"status": status, "subject": subject}
+    notes: list[str] = []
     with ProgressLine() as line:
-        tagged = tag_corpus(opened, stream_corpus(plan), out, progress=line, **more)
+        tagged = tag_corpus(opened, stream_corpus(plan, notes.append), out, progress=line, **more)
     if tagged.resumed:
-        print_notes([f"{counted(tagged.resumed, 'sentence')} had been tagged before"])
+        notes.append(f"{counted(tagged.resumed, 'sentence')} had been tagged before")
+    print_notes(notes)
     counts = f"{counted(tagged.sentences, 'sentence')} of {counted(tagged.posts, 'text')}"
     typer.echo(f"{counts} tagged for {counted(len(opened.labels), 'symptom')}: {out}")
 

@@ -17,7 +17,7 @@ from psycheck.corpora.columns import Roles, assign, split_name
 from psycheck.corpora.curate.dumps import Tally, check_dump, lines_of, posts_of
 from psycheck.corpora.known.open import known_name
 from psycheck.corpora.open import CorpusPlan, corpus_path, open_corpus
-from psycheck.corpora.read import cells_of, texts_of
+from psycheck.corpora.read import EMPTY, cells_of, texts_of
 from psycheck.corpora.tables import FORMATS, HOLDS_TEXTS, Table, format_of
 from psycheck.corpus import Corpus, showable_id
 from psycheck.errors import BadInput, counted
@@ -65,11 +65,12 @@ def stream_posts(plan: CorpusPlan, say: Callable[[str], None] = lambda note: Non
 def stream_corpus(plan: CorpusPlan, say: Callable[[str], None] = lambda note: None) -> Iterator[Corpus]:
     """The corpus in pieces of at most 2,000 texts or 4 million letters, without labels, groups and splits.
 
-    Ids are unique within a piece; empty texts are left out.
+    Ids are unique within a piece; empty texts are left out, and counted at the end.
     """
-    name, piece, letters, empty = plan.name or Path(plan.path).stem, list[Post](), 0, True
+    name, piece, letters, empty, blank = plan.name or Path(plan.path).stem, list[Post](), 0, True, 0
     for post in stream_posts(plan, say):
         if not post.text.strip():
+            blank += 1
             continue
         piece.append(post)
         letters, empty = letters + len(post.text), False
@@ -81,6 +82,8 @@ def stream_corpus(plan: CorpusPlan, say: Callable[[str], None] = lambda note: No
         raise BadInput(what, where=plan.path, do="name another text column (`text`)")
     if piece:
         yield _corpus(name, piece)
+    if blank:
+        say(f"{counted(blank, 'row')} left out ({EMPTY})")
 
 
 def _corpus(name: str, posts: Sequence[Post]) -> Corpus:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
@@ -34,6 +35,7 @@ from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.scoring.engine import Progress, silent
 from psycheck.text.clean import split_sentences
+from psycheck.verbs.tag import remove_parts
 from psycheck.verbs.tagged_posts import (
     TagTable,
     annotations_of,
@@ -46,6 +48,7 @@ from psycheck.verbs.tagged_posts import (
 DESCRIPTIONS: Final = "symptoms:descriptions"
 PAGES: Final = 300  # pages of people in a folder; the other authors are in the tables
 TEXTS: Final = 3  # sentences shown per symptom
+TAGGING: Final = "tagging"  # the folder of tags while a run is not finished
 SUSPECT: Final = 0.5  # from this score on, a label fits the other side at least as well
 _LETTERS: Final = 400  # of a sentence or post shown
 _PLAIN: Final = re.compile(r"[a-z0-9_-]{1,60}")
@@ -67,15 +70,15 @@ def explain_people(
     """Explain the authors of a corpus, or some of them, from a tag table or by a symptom model.
 
     `tags` is a file that `psycheck symptoms tag` wrote from this corpus, or such a table; without it,
-    `symptoms` is the model that tags the posts. With `show_texts`, pages show the sentences behind each
-    symptom.
+    `symptoms` is the model that tags the posts; after a kill, the same call goes on from the posts that were
+    tagged. With `show_texts`, pages show the sentences behind each symptom.
     """
     how, known = how or Explaining(), read_graph(graph)
     opened = posts_of(open_corpus(corpus), authors)
     if graph is not None and symptoms == DESCRIPTIONS:
         symptoms = f"{DESCRIPTIONS}?graph={graph}"
     labels, unfit = annotations_of(opened, known)
-    with TemporaryDirectory() as work:
+    with TemporaryDirectory() if out is None else nullcontext(Path(out) / TAGGING) as work:
         frame, where, models = tags_of(opened, tags, symptoms, Path(work), progress)
         columns = frame.collect_schema().names()
         names = symptoms_of(columns, known, where)
@@ -117,7 +120,11 @@ def explain_people(
         notes=(*opened.notes, *left_out, *notes, *unfit, *unchecked, *_said(people, known, names)),
         folder=Path(out) if out is not None else None,
     )
-    return run if run.folder is None else save(run, run.folder)
+    if run.folder is None:
+        return run
+    saved = save(run, run.folder)
+    remove_parts(run.folder / TAGGING)
+    return saved
 
 
 def _with_pages(people: pl.DataFrame) -> pl.DataFrame:
@@ -207,7 +214,7 @@ def _sentences(corpus: Corpus, tags: pl.LazyFrame, found: Explained, people: pl.
     rows = wanted.join(heaviest, on=["id", "symptom"], maintain_order="left")
     for id_, symptom, number, weight in rows.select("id", "symptom", "sentence", "weight").iter_rows():
         own = sentences[id_]
-        text = _cut(own[number] if number < len(own) else "")
+        text = _cut(own[number] if 0 <= number < len(own) else "")
         yield Shown("", corpus.name, "explain", symptom, id_, "", np.nan, float(weight), int(number), text)
 
 

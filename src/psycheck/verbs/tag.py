@@ -7,6 +7,7 @@ until all are: after a kill, the same call tags only pieces whose texts or model
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,30 +47,54 @@ def tag_corpus(
     """Write the tags of all sentences; `status` and `subject` are the factors of the weight (formula 1)."""
     check_tag_file(out, ())
     work = out.with_name(f"{out.name}.parts")
-    started, posts, sentences, resumed = time.monotonic(), 0, 0, 0
-    parts: list[Path] = []
     with sole_writer(work), writing(out):
-        for piece in pieces:
-            settings = f"{model.fingerprint} {status} {subject}"
-            key = hashed(settings, *(f"{one}" for row in piece.table.iter_rows() for one in row))
-            part = work / f"{len(parts):06}-{key}.parquet"
-            if part.is_file():
-                resumed += (rows := _rows(part))
-            else:
-                table = _tagged(model, piece, status=status, subject=subject)
-                with written(part) as file:
-                    table.write_parquet(file)
-                rows = len(table)
-            parts.append(part)
-            posts, sentences = posts + len(piece), sentences + rows
-            progress("tagging", sentences, sentences, time.monotonic() - started)
-        if not parts:
-            raise BadInput("the corpus has no texts to tag")
+        parts, tagged = tag_parts(model, pieces, work, status=status, subject=subject, progress=progress)
         with written(out) as file:
             pl.scan_parquet(parts).sink_parquet(file)
-        for part in work.glob("*.parquet"):
-            part.unlink()
-    return Tagged(posts, sentences, resumed)
+        remove_parts(work)
+    remove_parts(work)  # the folder, without its lock
+    return tagged
+
+
+def tag_parts(
+    model: SymptomModel,
+    pieces: Iterable[Corpus],
+    work: Path,
+    *,
+    status: bool = True,
+    subject: bool = True,
+    texts: int = 0,
+    progress: Progress = silent,
+) -> tuple[list[Path], Tagged]:
+    """Write the tags of each piece to a file of its own, unless it is there; `texts` is their number."""
+    started, posts, sentences, resumed = time.monotonic(), 0, 0, 0
+    parts: list[Path] = []
+    for piece in pieces:
+        settings = f"{model.fingerprint} {status} {subject}"
+        key = hashed(settings, *(f"{one}" for row in piece.table.iter_rows() for one in row))
+        part = work / f"{len(parts):06}-{key}.parquet"
+        if part.is_file():
+            resumed += (rows := _rows(part))
+        else:
+            table = _tagged(model, piece, status=status, subject=subject)
+            with written(part) as file:
+                table.write_parquet(file)
+            rows = len(table)
+        parts.append(part)
+        posts, sentences = posts + len(piece), sentences + rows
+        # Sentences are not counted before: what is left is taken to have as many per text.
+        progress("tagging", sentences, sentences * texts // posts, time.monotonic() - started)
+    if not parts:
+        raise BadInput("the corpus has no texts to tag")
+    return parts, Tagged(posts, sentences, resumed)
+
+
+def remove_parts(work: Path) -> None:
+    """Remove the files of `tag_parts`, also those of other texts, and the folder if nothing else is in it."""
+    for part in work.glob(f"{'[0-9]' * 6}-*.parquet"):
+        part.unlink()
+    with suppress(OSError):
+        work.rmdir()
 
 
 def check_tag_file(out: Path, inputs: Iterable[Path]) -> None:

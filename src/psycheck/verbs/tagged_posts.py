@@ -10,13 +10,14 @@ import polars as pl
 from psycheck.corpora.curate.dumps import seconds_of
 from psycheck.corpus import LABEL, Corpus, showable_id
 from psycheck.errors import BadInput, counted, explained, nearest
+from psycheck.files.write import sole_writer, writing
 from psycheck.knowledge.explain import WEIGHT, Posts, likely_time, post_weights
 from psycheck.knowledge.graph import Graph
 from psycheck.model import FloatArray
 from psycheck.models.open import open_model
 from psycheck.models.symptoms import SymptomModel
 from psycheck.scoring.engine import Progress
-from psycheck.verbs.tag import tag_corpus
+from psycheck.verbs.tag import tag_parts
 
 TagTable = str | Path | pl.DataFrame | pl.LazyFrame
 
@@ -44,20 +45,39 @@ def posts_of(corpus: Corpus, authors: Sequence[str]) -> Corpus:
 def tags_of(
     corpus: Corpus, tags: TagTable | None, symptoms: str, work: Path, progress: Progress
 ) -> tuple[pl.LazyFrame, str, list[Any]]:
-    """The tag table of a corpus (made in `work`, if not given), its name in messages, and the models used."""
+    """The tag table of a corpus (made in `work`, if not given), its name in messages, and the models used.
+
+    The files in `work` are of use until the table is no longer read; a call after a kill continues with them.
+    """
     if tags is None:
         model = open_model(symptoms)
         if not isinstance(model, SymptomModel):
             allowed = "symptoms:descriptions, or symptoms:FOLDER that psycheck symptoms train wrote"
             raise BadInput(f"'{symptoms}' is not a symptom model", allowed=allowed, key="symptoms")
-        tag_corpus(model, corpus.slices(), work / "tags.parquet", progress=progress)
-        return pl.scan_parquet(work / "tags.parquet"), symptoms, [model]
+        with sole_writer(work), writing(work):
+            parts, _ = tag_parts(model, corpus.slices(), work, texts=len(corpus), progress=progress)
+        return pl.scan_parquet(parts), symptoms, [model]
     if isinstance(tags, pl.DataFrame | pl.LazyFrame):
-        return tags.lazy(), "tags", []
+        return _typed(tags.lazy(), "tags"), "tags", []
     with explained("the tag table cannot be read", OSError, pl.exceptions.PolarsError, where=str(tags)):
         frame = pl.scan_parquet(tags)
         frame.collect_schema()
-    return frame, str(tags), []
+    return _typed(frame, str(tags)), str(tags), []
+
+
+def _typed(tags: pl.LazyFrame, where: str) -> pl.LazyFrame:
+    """A tag table with ids and authors as strings, whoever made it; columns of the wrong type are refused."""
+    kinds = tags.collect_schema()
+    allowed = {
+        "id": "strings or whole numbers",
+        "author": "strings or whole numbers",
+        "sentence": "whole numbers",
+    }
+    for name in allowed.keys() & kinds.keys():
+        if not (kinds[name].is_integer() or (kinds[name] == pl.String and name != "sentence")):
+            what = f"column '{name}' of the tag table holds other values"
+            raise BadInput(what, where=where, allowed=allowed[name])
+    return tags.with_columns(pl.col(name).cast(pl.String) for name in {"id", "author"} & kinds.keys())
 
 
 def weighted_posts(
@@ -66,6 +86,13 @@ def weighted_posts(
     """The posts of a corpus with their weights; a tag table of other posts is refused."""
     with explained("the weights cannot be read", pl.exceptions.PolarsError, where=where, allowed="numbers"):
         weights = post_weights(tags, symptoms)
+    columns = [WEIGHT + name for name in symptoms]
+    if (
+        not weights.select(pl.all_horizontal(pl.col(columns).fill_nan(None).is_between(0, 1)))
+        .to_series()
+        .all()
+    ):
+        raise BadInput("a weight of the tag table is out of range", where=where, allowed="0 to 1")
     table = corpus.table.select("id", "author").with_columns(
         pl.Series("when", [likely_time(seconds_of(time)) for time in corpus.strings("time")], pl.Int64)
     )
@@ -80,9 +107,8 @@ def weighted_posts(
         if differ := int(other.collect(engine="streaming").item()):
             what = what or f"{counted(differ, 'post')} of the tag table have other authors in the corpus"
     if what:
-        do = "tag this corpus: psycheck symptoms tag CORPUS --out FILE.parquet"
+        do = "tag this corpus: psycheck symptoms tag MODEL CORPUS --out FILE.parquet"
         raise BadInput(what, where=where, allowed="the tags of the same posts", do=do)
-    columns = [WEIGHT + name for name in symptoms]
     joined = joined.with_columns(
         pl.col(columns).fill_null(0.0).fill_nan(0.0), pl.col("sentences").fill_null(0)
     )

@@ -10,9 +10,11 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import select
 
 from annotation_site import HOSTILE, PASSWORD, Browser, World, served
 from psycheck.annotate.membership import ROLES
+from psycheck.annotate.tables import member, person
 from psycheck.annotate.web.access import ACCESS
 from psycheck.annotate.web.guard import SMALL_BODY
 
@@ -256,6 +258,20 @@ def test_guessed_numbers_of_other_people_and_projects_do_not_exist(
     assert browsers["owner"].post("/p/conditions/requeue", item=str(there["item"])).status_code == 404
     assert browsers["owner"].post(f"/p/conditions/members/{there['person']}", do="pause").status_code == 404
     assert browsers["owner"].get("/p/other/dashboard").status_code == 404
+
+
+def test_a_page_of_one_project_shows_nothing_of_another_in_which_one_has_the_role_too(world: World) -> None:
+    with world.db.write() as connection:
+        hashed = connection.scalar(select(person.c.password).where(person.c.name == "adjudicator"))
+        row = {"name": "of-both", "password": hashed, "owner": False, "made": 0.0}
+        (who,) = connection.execute(person.insert().values(row)).inserted_primary_key or (0,)
+        for project in world.projects.values():
+            values = {"project": project, "person": who, "role": "adjudicator", "paused": False}
+            connection.execute(member.insert().values(values))
+    browser, item = world.browser("of-both"), world.elsewhere["item"]
+    assert browser.get(f"/p/other/conflicts/{item}").status_code == 200
+    assert browser.get(f"/p/conditions/conflicts/{item}").status_code == 404
+    assert browser.post(f"/p/conditions/conflicts/{item}").status_code == 404
 
 
 def test_nobody_answers_in_the_place_of_another(world: World, browsers: dict[str, Browser]) -> None:

@@ -86,7 +86,7 @@ def requeue_one(visit: Admitted) -> Response:
     item = visit.field("item")
     if not item.isdecimal() or len(item) > 9:
         raise NotFound("there is no such item")
-    number = requeue(visit.db, visit.person, int(item))
+    number = requeue(visit.db, visit.person, visit.member.project, int(item))
     return _dashboard(visit, done=f"{counted(number, 'answer')} withdrawn; the text is in the queue again.")
 
 

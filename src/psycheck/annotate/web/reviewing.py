@@ -90,7 +90,7 @@ def open_conflicts(visit: Admitted) -> Response:
 def one_conflict(visit: Admitted, item: Number) -> Response:
     """An item in conflict with the answers, without names, and the form of the adjudicator."""
     task, found = visit.task(), conflict(visit.db, visit.person, item)
-    if found.queue not in task.queues:
+    if found.project != task.id:
         raise NotFound("there is no such page")
     named = titles(task)
     labels = [name for name in task.labels(found.queue) if any(one.marks.get(name) for one in found.given)]
@@ -110,7 +110,7 @@ def one_conflict(visit: Admitted, item: Number) -> Response:
 def resolve_one(visit: Admitted, item: Number) -> Response:
     """Save the adjudicated answer and go to the next conflict."""
     task, found = visit.task(), conflict(visit.db, visit.person, item)
-    if found.queue not in task.queues:
+    if found.project != task.id:
         raise NotFound("there is no such page")
     resolve(visit.db, visit.person, item, read_answers(visit, task, found.queue))
     left = conflicts(visit.db, visit.person, visit.member.project, most=1)
