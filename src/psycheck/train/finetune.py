@@ -27,17 +27,19 @@ from transformers.trainer_callback import PrinterCallback
 from transformers.trainer_pt_utils import LengthGroupedSampler, get_length_grouped_indices
 
 from psycheck.errors import BadInput
+from psycheck.model import FloatArray
 from psycheck.models import hf_folder
 from psycheck.models.evidence import Evidence, open_evidence
 from psycheck.models.hf_folder import characters_read, load_config, load_tokenizer, speakable, window_of
 from psycheck.train.figures import figures, merit
-from psycheck.train.linear import evidence_of
+from psycheck.train.linear import evidence_of, fit_heads
 from psycheck.train.parts import AfterEpoch, Fitted, Part, Parts, Progress, balancing_weights
 from psycheck.train.recipe import PLAIN, Recipe, start_folder
 from psycheck.train.samplers import Balanced
 
 CHECKPOINT_SECONDS = 120.0
 TRAINER = Path(__file__).with_name("trainer.toml")
+_READ_AT_ONCE = 64
 MISSING = -100.0  # marks "not annotated"; the Trainer does not count it among the items of a batch
 
 
@@ -93,20 +95,24 @@ def finetune(
         return {f"dev_{name}": value for name, value in found.items()}
 
     checkpoints.mkdir(parents=True, exist_ok=True)
+    learned, held = (_encode(part, tokenizer, window, evidence) for part in (parts.train, parts.dev))
+    collator, last = _collator(tokenizer, recipe, window), last_checkpoint(checkpoints)
+    if recipe.probe and last is None:
+        read, read_dev = (read_by_outputs(model, some, collator) for some in (learned, held))
+        start_outputs(model, read, read_dev, parts, recipe)
     trainer = _InOrder(
         model=model,
         args=_arguments(recipe, checkpoints),
-        train_dataset=_encode(parts.train, tokenizer, window, evidence),
-        eval_dataset=_encode(parts.dev, tokenizer, window, evidence),
+        train_dataset=learned,
+        eval_dataset=held,
         processing_class=tokenizer,
-        data_collator=_collator(tokenizer, recipe, window),
+        data_collator=collator,
         compute_loss_func=compute_loss,
         compute_metrics=measure,
         callbacks=[_Watch(recipe, progress, after_epoch)],
     )
     trainer.control_texts = parts.train.control if recipe.balanced else None
     trainer.remove_callback(PrinterCallback)
-    last = last_checkpoint(checkpoints)
     state = None if last is None else _state(last)
     if state is not None and (
         state.global_step >= state.max_steps or _stalls(_curve(state.log_history), recipe)
@@ -204,8 +210,7 @@ def annotated_loss(
 
 def keep_outputs(model: Any, first: int) -> None:
     """Remove all outputs of a classifier but the first ones: the second task is over once it is trained."""
-    layers = [one for one in model.modules() if isinstance(one, torch.nn.Linear)]
-    last = next(one for one in reversed(layers) if one.out_features == model.config.num_labels)
+    last = _outputs(model)
     last.weight = torch.nn.Parameter(last.weight.detach()[:first].clone())
     last.bias = torch.nn.Parameter(last.bias.detach()[:first].clone())
     last.out_features = first
@@ -213,6 +218,50 @@ def keep_outputs(model: Any, first: int) -> None:
     model.config.id2label = kept
     model.config.label2id = {name: number for number, name in kept.items()}
     model.num_labels = first
+
+
+def read_by_outputs(model: Any, items: Sequence[dict[str, Any]], collator: Any) -> FloatArray:
+    """What the output layer reads of each text, (n, d), without dropout."""
+    seen: list[Tensor] = []
+    hook = _outputs(model).register_forward_pre_hook(lambda _, read: seen.append(read[0].detach().cpu()))
+    model.eval()
+    # Texts of similar lengths together, as in training; then in their own order again.
+    order = sorted(range(len(items)), key=lambda k: len(items[k]["input_ids"]))
+    with torch.no_grad():
+        for start in range(0, len(order), _READ_AT_ONCE):
+            some = [{**items[k]} for k in order[start : start + _READ_AT_ONCE]]
+            for one in some:
+                one.pop("labels")
+            model(**collator(some).to(model.device))
+    hook.remove()
+    found = np.empty((len(items), _outputs(model).in_features))
+    found[order] = torch.cat(seen).numpy()
+    return found
+
+
+def start_outputs(model: Any, train: FloatArray, dev: FloatArray, parts: Parts, recipe: Recipe) -> None:
+    """Set the output layer to logistic regressions on what it reads of train and dev, each (n, d).
+
+    Fine-tuning then starts from a classifier that works (Kumar and others, 2022). Of one label, whose two
+    outputs are "not label" and "label", each takes half.
+    """
+    mean, scale = train.mean(axis=0), train.std(axis=0) * np.sqrt(train.shape[1])
+    scale[scale == 0] = 1.0
+    heads = fit_heads((train - mean) / scale, (dev - mean) / scale, parts, recipe).models
+    weight = np.vstack([one.coef_ for one in heads]) / scale
+    bias = np.concatenate([one.intercept_ for one in heads]) - weight @ mean
+    if len(heads) == 1:
+        weight, bias = np.vstack([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
+    last = _outputs(model)
+    with torch.no_grad():
+        last.weight[: len(weight)] = torch.from_numpy(weight).to(last.weight)
+        last.bias[: len(bias)] = torch.from_numpy(bias).to(last.bias)
+
+
+def _outputs(model: Any) -> torch.nn.Linear:
+    """The output layer of a classifier."""
+    layers = [one for one in model.modules() if isinstance(one, torch.nn.Linear)]
+    return next(one for one in reversed(layers) if one.out_features == model.config.num_labels)
 
 
 class _InOrder(Trainer):

@@ -23,9 +23,9 @@ OURS = (MINILM, TFIDF, FROZEN, SYMPTOMS, BOTH, HISTORY)  # starts that are neith
 PLAIN = ModelOptions()
 TUNING = frozenset(  # settings of fine-tuning steps, which a linear baseline does not have
     {"epochs", "batch", "accumulate", "learning_rate", "weight_decay", "warmup", "patience", "padding"}
-    | {"layers", "symptom_task"}
+    | {"layers", "symptom_task", "probe"}
 )
-LATER = ("layers", "balanced", "symptom_task")
+LATER = ("layers", "balanced", "symptom_task", "probe")
 NOT_CONVOLVED = frozenset({"accumulate", "warmup", "padding", "max_length", *LATER})
 
 
@@ -46,6 +46,8 @@ class Recipe:
     `layers` keeps the first layers of the start only, 0 all. `balanced` fills every batch with control texts
     and others in equal numbers (of a linear baseline, both weigh the same in all); see `train.symptoms`.
     `symptom_task` is the weight of a second task in the loss: to predict the evidence for symptoms of PHQ-9.
+    `probe` starts the output layer of a fine-tuned encoder from a logistic regression on what it reads before
+    any training, not from random weights: with few texts or rare labels a random one hardly learns.
     """
 
     start: Annotated[str, NOT_BLANK] = MINILM
@@ -66,6 +68,7 @@ class Recipe:
     layers: Annotated[int, AT_LEAST_0] = 0
     balanced: bool = False
     symptom_task: Annotated[float, AT_LEAST_0] = 0.0
+    probe: bool = False
 
     def __post_init__(self) -> None:
         reader.check_values(self)
