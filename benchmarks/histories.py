@@ -51,7 +51,6 @@ ARMS = {
     "symptoms (words), LR": "history:symptoms+lr?symptoms=symptoms:{words}",
     "symptoms (words), CNN, reweighted": "history:symptoms?symptoms=symptoms:{words}",
     "symptoms (tuned), LR": "history:symptoms+lr?symptoms=symptoms:{tuned}",
-    "symptoms (tuned), CNN": f"history:symptoms?{PLAIN}&symptoms=symptoms:{{tuned}}",
     "symptoms (tuned), CNN, reweighted": "history:symptoms?symptoms=symptoms:{tuned}",
 }
 TEXT = ("TF–IDF + LR", "embeddings, mean + LR", "embeddings, CNN")
