@@ -86,6 +86,9 @@ def test_a_check_without_cases_is_not_the_weakest() -> None:
     found = standing(0, set())
     assert math.isnan(found.width)
     assert (found.kept, found.possible, found.n) == (math.inf, False, 0)
+    assert contenders([found, standing(20, set())]) == [1]  # which has no failure yet, either
+    assert contenders([found, standing(20, {1})]) == [1]
+    assert contenders([found]) == [0]
 
 
 def test_rivals_are_compared_on_the_texts_that_they_share() -> None:

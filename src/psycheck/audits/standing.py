@@ -57,7 +57,7 @@ def _standing(check: Check, cases: Cases, asked: float, among: int, units: Clust
     judged = cases.outcome <= FAILED
     rows, n = cases.rows[judged], int(judged.sum())
     if not n:
-        return Standing()
+        return Standing(parts=np.zeros(units.count, np.float32))
     passed = (cases.outcome[judged] == PASSED).astype(np.float64)
     before = np.ones(n) if check.kind != "MFT" else (cases.was[judged] == bool(check.expect.label)) * 1.0
     harm, rate, whole = before - passed, float(passed.mean()), n / asked
@@ -77,7 +77,7 @@ def contenders(every: Sequence[Standing]) -> list[int]:
     """The checks that may be the weakest, the likeliest first: no other is shown to lose more texts."""
     if not every:
         return []
-    first = min(range(len(every)), key=lambda k: (every[k].kept, -every[k].lost))
+    first = min(range(len(every)), key=lambda k: (every[k].kept, not every[k].possible, -every[k].lost))
     behind = {k: _behind(one, every[first]) for k, one in enumerate(every) if k != first and one.possible}
     return [first, *sorted((k for k in behind if behind[k] <= SURE), key=behind.__getitem__)]
 
