@@ -61,11 +61,11 @@ class Browser(httpx.Client):
         assert found, page
         return found[1]
 
-    def post(self, url: str, **fields: object) -> httpx.Response:  # type: ignore[override]
+    def post(self, url: str, **fields: object) -> httpx.Response:  # type: ignore[override]  # fields, not options
         """Send a form, with the token unless it has one."""
         files = fields.pop("files", None)
         sent = fields if "csrf" in fields else {"csrf": self.csrf or self.token(), **fields}
-        answered = super().post(url, data=sent, files=files)  # type: ignore[arg-type]
+        answered = super().post(url, data=sent, files=files)  # type: ignore[arg-type]  # any file that httpx takes
         if url == "/login" and answered.status_code == 303:
             self.csrf = self.token("/")
             answered.status_code = 200

@@ -8,7 +8,7 @@ import pytest
 
 from annotators import SYMPTOMS, answer, given, marks, team
 from psycheck.annotate.adjudication import conflicts, resolve
-from psycheck.annotate.answers import Answers, Span
+from psycheck.annotate.answers import Answers, Span, Status
 from psycheck.annotate.database import Database
 from psycheck.annotate.export import EXPORTS, evidence, exported, judgements, merged, trail
 from psycheck.annotate.refusals import NotAllowed, NotFound
@@ -61,12 +61,16 @@ def test_status_is_the_share_of_annotators_who_are_uncertain(db: Database) -> No
     from psycheck.knowledge.graph import read_graph
 
     labels = [one.name for one in read_graph().of("ocd")]
-    for name, status in (("a", "present"), ("b", "uncertain"), ("c", None)):
+    every: dict[str, dict[str, Status]] = {
+        "a": {"compulsions": "present"},
+        "b": {"compulsions": "uncertain"},
+        "c": {},
+    }
+    for name, status in every.items():
         who = ours.add(name)
         found = given(db, who, ours.project, "ocd")
-        said = {label: int(label == "compulsions" and status is not None) for label in labels}
-        answers = Answers(said, {"compulsions": status} if status else {})  # type: ignore[dict-item]  # a literal above
-        submit(db, who, found.id, answers, seconds=1, token=token_hex(8))
+        said = {label: int(label in status) for label in labels}
+        submit(db, who, found.id, Answers(said, status), seconds=1, token=token_hex(8))
     table = merged(db, ours.owner, ours.project, "share").table
     assert table["label:compulsions"].to_list() == pytest.approx([2 / 3])
     assert table["label:uncertain"].to_list() == [0.5]
