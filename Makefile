@@ -39,10 +39,10 @@ test-all: lint types chromium
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m ""
 
 docs: install
-	$(BIN)/typer psycheck.cli.main utils docs --name psycheck --title "The command line" --output docs/reference/command-line.md
-	$(BIN)/python -c "from psycheck.measure import reference; print(reference(), end='')" > docs/reference/measures.md
+	$(BIN)/typer psycheck.commands.main utils docs --name psycheck --title "The command line" --output docs/reference/command-line.md
+	$(BIN)/python -c "from psycheck.core.measure import reference; print(reference(), end='')" > docs/reference/measures.md
 	$(BIN)/python -c "from psycheck.report.headlines import reference; print(reference(), end='')" > docs/reference/headlines.md
-	$(BIN)/python -c "from psycheck.knowledge.reference import reference; print(reference(), end='')" > docs/reference/prompts.md
+	$(BIN)/python -c "from psycheck.llm.prompt_reference import reference; print(reference(), end='')" > docs/reference/prompts.md
 
 bench: install
 	$(BIN)/python benchmarks/suite.py

@@ -19,13 +19,13 @@ from pathlib import Path
 
 import polars as pl
 
-from psycheck.corpora.near import near_duplicates
-from psycheck.corpora.open import open_corpus
+from psycheck.core.corpus import GROUP, Corpus
+from psycheck.core.run import Run
+from psycheck.corpora.near_duplicates import near_duplicates
+from psycheck.corpora.opening import open_corpus
 from psycheck.corpora.split import linked, split_corpus
-from psycheck.corpus import GROUP, Corpus
-from psycheck.experiments.angst_study import LABELS, study_angst
-from psycheck.report.studies.angst import MULTI, combination_table, together_table, usage_table
-from psycheck.run import Run
+from psycheck.report.studies.angst_tables import MULTI, combination_table, together_table, usage_table
+from psycheck.studies.angst_study import LABELS, study_angst
 from psycheck.train.recipe import preset
 
 SHARES = {"train": 5, "dev": 1, "test": 4}

@@ -30,7 +30,7 @@ from psycheck.annotate.database import database_url, open_database
 from psycheck.annotate.membership import create_project
 from psycheck.annotate.project import parse_project
 from psycheck.annotate.transfer import import_corpus
-from psycheck.corpus import Corpus
+from psycheck.core.corpus import Corpus
 from timing import machine, table, verdict
 
 FEW, MANY = 2_000, 200_000

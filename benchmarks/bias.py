@@ -18,18 +18,19 @@ from time import perf_counter
 
 import numpy as np
 
-from psycheck.finding import Finding
-from psycheck.measures.association import weat
-from psycheck.model import Encoder, FloatArray
-from psycheck.models.open import open_encoder
+from psycheck.commands.bias import encoder_bias
+from psycheck.core.arrays import FloatArray
+from psycheck.core.finding import Finding
+from psycheck.core.model import Encoder
+from psycheck.core.run import Run
+from psycheck.models.opening import open_encoder
 from psycheck.models.vectors.static import WordVectors
 from psycheck.report.numbers import p_value, percent, plain
-from psycheck.run import Run
-from psycheck.verbs.bias import encoder_bias
+from psycheck.statistics.word_association import weat
 from timing import machine, peak_megabytes, table, verdict
 
 WORDS, DIMENSIONS, BLOCK = 3_000_000, 300, 10_000
-WEAT = Path(__file__).parent.parent / "tests" / "measures" / "weat.toml"
+WEAT = Path(__file__).parent.parent / "tests" / "statistics" / "weat.toml"
 PUBLISHED = {"glove": "GloVe 840B", "word2vec": "Google News", "wefe": "Google News, by wefe"}
 HEAD = (
     "vectors",
@@ -128,7 +129,7 @@ def opening(*, keep: bool) -> list[str]:
 def _in_fresh_processes(path: Path) -> tuple[float, float]:
     """Seconds to open and find a word in a process of its own: as it comes, and with the caches dropped."""
     code = (
-        "import sys; from time import perf_counter; from psycheck.models.open import open_encoder; "
+        "import sys; from time import perf_counter; from psycheck.models.opening import open_encoder; "
         "import psycheck.models.vectors.static; began = perf_counter(); "
         "open_encoder(sys.argv[1]).encode_spans(['w2345678'], [(0, 8)]); print(perf_counter() - began)"
     )

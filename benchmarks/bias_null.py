@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from psycheck.audits.direct_bias.judge import Biasing
-from psycheck.measures import association
-from psycheck.model import FloatArray, IntArray
-from psycheck.models.open import open_encoder
-from psycheck.verbs.bias import encoder_bias
+from psycheck.audits.direct_bias.findings import Biasing
+from psycheck.commands.bias import encoder_bias
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.models.opening import open_encoder
+from psycheck.statistics import word_association as association
 from timing import table
 
 TOPICS = Path(__file__).parent / "topics.toml"

@@ -17,18 +17,19 @@ import numpy as np
 import polars as pl
 from scipy.stats import norm
 
+from demo_texts import generate
 from psycheck.audits.behaviour import Behaviour
+from psycheck.audits.budget import Sample
 from psycheck.audits.performance import Performance
-from psycheck.audits.standing import contenders, mark_weakest, standings
 from psycheck.audits.suite import Check, read_suite
-from psycheck.corpus import Corpus
-from psycheck.demo.generate import generate
-from psycheck.finding import Finding, Findings
-from psycheck.model import FloatArray, IntArray
+from psycheck.audits.weakest import contenders, mark_weakest
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.audit import ScoreTraits
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.run import Run
 from psycheck.report import studies
 from psycheck.report.headlines import among_checks, kept, weakest
-from psycheck.run import Run
-from psycheck.verbs.sample import Sample
 from timing import machine, table
 
 Random = np.random.Generator
@@ -96,6 +97,11 @@ class Simulated:
 
     def __init__(self, numbers: dict[str, int], scores: FloatArray) -> None:
         self._numbers, self._scores = numbers, scores
+
+    @property
+    def traits(self) -> ScoreTraits:
+        """How the scores become decisions."""
+        return ScoreTraits()
 
     def of(self, items: Sequence[str]) -> FloatArray:
         """The scores of items, (n, 1)."""
@@ -218,8 +224,8 @@ def one(world: World, profile: Profile, random: Random, seed: int) -> Result:
 
 def judged(audit: Behaviour, corpus: Corpus, scores: Simulated) -> list[Finding]:
     """The findings of an audit, the weakest checks marked."""
-    cases = audit.cases(corpus, scores)
-    return mark_weakest(audit.judge(corpus, scores, cases).findings, [*standings(audit, corpus, cases)])
+    judgement = audit.judge(corpus, scores)
+    return mark_weakest(judgement.findings, judgement.standings)
 
 
 def named_in(findings: Sequence[Finding]) -> list[str]:

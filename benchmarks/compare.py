@@ -16,15 +16,15 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics.pairwise import rbf_kernel
 
+from psycheck.commands.compare import compare_corpora
+from psycheck.core.arrays import FloatArray
+from psycheck.core.finding import Finding
+from psycheck.core.run import Run
 from psycheck.corpora.distances import Comparing
-from psycheck.corpora.near import near_duplicates
-from psycheck.finding import Finding
-from psycheck.measures.distance import mmd_test
-from psycheck.model import FloatArray
-from psycheck.report.comparison import formatted
-from psycheck.run import Run
+from psycheck.corpora.near_duplicates import near_duplicates
+from psycheck.report.comparison_page import formatted
+from psycheck.statistics.distance import mmd_test
 from psycheck.text.words import shingles
-from psycheck.verbs.compare import compare_corpora
 from timing import machine, table, verdict
 
 TEXTS, DIMENSIONS, PERMUTATIONS = 5_000, 384, 1_000

@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from psycheck.audits import length
-from psycheck.audits.performance import Performance
+from psycheck.audits import failure_length as length
+from psycheck.audits.label_performance import LabelAnswers, against_trivial
 from psycheck.audits.summary import by_groups
-from psycheck.finding import Finding
-from psycheck.measures import calibration, classification, clustered
-from psycheck.measures.agreement import cohen_kappa, kappa_interval
-from psycheck.measures.classification import classification_intervals, figure_influences, gold
-from psycheck.measures.clustered import (
+from psycheck.core.finding import Finding
+from psycheck.statistics import calibration, classification, clustered
+from psycheck.statistics.classification import classification_intervals, figure_influences, gold
+from psycheck.statistics.clustered import (
     Clusters,
     change_interval,
     effective_share,
@@ -31,14 +30,15 @@ from psycheck.measures.clustered import (
     ratio_interval,
     skewed_interval,
 )
-from psycheck.measures.fairness import (
+from psycheck.statistics.group_rates import (
     fnr_ratio,
     group_difference,
     paired_difference,
     score_shift,
 )
-from psycheck.measures.intervals import percentiles
-from psycheck.measures.multilabel import label_figures
+from psycheck.statistics.intervals import percentiles
+from psycheck.statistics.model_agreement import cohen_kappa, kappa_interval
+from psycheck.statistics.multilabel import label_figures
 from timing import machine, table
 
 FloatArray = NDArray[np.float64]
@@ -116,9 +116,16 @@ def performance(one: Population, random: Random, times: int) -> Figures:
     values["brier"] = calibration.brier(y, s)
     intervals = classification_intervals(y, s, clusters) if times == 1 else {}
     out = {name: (value, intervals.get(name, NONE)) for name, value in values.items()}
-    decided, known = (s >= 0.5).astype(float), np.ones(len(y), bool)
-    against_trivial = vars(Performance)["_against_trivial"]
-    over = against_trivial(Performance(), y == 1, s, decided, known, clusters, {}, {})[0]
+    answers = LabelAnswers(
+        ids=[],
+        targets=y,
+        scores=s,
+        decided=(s >= 0.5).astype(float),
+        clusters=clusters,
+        where={},
+        seed=0,
+    )
+    over = against_trivial(answers, {})[0]
     return {**out, "over_trivial": (over.value, over.interval or NONE)}
 
 
@@ -157,7 +164,7 @@ def lengths(one: Population, random: Random, times: int) -> Figures:
         mine = values[failed]
         median = float(np.median(mine)) if len(mine) else np.nan
         out[f"{name}, failed: median"] = (median, median_interval(mine, clusters.at(failed)))
-        effect, ends = length.compared(values, failed, clusters)[1:3]
+        effect, ends = length.compare_lengths(values, failed, clusters)[1:3]
         out[f"{name}: effect"] = (effect, ends)
     return out
 

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from psycheck.core.corpus import Corpus
 from psycheck.corpora import adversarial, vocabulary
 from psycheck.corpora.vocabulary import Counted
-from psycheck.corpus import Corpus
-from psycheck.measures import association, distance
-from psycheck.measures.distance import Sides
+from psycheck.statistics import distance
+from psycheck.statistics import word_association as association
+from psycheck.statistics.distance import Sides
 from timing import machine, table
 
 FloatArray = NDArray[np.float64]

@@ -147,8 +147,8 @@ def curated(path: Path, folder: Path, *, controls: bool = True) -> Cost:
 
 def child(path: Path, folder: Path, controls: bool) -> None:
     """What is measured."""
+    from psycheck.commands.curate import curate_dumps
     from psycheck.corpora.curate.settings import Curating
-    from psycheck.verbs.curate import curate_dumps
 
     started = perf_counter()
     curate_dumps([path], out=folder, how=Curating(controls=controls))

@@ -13,9 +13,9 @@ import numpy as np
 
 from psycheck.audits.differences import Answered, difference_findings
 from psycheck.audits.error_cues import error_findings
-from psycheck.finding import Findings
-from psycheck.measures.clustered import Clusters
-from psycheck.report.difference_sentences import difference_headlines
+from psycheck.core.finding import Findings
+from psycheck.report.diff_sentences import difference_headlines
+from psycheck.statistics.clustered import Clusters
 from timing import machine, table
 
 PAIRS = int(sys.argv[1]) if len(sys.argv) > 1 else 200
@@ -86,7 +86,7 @@ def alarms(one: Design, seed: int) -> Counter[str]:
     """The alarms of one comparison by kind."""
     answered = drawn(one, seed)
     findings = Findings([*difference_findings([a for a, _ in answered]), *error_findings(answered)])
-    raised = [h.name for h in difference_headlines(findings) if h.alarm]
+    raised = [h.rule for h in difference_headlines(findings) if h.alarm]
     found: Counter[str] = Counter()
     found["difference"] = any(name in ("diff.better", "diff.mixed") for name in raised)
     found["cue or length"] = any(name in ("diff.cue", "diff.length") for name in raised)

@@ -13,16 +13,17 @@ import numpy as np
 import polars as pl
 from sklearn.metrics import roc_auc_score
 
-from psycheck.corpora.open import open_corpus
-from psycheck.corpus import LABEL, Corpus
-from psycheck.demo.people import NONE, generate_people
-from psycheck.knowledge.explain import Explaining, Posts, explain_posts, symptoms_of
-from psycheck.knowledge.graph import read_graph
-from psycheck.knowledge.suspects import UNLABELLED, WITHOUT, evidence_of, rank_suspects
-from psycheck.measures.intervals import percentiles
-from psycheck.model import FloatArray
-from psycheck.scoring.engine import silent
-from psycheck.verbs.tagged_posts import annotations_of, tags_of, weighted_posts
+from demo_texts import NONE, generate_people
+from psycheck.commands.tag import make_tags
+from psycheck.core.arrays import FloatArray
+from psycheck.core.corpus import LABEL, Corpus
+from psycheck.core.progress import silent
+from psycheck.corpora.opening import open_corpus
+from psycheck.statistics.intervals import percentiles
+from psycheck.symptoms.explanation import Explaining, Posts, explain_posts, symptoms_of
+from psycheck.symptoms.graph import read_graph
+from psycheck.symptoms.suspects import UNLABELLED, WITHOUT, evidence_of, rank_suspects
+from psycheck.symptoms.tagged_posts import annotations_of, weighted_posts
 from timing import machine, table
 
 MODELS = sys.argv[1:] or ["symptoms:descriptions"]
@@ -103,9 +104,9 @@ def posts_of(corpus: Corpus, model: str) -> Posts:
     if model == PERFECT:
         return perfect(corpus)
     with TemporaryDirectory() as work:
-        frame, where, _ = tags_of(corpus, None, model, Path(work), silent)
-        names = symptoms_of(frame.collect_schema().names(), GRAPH, where)
-        return weighted_posts(corpus, frame, names, where)[0]
+        tags, _ = make_tags(corpus, model, Path(work), silent)
+        names = symptoms_of(tags.collect_schema().names(), GRAPH, model)
+        return weighted_posts(corpus, tags, names, model)[0]
 
 
 def perfect(corpus: Corpus) -> Posts:

@@ -17,11 +17,11 @@ from typing import Any
 
 import polars as pl
 
-from psycheck.corpus import Corpus
-from psycheck.demo.generate import generate
-from psycheck.experiments.gender_study import study_gender
-from psycheck.report.studies.gender import answers, tables_of
-from psycheck.run import Run
+from demo_texts import generate
+from psycheck.core.corpus import Corpus
+from psycheck.core.run import Run
+from psycheck.report.studies.gender_tables import answers, tables_of
+from psycheck.studies.gender_study import study_gender
 from psycheck.text.gender.edits import Scope
 from psycheck.train.recipe import preset
 from timing import machine
@@ -65,7 +65,7 @@ def section(title: str, run: Run, *, paper: bool) -> list[str]:
         f"{run.plan['seeds']} seed{'s' * (run.plan['seeds'] > 1)}, {cuts['train']} training texts "
         f"(balance: {run.plan['balance']}), {cuts['pairs']} pairs.",
         "",
-        *(f"- {line}" for line in answers(run.findings)),
+        *(f"- {answer.sentence}" for answer in answers(run.findings)),
         "",
     ]
     for table in tables_of(run.findings):

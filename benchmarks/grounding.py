@@ -23,17 +23,17 @@ from scipy import stats
 
 import improving
 from improving import LABEL, NAMES, RECIPE, Results, drawn, name_of, spread
-from psycheck.corpus import Corpus
-from psycheck.experiments.arms import scored
-from psycheck.experiments.rows import Scored
-from psycheck.knowledge.graph import read_graph
-from psycheck.model import FloatArray, IntArray
-from psycheck.models.evidence import asked_symptoms, log_odds, open_evidence
-from psycheck.models.frozen import FrozenModel
-from psycheck.models.open import open_model
-from psycheck.scoring.answers import encode_once
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.corpus import Corpus
+from psycheck.models.opening import open_model
+from psycheck.scoring.vectors import encode_once
+from psycheck.statistics.thresholds import best_threshold
+from psycheck.symptoms.evidence import asked_symptoms, log_odds, open_evidence
+from psycheck.symptoms.frozen_model import FrozenModel
+from psycheck.symptoms.graph import read_graph
+from psycheck.train.arm_figures import Scored
+from psycheck.train.arms import score_label
 from psycheck.train.augment import reader_of
-from psycheck.train.figures import best_threshold
 from psycheck.train.fit import train
 from psycheck.train.linear import evidence_of, fit_heads
 from psycheck.train.parts import parts_of
@@ -79,7 +79,7 @@ def one_arm(arm: str, seed: int, corpus: Corpus, tests: list[Corpus], out: Path,
     if isinstance(model, FrozenModel):
         found = [_from_store(model, one.texts) for one in asked]
     else:
-        found = scored(model, asked, LABEL, out / "scores.sqlite")
+        found = score_label(model, asked, LABEL, out / "scores.sqlite")
     results.add("arm", key | {"seconds": seconds} | kept(dev, found, tests))
 
 

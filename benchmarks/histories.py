@@ -18,19 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from psycheck.corpora.histories import against_controls, by_author
-from psycheck.corpora.open import open_corpus
-from psycheck.corpus import Corpus
-from psycheck.demo.people import generate_people
-from psycheck.files.write import written
-from psycheck.measures.classification import auc, classification_intervals, confusion, f1
-from psycheck.measures.clustered import Clusters
+from demo_texts import generate_people
+from psycheck.core.corpus import Corpus
+from psycheck.corpora.opening import open_corpus
+from psycheck.corpora.posting_histories import against_controls, by_author
+from psycheck.io.writing import written
 from psycheck.models.hf import HfEncoder
-from psycheck.models.open import open_model
+from psycheck.models.opening import open_model
 from psycheck.scoring.answers import scores_of
+from psycheck.statistics.classification import auc, classification_intervals, confusion, f1
+from psycheck.statistics.clustered import Clusters
 from psycheck.train.fit import fit
 from psycheck.train.recipe import preset, preset_of
-from psycheck.train.symptoms import train_symptoms
+from psycheck.train.symptom_models import train_symptoms
 from timing import machine, table
 
 AUTHORS = 240

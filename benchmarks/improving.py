@@ -21,19 +21,20 @@ import numpy as np
 import polars as pl
 
 from psycheck.audits.suite import read_suite, shipped_suites
-from psycheck.corpora.open import open_corpus
-from psycheck.corpus import Corpus
-from psycheck.experiments.arms import additions_of, dir_checks, scored, sentence_cases
-from psycheck.experiments.rows import Scored, against, differences
-from psycheck.finding import Finding
-from psycheck.measures.classification import auc, confusion, f1, macro_f1
-from psycheck.measures.intervals import wilson
-from psycheck.measures.significance import holm
-from psycheck.models.open import open_model
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding
+from psycheck.corpora.opening import open_corpus
+from psycheck.models.opening import open_model
+from psycheck.statistics.classification import auc, confusion, f1, macro_f1
+from psycheck.statistics.intervals import wilson
+from psycheck.statistics.significance import holm
+from psycheck.statistics.thresholds import best_threshold
+from psycheck.train.arm_figures import Scored, against, differences
+from psycheck.train.arms import dir_checks, score_label, sentence_cases
 from psycheck.train.augment import augmented, reader_of
-from psycheck.train.figures import best_threshold
 from psycheck.train.fit import train
 from psycheck.train.recipe import preset
+from psycheck.train.sentence_arms import additions_of
 from timing import machine, table
 
 NAMES = ("depression_reddit", "depression_tweets", "counselchat")
@@ -134,7 +135,7 @@ def one_seed(
                 continue
             # The threshold is chosen on dev as it was written: the texts it will meet have no sentence added.
             dev = corpus.part("dev")
-            on_dev, *on_tests = scored(model, [dev, *(c.part("test") for c in tests)], LABEL, store)
+            on_dev, *on_tests = score_label(model, [dev, *(c.part("test") for c in tests)], LABEL, store)
             results.add(
                 kind,
                 key

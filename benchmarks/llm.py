@@ -85,7 +85,7 @@ def _serving() -> Iterator[str]:
 
 
 def _texts() -> list[str]:
-    from psycheck.demo.generate import generate
+    from demo_texts import generate
 
     made = dict.fromkeys(text for seed in range(4) for text in generate("tweets", REQUESTS, seed).texts)
     return list(made)[:REQUESTS]
@@ -93,7 +93,7 @@ def _texts() -> list[str]:
 
 def _psycheck(base_url: str, texts: list[str], folder: Path) -> tuple[float, float]:
     """Wall and CPU seconds of the answers to all texts, from the store's opening to the scores."""
-    from psycheck.models.open import open_model
+    from psycheck.models.opening import open_model
     from psycheck.scoring.answers import answers
 
     model = open_model(f"llm:m?base_url={base_url}&prompt=depression&concurrency={AT_ONCE}")

@@ -24,18 +24,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from psycheck.audits import fairness
+from psycheck.audits import gender_pairs
 from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.fairness import Fairness
 from psycheck.audits.performance import Performance
 from psycheck.audits.suite import read_suite
 from psycheck.audits.summary import holm_families
-from psycheck.corpus import Corpus
-from psycheck.finding import Finding, Findings
-from psycheck.model import Audit
+from psycheck.core.audit import Audit, ScoreTraits
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.run import Run
 from psycheck.report.headlines import among_checks, checks_headline, harmed, weakest
 from psycheck.report.verdict import chosen_headlines, learned
-from psycheck.run import Run
 from timing import machine, table
 
 FloatArray = NDArray[np.float64]
@@ -47,9 +47,9 @@ DECK = read_suite("deck")
 WORDS = ("slept", "worried", "cried", "ate", "walked", "called", "waited", "rested", "worked", "stayed in")
 
 # All audits have the same texts: each is edited once.
-_swap = vars(fairness)["swap"]
-_once = {name: cache(vars(fairness)[name]) for name in ("gender_of", "names_besides")}
-vars(fairness).update({**_once, "swap": cache(lambda scope: cache(_swap(scope)))})
+_swap = vars(gender_pairs)["swap"]
+_once = {name: cache(vars(gender_pairs)[name]) for name in ("gender_of", "names_besides")}
+vars(gender_pairs).update({**_once, "swap": cache(lambda scope: cache(_swap(scope)))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,11 @@ class Planted:
     def __init__(self, seed: int, own: FloatArray, noise: float, gendered: float) -> None:
         self.model = "null"
         self.seed, self.own, self.noise, self.gendered = seed, own, noise, gendered
+
+    @property
+    def traits(self) -> ScoreTraits:
+        """How the scores become decisions."""
+        return ScoreTraits()
 
     def of(self, items: Sequence[str]) -> FloatArray:
         """Scores, (n, 1)."""
@@ -200,7 +205,7 @@ def audited(asked: list[tuple[Corpus, Planted]], *, checks: bool) -> Alarms:
     findings = [f for audit in audits for one in asked for f in audit.judge(*one).findings]
     findings += holm_families(findings, "accuracy_over_trivial_p", ())
     run = Run({}, {}, Findings(findings))
-    printed = {one.kind for one in chosen_headlines(run) if one.alarm}
+    printed = {claim.rule.partition(".")[0] for claim in chosen_headlines(run) if claim.alarm}
     printed |= {"length" for one in learned(run) if one.subject == "Length"}
     only = replace(run, findings=Findings(f for f in findings if f.where.get("kind") == "MFT"))
     sentence = checks_headline(only)

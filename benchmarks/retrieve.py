@@ -22,16 +22,17 @@ from time import perf_counter, process_time
 import numpy as np
 from sklearn.feature_extraction.text import HashingVectorizer
 
-from psycheck.corpora.near import near_duplicates
-from psycheck.corpora.open import CorpusPlan
-from psycheck.demo.sentences import sentence_rows
-from psycheck.knowledge.graph import read_graph
-from psycheck.model import Encoder, FloatArray
+from demo_texts import sentence_rows
+from psycheck.commands.retrieve import Retrieving, retrieve
+from psycheck.core.arrays import FloatArray
+from psycheck.core.model import Encoder
+from psycheck.corpora.near_duplicates import near_duplicates
+from psycheck.corpora.opening import CorpusPlan
 from psycheck.models.hf import minilm_folder
-from psycheck.models.open import open_encoder
+from psycheck.models.opening import open_encoder
+from psycheck.symptoms.graph import read_graph
 from psycheck.text.clean import split_sentences
 from psycheck.text.words import plain_text
-from psycheck.verbs.retrieve import Retrieving, retrieve
 from timing import machine, peak_megabytes, table, verdict
 
 LENGTHS = (100_000, 300_000, 1_000_000)

@@ -11,8 +11,8 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from psycheck.demo.generate import generate
-from psycheck.models.open import open_model
+from demo_texts import generate
+from psycheck.models.opening import open_model
 from psycheck.scoring.answers import answers
 from psycheck.train.fit import train
 from psycheck.train.recipe import preset

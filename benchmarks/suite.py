@@ -16,11 +16,12 @@ from time import process_time
 
 import numpy as np
 
+from demo_texts import generate
 from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.suite import Check, Suite, read_suite
-from psycheck.corpus import Corpus
-from psycheck.demo.generate import generate
-from psycheck.model import FloatArray
+from psycheck.core.arrays import FloatArray
+from psycheck.core.corpus import Corpus
+from psycheck.core.model import Capabilities
 from psycheck.scoring.answers import answers
 from timing import machine, peak_megabytes, table, verdict
 
@@ -37,7 +38,7 @@ class Trivial:
     fingerprint: str = "trivial"
     sent: int = 0
     seconds: float = 0.0
-    batch: int = 4096
+    capabilities: Capabilities = field(default_factory=lambda: Capabilities(batch=4096))
     distinct: set[str] = field(default_factory=set)
     remember: bool = False
 

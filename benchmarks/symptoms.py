@@ -26,21 +26,29 @@ from scipy import stats
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from psycheck.corpora.open import open_corpus
+from demo_texts import CONTROL, generate_sentences
+from psycheck.core.arrays import FloatArray
+from psycheck.core.corpus import LABEL, Corpus
+from psycheck.core.errors import BadInput
+from psycheck.corpora.opening import open_corpus
 from psycheck.corpora.split import split_corpus
-from psycheck.corpus import LABEL, Corpus
-from psycheck.demo.sentences import CONTROL, generate_sentences
-from psycheck.errors import BadInput
-from psycheck.measures.classification import auc, confusion, f1
-from psycheck.model import FloatArray
-from psycheck.models.open import open_model
-from psycheck.models.symptoms import UNCERTAIN
-from psycheck.scoring.answers import encode_once, scores_of
-from psycheck.train.finetune import MISSING as MISSING_MARK
-from psycheck.train.finetune import annotated_loss, log_chances
+from psycheck.models.opening import open_model
+from psycheck.scoring.answers import scores_of
+from psycheck.scoring.vectors import encode_once
+from psycheck.statistics.classification import auc, confusion, f1
+from psycheck.symptoms.reader import UNCERTAIN
+from psycheck.train.losses import MISSING as MISSING_MARK
+from psycheck.train.losses import annotated_loss, log_chances
 from psycheck.train.recipe import Recipe, preset
 from psycheck.train.samplers import Balanced
-from psycheck.train.symptoms import DISEASE, Missing, subsets, thresholds, train_symptoms, with_negatives
+from psycheck.train.symptom_models import (
+    DISEASE,
+    Missing,
+    subsets,
+    thresholds,
+    train_symptoms,
+    with_negatives,
+)
 from timing import machine, table
 
 DATA = Path(os.environ.get("PSYCHECK_DATA", "../shared/data"))

@@ -21,15 +21,15 @@ import numpy as np
 import torch
 import transformers
 
-from psycheck.corpora.open import CorpusPlan
+from demo_texts import generate_sentences
+from psycheck.commands.tag import tag_corpus
+from psycheck.corpora.opening import CorpusPlan
 from psycheck.corpora.stream import stream_corpus
-from psycheck.demo.sentences import generate_sentences
 from psycheck.models.hf import minilm_folder
-from psycheck.models.open import open_model
-from psycheck.models.symptoms import SymptomModel
-from psycheck.scoring.tagging import tags_of
-from psycheck.train.finetune import open_classifier
-from psycheck.verbs.tag import tag_corpus
+from psycheck.models.opening import open_model
+from psycheck.scoring.tags import tags_of
+from psycheck.symptoms.reader import SymptomModel
+from psycheck.train.output_layer import open_classifier
 from timing import machine, peak_megabytes, table
 
 SYMPTOMS = [f"symptom {k}" for k in range(38)]

@@ -13,7 +13,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from psycheck.corpus import Corpus
+from psycheck.core.corpus import Corpus
 from psycheck.train.fit import train
 from psycheck.train.recipe import preset
 

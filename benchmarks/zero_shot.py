@@ -12,18 +12,18 @@ from pathlib import Path
 
 import numpy as np
 
+from psycheck.commands.retrieve import nearest_of
+from psycheck.core.corpus import Corpus
 from psycheck.corpora.columns import Columns
-from psycheck.corpora.read import read_corpus
-from psycheck.corpus import Corpus
-from psycheck.demo.generate import open_demo
-from psycheck.experiments.retrieval import retrieval_figures
-from psycheck.knowledge.graph import Graph, read_graph
-from psycheck.measures.classification import auc, classification_intervals
-from psycheck.measures.clustered import Clusters
-from psycheck.models.open import open_encoder
-from psycheck.scoring.answers import encode_once
+from psycheck.corpora.reading import read_corpus
+from psycheck.demo.opening import open_demo
+from psycheck.models.opening import open_encoder
+from psycheck.scoring.vectors import encode_once
+from psycheck.statistics.classification import auc, classification_intervals
+from psycheck.statistics.clustered import Clusters
+from psycheck.studies.psysym_retrieval import retrieval_figures
+from psycheck.symptoms.graph import Graph, read_graph
 from psycheck.text.clean import split_sentences
-from psycheck.verbs.retrieve import nearest_of
 from timing import machine, table
 
 DATA = Path(os.environ.get("PSYCHECK_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -22,7 +22,7 @@ from psycheck.annotate.project import parse_project
 from psycheck.annotate.tables import member, person
 from psycheck.annotate.transfer import import_corpus
 from psycheck.annotate.web.app import create_app
-from psycheck.corpus import Corpus
+from psycheck.core.corpus import Corpus
 
 PASSWORD = "correct horse battery"
 HOSTILE = "</textarea></title>\"'><script>alert(1)</script><img src=x onerror=alert(1)>"

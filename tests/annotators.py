@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from secrets import token_hex
 
-from psycheck.annotate.answers import Answers
+from psycheck.annotate.annotator_answers import Answers
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import Person, Role, create_project
 from psycheck.annotate.project import parse_project
@@ -11,7 +11,7 @@ from psycheck.annotate.queue import Assignment, Nothing, next_item
 from psycheck.annotate.submission import submit
 from psycheck.annotate.tables import member, person
 from psycheck.annotate.transfer import import_corpus
-from psycheck.corpus import Corpus
+from psycheck.core.corpus import Corpus
 
 CONDITIONS = """
 name = "conditions"

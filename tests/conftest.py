@@ -11,6 +11,7 @@ settings.register_profile("psycheck", deadline=None)
 settings.load_profile("psycheck")
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tools/, the generator of the demo corpora
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from psycheck.finding import Finding
-from psycheck.measure import catalogue, experiment_keys
+from psycheck.core.finding import Finding
+from psycheck.core.measure import catalogue, experiment_keys
 
 TAGS = {"symptom", "polarity", "category", "scale", "item", "topic", "noise"}
 

@@ -2,8 +2,8 @@
 
 from random import Random
 
+from psycheck.core.corpus import Corpus
 from psycheck.corpora.cautions import Caution
-from psycheck.corpus import Corpus
 
 THINGS = [
     f"{a}{b}{c}" for a in "bdfgklm" for b in ("a", "e", "o", "ui") for c in ("lt", "rn", "st", "ng", "p")

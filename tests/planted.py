@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from psycheck.model import FloatArray
+from psycheck.core.arrays import FloatArray
 from psycheck.text.edits import append
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from psycheck.knowledge.explain import Posts
-from psycheck.knowledge.graph import Graph, Symptom
+from psycheck.symptoms.explanation import Posts
+from psycheck.symptoms.graph import Graph, Symptom
 
 GRAPH = Graph(
     disease={"gloom": "Gloom", "dread": "Dread"},

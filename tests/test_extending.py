@@ -13,23 +13,23 @@ import pytest
 from markupsafe import Markup
 
 import psycheck
-from psycheck.audits.histories import Histories
+from psycheck.audits.gates import Gate
+from psycheck.audits.history_edits import Histories
+from psycheck.audits.jobs import plan_jobs
 from psycheck.audits.performance import Performance
-from psycheck.audits.shipped import SHIPPED
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
-from psycheck.finding import Finding, Findings
-from psycheck.measure import catalogue
-from psycheck.model import Judgement
-from psycheck.models.open import KINDS
-from psycheck.report.shelf import Section, Shelf
-from psycheck.run import Run
+from psycheck.audits.plan import Settings
+from psycheck.audits.registered import split_audits
+from psycheck.commands.audit import run_audit
+from psycheck.core.audit import Judgement
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.measure import catalogue
+from psycheck.core.registry import AUDITS, MODEL_KINDS
+from psycheck.core.run import Run
+from psycheck.report.sections import Section, UnshownFindings
 from psycheck.runs.folder import open_run
-from psycheck.runs.gates import Gate
 from psycheck.runs.pages import pages_of
-from psycheck.verbs.audit import run_audit
-from psycheck.verbs.jobs import prepare, split_audits
-from psycheck.verbs.plan import Settings
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "extend.md"
 MODULES = ("capitals_rate", "capitals", "keyword_model")
@@ -44,21 +44,20 @@ POSTS = Corpus.of(
 @pytest.fixture
 def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The files of the page in a folder that Python imports from; yields the audit's module."""
-    monkeypatch.setattr("psycheck.models.open.KINDS", dict(KINDS))
     folder = tmp_path / "outside"
     folder.mkdir()
     for name, code in re.findall(r"```python\n# (\w+)\.py\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL):
         (folder / f"{name}.py").write_text(code, "utf-8")
     monkeypatch.syspath_prepend(str(folder))
-    import_module("keyword_model")
-    yield import_module("capitals")
+    with MODEL_KINDS.adding("keyword", import_module("keyword_model").KIND):
+        yield import_module("capitals")
     for name in MODULES:
         sys.modules.pop(name, None)
 
 
 def test_an_audit_a_measure_and_a_model_kind_work_from_one_file_each(outside: Any, tmp_path: Path) -> None:
     run = psycheck.audit(
-        "keyword:tired?name=words",
+        "keyword:tired?name=words&weight=0.8",
         POSTS,
         audits=[outside.Capitals(), "performance"],
         gates=["capitals_rate<=0.4 where label=depression", "accuracy>=0.7"],
@@ -98,7 +97,7 @@ def test_a_gate_on_an_outside_measure_knows_its_direction_and_keys(outside: Any,
     gate = Gate("capitals_rate", no_worse_than=str(tmp_path / "old"))
     for word, holds in (("tired", False), ("walk", True), ("nothing", True)):
         model = psycheck.open_model(f"keyword:{word}")
-        run = run_audit([model], [POSTS], Settings(audits=(), gates=(gate,)), more_audits=audits)
+        run = run_audit([model], [POSTS], Settings(audits=(), gates=(gate,)), audit_objects=audits)
         assert run.gates[0].holds is holds
     with pytest.raises(BadInput, match="gate has a condition on 'kind'"):
         psycheck.audit("keyword:tired", POSTS, audits=audits, gates=["capitals_rate<=1 where kind=DIR"])
@@ -130,28 +129,29 @@ class Own:
 
 
 def test_every_shipped_audit_declares_what_one_from_outside_does() -> None:
-    declared = prepare([], [], Settings(suites=("symptoms",))).audits
-    declared += prepare([], [], Settings(suites=("symptoms",), audits=("length",))).audits
-    declared.append(Histories())  # runs where models score histories
-    assert {type(audit) for audit in declared} == set(SHIPPED.values())
-    assert {audit.name.split(":")[0] for audit in declared} == set(SHIPPED)
-    empty = Shelf(Run({}, {}, Findings()))
+    declared = [
+        *plan_jobs([], [], Settings(suites=("symptoms",))).audits,
+        *plan_jobs([], [], Settings(suites=("symptoms",), audits=("length",))).audits,
+        Histories(),  # runs where models score histories
+    ]
+    shipped = {name: AUDITS.get(name) for name in AUDITS.names() if AUDITS.is_ours(name)}
+    assert {type(audit) for audit in declared} == set(shipped.values())
+    assert {audit.name.split(":")[0] for audit in declared} == set(shipped)
+    empty = UnshownFindings(Run({}, {}, Findings()))
     for audit in declared:
         assert split_audits([audit]) == ([], [audit])  # name, measures, ask and judge
         assert set(audit.measures) <= set(catalogue())
-        assert SHIPPED[audit.name.split(":")[0]].section(empty) == []
+        assert shipped[audit.name.split(":")[0]].section(empty) == []
 
 
-class Weather(Performance):
-    @staticmethod
-    def section(shelf: Shelf) -> list[Section]:
-        return [Section("weather", "Weather", Markup("<p>wet</p>"))]
+def weather_section(unshown: UnshownFindings) -> list[Section]:
+    return [Section("weather", "Weather", Markup("<p>wet</p>"))]
 
 
 def test_the_page_walks_the_sections_that_shipped_audits_declare(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run({}, {}, Findings([Finding("accuracy", 0.5, 4, None, {"audit": "performance"})]))
     assert '<a href="#performance">Performance</a>' in pages_of(run)["report.html"]
-    monkeypatch.setitem(SHIPPED, "performance", Weather)
+    monkeypatch.setattr(Performance, "section", staticmethod(weather_section))
     page = pages_of(run)["report.html"]
     assert '<a href="#weather">Weather</a>' in page
     assert "<p>wet</p>" in page
@@ -163,7 +163,7 @@ class Tabled(Own):
     def judge(self, corpus: Corpus, scores: object) -> Judgement:
         return Judgement(super().judge(corpus, scores).findings, {"rows": pl.DataFrame({"id": corpus.ids})})
 
-    def section(self, findings: Shelf) -> str:
+    def section(self, findings: UnshownFindings) -> str:
         return f"{len(findings)} finding, {len(findings.run.tables['own-rows'])} rows"
 
 

@@ -1,5 +1,5 @@
 """`python -m psycheck` is the command line."""
 
-from psycheck.cli.main import run
+from psycheck.commands.main import run
 
 run()

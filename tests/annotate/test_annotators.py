@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from psycheck.annotate.agreement import between, by_day, by_label, pace
+from psycheck.annotate.annotator_agreement import between, by_day, by_label, pace
 
 COLUMNS = ["item", "annotator", "label", "value", "status", "time", "seconds"]
 

@@ -13,7 +13,8 @@ from psycheck.annotate.database import Database, database_url, open_database
 from psycheck.annotate.export import judgements, trail
 from psycheck.annotate.membership import Person
 from psycheck.annotate.tables import metadata, person
-from psycheck.errors import BadInput
+from psycheck.core.errors import BadInput
+from refusals import refused
 
 
 def filled(db: Database) -> int:
@@ -78,9 +79,9 @@ def test_an_encrypted_backup_needs_its_key_and_holds_no_text(tmp_path: Path) -> 
     project = filled(first)
     backup(first, file)
     assert b"post number" not in zstandard.ZstdDecompressor().decompressobj().decompress(file.read_bytes())
-    with pytest.raises(BadInput, match="no key is given"):
+    with refused("backup.key-missing"):
         restore(new(tmp_path / "plain"), file)
-    with pytest.raises(BadInput, match="not the key"):
+    with refused("key.wrong"):
         restore(new(tmp_path / "wrong", Fernet.generate_key()), file)
     second = new(tmp_path / "second", key)
     restore(second, file)
@@ -115,9 +116,9 @@ def test_a_database_with_people_is_not_overwritten(tmp_path: Path) -> None:
     first, file = new(tmp_path / "first"), tmp_path / "all.jsonl.zst"
     filled(first)
     backup(first, file)
-    with pytest.raises(BadInput, match="not empty"):
+    with refused("backup.database-not-empty"):
         restore(first, file)
-    with pytest.raises(BadInput, match="name for a backup"):
+    with refused("backup.bad-name", allowed=".jsonl.zst"):
         backup(first, tmp_path / "all.zip")
 
 

@@ -8,15 +8,15 @@ import pytest
 
 from annotators import SYMPTOMS, answer, given, marks, team
 from psycheck.annotate.adjudication import conflicts, resolve
-from psycheck.annotate.answers import Answers, Span, Status
+from psycheck.annotate.annotator_answers import Answers, Span, Status
 from psycheck.annotate.database import Database
 from psycheck.annotate.export import EXPORTS, evidence, exported, judgements, merged, trail
 from psycheck.annotate.refusals import NotAllowed, NotFound
 from psycheck.annotate.submission import skip, submit, undo
 from psycheck.annotate.transfer import import_corpus
-from psycheck.corpora.read import read_corpus
-from psycheck.corpora.write import write_corpus
-from psycheck.corpus import Corpus
+from psycheck.core.corpus import Corpus
+from psycheck.corpora.reading import read_corpus
+from psycheck.corpora.writing import write_corpus
 
 
 def test_the_judgement_table_holds_the_live_answers_and_nothing_else(db: Database) -> None:
@@ -58,7 +58,7 @@ def test_status_is_the_share_of_annotators_who_are_uncertain(db: Database) -> No
     ours = team(db, SYMPTOMS.replace("annotators_per_item = 2", "annotators_per_item = 3"))
     corpus = Corpus.of("s", ["a sentence of ours"], ids=["s1"], groups={"disease": ["ocd"]})
     import_corpus(db, ours.owner, ours.project, corpus)
-    from psycheck.knowledge.graph import read_graph
+    from psycheck.symptoms.graph import read_graph
 
     labels = [one.name for one in read_graph().of("ocd")]
     every: dict[str, dict[str, Status]] = {

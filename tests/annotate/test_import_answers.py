@@ -8,16 +8,17 @@ import pytest
 
 from annotators import CONDITIONS, SYMPTOMS, answer, marks, team
 from psycheck.annotate.adjudication import conflicts
-from psycheck.annotate.answers import Answers
+from psycheck.annotate.annotator_answers import Answers
 from psycheck.annotate.database import Database
 from psycheck.annotate.export import exported, judgements, merged, write_export
 from psycheck.annotate.import_answers import import_answers, read_answered
 from psycheck.annotate.queue import Nothing, next_item
 from psycheck.annotate.transfer import import_corpus
-from psycheck.corpora.open import open_corpus
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
-from psycheck.knowledge.graph import read_graph
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput
+from psycheck.corpora.opening import open_corpus
+from psycheck.symptoms.graph import read_graph
+from refusals import refused
 
 
 def saved(db: Database, project: int, program: str, folder: Path) -> Path:
@@ -96,7 +97,7 @@ def test_what_does_not_fit_is_refused_with_its_record_and_adds_nothing(db: Datab
     path = tmp_path / "tasks.json"
     done = {"completed_by": 1, "result": [{"type": "choices", "value": {"choices": ["joy"]}}]}
     path.write_text(json.dumps([{"data": {"text": "t"}, "annotations": [done]}]))
-    with pytest.raises(BadInput, match="record 1"):
+    with refused("answers.unknown-label", where="record 1"):
         import_answers(db, None, ours.project, read_answered(path, "label-studio"))
     assert judgements(db, None, ours.project).is_empty()
     for content in ("", "{", "7", "[7]", "[" * 100_000, '{"data": 3}'):
@@ -106,7 +107,7 @@ def test_what_does_not_fit_is_refused_with_its_record_and_adds_nothing(db: Datab
                 read_answered(path, "label-studio")
         else:
             assert read_answered(path, "label-studio") == []
-    with pytest.raises(BadInput, match="unknown program"):
+    with refused("exchange.unknown-program", key="answers"):
         read_answered(path, "potato")
 
 
@@ -120,19 +121,19 @@ def _tasks(path: Path, *texts: str, **more: object) -> Path:
 def test_answers_never_go_to_another_text_that_has_the_same_id(db: Database, tmp_path: Path) -> None:
     ours = team(db)
     both = _tasks(tmp_path / "both.json", "first text", "second text")
-    with pytest.raises(BadInput, match="record 2"):
+    with refused("import.duplicate-ids", where="record 2"):
         import_answers(db, None, ours.project, read_answered(both, "label-studio"))
     for name, text in (("one", "first text"), ("two", "second text")):
         read = read_answered(_tasks(tmp_path / f"{name}.json", text), "label-studio")
         if name == "one":
             import_answers(db, None, ours.project, read)
         else:
-            with pytest.raises(BadInput, match="same id"):
+            with refused("import.duplicate-ids"):
                 import_answers(db, None, ours.project, read)
     assert judgements(db, None, ours.project)["item"].unique().to_list() == ["1"]
 
 
 @pytest.mark.parametrize("seconds", [float("nan"), float("inf"), -1.0])
 def test_a_time_that_no_clock_shows_is_refused(seconds: float, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="not built as it should be"):
+    with refused("exchange.misshapen-record"):
         read_answered(_tasks(tmp_path / "tasks.json", "text", lead_time=seconds), "label-studio")

@@ -12,10 +12,11 @@ from annotators import Team, answer, given, marks, team
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import Person, pause
 from psycheck.annotate.queue import Nothing, next_item
-from psycheck.annotate.refusals import NotFound, Outdated
+from psycheck.annotate.refusals import NotFound
 from psycheck.annotate.submission import Submitted, previous, skip, submit, undo
 from psycheck.annotate.tables import assignment, item, judgement, member, standing
-from psycheck.errors import BadInput
+from psycheck.core.errors import BadInput
+from refusals import refused
 
 
 def people(ours: Team, n: int) -> list[Person]:
@@ -75,7 +76,7 @@ def test_an_expired_claim_gives_its_place_back_even_to_who_passed_it(db: Databas
     with db.write() as connection:
         connection.execute(update(assignment).where(assignment.c.id == late.id).values(expires=1.0))
     assert len(work_off(ours, third)) == 1
-    with pytest.raises(Outdated, match="given back"):
+    with refused("assignment.given-back"):
         submit(db, slow, late.id, marks(), seconds=1, token=token_hex(8))
     assert list(places(db).values()) == [2]
 
@@ -123,7 +124,7 @@ def test_an_undone_skip_takes_its_place_again_if_there_is_one(db: Database) -> N
     skip(db, first, back.id)
     work_off(ours, second)
     work_off(ours, third)
-    with pytest.raises(Outdated, match="somebody else"):
+    with refused("assignment.gone"):
         undo(db, first, ours.project, "")
 
 
@@ -138,7 +139,7 @@ def test_nobody_answers_for_another(db: Database) -> None:
 
 
 def test_incomplete_or_foreign_answers_are_refused(db: Database) -> None:
-    from psycheck.annotate.answers import Answers, Span
+    from psycheck.annotate.annotator_answers import Answers, Span
 
     ours = team(db)
     ours.fill(1)
@@ -164,7 +165,7 @@ def test_a_paused_member_gets_nothing_and_submits_nothing(db: Database) -> None:
     found = given(db, who, ours.project)
     pause(db, ours.owner, ours.project, who.id, paused=True)
     assert next_item(db, who, ours.project) == Nothing("paused")
-    with pytest.raises(Outdated, match="paused"):
+    with refused("member.paused"):
         submit(db, who, found.id, marks(), seconds=1, token=token_hex(8))
     pause(db, ours.owner, ours.project, who.id, paused=False)
     assert given(db, who, ours.project).id == found.id

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from annotators import SYMPTOMS, Team, answer, given, marks, team
 from psycheck.annotate import transfer
-from psycheck.annotate.answers import Answers
+from psycheck.annotate.annotator_answers import Answers
 from psycheck.annotate.database import Database, database_url, open_database
 from psycheck.annotate.order import disagreement, order_items, suggestions, unsureness
 from psycheck.annotate.project import parse_project, read_project
@@ -19,9 +19,10 @@ from psycheck.annotate.refusals import NotAllowed, NotFound
 from psycheck.annotate.screening import screening_result
 from psycheck.annotate.tables import item
 from psycheck.annotate.transfer import Imported, import_corpus, import_upload, reasons_in
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, PsycheckError
-from psycheck.knowledge.graph import read_graph
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput, PsycheckError
+from psycheck.symptoms.graph import read_graph
+from refusals import refused
 
 
 @pytest.fixture
@@ -44,9 +45,9 @@ def test_queues_come_from_the_corpus_or_the_caller(tmp_path: Path) -> None:
     who = ours.add("ada")
     assert given(ours.db, who, ours.project, "depression").text == "a"
     bare = Corpus.of("c", ["d"])
-    with pytest.raises(BadInput, match="which queue"):
+    with refused("import.no-queue"):
         import_corpus(ours.db, ours.owner, ours.project, bare)
-    with pytest.raises(BadInput, match="no queue 'depresion'"):
+    with refused("import.unknown-queue", key="queue", allowed="did you mean 'depression'"):
         import_corpus(ours.db, ours.owner, ours.project, bare, queue="depresion")
     with pytest.raises(NotFound):
         given(ours.db, who, ours.project, "ptsd")
@@ -56,15 +57,15 @@ def test_limits_and_what_cannot_be_stored(ours: Team, monkeypatch: pytest.Monkey
     monkeypatch.setattr(transfer, "MOST_ITEMS", 2)
     monkeypatch.setattr(transfer, "LONGEST_TEXT", 20)
     monkeypatch.setattr(transfer, "LARGEST_UPLOAD", 100)
-    for corpus, problem in (
-        (Corpus.of("c", ["a", "b", "c"]), "more than 2"),
-        (Corpus.of("c", ["x" * 21]), "too long"),
-        (Corpus.of("c", ["a\x00b"]), "NUL"),
-        (Corpus.of("c", ["a"], ids=["\x00"]), "NUL"),
+    for corpus, code in (
+        (Corpus.of("c", ["a", "b", "c"]), "import.too-many-texts"),
+        (Corpus.of("c", ["x" * 21]), "import.text-too-long"),
+        (Corpus.of("c", ["a\x00b"]), "import.nul-character"),
+        (Corpus.of("c", ["a"], ids=["\x00"]), "import.nul-character"),
     ):
-        with pytest.raises(BadInput, match=problem):
+        with refused(code):
             import_corpus(ours.db, ours.owner, ours.project, corpus)
-    with pytest.raises(BadInput, match="too large"):
+    with refused("upload.too-large"):
         import_upload(ours.db, ours.owner, ours.project, "x.csv", b"x" * 101)
     assert count(ours.db) == 0
 
@@ -158,7 +159,7 @@ def test_an_order_that_makes_no_sense_is_refused(ours: Team) -> None:
     import numpy as np
 
     scores = np.zeros((0, 1))
-    with pytest.raises(BadInput, match="random"):
+    with refused("order.random"):
         order_items(ours.db, ours.owner, ours.project, [], {"m": (["depression"], scores)})
 
 
@@ -203,7 +204,7 @@ def test_a_graph_of_ones_own_is_stored_with_the_project_and_cannot_be_uploaded(t
     (tmp_path / "graph.toml").write_text(graph)
     text = SYMPTOMS.replace('["depression", "ocd"]', '["blues"]\ngraph = "graph.toml"')
     (tmp_path / "project.toml").write_text(text)
-    with pytest.raises(BadInput, match="cannot be uploaded"):
+    with refused("project.uploaded-graph"):
         parse_project(text)
     settings_, stored, own = read_project(tmp_path / "project.toml")
     (tmp_path / "graph.toml").unlink()
@@ -215,7 +216,7 @@ def test_a_graph_of_ones_own_is_stored_with_the_project_and_cannot_be_uploaded(t
 def test_another_text_with_the_id_of_one_is_refused_and_not_called_known(ours: Team) -> None:
     import_corpus(ours.db, None, ours.project, Corpus.of("c", ["a", "b"]))
     other = Corpus.of("c", ["a", "quite another text", "c"])  # rows are numbered in both
-    with pytest.raises(BadInput, match="another text with the same id") as error:
+    with refused("import.duplicate-ids") as error:
         import_corpus(ours.db, None, ours.project, other)
     assert error.value.where == "text 2"
     assert "quite" not in str(error.value)

@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from psycheck.audits.summary import across_models
-from psycheck.finding import Finding
+from psycheck.core.finding import Finding
 
 
 def accuracy(model: str, corpus: str, value: float, label: str = "depression") -> Finding:

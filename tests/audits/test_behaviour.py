@@ -6,12 +6,14 @@ import pytest
 from scipy.stats import binomtest
 
 from planted import MODELS, NEGATIVE, POSITIVE, Planted, with_sentence
-from psycheck.audits.behaviour import OUTCOMES, Behaviour
+from psycheck.audits.behaviour import Behaviour
+from psycheck.audits.cases import OUTCOMES
 from psycheck.audits.suite import Suite, read_suite
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
-from psycheck.finding import Finding
-from psycheck.model import FloatArray, IntArray, Judgement
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.audit import Judgement, ScoreTraits
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding
+from refusals import refused
 
 CORPUS = Corpus.of(
     "posts",
@@ -26,6 +28,10 @@ class Direct:
     def __init__(self, model: Planted, window: int | None = None) -> None:
         self.model, self.labels = model.name, model.labels
         self._model, self._window = model, window
+
+    @property
+    def traits(self) -> ScoreTraits:
+        return ScoreTraits()
 
     def of(self, texts: Sequence[str]) -> FloatArray:
         return self._model.score([text[: self._window] for text in texts])
@@ -61,6 +67,10 @@ class Severity:
     """Three exclusive classes: capitals move "moderate" from first to second place, far below 0.5."""
 
     model, labels, exclusive = "severity", ("not", "depression", "severe"), True
+
+    @property
+    def traits(self) -> ScoreTraits:
+        return ScoreTraits(exclusive=self.exclusive)
 
     def of(self, texts: Sequence[str]) -> FloatArray:
         rows = [[0.45, 0.3, 0.25] if text.isupper() else [0.3, 0.4, 0.3] for text in texts]
@@ -241,7 +251,7 @@ def test_asked_texts_hold_the_originals_and_every_edit_once_needed() -> None:
 
 def test_a_suite_for_a_label_that_the_model_lacks_is_refused() -> None:
     model = Planted("other", lambda text: 0.5, labels=("anxiety",))
-    with pytest.raises(BadInput, match="does not score it"):
+    with refused("suite.unscored-label"):
         Behaviour(read_suite("deck")).judge(CORPUS, Direct(model))
 
 

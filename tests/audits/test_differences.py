@@ -12,9 +12,9 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from psycheck.audits.differences import Answered, difference_findings, outcome_names
 from psycheck.audits.error_cues import Texts, error_findings
-from psycheck.finding import Finding, Findings
-from psycheck.measures.clustered import Clusters
-from psycheck.report.difference_sentences import difference_headlines
+from psycheck.core.finding import Finding, Findings
+from psycheck.report.diff_sentences import difference_headlines
+from psycheck.statistics.clustered import Clusters
 
 NAN = math.nan
 
@@ -92,7 +92,7 @@ def test_equal_models_hardly_ever_raise_an_alarm_and_unequal_ones_do() -> None:
     ]
     assert sum(alarms) <= 4
     found = [difference_headlines(Findings(difference_findings([noisy(seed=seed)])))[0] for seed in range(5)]
-    assert [one.name for one in found] == ["diff.better"] * 5
+    assert [one.rule for one in found] == ["diff.better"] * 5
 
 
 def test_who_is_right_where_they_part_by_annotation() -> None:

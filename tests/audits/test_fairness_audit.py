@@ -12,11 +12,12 @@ import pytest
 import found
 from planted import flips_on_she, oracle
 from psycheck.audits.fairness import Fairness, with_holm
-from psycheck.corpus import Corpus
-from psycheck.finding import Finding
-from psycheck.measures.intervals import wilson
-from psycheck.measures.significance import holm
-from psycheck.model import Audit, FloatArray, IntArray, Judgement
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.audit import Audit, Judgement, ScoreTraits
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding
+from psycheck.statistics.intervals import wilson
+from psycheck.statistics.significance import holm
 from psycheck.text.gender.edits import Scope
 
 
@@ -28,6 +29,10 @@ class Said:
     window: int = 10_000
     labels: tuple[str, ...] = ("depression",)
     model: str = "planted"
+
+    @property
+    def traits(self) -> ScoreTraits:
+        return ScoreTraits()
 
     def of(self, texts: Sequence[str]) -> FloatArray:
         return np.array([[self.score(text)] * len(self.labels) for text in texts], np.float64).reshape(
@@ -59,6 +64,10 @@ class Severity:
     exclusive: bool
     labels: tuple[str, ...] = ("not", "moderate", "severe")
     model: str = "severity"
+
+    @property
+    def traits(self) -> ScoreTraits:
+        return ScoreTraits(exclusive=self.exclusive)
 
     def of(self, texts: Sequence[str]) -> FloatArray:
         rows = [[0.3, 0.4, 0.3] if "she" in text.lower() else [0.4, 0.3, 0.3] for text in texts]

@@ -8,8 +8,8 @@ from scipy import stats
 
 from found import one
 from psycheck.audits.groups import group_findings
-from psycheck.corpus import Corpus
-from psycheck.measures.intervals import wilson
+from psycheck.core.corpus import Corpus
+from psycheck.statistics.intervals import wilson
 
 WHERE = {"audit": "fairness", "model": "m", "corpus": "c", "label": "depression"}
 

@@ -7,22 +7,22 @@ import numpy as np
 import polars as pl
 import pytest
 
-from psycheck.audits.histories import (
-    EVIDENCE,
+from psycheck.audits.history_edits import (
     NO_EVIDENCE,
     NO_OTHERS,
-    OTHER_POST,
     Histories,
     edits_of,
     with_post,
 )
-from psycheck.corpora.histories import by_author
-from psycheck.corpus import Corpus, History
-from psycheck.finding import Finding, Findings
-from psycheck.model import FloatArray
-from psycheck.report.histories import histories_section, history_headlines
-from psycheck.report.shelf import Shelf
-from psycheck.run import Run
+from psycheck.audits.history_evidence import EVIDENCE, OTHER_POST
+from psycheck.core.arrays import FloatArray
+from psycheck.core.audit import ScoreTraits
+from psycheck.core.corpus import Corpus, History
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.run import Run
+from psycheck.corpora.posting_histories import by_author
+from psycheck.report.history_edits import histories_section, history_headlines
+from psycheck.report.sections import UnshownFindings
 
 SYMPTOM = "so empty and tired"
 
@@ -34,6 +34,10 @@ class Scored:
     of_one: Callable[[History], float]
     model: str = "planted"
     labels: tuple[str, ...] = ("depression",)
+
+    @property
+    def traits(self) -> ScoreTraits:
+        return ScoreTraits()
 
     def of(self, items: Sequence[History]) -> FloatArray:
         return np.array([[self.of_one(item)] for item in items]).reshape(-1, 1)
@@ -89,7 +93,7 @@ def judged(model: str, corpus: Corpus | None = None) -> list[Finding]:
 
 
 def headlines(findings: Sequence[Finding]) -> list[str]:
-    return [one.name for one in history_headlines(Run({}, {}, Findings(findings)))]
+    return [one.rule for one in history_headlines(Run({}, {}, Findings(findings)))]
 
 
 @pytest.mark.parametrize("model", CAUGHT)
@@ -166,7 +170,7 @@ def test_an_added_post_has_the_time_of_its_place() -> None:
 
 def test_the_section_names_authors_and_quotes_nobody() -> None:
     run = Run({}, {}, Findings(judged("counts posts", people(40))))
-    (section,) = histories_section(Shelf(run))
+    (section,) = histories_section(UnshownFindings(run))
     assert run.findings.where(edit=NO_OTHERS, measure="history_pass_rate")[0].examples[0] in section.html
     assert SYMPTOM not in section.html
     assert "a walk" not in section.html

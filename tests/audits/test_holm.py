@@ -5,7 +5,7 @@ import math
 import pytest
 
 from psycheck.audits.summary import holm_families, holm_family
-from psycheck.finding import Finding
+from psycheck.core.finding import Finding
 
 
 def test_a_family_keeps_its_order_and_counts_what_was_tested() -> None:

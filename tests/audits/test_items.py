@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from psycheck import audit
-from psycheck.audits.items import scale_items
-from psycheck.corpus import Corpus
-from psycheck.models.open import open_model
-from psycheck.run import Run
+from psycheck.audits.scale_items import scale_items
+from psycheck.core.corpus import Corpus
+from psycheck.core.run import Run
+from psycheck.models.opening import open_model
 from psycheck.runs.pages import pages_of
 
 LABELS = "depression,phq9_1,phq9_2"

@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 from scipy.stats import mannwhitneyu
 
-from psycheck.audits.length import FEATURES, length_findings, text_lengths
-from psycheck.corpus import Corpus
-from psycheck.finding import Finding
+from psycheck.audits.failure_length import FEATURES, length_findings, text_lengths
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding
 
 WHERE = {"audit": "length", "model": "m", "corpus": "c", "label": "depression"}
 CORPUS = Corpus.of("c", [" ".join(["word"] * n) for n in range(1, 21)])

@@ -8,10 +8,11 @@ import pytest
 from planted import Planted
 from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.suite import SHIPPED, Check, Expectation, read_suite, shipped_suites
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
-from psycheck.finding import Finding
-from psycheck.model import FloatArray, IntArray
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.audit import ScoreTraits
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput
+from psycheck.core.finding import Finding
 
 OURS = ("comorbidity", "deck-unseen", "gad-7", "injection", "robustness", "status", "subject", "symptoms")
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "suites.md"
@@ -37,6 +38,10 @@ class Direct:
 
     def __init__(self, model: Planted) -> None:
         self.model, self.labels, self._model = model.name, model.labels, model
+
+    @property
+    def traits(self) -> ScoreTraits:
+        return ScoreTraits()
 
     def of(self, texts: Sequence[str]) -> FloatArray:
         return self._model.score(texts)

@@ -9,11 +9,12 @@ import pytest
 from scipy.stats import binomtest
 
 from psycheck.audits.behaviour import Behaviour, Sampled
-from psycheck.audits.standing import Standing, contenders, mark_weakest, standings
 from psycheck.audits.suite import read_suite
-from psycheck.corpus import Corpus
-from psycheck.finding import Finding
-from psycheck.model import FloatArray, IntArray
+from psycheck.audits.weakest import Standing, contenders, mark_weakest, standings
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.audit import ScoreTraits
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding
 
 T7 = replace(read_suite("deck"), checks=tuple(c for c in read_suite("deck").checks if c.id == "T7"))
 T3 = replace(T7, checks=tuple(c for c in read_suite("deck").checks if c.id == "T3"))
@@ -26,6 +27,10 @@ class Scored:
 
     def __init__(self, failing: set[int], before: float = 0.5) -> None:
         self._failing, self._before = failing, before
+
+    @property
+    def traits(self) -> ScoreTraits:
+        return ScoreTraits()
 
     def of(self, items: Sequence[str]) -> FloatArray:
         number = [int(text.split()[1]) for text in items]
@@ -40,28 +45,40 @@ class Scored:
 CORPUS = Corpus.of("c", [f"note {k} we walk" for k in range(100)], labels={"depression": [0.0] * 100})
 
 
+def _standings(audit: Behaviour, corpus: Corpus, scores: Scored) -> list[Standing]:
+    all_cases = audit.cases(corpus, scores)
+    return [*standings(audit.suite, corpus, all_cases, others=audit.others, parts=audit.parts)]
+
+
 def standing(asked: int, failing: set[int]) -> Standing:
     audit = Behaviour(T7, sampled=Sampled((asked,), (2,), asked))
-    (found,) = standings(audit, CORPUS, audit.cases(CORPUS, Scored(failing)))
+    (found,) = _standings(audit, CORPUS, Scored(failing))
     return found
 
 
-def losing(*texts: int, n: int = 100, kept: float | None = None, corpus: str = "c") -> Standing:
+def losing(*texts: int, n: int = 100, upper_end: float | None = None, corpus: str = "c") -> Standing:
     """A check on the first n of 100 texts that loses these."""
     harm = np.isin(np.arange(n), texts) * 1.0
-    parts = np.zeros(100, np.float32)
-    parts[:n] = (harm - harm.mean()) / n
+    errors = np.zeros(100, np.float32)
+    errors[:n] = (harm - harm.mean()) / n
     lost = float(harm.mean())
-    return Standing(1 - lost if kept is None else kept, True, lost, n, corpus, parts)
+    return Standing(
+        upper_end=1 - lost if upper_end is None else upper_end,
+        possible=True,
+        lost=lost,
+        n=n,
+        corpus=corpus,
+        errors=errors,
+    )
 
 
 def test_a_full_run_is_foreseen_from_the_sample() -> None:
     found = standing(50, set(range(10)))
     # 40 of 50 pass; of 100 cases 80 would.
-    assert found.kept == pytest.approx(binomtest(80, 100).proportion_ci(0.95, method="exact").high)
+    assert found.upper_end == pytest.approx(binomtest(80, 100).proportion_ci(0.95, method="exact").high)
     assert found.lost == pytest.approx(0.2)
     assert (found.n, found.corpus) == (50, "c")
-    assert np.sum(found.parts**2) == pytest.approx(0.2 * 0.8 / 50)  # the variance of the share that is lost
+    assert np.sum(found.errors**2) == pytest.approx(0.2 * 0.8 / 50)  # the variance of the share that is lost
     low, high = binomtest(40, 50).proportion_ci(0.975, method="exact")
     assert found.width == pytest.approx((high - low) / 2)
 
@@ -70,22 +87,22 @@ def test_the_upper_end_of_a_full_run_is_that_of_its_finding() -> None:
     author = [str(k // 4) for k in range(100)]
     corpus = Corpus.of("c", CORPUS.texts, labels={"depression": [0.0] * 100}, author=author)
     audit, scores = Behaviour(T7, others=3), Scored({*range(9), 40})
-    (found,) = standings(audit, corpus, audit.cases(corpus, scores))
+    (found,) = _standings(audit, corpus, scores)
     (rate,) = (f for f in audit.judge(corpus, scores).findings if f.measure == "pass_rate_among_checks")
     assert rate.interval
-    assert found.kept == pytest.approx(rate.interval[1])
+    assert found.upper_end == pytest.approx(rate.interval[1])
 
 
 def test_a_check_without_a_failure_is_not_weak_but_may_become_so() -> None:
     found = standing(20, set())
-    assert (found.kept, found.possible) == (math.inf, True)
+    assert (found.upper_end, found.possible) == (math.inf, True)
     assert not standing(100, set()).possible
 
 
 def test_a_check_without_cases_is_not_the_weakest() -> None:
     found = standing(0, set())
     assert math.isnan(found.width)
-    assert (found.kept, found.possible, found.n) == (math.inf, False, 0)
+    assert (found.upper_end, found.possible, found.n) == (math.inf, False, 0)
     assert contenders([found, standing(20, set())]) == [1]  # which has no failure yet, either
     assert contenders([found, standing(20, {1})]) == [1]
     assert contenders([found]) == [0]
@@ -103,7 +120,7 @@ def test_rivals_are_compared_on_the_texts_that_they_share() -> None:
 
 
 def test_the_lowest_upper_end_comes_first_and_the_nearest_follow() -> None:
-    few = losing(0, 1, 2, 3, n=10, kept=0.9)  # 40 % lost, but of ten texts
+    few = losing(0, 1, 2, 3, n=10, upper_end=0.9)  # 40 % lost, but of ten texts
     every = [losing(99), losing(*range(20, 50)), few, losing(*range(55, 82))]
     assert contenders(every) == [1, 2, 3]
     assert contenders([]) == []
@@ -111,7 +128,7 @@ def test_the_lowest_upper_end_comes_first_and_the_nearest_follow() -> None:
 
 def test_the_edit_of_an_mft_check_may_still_turn_out_to_do_harm() -> None:
     # Not yet shown to do harm, it is not the weakest; but it may be.
-    unclear = replace(losing(*range(40, 60)), kept=math.inf)
+    unclear = replace(losing(*range(40, 60)), upper_end=math.inf)
     assert contenders([unclear, losing(*range(10))]) == [1, 0]
     assert contenders([replace(unclear, possible=False), losing(*range(10))]) == [1]
 

@@ -3,9 +3,9 @@ import pytest
 from scipy import stats
 
 from psycheck.audits.summary import across_corpora, by_groups, mark_below_mean
-from psycheck.finding import Finding
-from psycheck.measures.clustered import Clusters
-from psycheck.measures.intervals import wilson
+from psycheck.core.finding import Finding
+from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.intervals import wilson
 
 ALONE = Clusters.single
 WHERE = {

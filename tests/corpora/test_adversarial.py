@@ -3,8 +3,8 @@ from random import Random
 import numpy as np
 import pytest
 
+from psycheck.core.corpus import Corpus
 from psycheck.corpora.adversarial import FOLDS, classify_sides, fold_groups, folds_of
-from psycheck.corpus import Corpus
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

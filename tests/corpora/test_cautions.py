@@ -4,11 +4,13 @@ from time import process_time
 import pytest
 
 from made_words import clean, corpus, names
+from psycheck.commands.compare import compare_corpora
+from psycheck.core.corpus import Corpus
 from psycheck.corpora.cautions import cheap_cautions, warnings_of
-from psycheck.corpus import Corpus
-from psycheck.demo.generate import SHIPPED_N, generate, open_demo
-from psycheck.errors import MissingExtra
-from psycheck.verbs.compare import compare_corpora
+from psycheck.demo.opening import open_demo
+from refusals import refused
+from tools.demo_corpora.domains import generate
+from tools.demo_corpora.files import SHIPPED_N
 
 CHEAP = {"authors_across_splits", "duplicates_across_splits", "single_word", "length", "imbalance"}
 
@@ -43,7 +45,7 @@ def test_cheap_cautions_need_no_extra_and_the_others_say_so(monkeypatch: pytest.
     for module in ("rensa", "cleanlab", "cleanlab.filter"):
         monkeypatch.setitem(sys.modules, module, None)
     assert cheap_cautions(corpus(clean())) == ()
-    with pytest.raises(MissingExtra, match="extra 'compare'"):
+    with refused("extra.missing", what="'compare'"):
         warnings_of(corpus(clean()))
 
 

@@ -6,8 +6,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from psycheck.cli.rewriting import clean_cli, redact_cli
-from psycheck.corpora.clean import (
+from psycheck.commands.rewriting import clean_cli, redact_cli
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import PsycheckError
+from psycheck.corpora.cleaning import (
     REDACTION_IS_AN_AID,
     StepCount,
     cleaned,
@@ -17,13 +19,12 @@ from psycheck.corpora.clean import (
     redacted,
     steps_of,
 )
-from psycheck.corpora.read import read_corpus
-from psycheck.corpora.write import write_corpus
-from psycheck.corpus import Corpus
-from psycheck.demo.generate import DEMO, open_demo
-from psycheck.errors import BadInput, PsycheckError
+from psycheck.corpora.reading import read_corpus
+from psycheck.corpora.writing import write_corpus
+from psycheck.demo.opening import DEMO, open_demo
 from psycheck.text.clean import PRESETS
 from psycheck.text.redact.lists import Found
+from refusals import refused
 
 POSTS = Corpus.of(
     "posts",
@@ -85,12 +86,12 @@ def test_cleaning_a_clean_corpus_changes_nothing(preset: str) -> None:
 
 
 def test_steps_and_presets_that_do_not_exist_are_named() -> None:
-    with pytest.raises(BadInput, match="no cleaning step 'link'") as caught:
+    with refused("clean.unknown-step", what="'link'") as caught:
         steps_of(["link"])
     assert "did you mean 'links'" in str(caught.value)
-    with pytest.raises(BadInput, match="no preset 'deck'"):
+    with refused("clean.unknown-preset", what="'deck'"):
         steps_of(preset="deck")
-    with pytest.raises(BadInput, match="no cleaning step given"):
+    with refused("clean.no-step"):
         steps_of()
     assert steps_of(["users", "html"], "plain") == (*PRESETS["plain"], "users")
 

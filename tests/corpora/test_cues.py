@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from psycheck.corpora.cues import OTHER, _patterns, conditions_of, cue_names, cues_of
-from psycheck.report.words import words_of
+from psycheck.report.display_names import words_of
 
 _parser: Any = import_module("re._parser")  # the parser of patterns has no public name
 

@@ -19,7 +19,8 @@ from psycheck.corpora.curate.disclosure import (
     known_conditions,
     mentions_diagnosis,
 )
-from psycheck.errors import BadInput
+from psycheck.corpora.curate.disclosure_patterns import keyword_pattern, patterns
+from refusals import refused
 
 
 def rows_of(name: str) -> list[dict[str, str]]:
@@ -113,7 +114,7 @@ def test_add_is_a_condition_only_in_capitals() -> None:
 def test_an_unknown_condition_is_named_with_the_known_ones() -> None:
     assert known_conditions(("anxiety", "depression")) == ("depression", "anxiety")
     assert known_conditions(()) == conditions()
-    with pytest.raises(BadInput, match="did you mean 'anxiety'"):
+    with refused("curate.unknown-condition", allowed="did you mean 'anxiety'"):
         known_conditions(("anxeity",))
 
 
@@ -168,7 +169,7 @@ def test_no_repeated_branch_shares_a_word_with_another() -> None:
 
 @pytest.mark.parametrize("unit", ["I was diagnosed with ", "I was diagnosed with OCD ", "dx ", "!", "major "])
 def test_the_work_grows_no_faster_than_the_text(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    words, pattern = disclosure._keywords()
+    pattern = keyword_pattern()
     work = 0
 
     class Counting:
@@ -177,7 +178,7 @@ def test_the_work_grows_no_faster_than_the_text(unit: str, monkeypatch: pytest.M
             work += len(text)
             return pattern.finditer(text)
 
-    monkeypatch.setattr(disclosure, "_keywords", lambda: (words, Counting()))
+    monkeypatch.setattr(disclosure, "keyword_pattern", Counting)
 
     def characters(copies: int) -> int:
         nonlocal work
@@ -191,5 +192,5 @@ def test_the_work_grows_no_faster_than_the_text(unit: str, monkeypatch: pytest.M
 
 
 def test_a_run_of_marks_ends_a_sentence_once() -> None:
-    ends = disclosure._patterns()["sentence"].finditer("So?!? no!!x end...")
+    ends = patterns().sentence.finditer("So?!? no!!x end...")
     assert [end.span() for end in ends] == [(2, 5), (15, 18)]

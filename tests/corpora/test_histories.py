@@ -1,20 +1,21 @@
 import time
+from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psycheck.corpora.histories import against_controls, as_taken, by_author
-from psycheck.corpus import Corpus, History
-from psycheck.errors import BadInput
-from psycheck.model import Composed, digest_of
+from psycheck.core.corpus import Corpus, History
+from psycheck.core.item import Composed, digest_of
+from psycheck.core.model import Capabilities
+from psycheck.corpora.posting_histories import against_controls, as_taken, by_author
+from refusals import refused
 
 
 class Reads:
     name, labels, fingerprint = "reads", ("low",), "reads"
 
-    def __init__(self, takes: str) -> None:
-        self.takes = takes
+    def __init__(self, takes: Any) -> None:
+        self.capabilities = Capabilities(takes=takes)
 
 
 def test_posts_are_in_time_order_and_authors_in_that_of_the_corpus() -> None:
@@ -61,7 +62,7 @@ def test_only_the_earliest_posts_count_and_empty_ones_do_not() -> None:
 def test_posts_without_an_author_are_left_out_and_counted() -> None:
     posts = Corpus.of("posts", ["a", "b"], author=["ann", None])
     assert by_author(posts).left_out == {"posts without an author": 1}
-    with pytest.raises(BadInput, match="has no authors"):
+    with refused("histories.no-authors"):
         by_author(Corpus.of("posts", ["a"]))
 
 
@@ -82,7 +83,7 @@ def test_labels_and_groups_of_posts_become_those_of_the_author() -> None:
 
 def test_an_author_in_two_splits_is_refused() -> None:
     posts = Corpus.of("posts", ["a", "b"], author=["ann", "ann"], split=["train", "test"])
-    with pytest.raises(BadInput, match="1 author with posts in several splits"):
+    with refused("histories.mixed-splits", what="1 author"):
         by_author(posts)
 
 
@@ -119,11 +120,11 @@ def test_models_get_what_they_take() -> None:
     (texts,), (histories,) = as_taken([posts], [Reads("texts")]), as_taken([posts], [Reads("histories")])
     assert texts.items == ["a", "b"]
     assert histories.items == [History(("a", "b"), ("", ""))]
-    with pytest.raises(BadInput, match="scores texts and model 'reads' histories"):
+    with refused("histories.mixed-models", what="'reads'"):
         as_taken([posts], [Reads("texts"), Reads("histories")])
-    with pytest.raises(BadInput, match="holds histories"):
+    with refused("histories.model-of-texts"):
         as_taken([histories], [Reads("texts")])
-    with pytest.raises(BadInput, match="takes 'history'"):
+    with refused("histories.unknown-input", what="'history'"):
         as_taken([posts], [Reads("history")])
 
 

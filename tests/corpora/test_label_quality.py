@@ -3,9 +3,9 @@ from random import Random
 import pytest
 
 from made_words import THINGS, clean, corpus, flipped, names, sentence, without_split
+from psycheck.core.corpus import Corpus
 from psycheck.corpora.cautions import cheap_cautions, warnings_of
-from psycheck.corpus import Corpus
-from psycheck.measures.intervals import wilson
+from psycheck.statistics.intervals import wilson
 
 
 def test_turned_labels_are_doubted() -> None:

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from psycheck.corpora.labels import Labels, looks_like_label, quoted, read_label
-from psycheck.corpora.read import Columns, read_corpus
-from psycheck.corpora.tables import Table
-from psycheck.errors import BadInput
+from psycheck.core.errors import BadInput
+from psycheck.corpora.label_values import looks_like_label, quoted
+from psycheck.corpora.labels import Labels, read_label
+from psycheck.corpora.reading import Columns, read_corpus
+from psycheck.io.tables import Table
+from refusals import refused
 
 
 def read(cells: Sequence[object], name: str = "depression", positive: Sequence[str] = ()) -> Labels:
@@ -20,7 +22,7 @@ def marks(
     return read(cells, name, positive).marks[name]
 
 
-def refused(cells: Sequence[object], name: str = "depression", positive: Sequence[str] = ()) -> str:
+def refusal(cells: Sequence[object], name: str = "depression", positive: Sequence[str] = ()) -> str:
     with pytest.raises(BadInput) as caught:
         read(cells, name, positive)
     return str(caught.value)
@@ -57,7 +59,7 @@ def test_a_meaning_that_is_guessed_is_said(cells: list[object], notes: tuple[str
 
 @pytest.mark.parametrize("wrong", ["2", -1, 1.5, "inf", 10**400])
 def test_a_label_out_of_range_is_refused_with_row_and_column(wrong: object) -> None:
-    said = refused([1, 0, wrong, wrong])
+    said = refusal([1, 0, wrong, wrong])
     assert "out of range" in said
     assert "posts.csv, row 3, column 'mark'" in said
 
@@ -81,7 +83,7 @@ def test_positive_leaves_soft_labels_alone() -> None:
 
 
 def test_positive_names_that_the_column_lacks_are_refused_with_the_nearest() -> None:
-    assert "did you mean 'depressed'?" in refused(["depressed", "control"], positive=["depresed"])
+    assert "did you mean 'depressed'?" in refusal(["depressed", "control"], positive=["depresed"])
 
 
 @pytest.mark.parametrize(
@@ -114,13 +116,13 @@ def test_two_names_are_guessed_where_it_is_safe_and_said_aloud(one: str, zero: s
     ],
 )
 def test_names_that_say_nothing_safe_are_refused_with_the_option(names: list[str]) -> None:
-    said = refused(names)
+    said = refusal(names)
     assert all(f"'{name}'" in said for name in names)
     assert "`positive=NAME`" in said
 
 
 def test_three_names_are_refused_and_the_way_out_is_said() -> None:
-    said = refused(["mild", "severe", "none"])
+    said = refusal(["mild", "severe", "none"])
     assert "3 different names" in said
     assert "'mild', 'none', 'severe'" in said
     assert "mark=*" in said
@@ -142,18 +144,18 @@ def test_answers_that_are_neither_are_not_annotated_and_said_aloud() -> None:
 
 
 def test_a_name_among_numbers_is_refused_with_its_row() -> None:
-    said = refused(["0", "1", "l"])
+    said = refusal(["0", "1", "l"])
     assert "'l', where other rows hold numbers" in said
     assert "row 3" in said
 
 
 @pytest.mark.parametrize("wrong", [[1], {"a": 1}, b"1"])
 def test_a_label_that_is_no_single_value_is_refused(wrong: object) -> None:
-    assert "row 2" in refused([1, wrong])
+    assert "row 2" in refusal([1, wrong])
 
 
 def test_no_more_than_ten_values_are_listed() -> None:
-    said = refused([f"kind {i:02}" for i in range(12)])
+    said = refusal([f"kind {i:02}" for i in range(12)])
     assert "'kind 09' and 2 more" in said
     assert "'kind 10'" not in said
 
@@ -161,10 +163,10 @@ def test_no_more_than_ten_values_are_listed() -> None:
 def test_what_may_be_a_text_is_never_quoted() -> None:
     texts = [f"I have not slept well for {i} nights" for i in range(3)]
     for name in ("depression", "*"):
-        assert "slept" not in refused(texts, name)
-    assert "slept" not in refused([*texts, "1"])
-    assert "slept" not in refused(texts, positive=["tired"])
-    assert "word" not in refused([f"word{i}" for i in range(101)])
+        assert "slept" not in refusal(texts, name)
+    assert "slept" not in refusal([*texts, "1"])
+    assert "slept" not in refusal(texts, positive=["tired"])
+    assert "word" not in refusal([f"word{i}" for i in range(101)])
 
 
 def test_a_column_without_annotations_is_read_and_said_aloud() -> None:
@@ -201,12 +203,12 @@ def test_a_scale_is_1_from_the_named_level_on_and_never_a_share() -> None:
     # A sample may hold the lowest levels alone, or look like shares: the named level still decides.
     assert read([0, 1, 1], "sleep@2").marks == {"sleep": [0.0, 0.0, 0.0]}
     assert read([0, 0.5, 1], "sleep@0.5").marks == {"sleep": [0.0, 1.0, 1.0]}
-    assert "the level is 'often', not a number" in refused([0, "often"], "sleep@2")
+    assert "the level is 'often', not a number" in refusal([0, "often"], "sleep@2")
 
 
 def test_a_scale_without_a_level_is_refused_with_the_way_to_name_one() -> None:
-    assert "name the lowest level that means 1 (`labels='mark=sleep@2'`)" in refused([0, 1, 2, 3], "sleep")
-    assert "lowest level" not in refused([0, 1.5], "sleep")
+    assert "name the lowest level that means 1 (`labels='mark=sleep@2'`)" in refusal([0, 1, 2, 3], "sleep")
+    assert "lowest level" not in refusal([0, 1.5], "sleep")
 
 
 def test_a_column_whose_own_name_ends_like_a_level_is_no_scale() -> None:
@@ -237,7 +239,7 @@ def test_a_message_quotes_only_what_looks_like_a_label(value: str, shown: str) -
 def test_a_group_that_is_a_sentence_is_refused_without_quoting_it(tmp_path: Path) -> None:
     path = tmp_path / "posts.csv"
     path.write_text("text,gender\nI ran home,f\nI ran,She never knew how I cried in the old quarry\n")
-    with pytest.raises(BadInput, match="the group is a value of 44 characters") as refused:
+    with refused("corpus.group-not-a-name", what="44 characters") as caught:
         read_corpus(path, Columns(groups=("gender",)))
-    assert "quarry" not in str(refused.value)
-    assert "row 2" in str(refused.value)
+    assert "quarry" not in str(caught.value)
+    assert "row 2" in str(caught.value)

@@ -8,7 +8,7 @@ import pytest
 
 from psycheck.corpora.curate import lexicons
 from psycheck.corpora.curate.lexicons import joined, rankings
-from psycheck.errors import BadInput
+from refusals import refused
 
 
 def test_our_words_are_a_share_of_all_words() -> None:
@@ -35,18 +35,17 @@ def test_the_nrc_lexicon_is_read_from_its_own_file(tmp_path: Path) -> None:
     path.write_text("abandon\tfear\t1\nabandon\tsadness\t1\nabandon\tjoy\t1\nchair\tfear\t0\n", "utf-8")
     (score,) = rankings(["nrc"], path)
     assert score("abandon chair abandon it") == 4 / 4  # two emotions each
-    with pytest.raises(BadInput, match="needs the file") as error:
+    with refused("curate.no-nrc-file", do="research use only"):
         rankings(["nrc"])
-    assert "research use only" in error.value.do
     path.write_text("nothing here", "utf-8")
-    with pytest.raises(BadInput, match="has no word"):
+    with refused("curate.no-nrc-words", where="nrc.txt", allowed="fear"):
         rankings(["nrc"], path)
-    with pytest.raises(BadInput, match="cannot be read"):
+    with refused("curate.unreadable-nrc-file", where="nowhere"):
         rankings(["nrc"], tmp_path / "nowhere")
 
 
 def test_an_unknown_ranking_is_named() -> None:
-    with pytest.raises(BadInput, match="no ranking 'liwc'"):
+    with refused("curate.unknown-ranking", what="'liwc'", allowed="words, empath, nrc"):
         rankings(["liwc"])
 
 

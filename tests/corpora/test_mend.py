@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from psycheck.cli.main import app
+from psycheck.commands.main import app
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput
 from psycheck.corpora.cautions import warnings_of
 from psycheck.corpora.columns import Columns
-from psycheck.corpora.mend import (
+from psycheck.corpora.opening import corpus_plan, open_corpus
+from psycheck.corpora.reading import read_corpus
+from psycheck.corpora.remedies import (
     annotated,
     even_lengths,
     mended,
@@ -19,11 +23,8 @@ from psycheck.corpora.mend import (
     without_near_copies,
     without_word,
 )
-from psycheck.corpora.open import corpus_plan, open_corpus
-from psycheck.corpora.read import read_corpus
-from psycheck.corpus import Corpus
-from psycheck.demo.distinct import NearDuplicateIndex
-from psycheck.errors import BadInput
+from refusals import refused
+from tools.demo_corpora.distinct import NearDuplicateIndex
 
 THINGS = [f"{a}{b}{c}" for a in "bdfgklm" for b in ("a", "e", "o", "ui") for c in ("lt", "rn", "st", "p")]
 
@@ -55,7 +56,7 @@ def test_a_new_split_keeps_authors_together() -> None:
     homes = done.table.group_by("author").n_unique()
     assert homes["split"].max() == 1
     assert set(split_anew(corpus, "8:0:2").table["split"]) == {"train", "test"}
-    with pytest.raises(BadInput, match="is not a list of shares"):
+    with refused("split.unreadable-shares", what="'80/20'"):
         split_anew(corpus, "80/20")
 
 
@@ -86,7 +87,7 @@ def test_lengths_that_do_not_overlap_cannot_be_made_even() -> None:
     corpus = Corpus.of(
         "made", ["w w w"] * 5 + ["w w w w"] * 5 + ["w"], labels={"low": [0] * 5 + [1] * 5 + [None]}
     )
-    with pytest.raises(BadInput, match=r"classes of low cannot be balanced by length: .* do not overlap"):
+    with refused("label.lengths-apart", what="low", where="made"):
         even_lengths(corpus, "low")
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from made_words import THINGS, sentence
-from psycheck.corpora import near
-from psycheck.corpora.near import BANDS, NEIGHBOURS, ROWS, near_duplicates, near_places
+from psycheck.corpora import near_duplicates as near
+from psycheck.corpora.near_duplicates import BANDS, NEIGHBOURS, ROWS, near_duplicates, near_places
 from psycheck.text.words import plain_text, shingles
 
 VOCABULARY = [f"w{k}" for k in range(500)]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from psycheck.corpora.read import Columns, read_corpus
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput
+from psycheck.corpora.reading import Columns, read_corpus
 
 datasets.disable_progress_bars()
 

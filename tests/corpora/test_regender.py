@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from psycheck.core.corpus import Corpus
 from psycheck.corpora.regender import regendered
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
 from psycheck.text.gender.edits import Scope
+from refusals import refused
 
 
 def notes() -> Corpus:
@@ -65,13 +65,13 @@ def test_a_text_of_which_no_word_is_left_is_dropped_and_named() -> None:
     assert done.corpus.left_out == {"nothing but gendered words": 2}
     counts = {"before": 5, "after": 3, "changed": 1, "unchanged": 2, "undecided": 0, "emptied": 2}
     assert done.counts == {**counts, "named_besides": 0}
-    with pytest.raises(BadInput, match="no text of corpus 'gone' is left"):
+    with refused("regender.nothing-left", what="'gone'"):
         regendered(Corpus.of("gone", ["She", "He"]), "removed")
 
 
 def test_a_corpus_is_augmented_once() -> None:
     once = regendered(notes(), "augmented").corpus
-    with pytest.raises(BadInput, match="already has swapped counterparts: 2 ids"):
+    with refused("regender.already-augmented", what="2 ids"):
         regendered(once, "augmented")
     # Counterparts without their texts are texts like others.
     alone = Corpus("alone", once.table.filter(once.table["id"].str.ends_with("~swapped")))
@@ -91,7 +91,7 @@ def test_augmented_keeps_all_and_adds_counterparts_with_what_belongs_to_them() -
 
 
 def test_an_unknown_way_is_a_plain_error() -> None:
-    with pytest.raises(BadInput, match="cannot be made 'swap'") as caught:
+    with refused("regender.unknown-edit", what="'swap'") as caught:
         regendered(notes(), "swap")
     assert "swapped" in str(caught.value)
 

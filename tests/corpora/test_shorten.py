@@ -2,9 +2,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from psycheck.core.arrays import IntArray
+from psycheck.core.corpus import Corpus
 from psycheck.corpora.shorten import Read, fit_texts
-from psycheck.corpus import Corpus
-from psycheck.model import IntArray
 
 SENTENCES = ["I am fine", "I never sleep any more"]
 

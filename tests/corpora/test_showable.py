@@ -1,8 +1,8 @@
 import pytest
 
+from psycheck.core.corpus import Corpus
 from psycheck.corpora.distances import Comparing, Comparison, compare
-from psycheck.corpora.vocabulary import showable_between
-from psycheck.corpus import Corpus
+from psycheck.corpora.showable_words import showable_between
 
 WORDS = Comparing(parts=("words", "adversarial"), words=20)
 

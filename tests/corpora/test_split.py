@@ -3,13 +3,12 @@
 from itertools import pairwise
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from psycheck.core.corpus import Corpus
 from psycheck.corpora.split import split_corpus
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
+from refusals import refused
 
 SHARES = {"train": 5.0, "dev": 1.0, "test": 4.0}
 
@@ -105,9 +104,9 @@ def test_neither_order_nor_chance_moves_a_text(members: list[int], seed: int, ra
 
 def test_what_cannot_be_split_by_is_named() -> None:
     corpus = made(["a", "b"])
-    with pytest.raises(BadInput, match="cannot be split by 'thread'"):
+    with refused("split.unknown-column", what="'thread'"):
         split_corpus(corpus, SHARES, by=("thread",))
-    with pytest.raises(BadInput, match="shares of the splits are not usable"):
+    with refused("split.bad-shares"):
         split_corpus(corpus, {"train": 1.0, "test": 0.0})
-    with pytest.raises(BadInput, match="split by time"):
+    with refused("split.no-times"):
         split_corpus(Corpus.of("c", ["x"], author=["a"]), SHARES, by=("time",))

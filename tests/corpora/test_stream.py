@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zstandard import ZstdCompressionParameters, ZstdCompressor
 
-from psycheck.corpora import arrow, stream
+from psycheck.core.errors import BadInput
 from psycheck.corpora.columns import Columns
-from psycheck.corpora.open import CorpusPlan
+from psycheck.corpora.opening import CorpusPlan
 from psycheck.corpora.stream import Post, is_dump, stream_posts
-from psycheck.demo.generate import open_demo
-from psycheck.errors import BadInput
+from psycheck.demo.opening import open_demo
+from psycheck.io import parquet, text_files
+from refusals import refused
 
 ROWS = [
     {
@@ -34,8 +35,8 @@ LONG = ZstdCompressionParameters(window_log=28, enable_ldm=True)  # as the archi
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "PIECE", 3)
-    monkeypatch.setattr(arrow, "PARQUET_PIECE", 3)
+    monkeypatch.setattr(text_files, "PIECE", 3)
+    monkeypatch.setattr(parquet, "PIECE", 3)
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
@@ -81,10 +82,10 @@ def test_a_column_that_a_later_row_leaves_out_is_unknown(tmp_path: Path) -> None
 def test_an_error_in_a_later_piece_names_its_row(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(_lines([*ROWS[:5], {"id": "p9", "text": 4}]))
-    with pytest.raises(BadInput, match=r"a\.jsonl, row 6, column 'text'"):
+    with refused("corpus.text-not-a-string", where="a.jsonl, row 6, column 'text'"):
         list(stream_posts(CorpusPlan(str(path))))
     path.write_bytes(_lines([*ROWS[:5], {"id": "", "text": "x"}]))
-    with pytest.raises(BadInput, match=r"the id is empty"):
+    with refused("corpus.empty-id"):
         list(stream_posts(CorpusPlan(str(path))))
 
 
@@ -101,7 +102,7 @@ def test_only_the_wanted_split_is_read(tmp_path: Path) -> None:
     )
     assert [post.id for post in stream_posts(CorpusPlan(str(path), split="dev"))] == ["p4"]
     path.write_text("text\nsome words here\n")
-    with pytest.raises(BadInput, match="no column holds the splits"):
+    with refused("corpus.no-split-column"):
         list(stream_posts(CorpusPlan(str(path), split="dev")))
 
 
@@ -115,10 +116,10 @@ def test_a_file_without_rows_is_refused(name: str, content: str, tmp_path: Path)
 def test_a_parquet_file_without_rows_or_that_is_none_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pl.DataFrame({"text": []}, schema={"text": pl.String}).write_parquet(path)
-    with pytest.raises(BadInput, match="no rows"):
+    with refused("table.no-rows"):
         list(stream_posts(CorpusPlan(str(path))))
     path.write_text("garbage")
-    with pytest.raises(BadInput, match="is not a Parquet file"):
+    with refused("parquet.other-content"):
         list(stream_posts(CorpusPlan(str(path))))
 
 

@@ -1,8 +1,6 @@
-import pytest
-
-from psycheck.corpora.open import with_labels
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
+from psycheck.core.corpus import Corpus
+from psycheck.corpora.opening import with_labels
+from refusals import refused
 
 CORPUS = Corpus.of("c", ["a", "b"], labels={"depression": [1, 0], "anxiety": [0, 1]})
 
@@ -20,7 +18,7 @@ def test_what_a_file_calls_otherwise_is_found_by_its_name() -> None:
 
 
 def test_a_label_that_it_has_not_is_a_plain_error() -> None:
-    with pytest.raises(BadInput, match="has no label 'depresion'") as caught:
+    with refused("corpus.unknown-label", what="'depresion'") as caught:
         with_labels(CORPUS, ["depresion"])
     assert "depression" in caught.value.allowed
 

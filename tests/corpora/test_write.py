@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from psycheck.corpora.read import Columns, read_corpus
-from psycheck.corpora.write import WRITTEN, guessed_alike, write_corpus
-from psycheck.corpus import PLAIN, Corpus
-from psycheck.demo.generate import DEMO, open_demo
-from psycheck.errors import BadInput, StoreFailure
+from psycheck.core.corpus import PLAIN, Corpus
+from psycheck.core.errors import BadInput, StoreFailure
+from psycheck.corpora.reading import Columns, read_corpus
+from psycheck.corpora.writing import guessed_alike, write_corpus, writers
+from psycheck.demo.opening import DEMO, open_demo
 
 # No halves of characters, which nothing can store, and no NUL, by which reading knows what is no text file.
 CHILD = """
 import resource, sys
-from psycheck.corpora.write import write_corpus
-from psycheck.corpus import Corpus
-from psycheck.errors import StoreFailure
+from psycheck.corpora.writing import write_corpus
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import StoreFailure
 corpus = Corpus.of("posts", [f"{k ** 9} and {k ** 7 % 9973}" for k in range(9000)])
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
@@ -60,7 +60,7 @@ def corpora(draw: st.DrawFn) -> Corpus:
     return Corpus("made", pl.DataFrame(data, schema=schema))
 
 
-@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.parametrize("kind", writers())
 @settings(max_examples=80, deadline=None)
 @given(corpus=corpora())
 def test_a_written_corpus_reads_back_equal(kind: str, corpus: Corpus) -> None:
@@ -75,7 +75,7 @@ def test_a_written_corpus_reads_back_equal(kind: str, corpus: Corpus) -> None:
         assert [file.name for file in Path(folder).iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.parametrize("kind", writers())
 @settings(max_examples=80, deadline=None)
 @given(made=corpora())
 def test_a_written_corpus_of_words_reads_back_without_options(kind: str, made: Corpus) -> None:
@@ -89,7 +89,7 @@ def test_a_written_corpus_of_words_reads_back_without_options(kind: str, made: C
         assert read_corpus(path).fingerprint() == corpus.fingerprint()
 
 
-@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.parametrize("kind", writers())
 @pytest.mark.parametrize("name", DEMO)
 def test_a_demo_corpus_reads_back_equal_but_for_groups_with_long_names(
     name: str, kind: str, tmp_path: Path
@@ -103,7 +103,7 @@ def test_a_demo_corpus_reads_back_equal_but_for_groups_with_long_names(
     assert back.fingerprint() == kept.fingerprint()
 
 
-@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.parametrize("kind", writers())
 def test_a_corpus_with_usual_names_needs_no_columns_named(kind: str, tmp_path: Path) -> None:
     corpus = Corpus.of(
         "usual",
@@ -160,7 +160,7 @@ def test_other_formats_and_places_that_cannot_be_written_are_refused(tmp_path: P
         write_corpus(corpus, tmp_path / "file" / "posts.csv")
 
 
-@pytest.mark.parametrize("ending", WRITTEN)
+@pytest.mark.parametrize("ending", writers())
 def test_a_file_that_may_not_grow_leaves_nothing_behind(tmp_path: Path, ending: str) -> None:
     command = [sys.executable, "-c", CHILD, str(tmp_path / f"posts{ending}")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)

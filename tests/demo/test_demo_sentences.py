@@ -5,14 +5,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from psycheck.corpora.near import near_duplicates
-from psycheck.corpus import Corpus
-from psycheck.demo.generate import SHIPPED_GRAPH_N, SHIPPED_SEED, open_demo
-from psycheck.demo.sentences import STATUSES, corpus_of_rows, generate_sentences, judgements, sentence_rows
-from psycheck.demo.wording import bank
-from psycheck.errors import BadInput
-from psycheck.knowledge.graph import read_graph
+from psycheck.core.corpus import Corpus
+from psycheck.corpora.near_duplicates import near_duplicates
+from psycheck.demo.opening import corpus_from_prefixed_rows, open_demo
+from psycheck.symptoms.graph import read_graph
 from psycheck.text.clean import split_sentences
+from refusals import refused
+from tools.demo_corpora.files import SHIPPED_GRAPH_N, SHIPPED_SEED
+from tools.demo_corpora.sentences import STATUSES, generate_sentences, judgements, sentence_rows
+from tools.demo_corpora.wording import bank
 
 GRAPH = read_graph()
 NAMES = [one.name for one in GRAPH.symptom]
@@ -100,7 +101,7 @@ def test_the_truth_knows_what_the_queue_does_not(generated: tuple[Corpus, Corpus
 
 
 def test_merged_judgements_are_the_labels() -> None:
-    corpus, said = corpus_of_rows("sentences", sentence_rows(300, 4)), judgements(300, 4)
+    corpus, said = corpus_from_prefixed_rows("sentences", sentence_rows(300, 4)), judgements(300, 4)
     assert said.columns == ["item", "annotator", "label", "value", "status", "time", "seconds"]
     assert said.group_by("item").agg(pl.col("annotator").n_unique())["annotator"].unique().to_list() == [3]
     merged = said.group_by("item", "label").agg(pl.col("value").max())
@@ -112,5 +113,5 @@ def test_merged_judgements_are_the_labels() -> None:
 
 def test_the_same_seed_writes_the_same_sentences_and_no_number_below_one() -> None:
     assert sentence_rows(40, 3) == sentence_rows(40, 3) != sentence_rows(40, 4)
-    with pytest.raises(BadInput, match="1 or more"):
+    with refused("demo.too-few-texts", allowed="1 or more"):
         sentence_rows(0, 3)

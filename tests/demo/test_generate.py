@@ -1,15 +1,19 @@
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from psycheck.demo import generate as generator
-from psycheck.demo.compose import WORDS
-from psycheck.demo.generate import generate, rows, unpacked, write
-from psycheck.demo.wording import bank, inflect, retell
-from psycheck.errors import BadInput
+from psycheck.demo.opening import read_rows
+from refusals import refused
+from tools.demo_corpora import files as shipped_files
+from tools.demo_corpora.compose import WORDS
+from tools.demo_corpora.domains import domain_rows, generate
+from tools.demo_corpora.files import write_files
+from tools.demo_corpora.wording import bank, inflect, retell
 
 
 @pytest.mark.parametrize(
@@ -36,7 +40,7 @@ def test_a_predicate_is_retold_of_another_person() -> None:
 
 
 def test_the_same_seed_writes_the_same_texts_and_another_seed_others() -> None:
-    first, again, other = (rows("tweets", 60, seed) for seed in (3, 3, 4))
+    first, again, other = (domain_rows("tweets", 60, seed) for seed in (3, 3, 4))
     assert first == again
     assert not {row["text"] for row in first} & {row["text"] for row in other}
 
@@ -68,28 +72,34 @@ def test_an_association_of_gender_and_state_is_planted_on_demand() -> None:
 
 
 def test_no_association_means_equal_shares_of_women() -> None:
-    authors = {(row["author"], row["gender"]) for row in rows("notes", 600, 2)}
+    authors = {(row["author"], row["gender"]) for row in domain_rows("notes", 600, 2)}
     assert Counter(gender for _, gender in authors)["woman"] == pytest.approx(len(authors) / 2, abs=1)
 
 
 @pytest.mark.parametrize(
-    ("domain", "n", "association", "says"),
-    [("tweet", 5, 0.0, "tweets"), ("notes", 0, 0.0, "1 or more"), ("notes", 5, 1.5, "-1 to 1")],
+    ("domain", "n", "association", "code", "allowed"),
+    [
+        ("tweet", 5, 0.0, "demo.unknown-domain", "tweets"),
+        ("notes", 0, 0.0, "demo.too-few-texts", "1 or more"),
+        ("notes", 5, 1.5, "demo.association-out-of-range", "-1 to 1"),
+    ],
 )
-def test_what_cannot_be_generated_is_said(domain: str, n: int, association: float, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
+def test_what_cannot_be_generated_is_refused(
+    domain: str, n: int, association: float, code: str, allowed: str
+) -> None:
+    with refused(code, allowed=allowed):
         generate(domain, n, 1, association=association)
 
 
 def test_files_are_written_with_the_same_bytes_each_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generator, "SHIPPED_N", dict.fromkeys(WORDS, 20))
-    monkeypatch.setattr(generator, "SHIPPED_GRAPH_N", {"sentences": 20, "people": 3})
-    first, again = write(tmp_path / "first"), write(tmp_path / "again")
+    monkeypatch.setattr(shipped_files, "SHIPPED_N", dict.fromkeys(WORDS, 20))
+    monkeypatch.setattr(shipped_files, "SHIPPED_GRAPH_N", {"sentences": 20, "people": 3})
+    first, again = write_files(tmp_path / "first"), write_files(tmp_path / "again")
     assert [path.name for path in first] == [f"{name}.jsonl.zst" for name in (*WORDS, "sentences", "people")]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
-    assert [len(unpacked(path.read_bytes())) for path in first[:5]] == [20] * 5
+    assert [len(read_rows(path.read_bytes())) for path in first[:5]] == [20] * 5
 
 
 def test_the_phrase_banks_are_large() -> None:
@@ -100,3 +110,12 @@ def test_the_phrase_banks_are_large() -> None:
 
     assert size(bank("symptoms")) > 500
     assert size(bank("everyday")) > 300
+
+
+def test_the_command_prints_how_it_is_used() -> None:
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.demo_corpora"], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "python -m tools.demo_corpora OUTDIR" in done.stderr

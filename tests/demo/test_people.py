@@ -4,12 +4,13 @@ from importlib.resources import files
 import polars as pl
 import pytest
 
-from psycheck.corpora.near import near_duplicates
-from psycheck.corpus import LABEL, Corpus
-from psycheck.demo.generate import SHIPPED_GRAPH_N, SHIPPED_SEED, open_demo
-from psycheck.demo.people import NONE, generate_people, people_rows
-from psycheck.errors import BadInput
-from psycheck.knowledge.graph import read_graph
+from psycheck.core.corpus import LABEL, Corpus
+from psycheck.corpora.near_duplicates import near_duplicates
+from psycheck.demo.opening import open_demo
+from psycheck.symptoms.graph import read_graph
+from refusals import refused
+from tools.demo_corpora.files import SHIPPED_GRAPH_N, SHIPPED_SEED
+from tools.demo_corpora.people import NONE, generate_people, people_rows
 
 GRAPH = read_graph()
 
@@ -105,5 +106,5 @@ def test_no_post_is_nearly_that_of_another_split_and_times_rise(shipped: Corpus)
 def test_any_number_of_authors_can_be_asked_for() -> None:
     assert len({row["author"] for row in people_rows(1, 2)}) == 1
     assert people_rows(5, 2) == people_rows(5, 2)
-    with pytest.raises(BadInput, match="1 or more"):
+    with refused("demo.too-few-authors", allowed="1 or more"):
         people_rows(0, 2)

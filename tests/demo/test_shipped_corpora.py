@@ -11,9 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 
-from psycheck.corpus import Corpus
-from psycheck.demo.generate import DEMO, DEPRESSED, SHIPPED_N, SHIPPED_SEED, generate, open_demo
-from psycheck.errors import BadInput
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import PsycheckError
+from psycheck.demo.opening import DEMO, open_demo
+from refusals import refused
+from tools.demo_corpora.domains import DEPRESSED, generate
+from tools.demo_corpora.files import SHIPPED_GRAPH_N, SHIPPED_N, SHIPPED_SEED
 
 SYMPTOMS = ("interest", "mood", "sleep", "energy", "appetite", "worth", "focus", "motor", "ideation")
 STATUSES = ("present", "negated", "past", "recovered", "uncertain")
@@ -60,10 +63,12 @@ def test_the_shipped_files_are_small() -> None:
 
 
 def test_an_unknown_corpus_or_split_is_named_with_what_there_is() -> None:
-    with pytest.raises(BadInput, match="did you mean 'tweets'"):
+    assert (*SHIPPED_N, *SHIPPED_GRAPH_N) == DEMO
+    with refused("demo.unknown-corpus", allowed="did you mean 'tweets'"):
         open_demo("tweet")
-    with pytest.raises(BadInput, match="dev, test, train"):
+    with pytest.raises(PsycheckError) as refusal:
         open_demo("notes", "validation")
+    assert "dev, test, train" in refusal.value.allowed
 
 
 def test_no_deck_sentence_occurs() -> None:

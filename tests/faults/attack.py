@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-from psycheck.cli.main import run
+from psycheck.commands.main import run
 
 SECRET = "My sister Zebulonia never knew how I cried in the quarry"
 SHORT = "Zebulonia cried. So did I"

@@ -12,7 +12,7 @@ from faults.attack import MODEL, SECRET, posts, psycheck
 # A fault of our own in a verb; its message holds a text, as messages of memory and encoding errors do.
 BROKEN = """
 import psycheck.runs.folder
-from psycheck.cli.main import run
+from psycheck.commands.main import run
 
 def open_run(folder):
     raise {error}({message!r})
@@ -45,7 +45,7 @@ def test_an_unexpected_error_is_one_line_without_its_message_and_exit_code_4(
     code, lines = broken(tmp_path, error, "view", "run")
     assert code == 4
     [line] = lines
-    assert line.startswith(f"error: {kind} at cli/view.py, line ")
+    assert line.startswith(f"error: {kind} at commands/view.py, line ")
     assert line.endswith("run again with --debug for the traceback, which may quote texts")
 
 

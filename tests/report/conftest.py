@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from scipy.stats import binomtest
 
-from psycheck.finding import Finding, Findings
-from psycheck.run import Run, Shown
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.run import Run, Shown
 
 MakeRun = Callable[..., Run]
 

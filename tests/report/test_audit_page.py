@@ -7,12 +7,12 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from psycheck.finding import Finding, Findings
+from psycheck.audits.gates import judge_gates, parse_gate
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.run import Run, Shown
+from psycheck.report.audit_page import render
 from psycheck.report.numbers import unbroken
-from psycheck.report.performance import pictures
-from psycheck.run import Run, Shown
-from psycheck.runs.gates import judge_gates, parse_gate
-from psycheck.runs.pages import audit_page as render
+from psycheck.report.performance_tables import pictures
 
 MakeRun = Callable[..., Run]
 VOID = {"meta", "br", "input", "link", "img", "hr"}

@@ -1,9 +1,9 @@
 import math
 from collections.abc import Callable
 
-from psycheck.finding import Findings
+from psycheck.core.finding import Findings
+from psycheck.core.run import PAIRS, Run, Shown
 from psycheck.report.cases import case_groups, marked, outcomes, pair_cases
-from psycheck.run import PAIRS, Run, Shown
 
 MakeRun = Callable[..., Run]
 

@@ -7,14 +7,15 @@ import pytest
 
 from planted import Planted, flips_on_she, oracle
 from psycheck.audits.fairness import Fairness
-from psycheck.corpus import Corpus
-from psycheck.finding import Finding, Findings
-from psycheck.model import FloatArray, IntArray
-from psycheck.report.fairness import fairness
-from psycheck.report.shelf import Shelf
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.audit import ScoreTraits
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.run import Run
+from psycheck.report.audit_page import render
+from psycheck.report.gender_and_groups import fairness
+from psycheck.report.sections import UnshownFindings
 from psycheck.report.verdict import learned, untested
-from psycheck.run import Run
-from psycheck.runs.pages import audit_page as render
 from psycheck.text.gender.edits import Scope
 
 SWAPPED = "when he and she, nouns (woman, father) and titles (Ms, Mr) are swapped"
@@ -36,6 +37,10 @@ class Scores:
     def __init__(self, score: Callable[[str], float], name: str = "planted") -> None:
         self.inner, self.model, self.labels = Planted(name, score), name, ("depression",)
 
+    @property
+    def traits(self) -> ScoreTraits:
+        return ScoreTraits()
+
     def of(self, texts: Sequence[str]) -> FloatArray:
         return self.inner.score(texts)
 
@@ -52,7 +57,7 @@ def run_of(*findings: Finding) -> Run:
 
 
 def test_the_section_takes_every_finding_of_the_audit() -> None:
-    shelf = Shelf(run_of(*found(flips_on_she)))
+    shelf = UnshownFindings(run_of(*found(flips_on_she)))
     (part,) = fairness(shelf)
     assert shelf == []
     assert part.name == ""
@@ -60,7 +65,7 @@ def test_the_section_takes_every_finding_of_the_audit() -> None:
 
 
 def test_the_table_of_pairs_has_value_interval_n_and_both_p() -> None:
-    (part,) = fairness(Shelf(run_of(*found(flips_on_she))))
+    (part,) = fairness(UnshownFindings(run_of(*found(flips_on_she))))
     assert part.pairs is not None
     rows = {row[0]: row[1:] for row in part.pairs.rows}
     assert "50 %" in rows["Texts whose decision changes"][0]
@@ -72,7 +77,7 @@ def test_the_table_of_pairs_has_value_interval_n_and_both_p() -> None:
 
 
 def test_groups_have_their_rates_and_their_comparison() -> None:
-    (part,) = fairness(Shelf(run_of(*found(flips_on_she))))
+    (part,) = fairness(UnshownFindings(run_of(*found(flips_on_she))))
     (column,) = part.columns
     rates, compared = column.tables
     assert (column.name, column.open) == ("gender", True)
@@ -85,7 +90,7 @@ def test_groups_have_their_rates_and_their_comparison() -> None:
 
 
 def test_the_ledger_shows_where_every_text_went() -> None:
-    (part,) = fairness(Shelf(run_of(*found(oracle))))
+    (part,) = fairness(UnshownFindings(run_of(*found(oracle))))
     assert part.ledger is not None
     (row,) = part.ledger.rows
     assert dict(zip(part.ledger.head[1:], row[1:], strict=True)) == {
@@ -103,27 +108,28 @@ def test_the_ledger_shows_where_every_text_went() -> None:
 def test_the_ledger_says_where_a_noun_gives_the_gender_away() -> None:
     said = Corpus.of("c", ["A woman of 40. She slept.", "He slept."], labels={"depression": [1, 0]})
     for scope, told in ((Scope(), True), (Scope(nouns=True, titles=True), False)):
-        (part,) = fairness(Shelf(run_of(*Fairness(scope=scope).judge(said, Scores(oracle)).findings)))
+        judged = Fairness(scope=scope).judge(said, Scores(oracle)).findings
+        (part,) = fairness(UnshownFindings(run_of(*judged)))
         assert part.ledger is not None
         assert ("1 of the pairs also have a gendered noun or title" in part.ledger.note) is told
 
 
 def test_two_models_have_a_part_each() -> None:
-    parts = fairness(Shelf(run_of(*found(oracle, "sound"), *found(flips_on_she, "she"))))
+    parts = fairness(UnshownFindings(run_of(*found(oracle, "sound"), *found(flips_on_she, "she"))))
     assert [part.name for part in parts] == ["sound", "she"]
 
 
 def test_without_pairs_the_page_says_that_nothing_was_tested() -> None:
     plain = Corpus.of("c", ["The garden is wet."], labels={"depression": [0.0]})
     findings = Fairness().judge(plain, Scores(oracle)).findings
-    (part,) = fairness(Shelf(run_of(*findings)))
+    (part,) = fairness(UnshownFindings(run_of(*findings)))
     assert (part.pairs, part.plot) == (None, None)
     assert "no text could be swapped" in render(run_of(*findings))
 
 
 def test_a_column_of_small_groups_is_named_as_not_tested() -> None:
     few = Corpus.of("c", ["She left.", "He left."], groups={"ward": ["a", "b"]})
-    (part,) = fairness(Shelf(run_of(*Fairness().judge(few, Scores(oracle)).findings)))
+    (part,) = fairness(UnshownFindings(run_of(*Fairness().judge(few, Scores(oracle)).findings)))
     (table,) = part.columns[0].tables
     assert table.rows[0][0] == "no group is large enough"
     assert table.note == "Not compared: 2 texts in groups of fewer than 5."
@@ -133,7 +139,7 @@ def test_the_page_says_what_was_done_with_the_values_of_a_column() -> None:
     texts = [f"Text {i}." for i in range(22)]
     ages = ["30"] * 8 + ["adult"] * 8 + ["Adult"] * 3 + ["NA", "-1", None]
     odd = Corpus.of("c", texts, labels={"depression": [0.0] * 22}, groups={"age": ages})
-    (part,) = fairness(Shelf(run_of(*Fairness().judge(odd, Scores(oracle)).findings)))
+    (part,) = fairness(UnshownFindings(run_of(*Fairness().judge(odd, Scores(oracle)).findings)))
     assert part.columns[0].tables[0].note == (
         "Not compared: 3 texts without a group (2 by a word or code such as NA). "
         "3 texts counted under the most common spelling of the group. "
@@ -145,7 +151,7 @@ def test_the_page_shows_some_undecided_and_flipped_ids_and_says_where_all_are() 
     texts = [f"They gave her flowers on day {i}." for i in range(60)]
     texts += [f"She went home on day {i}." for i in range(53)]
     findings = Fairness().judge(Corpus.of("c", texts), Scores(flips_on_she)).findings
-    (part,) = fairness(Shelf(run_of(*findings)))
+    (part,) = fairness(UnshownFindings(run_of(*findings)))
     assert (len(part.undecided), part.undecided_more) == (50, 10)
     assert (len(part.flipped), part.flipped_more) == (50, 3)
     page = render(run_of(*findings))

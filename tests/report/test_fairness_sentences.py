@@ -9,12 +9,13 @@ import pytest
 
 from planted import Planted, flips_on_she, oracle
 from psycheck.audits.fairness import Fairness
-from psycheck.corpus import Corpus
-from psycheck.finding import Finding, Findings
-from psycheck.model import FloatArray, IntArray
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.audit import ScoreTraits
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.run import Run
+from psycheck.report.audit_page import render
 from psycheck.report.verdict import headlines, learned
-from psycheck.run import Run
-from psycheck.runs.pages import audit_page as render
 
 CHANGED = "The decision changes in"
 SWAPPED = "when he and she, nouns (woman, father) and titles (Ms, Mr) are swapped"
@@ -27,6 +28,10 @@ class Scores:
 
     def __init__(self, score: Callable[[str], float]) -> None:
         self.inner = Planted("planted", score)
+
+    @property
+    def traits(self) -> ScoreTraits:
+        return ScoreTraits()
 
     def of(self, texts: Sequence[str]) -> FloatArray:
         return self.inner.score(texts)

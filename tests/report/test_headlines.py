@@ -1,7 +1,7 @@
 """Every sentence at the top of a report: it appears when due, and not where its condition is just missed."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,25 +12,22 @@ import pytest
 
 import psycheck
 from planted import NEGATIVE, POSITIVE, Planted, constant, counts_i
-from psycheck.corpus import Corpus
-from psycheck.finding import Finding, Findings
-from psycheck.report.comparison import comparison_verdict
-from psycheck.report.curation import curating_verdict
-from psycheck.report.difference_sentences import difference_headlines
-from psycheck.report.direct_bias import bias_sentences, bias_verdict
-from psycheck.report.explanation import cohort_verdict, links_of, people_of
-from psycheck.report.headlines import Headline, headline, reference, weakest
-from psycheck.report.person import person_verdict
-from psycheck.report.studies.angst import answers as angst_answers
-from psycheck.report.studies.deck import answers as deck_answers
-from psycheck.report.studies.gender import answers
-from psycheck.report.studies.improve import improvement_verdict, summary_lines
-from psycheck.report.studies.psysym import DETECTION, ONE
-from psycheck.report.studies.psysym import answers as psysym_answers
+from psycheck.commands.explain import explain_people
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.headline import Headline
+from psycheck.core.run import Run
+from psycheck.report import bias_page, cohort_page, comparison_page, curation_page
+from psycheck.report.bias_sentences import bias_sentences
+from psycheck.report.diff_sentences import difference_headlines
+from psycheck.report.display_names import words_of
+from psycheck.report.explained_people import links_of, people_of
+from psycheck.report.headlines import headline, reference, weakest
+from psycheck.report.person_page import person_verdict
+from psycheck.report.studies import angst_tables, deck_tables, gender_tables, psysym_tables
+from psycheck.report.studies.improve_tables import improvement_headlines, summary_lines
+from psycheck.report.studies.psysym_tables import DETECTION, ONE
 from psycheck.report.verdict import chosen_headlines, headlines, learned, sampled, unanswered, untested
-from psycheck.report.words import words_of
-from psycheck.run import Run
-from psycheck.verbs.explain import explain_people
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "headlines.md"
 CATALOGUE = {
@@ -711,6 +708,18 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
 }
 
 
+def sentences(verdict: Iterable[Headline]) -> list[str]:
+    return [claim.sentence for claim in verdict]
+
+
+# Where the name `headline` is looked up.
+MODULES = [
+    *("headlines", "verdict", "fairness_sentences", "diff_sentences", "history_edits"),
+    *("bias_sentences", "cohort_page", "comparison_page", "curation_page"),
+    *(f"studies.{name}_tables" for name in ("angst", "deck", "gender", "improve", "psysym")),
+]
+
+
 def top_of(kind: str, run: Run) -> list[str]:
     """What a page prints at its top, sentence by sentence."""
     found = run.findings
@@ -720,20 +729,21 @@ def top_of(kind: str, run: Run) -> list[str]:
         case "tested":
             return [*sampled(run), *unanswered(run), *untested(run)]
         case "compare":
-            return [comparison_verdict(run)]
+            return sentences(comparison_page.verdict(run))
         case "bias":
-            return [bias_verdict(found), *bias_sentences(found)]
+            return [*sentences(bias_page.verdict(run)), *bias_sentences(found)]
         case "improve":
-            return [improvement_verdict(found), *summary_lines(found)]
+            return [*sentences(improvement_headlines(found)), *summary_lines(found)]
         case "study":
-            return [*answers(found), *angst_answers(found), *psysym_answers(found), *deck_answers(found)]
+            studies = (gender_tables, angst_tables, psysym_tables, deck_tables)
+            return [line for study in studies for line in sentences(study.verdict(run))]
         case "curate":
-            return [curating_verdict(found)]
+            return sentences(curation_page.verdict(run))
         case "explain":
             ((person, _, conditions),) = people_of(run)
-            return [cohort_verdict(run), person_verdict(person, conditions, links_of(run))]
+            return [*sentences(cohort_page.verdict(run)), person_verdict(person, conditions, links_of(run))]
         case "diff":
-            return [one.words for one in difference_headlines(found)]
+            return sentences(difference_headlines(found))
         case _:
             return headlines(run)
 
@@ -745,11 +755,11 @@ def made_for(
     run = case if isinstance(case, Run) else run_of(case)
     made: list[Headline] = []
 
-    def noted(which: str, least: float = 0.0, /, **values: str) -> Headline:
-        made.append(headline(which, least, **values))
+    def noted(rule: str, behind: Iterable[Finding] = (), least: float = 0.0, /, **values: str) -> Headline:
+        made.append(headline(rule, behind, least, **values))
         return made[-1]
 
-    for module in ("headlines", "verdict", "fairness_sentences", "difference_sentences", "histories"):
+    for module in MODULES:
         monkeypatch.setattr(f"psycheck.report.{module}.headline", noted)
     return made, top_of(kind, run)
 
@@ -757,7 +767,8 @@ def made_for(
 def printed(name: str, case: Found | Run, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The words of one sentence, as often as a page prints it."""
     made, top = made_for(name.partition(".")[0], case, monkeypatch)
-    return [one.words for one in made if one.name == name and any(one.words in words for words in top)]
+    due = [claim.sentence for claim in made if claim.rule == name]
+    return [sentence for sentence in due if any(sentence in words for words in top)]
 
 
 def test_every_sentence_has_a_case_and_one_that_tries_to_provoke_it_wrongly() -> None:
@@ -771,8 +782,8 @@ def test_nothing_stands_at_the_top_that_is_not_in_the_file(
 ) -> None:
     made, top = made_for(name.partition(".")[0], CASES[name][0], monkeypatch)
     for words in top:
-        for one in sorted(made, key=lambda one: -len(one.words)):  # whole sentences before parts of them
-            words = words.replace(one.words, "")
+        for one in sorted(made, key=lambda one: -len(one.sentence)):  # whole sentences before parts of them
+            words = words.replace(one.sentence, "")
         assert words.strip() == ""
 
 
@@ -796,11 +807,11 @@ def test_a_sample_names_the_weakest_that_was_foreseen_and_those_that_may_be_as_w
         check(90, 100, 0.95),
     ]
     (one,) = chosen_headlines(run_of(found))
-    assert one.words.startswith("Fails most on T2: 40 % (30–70) of 10 texts pass")
-    assert one.words.endswith("; T3 may be as weak.")
+    assert one.sentence.startswith("Fails most on T2: 40 % (30–70) of 10 texts pass")
+    assert one.sentence.endswith("; T3 may be as weak.")
     (one,) = chosen_headlines(run_of([replace(f, flags=()) for f in found]))
-    assert one.words.startswith("Fails most on T3: 50 %")
-    assert "as weak" not in one.words
+    assert one.sentence.startswith("Fails most on T3: 50 %")
+    assert "as weak" not in one.sentence
 
 
 def test_at_most_three_checks_that_may_be_as_weak_are_named_the_lowest_first() -> None:
@@ -810,14 +821,14 @@ def test_at_most_three_checks_that_may_be_as_weak_are_named_the_lowest_first() -
         for k in range(5)
     ]
     (one,) = chosen_headlines(run_of([*reversed(others), first]))
-    assert one.words.endswith("; T0, T1, T2 and 2 more may be as weak.")
+    assert one.sentence.endswith("; T0, T1, T2 and 2 more may be as weak.")
 
 
 def test_a_check_that_is_foreseen_but_did_no_harm_is_not_the_weakest() -> None:
     unharmed = check(4, 10, 0.7, "MFT", where={"check": "T2"}, flags=("weakest",), passed_unedited=4)
     (one,) = chosen_headlines(run_of([unharmed, check(90, 100, 0.95)]))
-    assert one.words.startswith("Fails most on T1: 90 %")
-    assert "; T2 may be as weak" in one.words
+    assert one.sentence.startswith("Fails most on T1: 90 %")
+    assert "; T2 may be as weak" in one.sentence
 
 
 def test_the_reference_is_made_from_the_sentences() -> None:
@@ -827,7 +838,7 @@ def test_the_reference_is_made_from_the_sentences() -> None:
 def test_a_jittery_model_gets_no_alarm_for_gender() -> None:
     (one,) = chosen_headlines(run_of([flips(9), *placebo(8)]))
     assert (one.alarm, one.least) == (False, 0.0)
-    assert one.words == (
+    assert one.sentence == (
         "The decision changes in 9 % (0–5) of 100 texts when he and she are swapped; this is not shown to "
         "come from gender, as an edit that leaves gender alone changes 8 % of 100 texts."
     )
@@ -851,16 +862,16 @@ def test_the_worst_model_comes_first_and_each_sentence_names_its_own() -> None:
         over(900, 747, (0.12, 0.18), model="b", corpus="y"),
     ]
     chosen = chosen_headlines(run_of(found))
-    assert [one.name for one in chosen] == ["performance.worse", "performance.not_better"]
-    assert [one.words.split(" is ")[0] for one in chosen] == ["b on x", "a on y"]
+    assert [one.rule for one in chosen] == ["performance.worse", "performance.not_better"]
+    assert [one.sentence.split(" is ")[0] for one in chosen] == ["b on x", "a on y"]
     assert [one.alarm for one in chosen] == [True, False]
 
 
 def test_with_two_models_every_sentence_on_pairs_and_groups_names_its_model() -> None:
     other = [replace(f, where={**f.where, "model": "n"}) for f in (flips(0), *gap(-0.3, (-0.4, -0.2)))]
     groups, pairs = chosen_headlines(run_of([flips(9), *other]))
-    assert " are swapped, m" in pairs.words
-    assert groups.words.startswith("By ward, n, texts of men are")
+    assert " are swapped, m" in pairs.sentence
+    assert groups.sentence.startswith("By ward, n, texts of men are")
     gendered = next(one.words for one in learned(run_of([flips(9), *other])) if one.subject == "Gender")
     assert " are swapped, m; " in gendered
     # Only one of the two models has groups that could be compared.
@@ -899,8 +910,9 @@ def test_the_largest_of_several_shares_of_flips_has_no_interval() -> None:
 
 def test_the_furthest_of_several_pairs_has_no_interval() -> None:
     one = apart("a", "b", 0.3, (0.28, 0.32))
-    assert "0.300 (0.280–0.320)" in comparison_verdict(run_of([one]))
-    several = comparison_verdict(run_of([one, apart("a", "c", 0.1, (0.08, 0.12))]))
+    assert "0.300 (0.280–0.320)" in sentences(comparison_page.verdict(run_of([one])))[0]
+    both = run_of([one, apart("a", "c", 0.1, (0.08, 0.12))])
+    (several,) = sentences(comparison_page.verdict(both))
     assert "0.300, n" in several
     assert "0.28" not in several
 

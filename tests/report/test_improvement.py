@@ -3,8 +3,8 @@
 import re
 from dataclasses import replace
 
-from psycheck.finding import Finding, Findings
-from psycheck.run import Run
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.run import Run
 from psycheck.runs.pages import pages_of
 
 

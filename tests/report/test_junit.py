@@ -2,10 +2,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from xml.etree import ElementTree as Xml
 
-from psycheck.finding import Finding, Findings
+from psycheck.audits.gates import judge_gates, parse_gate
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.run import Run
 from psycheck.report.junit import junit
-from psycheck.run import Run
-from psycheck.runs.gates import judge_gates, parse_gate
 
 MakeRun = Callable[..., Run]
 

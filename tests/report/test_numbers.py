@@ -3,7 +3,7 @@ import math
 import pytest
 from markupsafe import Markup
 
-from psycheck.finding import Finding
+from psycheck.core.finding import Finding
 from psycheck.report.numbers import figure, p_value, percent, plain, rate, unbroken, whole
 
 

@@ -6,11 +6,11 @@ import pytest
 from jinja2 import UndefinedError
 
 import psycheck.report.page
-from psycheck.finding import Findings
+from psycheck.core.finding import Findings
+from psycheck.core.run import Run
 from psycheck.report.page import draw
-from psycheck.report.studies.gender import flips_plot
+from psycheck.report.studies.gender_tables import flips_plot
 from psycheck.report.tables import Table
-from psycheck.run import Run
 
 FOLDER = Path(psycheck.report.page.__file__).parent
 SHARED = ("page.html.j2", "table.html.j2", "charts.html.j2", "sections.html.j2")

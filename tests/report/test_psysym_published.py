@@ -4,7 +4,7 @@ from statistics import fmean
 
 import pytest
 
-from psycheck.report.studies.papers import published
+from psycheck.report.studies.published_figures import published
 
 METHODS = ("TF-IDF", "BERT", "Symp", "Symp (Reweighting)")
 

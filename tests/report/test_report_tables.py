@@ -1,7 +1,7 @@
 """One table in three forms: HTML for pages, Markdown for files, aligned text for terminals."""
 
-from psycheck.finding import Finding
-from psycheck.report.studies.papers import document, interval_of, over_seeds, p_values
+from psycheck.core.finding import Finding
+from psycheck.report.studies.published_figures import document, interval_of, over_seeds, p_values
 from psycheck.report.tables import Table
 
 TABLE = Table("F1 <all>", ("model", "F1"), (("a|b [x]", "0.5"), ("plain", "0.831 (0.81–0.85)")), note="n 40.")

@@ -2,11 +2,11 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from psycheck.finding import Finding, Findings
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.run import Run
+from psycheck.report.display_names import why_untested
 from psycheck.report.headlines import weakest
 from psycheck.report.verdict import headlines, learned, untested
-from psycheck.report.words import why_untested
-from psycheck.run import Run
 
 MakeRun = Callable[..., Run]
 

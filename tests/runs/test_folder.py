@@ -16,12 +16,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from psycheck.errors import BadInput, StoreFailure
-from psycheck.files.write import sole_writer
-from psycheck.finding import Finding, Findings
-from psycheck.run import Run, Shown
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.run import Run, Shown
+from psycheck.io.writing import sole_writer
 from psycheck.runs.folder import open_run, save_run
 from psycheck.runs.pages import pages_of, redraw
+from refusals import refused
 
 RUN = Run({"verb": "audit"}, {}, Findings([Finding("f1", 0.5, 10, (0.4, 0.6), {"model": "m"})]))
 
@@ -77,16 +77,18 @@ def test_on_a_full_disk_the_error_is_clear_and_the_earlier_run_stays_whole(tmp_p
     before = content(tmp_path)
     large = {"predictions": pl.DataFrame({"x": np.random.default_rng(0).random(200_000)})}
     run = replace(RUN, tables=large if full == "tables" else {})
-    with full_disk(50_000), pytest.raises(StoreFailure, match="cannot write results: File too large"):
+    with full_disk(50_000), refused("output.cannot-write") as caught:
         save_run(run, tmp_path, {"report.html": "x" * 60_000 if full == "pages" else "new"})
+    assert "File too large" in caught.value.what
     assert content(tmp_path) == before
 
 
 def test_drawing_pages_again_changes_nothing_else_and_a_full_disk_changes_nothing(tmp_path: Path) -> None:
     save_run(replace(RUN, tables={"cases": pl.DataFrame({"id": ["1"]})}), tmp_path, {"report.html": "old"})
     before = content(tmp_path)
-    with full_disk(1_000), pytest.raises(StoreFailure, match="File too large"):
+    with full_disk(1_000), refused("output.cannot-write") as caught:
         redraw(tmp_path)
+    assert "File too large" in caught.value.what
     assert content(tmp_path) == before
     redraw(tmp_path)
     after = content(tmp_path)
@@ -103,7 +105,7 @@ def marked(mark: str) -> Run:
 def marks(folder: Path) -> set[str]:
     """The marks of all files of a finished run; none if it is not finished."""
     if not (folder / "findings.jsonl").exists():
-        with pytest.raises(BadInput, match="no finished run"):
+        with refused("run.not-finished", allowed="findings.jsonl"):
             open_run(folder)
         return set()
     run = open_run(folder)

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,18 +12,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psycheck.errors import BadInput, ModelFailure
-from psycheck.model import Expected, FloatArray, Reply
+from psycheck.core.arrays import FloatArray
+from psycheck.core.errors import ModelFailure
+from psycheck.core.model import Answer, Capabilities, Expected, Reply, answers_in, unlimited
 from psycheck.scoring.answers import answers, forecast
 from psycheck.scoring.limits import Limits
-from psycheck.scoring.patience import RETRIES
+from psycheck.scoring.retries import RETRIES
+from psycheck.scoring.store import Store
 from psycheck.scoring.tally import Tally
+from refusals import refused
 from scoring.test_answers import Talker, scored
 
 SLOW = """
 import sys, time
 from pathlib import Path
-from psycheck.model import Reply
+from psycheck.core.model import Reply
 from psycheck.scoring.answers import answers
 from scoring.test_answers import Talker
 
@@ -110,8 +113,37 @@ def test_a_model_must_give_one_answer_to_each_item(answer: list[tuple[int, Reply
         def ask(self, items: Sequence[str], /) -> Iterator[tuple[int, Reply | Exception]]:
             yield from answer
 
-    with pytest.raises(ModelFailure, match="does not give one answer to each item"):
+    with refused("model.malformed-answers"):
         scored(Wrong(), ["a", "bb"])
+
+
+def test_a_failure_of_a_model_that_retries_by_itself_is_final() -> None:
+    class SelfPaced(Talker):
+        capabilities = Capabilities(asks_leave=True)
+
+        def ask(
+            self, items: Sequence[str], /, *, allowed: Callable[[int], bool] = unlimited
+        ) -> Iterator[tuple[int, Reply | Exception]]:
+            assert allowed(0)
+            yield from super().ask(items)
+
+    model = SelfPaced(failures={"bb": [TimeoutError()]})
+    waits: list[float] = []
+    with answers([model], [(1.0, ["ccc", "bb", "a"])], sleep=waits.append) as found:
+        assert (found.tallies["talker"].scored, found.tallies["talker"].failed) == (2, 1)
+    assert (model.asked, waits) == (["ccc", "bb", "a"], [])
+
+
+def test_answers_that_arrive_together_are_committed_together(own_store: Path) -> None:
+    class Grouping(Talker):
+        def ask(self, items: Sequence[str], /) -> Iterator[list[Answer]]:  # type: ignore[override]  # as `Replying` allows
+            yield [answer for arrival in super().ask(items) for answer in answers_in(arrival)]
+
+    model = Grouping()
+    with answers([model], [(1.0, ["ccc", "bb", "a"])]) as found:
+        assert found.tallies["talker"].scored == 3
+    store = Store(own_store)
+    assert [len(batch.replies) for _, batch in store.batches(store.enter(model))] == [3]
 
 
 @dataclass
@@ -120,6 +152,10 @@ class Priced(Talker):
 
     remote: str = ""
     prices: tuple[float, float] | None = (0.01, 0.1)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(remote=self.remote)
 
     def expected(self, items: Sequence[str]) -> Expected:
         n = len(items)
@@ -137,21 +173,22 @@ def limited(model: Talker, items: Sequence[str], **limits: Any) -> tuple[Tally, 
 
 
 @pytest.mark.parametrize(
-    ("model", "limits", "message"),
+    ("model", "limits", "code", "value"),
     [
-        (Priced(remote="api.example.org"), {}, "send every text to another machine: api.example.org"),
-        (Priced(), {"max_requests": 2}, "needs 3 requests, more than `max_requests` allows \\(2\\)"),
-        (Talker(), {"max_requests": 2}, "needs 3 requests"),
-        (Priced(), {"max_cost": 2.69}, "cost about 2.70, more than `max_cost` allows \\(2.69\\)"),
-        (Priced(prices=None), {"max_cost": 1.0}, "cost of model 'talker' is not known"),
-        (Talker(), {"max_cost": 1.0}, "cost of model 'talker' is not known"),
+        (Priced(remote="api.example.org"), {}, "limits.remote", "api.example.org"),
+        (Priced(), {"max_requests": 2}, "limits.too-many-requests", "3 requests"),
+        (Talker(), {"max_requests": 2}, "limits.too-many-requests", "3 requests"),
+        (Priced(), {"max_cost": 2.69}, "limits.too-expensive", "2.70"),
+        (Priced(prices=None), {"max_cost": 1.0}, "limits.unknown-cost", "'talker'"),
+        (Talker(), {"max_cost": 1.0}, "limits.unknown-cost", "'talker'"),
     ],
 )
 def test_what_is_above_a_limit_is_refused_before_the_first_request(
-    model: Talker, limits: dict[str, Any], message: str
+    model: Talker, limits: dict[str, Any], code: str, value: str
 ) -> None:
-    with pytest.raises(BadInput, match=message):
+    with refused(code) as caught:
         limited(model, ["a", "bb", "ccc"], **limits)
+    assert value in caught.value.what
     assert model.asked == []
 
 
@@ -170,8 +207,9 @@ def test_within_its_limits_a_run_tells_first_what_it_takes_and_counts_what_it_to
 
 def test_requests_sent_again_after_a_failure_count_and_never_exceed_the_limit() -> None:
     model = Talker(failures={"a": [TimeoutError()] * 2})
-    with pytest.raises(ModelFailure, match="`max_requests` leaves 0 requests, and model 'talker' needs 1"):
+    with refused("limits.requests-reached") as caught:
         limited(model, ["a", "bb", "ccc"], max_requests=4)
+    assert "leaves 0 requests, and model 'talker' needs 1" in caught.value.what
     assert len(model.asked) == 4
     tally, _ = limited(model, ["a", "bb", "ccc"], max_requests=1)
     assert (tally.requests, tally.remembered) == (1, 2)
@@ -185,8 +223,9 @@ def test_the_cost_of_replies_stops_a_model_that_asks_no_leave() -> None:
             return Expected(len(items), 0, 0, 0.1 * len(items))
 
     model = Dear(failures={"a": [TimeoutError()]})
-    with pytest.raises(ModelFailure, match=r"the replies so far cost 1\.65, and `max_cost` allows no more"):
+    with refused("limits.cost-reached") as caught:
         limited(model, ["a", "bb", "ccc"], max_cost=1.0)
+    assert "1.65" in caught.value.what
     assert model.asked == ["ccc", "bb", "a"]  # (12 + 13) × 0.01 + 2 × 7 × 0.1; the third is not asked again
     tally, _ = limited(model, ["a", "bb", "ccc"], max_cost=1.0)
     assert (tally.remembered, tally.scored) == (2, 1)
@@ -247,4 +286,4 @@ def test_hard_answers_are_known_as_such() -> None:
 
     for model, hard in ((YesNo(), True), (Talker(), False)):
         with answers([model], [(1.0, ["a", "bb"])]) as found:
-            assert found.views[0].hard is hard
+            assert found.views[0].traits.hard is hard

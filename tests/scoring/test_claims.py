@@ -14,9 +14,9 @@ import pytest
 from planted import MODELS, Counting, Planted
 from psycheck.scoring.answers import answers
 from psycheck.scoring.engine import score_once
+from psycheck.scoring.owners import EXPIRES, this_process, works
+from psycheck.scoring.remembered import RememberedScores
 from psycheck.scoring.store import Store
-from psycheck.scoring.store_file import EXPIRES, this_process, works
-from psycheck.scoring.view import RememberedScores
 
 MODEL = """
 import os, time

@@ -8,15 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planted import MODELS, Counting, Planted
-from psycheck.errors import ModelFailure, PsycheckWarning
-from psycheck.model import FloatArray, Model
-from psycheck.models.options import ModelOptions
-from psycheck.models.python_object import wrap_object
+from psycheck.core.arrays import FloatArray
+from psycheck.core.errors import ModelFailure, PsycheckWarning
+from psycheck.core.model import Capabilities, Model
+from psycheck.models.python_object import PythonOptions, wrap_object
 from psycheck.scoring.answers import not_scored
 from psycheck.scoring.engine import gather, score_once
+from psycheck.scoring.remembered import RememberedScores
 from psycheck.scoring.store import Store
 from psycheck.scoring.tally import Tally
-from psycheck.scoring.view import RememberedScores
+from refusals import refused
 
 
 def _scored(store: Store, model: Model, texts: Sequence[str]) -> tuple[Tally, RememberedScores]:
@@ -51,7 +52,7 @@ def test_a_text_that_comes_again_in_a_later_chunk_is_not_sent_again(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("psycheck.scoring.engine.gather.__defaults__", (200,))
-    monkeypatch.setattr("psycheck.scoring.engine._AT_ONCE", 7)
+    monkeypatch.setattr("psycheck.scoring.engine._ITEMS_AT_ONCE", 7)
     model = Counting(MODELS["oracle"])
     tally, _ = _scored(Store(own_store), model, [f"text {i % 10}" for i in range(100)])
     assert len(model.seen) == len(set(model.seen)) == 10
@@ -64,9 +65,9 @@ def test_a_changed_model_is_found_out_in_a_later_chunk_and_keeps_what_this_run_s
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("psycheck.scoring.engine.gather.__defaults__", (200,))
-    monkeypatch.setattr("psycheck.scoring.engine._AT_ONCE", 4)
+    monkeypatch.setattr("psycheck.scoring.engine._ITEMS_AT_ONCE", 4)
     weight, store = [0.3], Store(own_store)
-    model = wrap_object(Planted("reads a file", lambda text: weight[0]), ModelOptions())
+    model = wrap_object(Planted("reads a file", lambda text: weight[0]), PythonOptions())
     _scored(store, model, [f"old {i}" for i in range(20)])
     weight[0] = 0.6
     texts = [f"new {i}" for i in range(20)] + [f"old {i}" for i in range(20)]
@@ -78,7 +79,7 @@ def test_a_changed_model_is_found_out_in_a_later_chunk_and_keeps_what_this_run_s
 
 def test_a_model_that_never_scores_alike_is_not_taken_for_a_changed_one(own_store: Path) -> None:
     noise = np.random.default_rng(0)
-    model = wrap_object(Planted("noisy", lambda text: noise.uniform(0.4, 0.6)), ModelOptions())
+    model = wrap_object(Planted("noisy", lambda text: noise.uniform(0.4, 0.6)), PythonOptions())
     texts = [f"text {i}" for i in range(30)]
     _, first = _scored(Store(own_store), model, texts)
     tally, second = _scored(Store(own_store), model, texts)
@@ -88,7 +89,7 @@ def test_a_model_that_never_scores_alike_is_not_taken_for_a_changed_one(own_stor
 
 def test_stored_scores_that_cannot_be_checked_are_kept_and_a_warning_says_so(own_store: Path) -> None:
     broken: list[str] = []
-    model = wrap_object(Planted("breaks", lambda text: 0.5 if not broken else broken[9]), ModelOptions())  # type: ignore[arg-type,return-value]  # it raises
+    model = wrap_object(Planted("breaks", lambda text: 0.5 if not broken else broken[9]), PythonOptions())  # type: ignore[arg-type,return-value]  # it raises
     _scored(Store(own_store), model, ["a", "b"])
     broken.append("now")
     with pytest.warns(PsycheckWarning, match="could not be checked: IndexError"):
@@ -120,8 +121,9 @@ def test_texts_that_a_model_fails_on_are_set_apart_and_the_others_kept(own_store
 
 
 def test_a_model_that_fails_on_every_text_stops_the_run_without_quoting_any(own_store: Path) -> None:
-    with pytest.raises(ModelFailure, match="fails on every text: ValueError") as caught:
+    with refused("model.fails-on-every-text") as caught:
         _scored(Store(own_store), Planted("touchy", _touchy), ["bad secret"])
+    assert "ValueError at test_engine.py" in caught.value.what
     assert "secret" not in str(caught.value)
 
 
@@ -160,7 +162,7 @@ def test_what_still_needs_scores_is_listed_once(own_store: Path) -> None:
 def test_progress_knows_the_total_when_all_is_gathered(own_store: Path) -> None:
     told: list[tuple[int, int]] = []
     model = Planted("m", lambda text: 0.5)
-    object.__setattr__(model, "batch", 2)
+    object.__setattr__(model, "capabilities", Capabilities(batch=2))
     view = RememberedScores(Store(own_store), model, model.labels)
     pieces = [(0.5, ["a", "b"]), (1.0, ["c", "d", "e"])]
     score_once([(model, view)], pieces, lambda name, done, total, s: told.append((done, total)))

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psycheck.scoring.index import Lookup
+from psycheck.scoring.lookup import Lookup
 
 # Few values for the first half, so that many keys want the same slot.
 HALVES = st.tuples(st.integers(0, 7), st.integers(0, 2**64 - 1))

@@ -8,21 +8,22 @@ import numpy as np
 import pytest
 
 from planted import MODELS, Planted
-from psycheck.errors import StoreFailure
-from psycheck.model import digest_of, digests_of
+from psycheck.core.item import digest_of, digests_of
+from psycheck.core.model import Capabilities
+from psycheck.scoring.remembered import RememberedScores
 from psycheck.scoring.store import Store, default_store, why_again
-from psycheck.scoring.view import RememberedScores
+from refusals import refused
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreFailure, match="cannot be used"):
+    with refused("store.unusable", where="scores.sqlite"):
         Store(tmp_path / "file" / "scores.sqlite")
 
 
 def test_a_file_that_is_no_store_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "scores.sqlite").write_bytes(b"this is a letter and no database, " * 100)
-    with pytest.raises(StoreFailure, match="not a database"):
+    with refused("store.foreign", where="scores.sqlite"):
         Store(tmp_path / "scores.sqlite")
 
 
@@ -30,7 +31,7 @@ def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     Store(tmp_path / "s.sqlite").close()
     with sqlite3.connect(tmp_path / "s.sqlite") as db:
         db.execute("PRAGMA user_version = 99")
-    with pytest.raises(StoreFailure, match="newer version of psycheck"):
+    with refused("store.newer", where="s.sqlite"):
         Store(tmp_path / "s.sqlite")
 
 
@@ -44,7 +45,7 @@ def test_a_full_disk_is_told_and_the_store_stays_whole(own_store: Path) -> None:
     try:
         # The largest size that a file may have plays the part of the disk: writing past it fails for real.
         resource.setrlimit(resource.RLIMIT_FSIZE, (own_store.stat().st_size + 200_000, hard))
-        with pytest.raises(StoreFailure, match="free space"):
+        with refused("store.disk", do="free space"):
             view.add(many, np.zeros((20_000, 1)))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -60,7 +61,7 @@ import sys, numpy as np
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from planted import MODELS
-from psycheck.scoring.view import RememberedScores
+from psycheck.scoring.remembered import RememberedScores
 from psycheck.scoring.store import Store
 store = Store(Path(sys.argv[1]))
 view = RememberedScores(store, MODELS["oracle"], ("depression",))
@@ -81,12 +82,12 @@ def test_two_processes_may_write_at_once(own_store: Path) -> None:
 class Parted(Planted):
     """A model that says what its fingerprint is made of."""
 
-    parts: dict[str, str]
+    capabilities: Capabilities
 
 
 def _parted(**parts: str) -> Parted:
     model = Parted("m", lambda text: 0.0)
-    object.__setattr__(model, "parts", parts)
+    object.__setattr__(model, "capabilities", Capabilities(parts=parts))
     object.__setattr__(model, "_fingerprint", "".join(sorted(parts.values())))
     return model
 

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from psycheck.errors import ModelFailure, StoreFailure
-from psycheck.model import FloatArray
-from psycheck.scoring.answers import VECTORS, encode_once
+from psycheck.core.arrays import FloatArray
+from psycheck.core.model import Capabilities
 from psycheck.scoring.store import Store
+from psycheck.scoring.vectors import _COMMITTED as VECTORS
+from psycheck.scoring.vectors import encode_once
+from refusals import refused
 
 
 class Counting:
@@ -89,7 +91,7 @@ def test_a_stopped_run_resumes_where_it_stopped() -> None:
 
 def test_an_encoder_gets_whole_batches_of_its_own_longest_first() -> None:
     class Batched(Counting):
-        batch = 24
+        capabilities = Capabilities(batch=24)
 
         def encode(self, texts: Sequence[str], /) -> FloatArray:
             sizes.append(len(texts))
@@ -103,7 +105,7 @@ def test_an_encoder_gets_whole_batches_of_its_own_longest_first() -> None:
 
 
 def test_many_texts_at_once_are_encoded_but_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("psycheck.scoring.answers.MOST_KEPT", 2)
+    monkeypatch.setattr("psycheck.scoring.vectors.MOST_KEPT", 2)
     encoder = Counting()
     for _ in range(2):
         assert len(encode_once(encoder, ["a", "b", "c"])) == 3
@@ -113,8 +115,9 @@ def test_many_texts_at_once_are_encoded_but_not_stored(monkeypatch: pytest.Monke
 def test_a_wrong_shape_is_one_clear_error() -> None:
     encoder = Counting()
     encoder.encode = lambda texts: np.zeros(3)  # type: ignore[method-assign]  # the answer is what is tested
-    with pytest.raises(ModelFailure, match=r"shape \(3,\) for 1 texts"):
+    with refused("encoder.wrong-shape", allowed="(1, d)") as caught:
         encode_once(encoder, ["she"])
+    assert "(3,)" in caught.value.what
 
 
 def test_the_file_holds_no_text(tmp_path: Path) -> None:
@@ -124,7 +127,7 @@ def test_the_file_holds_no_text(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "v.sqlite").write_bytes(b"no database" * 100)
-    with pytest.raises(StoreFailure, match="cannot be used"):
+    with refused("store.foreign", where="v.sqlite"):
         encode_once(Counting(), ["she"], store=tmp_path / "v.sqlite")
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from psycheck.text.agreement import third_person
 from psycheck.text.edits import Edited
 from psycheck.text.person import Person, shift_person
+from psycheck.text.verb_agreement import third_person
 
 
 @pytest.mark.parametrize(

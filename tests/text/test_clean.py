@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from psycheck.errors import MissingExtra
+from psycheck.core.errors import MissingExtra
 from psycheck.text.clean import PRESETS, STEPS, clean, settle
 
 ANY_TEXT = st.text(st.characters())  # lone surrogates too

@@ -9,7 +9,7 @@ import torch
 import transformers as library
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from psycheck.corpus import Corpus
+from psycheck.core.corpus import Corpus
 
 torch.set_num_threads(1)
 

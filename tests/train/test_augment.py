@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
+from psycheck.core.corpus import Corpus
 from psycheck.text.gender.edits import Scope
 from psycheck.train.augment import (
     Addition,
@@ -17,6 +16,7 @@ from psycheck.train.augment import (
     with_swapped,
 )
 from psycheck.train.recipe import Recipe
+from refusals import refused
 
 PRESENT = ("i feel numb", "i was very tired again today")
 ABSENT = ("we had music", "a sunny day", "the garden was very sunny today")
@@ -152,9 +152,9 @@ def test_neutral_sentences_are_distinct_and_cover_the_lengths_of_deck() -> None:
 
 
 def test_wrong_input_is_refused() -> None:
-    with pytest.raises(BadInput, match="no sentence"):
+    with refused("augment.no-sentence"):
         augmented(posts(), [], LABEL)
-    with pytest.raises(BadInput, match="share"):
+    with refused("augment.share-out-of-range"):
         augmented(posts(), ADDED, LABEL, share=0.0)
 
 
@@ -206,10 +206,10 @@ def test_the_control_repeats_the_same_texts_as_they_are() -> None:
 
 def test_where_all_gendered_texts_are_undecided_that_is_said() -> None:
     corpus = Corpus.of("c", ["They gave her flowers.", "It rains."], labels={LABEL: [1, 0]})
-    with pytest.raises(BadInput, match="can be swapped: 1 text with an undecidable word"):
+    with refused("augment.nothing-decided", what="1 text"):
         with_swapped(corpus)
 
 
 def test_texts_that_name_no_gender_cannot_be_augmented() -> None:
-    with pytest.raises(BadInput, match="names a gender"):
+    with refused("augment.nothing-to-swap"):
         with_swapped(posts())

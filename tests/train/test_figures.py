@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, f1_score, log_loss, roc_auc_score
 
-from psycheck.train.figures import figures, format_figure
+from psycheck.train.dev_figures import figures, format_figure
 
 
 def test_one_label_agrees_with_scikit_learn() -> None:

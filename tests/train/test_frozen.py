@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from psycheck.corpus import Corpus
-from psycheck.errors import ModelFailure
-from psycheck.model import Model
-from psycheck.models.frozen import open_frozen
-from psycheck.models.open import open_encoder
-from psycheck.models.options import ModelOptions
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import ModelFailure
+from psycheck.core.model import Model
+from psycheck.models.opening import open_encoder
+from psycheck.symptoms.frozen_model import FrozenOptions, open_frozen
 from psycheck.train.fit import train
 from psycheck.train.recipe import Recipe
 
@@ -22,7 +21,7 @@ def test_the_folder_scores_as_encoder_and_regression_do(tiny: Tiny, corpus: Corp
     recipe = Recipe(start=f"encoder+lr:{tiny('bert')}", max_length=16)
     trained = train(corpus, recipe, tmp_path / "model")
     assert trained.spec == f"frozen:{tmp_path / 'model'}"
-    model = open_frozen(str(tmp_path / "model"), ModelOptions())
+    model = open_frozen(str(tmp_path / "model"), FrozenOptions())
     assert isinstance(model, Model)
     assert (model.name, model.labels) == ("model", ("low",))
     encoder = open_encoder(f"hf:{tiny('bert')}", max_length=16)
@@ -38,7 +37,7 @@ def test_the_folder_scores_as_encoder_and_regression_do(tiny: Tiny, corpus: Corp
 
 def test_it_says_how_far_it_reads(tiny: Tiny, corpus: Corpus, tmp_path: Path) -> None:
     train(corpus, Recipe(start=f"encoder+lr:{tiny('bert')}", max_length=8), tmp_path / "model")
-    model = open_frozen(str(tmp_path / "model"), ModelOptions())
+    model = open_frozen(str(tmp_path / "model"), FrozenOptions())
     # 8 tokens hold six words between the two special ones.
     assert list(model.read(["i feel", "i feel very tired again and again"])) == [6, 27]
 
@@ -48,6 +47,6 @@ def test_another_encoder_is_refused(tiny: Tiny, corpus: Corpus, tmp_path: Path) 
     path = tmp_path / "model" / "frozen.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"encoder": tiny("roberta")}))
     with pytest.raises(ModelFailure, match="not the one"):
-        open_frozen(str(tmp_path / "model"), ModelOptions())
+        open_frozen(str(tmp_path / "model"), FrozenOptions())
     with pytest.raises(ModelFailure, match="not hold a frozen model"):
-        open_frozen(tiny("bert"), ModelOptions())
+        open_frozen(tiny("bert"), FrozenOptions())

@@ -10,14 +10,14 @@ import torch
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
-from psycheck.models.evidence import asked_symptoms, log_odds, open_evidence
-from psycheck.models.frozen import FrozenModel, open_frozen
-from psycheck.models.open import open_encoder, open_model
-from psycheck.models.options import ModelOptions
-from psycheck.train.finetune import keep_outputs, open_classifier
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput
+from psycheck.core.model import Grounded
+from psycheck.models.opening import open_encoder, open_model
+from psycheck.symptoms.evidence import asked_symptoms, log_odds, open_evidence
+from psycheck.symptoms.frozen_model import FrozenModel, FrozenOptions, open_frozen
 from psycheck.train.fit import train
+from psycheck.train.output_layer import keep_outputs, open_classifier
 from psycheck.train.recipe import Recipe, preset
 
 Tiny = Callable[[str], str]
@@ -63,7 +63,7 @@ def grounded(tmp_path_factory: pytest.TempPathFactory) -> FrozenModel:
     folder = tmp_path_factory.mktemp("grounded") / "model"
     trained = train(marked("home", ALPHA, BETA), preset("grounded"), folder)
     assert trained.spec == f"frozen:{folder}"
-    return open_frozen(str(folder), ModelOptions())
+    return open_frozen(str(folder), FrozenOptions())
 
 
 def test_the_folder_scores_as_evidence_and_regression_do(grounded: FrozenModel) -> None:
@@ -91,6 +91,17 @@ def test_a_planted_word_misleads_tf_idf_and_not_the_grounded_model(
     assert roc_auc_score(target, words.score(home.part("test").texts)[:, 0]) == 1.0  # the word is why
 
 
+def test_evidence_that_is_kept_gives_the_same_scores(grounded: FrozenModel) -> None:
+    assert isinstance(grounded, Grounded)
+    assert grounded.needs == (grounded.evidence,)
+    texts = [ALPHA, BETA, ""]
+    assert list(grounded.needed(texts)) == texts
+    assert grounded.evidence is not None
+    stored = dict(zip(texts, grounded.evidence.score(texts), strict=True))
+    scores = grounded.score_from(texts, [lambda wanted: np.stack([stored[text] for text in wanted])])
+    np.testing.assert_array_equal(scores, grounded.score(texts))
+
+
 def test_reasons_name_the_symptom_and_add_up(grounded: FrozenModel) -> None:
     texts = ["I lie awake all night and cannot sleep.", "The train was on time."]
     moved = grounded.reasons(texts)
@@ -113,7 +124,7 @@ def test_a_grounded_model_reads_long_texts_to_the_end(grounded: FrozenModel) -> 
 def test_vectors_beside_evidence(tmp_path: Path) -> None:
     home = marked("home", "", "")
     trained = train(home, preset("frozen-grounded", max_length=32), tmp_path / "model")
-    model = open_frozen(str(tmp_path / "model"), ModelOptions())
+    model = open_frozen(str(tmp_path / "model"), FrozenOptions())
     texts = home.part("test").texts
     vectors = open_encoder("minilm", max_length=32).encode(texts)
     features = np.hstack([log_odds(open_evidence().score(texts)), vectors])

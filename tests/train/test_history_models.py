@@ -9,25 +9,28 @@ import numpy as np
 import pytest
 import torch
 
-from psycheck.corpora.histories import by_author
-from psycheck.corpus import Corpus, History
-from psycheck.errors import BadInput, ModelFailure
-from psycheck.knowledge.graph import read_graph
-from psycheck.models.histories import (
+from psycheck.commands.audit import audit
+from psycheck.core.arrays import FloatArray
+from psycheck.core.corpus import Corpus, History
+from psycheck.core.errors import BadInput, ModelFailure
+from psycheck.core.model import Capabilities, Grounded
+from psycheck.corpora.posting_histories import by_author
+from psycheck.models.opening import open_model
+from psycheck.symptoms.graph import read_graph
+from psycheck.symptoms.history_model import (
     HistoryModel,
     HistorySettings,
     features_by_history,
     history_settings,
     pooled,
 )
-from psycheck.models.history_network import PostConvolutions, padded
-from psycheck.models.open import open_model
-from psycheck.models.posts import READ, PostSymptoms
-from psycheck.models.symptoms import SymptomModel
+from psycheck.symptoms.history_network import PostConvolutions, padded
+from psycheck.symptoms.post_weights import READ, PostSymptoms
+from psycheck.symptoms.reader import SymptomModel
 from psycheck.train.fit import Trained, train
-from psycheck.train.histories import as_learned
+from psycheck.train.history_models import as_learned
 from psycheck.train.recipe import Recipe, preset, preset_of
-from psycheck.verbs.audit import audit
+from refusals import refused
 
 EVERYDAY = (
     "We had pasta.",
@@ -73,12 +76,36 @@ def test_a_condition_is_found_in_other_authors(trained: Trained) -> None:
 def test_the_folder_opens_by_its_path_and_takes_histories(trained: Trained) -> None:
     model = open_model(str(trained.folder))
     assert isinstance(model, HistoryModel)
-    assert (model.takes, model.labels, model.most) == ("histories", ("depression", "ocd"), 256)
+    declared = model.capabilities
+    assert (declared.takes, model.labels, declared.most_posts) == ("histories", ("depression", "ocd"), 256)
+    assert isinstance(model, Grounded)
     assert model.fingerprint == open_model(trained.spec).fingerprint
     (test,) = [by_author(people().part("test"))]
     again = model.score([item for item in test.items if isinstance(item, History)])
     alone = np.concatenate([model.score([item]) for item in test.items if isinstance(item, History)])
     assert np.allclose(again, alone, atol=1e-5)  # whatever the padding
+
+
+def test_scores_are_the_same_from_answers_that_are_kept(trained: Trained) -> None:
+    model = open_model(trained.spec)
+    assert isinstance(model, HistoryModel)
+    (symptoms,) = model.needs
+    assert isinstance(symptoms, PostSymptoms)
+    repeated = ("We had pasta.", "I feel tired.", "We had pasta.")
+    histories = [History(repeated), History(()), History(repeated[1:]), History(("x",) * 300)]
+    posts = model.needed(histories)
+    assert posts == [*repeated, *repeated[1:], *["x"] * 256]  # the earliest 256 of the last one
+
+    distinct = list(dict.fromkeys(posts))
+    stored = dict(zip(distinct, symptoms.score(distinct), strict=True))
+    asked: list[str] = []
+
+    def answers(wanted: Sequence[str]) -> FloatArray:
+        asked.extend(wanted)
+        return np.stack([stored[post] for post in wanted])
+
+    np.testing.assert_array_equal(model.score_from(histories, [answers]), model.score(histories))
+    assert asked == posts
 
 
 def test_short_empty_and_long_histories_have_an_answer_or_none(trained: Trained) -> None:
@@ -93,9 +120,9 @@ def test_short_empty_and_long_histories_have_an_answer_or_none(trained: Trained)
 
 def test_finished_training_is_not_repeated_and_other_posts_are_refused(trained: Trained) -> None:
     assert train(people(), RECIPE, trained.folder).reused
-    with pytest.raises(BadInput, match="holds another training"):
+    with refused("train.other-training"):
         train(people(54), RECIPE, trained.folder)
-    with pytest.raises(BadInput, match="holds another training"):
+    with refused("train.other-training"):
         train(people(), RECIPE.with_(start="history:symptoms?subject=no"), trained.folder)
 
 
@@ -170,7 +197,9 @@ def test_a_post_weighs_as_its_strongest_sentence_and_is_read_to_a_limit() -> Non
         seen.extend(sentences)
         return np.array([[0.8 if "tired" in one else 0.1, 0.5] for one in sentences])
 
-    model = SymptomModel(name="m", labels=("low",), fingerprint="m", batch=8, parts={}, outputs=outputs)
+    model = SymptomModel(
+        name="m", labels=("low",), fingerprint="m", capabilities=Capabilities(batch=8), outputs=outputs
+    )
     posts = PostSymptoms(model)
     weights = posts.score(["I am tired. I went home.", "", "I walk. " * 200_000])
     assert weights[:, 0] == pytest.approx([0.8 * 0.5 * 0.9, 0, 0.1 * 0.5 * 0.9])

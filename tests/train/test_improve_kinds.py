@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from psycheck.corpus import Corpus
-from psycheck.experiments.improve import improve
+from psycheck.commands.improve import improve
+from psycheck.core.corpus import Corpus
 from psycheck.train.fit import train
 from psycheck.train.recipe import Recipe
 from suites_of_ours import seen_and_unseen

@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from skops.io import dump, get_untrusted_types, load
 
-from psycheck.corpus import Corpus
-from psycheck.models.open import open_model
+from psycheck.core.corpus import Corpus
+from psycheck.models.opening import open_model
 from psycheck.train.card import RECORD
 from psycheck.train.fit import opened, train, training_key
 from psycheck.train.linear import fit_tfidf, save_sklearn

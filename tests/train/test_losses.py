@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from psycheck.train.finetune import MISSING, annotated_loss
+from psycheck.train.losses import MISSING, annotated_loss
 from psycheck.train.parts import balancing_weights
 
 

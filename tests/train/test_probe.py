@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 import torch
 
-from psycheck.corpora.open import open_corpus
-from psycheck.corpus import Corpus
-from psycheck.model import FloatArray
+from psycheck.core.arrays import FloatArray
+from psycheck.core.corpus import Corpus
+from psycheck.corpora.opening import open_corpus
 from psycheck.models.hf_folder import load_tokenizer
-from psycheck.models.open import open_model
+from psycheck.models.opening import open_model
 from psycheck.scoring.answers import scores_of
-from psycheck.train.figures import figures
-from psycheck.train.finetune import _collator, log_chances, open_classifier, read_by_outputs, start_outputs
+from psycheck.train.dev_figures import figures
+from psycheck.train.finetune import _collator
 from psycheck.train.fit import fit
 from psycheck.train.linear import fit_heads
+from psycheck.train.losses import log_chances
+from psycheck.train.output_layer import open_classifier, read_by_outputs, start_outputs
 from psycheck.train.parts import Part, Parts
 from psycheck.train.recipe import PLAIN, Recipe, preset
 

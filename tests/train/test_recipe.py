@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
-from psycheck.errors import BadInput
+from psycheck.core.errors import BadInput
 from psycheck.train.recipe import Recipe, preset, presets, recipe_of, space, space_of
+from refusals import refused
 
 
 def test_presets_hold_the_published_figures() -> None:
@@ -27,7 +28,7 @@ def test_every_preset_is_a_valid_recipe() -> None:
 
 def test_a_preset_takes_changes_and_refuses_unknown_names() -> None:
     assert preset("fast", seed=4).seed == 4
-    with pytest.raises(BadInput, match="did you mean 'deck-bert'"):
+    with refused("recipe.unknown-recipe", allowed="did you mean 'deck-bert'"):
         preset("deck-brt")
     with pytest.raises(BadInput, match="did you mean 'learning_rate'"):
         recipe_of({"learning_rat": 1e-5})

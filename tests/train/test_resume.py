@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from psycheck.corpus import Corpus
+from psycheck.core.corpus import Corpus
 from psycheck.train import finetune
 from psycheck.train.fit import train
 from psycheck.train.recipe import Recipe
@@ -24,7 +24,7 @@ import torch
 torch.set_num_threads(1)
 from pathlib import Path
 import polars as pl
-from psycheck.corpus import Corpus
+from psycheck.core.corpus import Corpus
 from psycheck.train import finetune
 from psycheck.train.fit import train
 from psycheck.train.recipe import Recipe

@@ -9,13 +9,14 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, ModelFailure, PsycheckWarning, StoreFailure
-from psycheck.models.open import open_model
+from psycheck.commands.audit import audit
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput, PsycheckWarning
+from psycheck.models.opening import open_model
 from psycheck.train.fit import train, with_dev
 from psycheck.train.recipe import Recipe
 from psycheck.train.search import spread, train_seeds
-from psycheck.verbs.audit import audit
+from refusals import refused
 
 Tiny = Callable[[str], str]
 QUICK = Recipe(epochs=2, batch=4, learning_rate=5e-3, max_length=16)
@@ -91,7 +92,7 @@ def test_what_was_trained_is_not_trained_again(tiny: Tiny, corpus: Corpus, tmp_p
     other = train(corpus, recipe, tmp_path / "model", test=corpus.part("dev"))
     assert other.reused
     assert other.test["accuracy"] == first.dev["accuracy"]
-    with pytest.raises(BadInput, match="holds another training"):
+    with refused("train.other-training"):
         train(corpus, recipe.with_(seed=1), tmp_path / "model")
 
 
@@ -202,7 +203,7 @@ def test_wrong_input_is_one_clear_error(tiny: Tiny, corpus: Corpus, tmp_path: Pa
         train(corpus, QUICK.with_(start=str(tmp_path / "absent")), tmp_path / "model")
     with pytest.raises(BadInput, match="no label 'sad'"):
         train(corpus, QUICK.with_(labels=["sad"]), tmp_path / "model")
-    with pytest.raises(BadInput, match="holds other files"):
+    with refused("train.folder-not-empty"):
         train(corpus, QUICK.with_(start=tiny("bert")), empty)
     assert not (tmp_path / "model").exists()
 
@@ -212,7 +213,7 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(tiny: Tiny, corpus: Co
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, hard))
     try:
-        with pytest.raises(StoreFailure, match="cannot be written"):
+        with refused("train.cannot-write"):
             train(corpus, recipe, tmp_path / "model")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -232,7 +233,7 @@ def test_out_of_memory_says_what_to_try(tiny: Tiny, corpus: Corpus, tmp_path: Pa
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + (60 << 20), hard))
     try:
-        with pytest.raises(ModelFailure, match="out of memory at batch = 7990") as caught:
+        with refused("train.out-of-memory", what="batch = 7990") as caught:
             train(many, recipe, tmp_path / "model")
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -12,15 +12,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, PsycheckWarning
-from psycheck.knowledge.graph import read_graph
-from psycheck.models.open import open_model
-from psycheck.models.symptoms import SymptomModel
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import PsycheckWarning
+from psycheck.models.opening import open_model
+from psycheck.symptoms.graph import read_graph
+from psycheck.symptoms.reader import SymptomModel
 from psycheck.train import finetune
 from psycheck.train.recipe import Recipe, preset, recipe_of
 from psycheck.train.samplers import Balanced
-from psycheck.train.symptoms import (
+from psycheck.train.symptom_models import (
     refuse_misfits,
     subsets,
     thresholds,
@@ -28,6 +28,7 @@ from psycheck.train.symptoms import (
     train_symptoms,
     with_negatives,
 )
+from refusals import refused
 
 Tiny = Callable[[str], str]
 # Words that the tiny tokenizer knows: two "symptoms", each annotated in its own queue.
@@ -82,7 +83,7 @@ def test_a_status_of_one_side_only_is_not_learned(tmp_path: Path) -> None:
 
 def test_more_layers_than_the_start_has_are_an_error(tiny: Tiny, tmp_path: Path) -> None:
     recipe = Recipe(start=tiny("bert"), epochs=1, max_length=16, layers=3)
-    with pytest.raises(BadInput, match="2 layers, not 3"):
+    with refused("train.too-many-layers", what="2 layers, not 3"):
         train_symptoms(sentences(), recipe, tmp_path / "model", missing="masked")
 
 
@@ -159,9 +160,9 @@ import torch
 torch.set_num_threads(1)
 from pathlib import Path
 import polars as pl
-from psycheck.corpus import Corpus
+from psycheck.core.corpus import Corpus
 from psycheck.train.recipe import Recipe
-from psycheck.train.symptoms import train_symptoms
+from psycheck.train.symptom_models import train_symptoms
 
 steps = []
 
@@ -210,7 +211,7 @@ def test_every_batch_is_half_controls_and_an_epoch_has_each_other_sentence_once(
 
 def test_balanced_batches_need_controls(tiny: Tiny, tmp_path: Path) -> None:
     recipe = Recipe(start=tiny("bert"), max_length=16, balanced=True)
-    with pytest.raises(BadInput, match="no control texts"):
+    with refused("train.no-controls"):
         train_symptoms(sentences(controls=False), recipe, tmp_path / "model")
 
 
@@ -221,7 +222,7 @@ def test_symptoms_without_a_class_are_all_named(tmp_path: Path) -> None:
         labels={"fine": [1, 0, 1, 0], "never": [0, 0, 0, 0], "nobody": [None] * 4},
         split=["train", "train", "dev", "dev"],
     )
-    with pytest.raises(BadInput, match="no sentence annotated 1 for never, nobody"):
+    with refused("train.one-class", what="annotated 1 for never, nobody"):
         train_symptoms(corpus, linear(), tmp_path / "model")
 
 
@@ -246,9 +247,9 @@ def test_labels_fit_the_graph_or_have_nothing_to_do_with_it() -> None:
     graph = read_graph()
     refuse_misfits([one.name for one in graph.symptom] + ["uncertain"], graph)
     refuse_misfits(["joy", "pride"], graph)
-    with pytest.raises(BadInput, match="sleep_disturbance"):
+    with refused("symptoms.label-not-in-graph", allowed="sleep_disturbance"):
         refuse_misfits(["Sleep disturbances", "joy"], graph)
-    with pytest.raises(BadInput, match="'joy' is not a symptom"):
+    with refused("symptoms.label-not-in-graph", what="'joy'"):
         refuse_misfits(["sleep_disturbance", "joy"], graph)
 
 

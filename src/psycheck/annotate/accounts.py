@@ -13,7 +13,8 @@ from secrets import token_urlsafe
 from threading import BoundedSemaphore
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, Row, delete, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import (
@@ -28,7 +29,7 @@ from psycheck.annotate.membership import (
 )
 from psycheck.annotate.refusals import NotAllowed, NotFound, Outdated, Refusal, TooOften
 from psycheck.annotate.tables import failure, invitation, member, person, session
-from psycheck.errors import BadInput, library
+from psycheck.core.errors import BadInput, library
 
 SESSION_HOURS: Final = 12
 INVITATION_DAYS: Final = 7
@@ -38,7 +39,7 @@ _NAME: Final = re.compile(r"\w[\w.@+-]{1,59}")  # a spreadsheet would run one th
 _WINDOW: Final = 15 * 60.0  # seconds that failed log-ins count
 # Failed log-ins per window: few for one name from one address, more for an address or a name, so that a
 # stranger can neither try many names nor lock a person out from afar.
-_MOST: Final = {"pair": 5, "address": 30, "name": 100}
+_MOST_FAILURES: Final = {"pair": 5, "address": 30, "name": 100}
 _hashing = BoundedSemaphore(2)  # argon2 takes 64 MB each time
 
 
@@ -61,81 +62,115 @@ class Session:
     expires: float
 
 
-def invite(db: Database, owner: Person | None, project: int | None, role: str) -> str:
+def invite(db: Database, owner: Person | None, project_id: int | None, role: str) -> str:
     """A one-time token to join a project with a role; the command line invites without an `owner`.
 
     Without a project the token makes an owner of the server; only the command line gives these.
     """
-    if role not in ROLES or (project is None and role != "owner"):
-        raise BadInput(f"unknown role '{role}'", allowed=", ".join(ROLES), key="role")
+    if role not in ROLES or (project_id is None and role != "owner"):
+        raise BadInput(
+            f"unknown role '{role}'",
+            code="invitation.unknown-role",
+            allowed=", ".join(ROLES),
+            key="role",
+        )
     token = token_urlsafe(32)
     with db.write() as connection:
         if owner is not None:
-            if project is None:
-                raise NotAllowed("owners of the server are invited on the command line")
-            role_in(connection, owner, project, *OWNS)
+            if project_id is None:
+                raise NotAllowed(
+                    "owners of the server are invited on the command line",
+                    code="invitation.server-owner",
+                )
+            role_in(connection, owner, project_id, *OWNS)
+
         connection.execute(
             invitation.insert().values(
                 digest=_digest(token),
-                project=project,
+                project=project_id,
                 role=role,
                 expires=time.time() + INVITATION_DAYS * 86_400,
             )
         )
-        if project is not None:
-            record(connection, project, owner.id if owner else None, "invited", detail={"role": role})
+        if project_id is not None:
+            record(connection, project_id, owner.id if owner else None, "invited", detail={"role": role})
     return token
 
 
 def invited_role(db: Database, token: str) -> Role | None:
     """The role that an unused invitation gives, for the page that shows it; None if it is not valid."""
     with db.read() as connection:
-        row = _invitation(connection, token)
-        return None if row is None else row.role
+        row = _valid_invitation(connection, token)
+    return None if row is None else row.role
 
 
 def accept(db: Database, token: str, name: str, password: str) -> Person:
     """Make an account with an invitation, which is then used up."""
     name = _checked_name(name)
     _check_password(name, password)
+    # Before the transaction: hashing takes long, and nobody else could write meanwhile.
     hashed = _hash(password)
+
     with db.write() as connection:
-        values = {"name": name, "password": hashed, "owner": False, "made": time.time()}
-        wanted = _insert(connection)(person).values(values).on_conflict_do_nothing()
-        made = connection.scalar(wanted.returning(person.c.id))  # none if another request was first
-        if made is None:
-            raise Outdated("this name is taken", do="choose another one, or log in to accept the invitation")
-        return _use(connection, token, Person(made, name, owner=False))
+        new_account = (
+            _insert(connection)(person)
+            .values(name=name, password=hashed, owner=False, made=time.time())
+            .on_conflict_do_nothing()
+            .returning(person.c.id)
+        )
+        # None if the name exists, also if another request has just made it.
+        person_id = connection.scalar(new_account)
+        if person_id is None:
+            raise Outdated(
+                "this name is taken",
+                code="account.name-taken",
+                do="choose another one, or log in to accept the invitation",
+            )
+        return _use_invitation(connection, token, Person(id=person_id, name=name, owner=False))
 
 
 def join(db: Database, who: Person, token: str) -> Person:
     """Accept an invitation with the account that a person already has."""
     with db.write() as connection:
-        return _use(connection, token, who)
+        return _use_invitation(connection, token, who)
 
 
 def log_in(db: Database, name: str, password: str, address: str = "") -> LogIn:
     """Open a session; too many failures of a name or an address are refused before the password is tried."""
     name = _folded(name)
-    keys = {"pair": f"{name} {address}", "address": f" {address}", "name": f"{name} "}
-    who = {kind: _digest(key) for kind, key in keys.items()}  # names of people are not kept
+    # Digests: the names of people who failed to log in are not kept.
+    failure_keys = {
+        "pair": _digest(f"{name} {address}"),
+        "address": _digest(f" {address}"),
+        "name": _digest(f"{name} "),
+    }
     with db.read() as connection:
-        _refuse_too_often(connection, who)
-        # Annotators of another program have no password; PostgreSQL cannot compare a NUL.
-        mine = (person.c.name == name.replace("\x00", "\ufffd"), person.c.password != "")
-        row = connection.execute(select(person).where(*mine)).first()
+        _refuse_too_often(connection, failure_keys)
+        row = connection.execute(
+            select(person).where(
+                # PostgreSQL cannot compare a NUL.
+                person.c.name == name.replace("\x00", "\ufffd"),
+                # Annotators of another program have no password.
+                person.c.password != "",
+            )
+        ).first()
+
     # A name that nobody has takes as long as a wrong password.
-    right = _verified(row.password if row else _hash_of_nobody(), password)
+    hashed = _hash_of_nobody() if row is None else row.password
+    is_right = _verified(hashed, password)
+
     with db.write() as connection:
-        if row is None or not right:
-            _refuse_too_often(connection, who)
-            for key in who.values():
-                _count_failure(connection, key)
-        else:
-            connection.execute(delete(failure).where(failure.c.who == who["pair"]))
+        if row is not None and is_right:
+            connection.execute(delete(failure).where(failure.c.who == failure_keys["pair"]))
             connection.execute(delete(session).where(session.c.expires < time.time()))
-            return _new_session(connection, Person(row.id, row.name, row.owner))
-    raise Refusal("the name or the password is wrong")
+            return _new_session(connection, Person(id=row.id, name=row.name, owner=row.owner))
+
+        # Again: others may have failed while the password was checked.
+        _refuse_too_often(connection, failure_keys)
+        for key in failure_keys.values():
+            _count_failure(connection, key)
+    # Outside the transaction: the failures stay counted.
+    raise Refusal("the name or the password is wrong", code="login.wrong")
 
 
 def session_of(db: Database, token: str) -> Session | None:
@@ -146,7 +181,13 @@ def session_of(db: Database, token: str) -> Session | None:
             .join(person, person.c.id == session.c.person)
             .where(session.c.digest == _digest(token), session.c.expires > time.time())
         ).first()
-    return None if row is None else Session(Person(row.id, row.name, row.owner), row.csrf, row.expires)
+    if row is None:
+        return None
+    return Session(
+        person=Person(id=row.id, name=row.name, owner=row.owner),
+        csrf=row.csrf,
+        expires=row.expires,
+    )
 
 
 def log_out(db: Database, token: str) -> None:
@@ -155,12 +196,13 @@ def log_out(db: Database, token: str) -> None:
         connection.execute(delete(session).where(session.c.digest == _digest(token)))
 
 
-def revoke_sessions(db: Database, owner: Person, project: int, whom: int) -> None:
+def revoke_sessions(db: Database, owner: Person, project_id: int, person_id: int) -> None:
     """End all sessions of a member; for the owner of a project that they belong to."""
     with db.write() as connection:
-        role_in(connection, owner, project, *OWNS)
-        role_in(connection, Person(whom, "", owner=False), project, *ROLES)
-        connection.execute(delete(session).where(session.c.person == whom))
+        role_in(connection, owner, project_id, *OWNS)
+        # Refuses a person who is not a member.
+        role_in(connection, Person(id=person_id, name="", owner=False), project_id, *ROLES)
+        connection.execute(delete(session).where(session.c.person == person_id))
 
 
 def change_password(db: Database, who: Person, old: str, new: str) -> None:
@@ -168,54 +210,73 @@ def change_password(db: Database, who: Person, old: str, new: str) -> None:
     with db.read() as connection:
         hashed = connection.scalar(select(person.c.password).where(person.c.id == who.id))
     if hashed is None or not _verified(hashed, old):
-        raise Refusal("the password is wrong")
+        raise Refusal("the password is wrong", code="password.wrong")
     _check_password(who.name, new)
-    replacement = _hash(new)
+    new_hash = _hash(new)
+
     with db.write() as connection:
-        connection.execute(person.update().where(person.c.id == who.id).values(password=replacement))
+        connection.execute(person.update().where(person.c.id == who.id).values(password=new_hash))
         connection.execute(delete(session).where(session.c.person == who.id))
 
 
 def _new_session(connection: Connection, who: Person) -> LogIn:
-    token, csrf, expires = token_urlsafe(32), token_urlsafe(32), time.time() + SESSION_HOURS * 3_600
+    """Store a new session; only its digest stays in the database."""
+    token = token_urlsafe(32)
+    csrf = token_urlsafe(32)
+    expires = time.time() + SESSION_HOURS * 3_600
     connection.execute(
         session.insert().values(digest=_digest(token), person=who.id, csrf=csrf, expires=expires)
     )
-    return LogIn(token, who, csrf, expires)
+    return LogIn(token=token, person=who, csrf=csrf, expires=expires)
 
 
-def _invitation(connection: Connection, token: str, *, lock: bool = False) -> Any:
-    wanted = select(invitation).where(
+def _valid_invitation(connection: Connection, token: str, *, lock: bool = False) -> Row[Any] | None:
+    """The row of an invitation that is unused and has not expired."""
+    query = select(invitation).where(
         invitation.c.digest == _digest(token),
         invitation.c.used_by.is_(None),
         invitation.c.expires > time.time(),
     )
-    return connection.execute(wanted.with_for_update() if lock else wanted).first()
+    if lock:
+        query = query.with_for_update()
+    return connection.execute(query).first()
 
 
-def _use(connection: Connection, token: str, who: Person) -> Person:
-    row = _invitation(connection, token, lock=True)
+def _use_invitation(connection: Connection, token: str, who: Person) -> Person:
+    """Give a person the role of an invitation; returns them as they are now."""
+    row = _valid_invitation(connection, token, lock=True)
     if row is None:
-        raise NotFound("this invitation is not valid, was used or has expired", do="ask for another one")
+        raise NotFound(
+            "this invitation is not valid, was used or has expired",
+            code="invitation.not-valid",
+            do="ask for another one",
+        )
     connection.execute(invitation.update().where(invitation.c.digest == row.digest).values(used_by=who.id))
+
     if row.project is None:
         connection.execute(person.update().where(person.c.id == who.id).values(owner=True))
         adopt_projects(connection, who.id)
-        return Person(who.id, who.name, owner=True)
-    known = select(member.c.role).where(member.c.project == row.project, member.c.person == who.id)
-    if connection.scalar(known) is not None:
-        raise Outdated("you are a member of this project already")
+        return Person(id=who.id, name=who.name, owner=True)
+
+    membership = select(member.c.role).where(
+        member.c.project == row.project,
+        member.c.person == who.id,
+    )
+    if connection.scalar(membership) is not None:
+        raise Outdated("you are a member of this project already", code="member.already")
     add_member(connection, row.project, who.id, row.role)
     return who
 
 
-def _refuse_too_often(connection: Connection, who: dict[str, str]) -> None:
-    for kind, key in who.items():
+def _refuse_too_often(connection: Connection, failure_keys: dict[str, str]) -> None:
+    """Refuse a log-in whose name, address or pair of both has failed too often in the window."""
+    for kind, key in failure_keys.items():
         row = connection.execute(select(failure).where(failure.c.who == key)).first()
-        if row is not None and row.times >= _MOST[kind]:
-            after = row.since + _WINDOW - time.time()
-            if after > 0:
-                raise TooOften("too many failed log-ins", after=after)
+        if row is None or row.times < _MOST_FAILURES[kind]:
+            continue
+        seconds_left = row.since + _WINDOW - time.time()
+        if seconds_left > 0:
+            raise TooOften("too many failed log-ins", code="login.too-often", after=seconds_left)
 
 
 def _count_failure(connection: Connection, key: str) -> None:
@@ -223,38 +284,47 @@ def _count_failure(connection: Connection, key: str) -> None:
     now = time.time()
     row = connection.execute(select(failure).where(failure.c.who == key).with_for_update()).first()
     if row is None:
-        connection.execute(
-            _insert(connection)(failure).values(who=key, times=1, since=now).on_conflict_do_nothing()
-        )
+        first_failure = _insert(connection)(failure).values(who=key, times=1, since=now)
+        connection.execute(first_failure.on_conflict_do_nothing())
         return
-    fresh = now - row.since > _WINDOW
-    values = {"times": 1 if fresh else row.times + 1, "since": now if fresh else row.since}
-    connection.execute(failure.update().where(failure.c.who == key).values(values))
+
+    window_passed = now - row.since > _WINDOW
+    times = 1 if window_passed else row.times + 1
+    since = now if window_passed else row.since
+    connection.execute(failure.update().where(failure.c.who == key).values(times=times, since=since))
 
 
 def _insert(connection: Connection) -> Any:
     """The INSERT of this database, which can pass over a row that another transaction has just made."""
-    from sqlalchemy.dialects import postgresql, sqlite
-
     return postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
 
 
 def _folded(name: str) -> str:
+    """A name as it is stored: one spelling for all that look alike."""
     return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
 def _checked_name(name: str) -> str:
-    name = _folded(name)
-    if not _NAME.fullmatch(name):
-        allowed = "2 to 60 letters, digits and . _ @ + -, a letter or digit first"
-        raise BadInput("this name cannot be used", allowed=allowed, key="name")
-    return name
+    folded = _folded(name)
+    if not _NAME.fullmatch(folded):
+        raise BadInput(
+            "this name cannot be used",
+            code="account.bad-name",
+            allowed="2 to 60 letters, digits and . _ @ + -, a letter or digit first",
+            key="name",
+        )
+    return folded
 
 
 def _check_password(name: str, password: str) -> None:
-    if not SHORTEST_PASSWORD <= len(password) <= _LONGEST_PASSWORD or _folded(password) == name:
-        allowed = f"{SHORTEST_PASSWORD} to {_LONGEST_PASSWORD} characters, and not your name"
-        raise BadInput("this password cannot be used", allowed=allowed, key="password")
+    fits = SHORTEST_PASSWORD <= len(password) <= _LONGEST_PASSWORD
+    if not fits or _folded(password) == name:
+        raise BadInput(
+            "this password cannot be used",
+            code="account.bad-password",
+            allowed=f"{SHORTEST_PASSWORD} to {_LONGEST_PASSWORD} characters, and not your name",
+            key="password",
+        )
 
 
 def _digest(token: str) -> str:
@@ -273,10 +343,13 @@ def _hash(password: str) -> str:
 
 @cache
 def _hash_of_nobody() -> str:
+    """The hash of a password that nobody knows, to be checked where an account does not exist."""
     return _hash(token_urlsafe(16))
 
 
 def _verified(hashed: str, password: str) -> bool:
+    """Whether a password is the one that was hashed."""
+    # Imported here: the extra is missing where nobody annotates.
     import argon2
 
     if len(password) > _LONGEST_PASSWORD:

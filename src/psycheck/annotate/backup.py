@@ -6,17 +6,21 @@ from pathlib import Path
 from typing import Any, Final
 
 import zstandard
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import Connection, func, insert, select, text
 
 from psycheck.annotate.database import Database, check_proof, new_proof, server_value
-from psycheck.annotate.tables import item, metadata, reason, server
-from psycheck.errors import BadInput, check_piece, counted
-from psycheck.files.write import writing, written
+from psycheck.annotate.tables import invitation, item, metadata, person, project, reason, server
+from psycheck.core.errors import BadInput, check_piece, counted
+from psycheck.io.writing import writing, written
 
 ENDING: Final = ".jsonl.zst"
 _FORMAT: Final = "psycheck annotations 1"
-_PIECE: Final = 1_000
+_PIECE: Final = 1_000  # rows per statement
+_READ: Final = 2**20  # bytes per read
+# Columns that hold texts, which a database with a key encrypts.
 _SEALED: Final = {item.name: ("text", "about"), reason.name: ("why",)}
+
+Rows = list[dict[str, Any]]
 
 
 def backup(db: Database, path: Path) -> int:
@@ -25,24 +29,31 @@ def backup(db: Database, path: Path) -> int:
     Texts of an encrypted database stay encrypted: keep its key apart, and safe.
     """
     if not path.name.endswith(ENDING):
-        raise BadInput("this is not a name for a backup", where=str(path), allowed=f"FILE{ENDING}")
+        raise BadInput(
+            "this is not a name for a backup",
+            code="backup.bad-name",
+            where=str(path),
+            allowed=f"FILE{ENDING}",
+        )
     rows = 0
     with (
         writing(path),
         written(path) as part,
-        part.open("wb") as whole,
-        zstandard.ZstdCompressor(level=10).stream_writer(whole) as packed,
+        part.open("wb") as file,
+        zstandard.ZstdCompressor(level=10).stream_writer(file) as packed,
         db.read() as connection,
     ):
         if db.locks_rows:
             connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
+
         packed.write(_line({"format": _FORMAT, "encrypted": db.cipher is not None}))
         for table in metadata.sorted_tables:
-            wanted = select(table).order_by(*table.primary_key)
-            for row in connection.execution_options(yield_per=_PIECE).execute(wanted).mappings():
+            query = select(table).order_by(*table.primary_key)
+            for row in connection.execution_options(yield_per=_PIECE).execute(query).mappings():
                 packed.write(_line({"table": table.name, "row": dict(row)}))
                 rows += 1
-        packed.write(_line({"rows": rows}))  # a cut file lacks it
+        # A file that was cut short lacks this line.
+        packed.write(_line({"rows": rows}))
     return rows
 
 
@@ -54,89 +65,154 @@ def restore(db: Database, path: Path) -> int:
     lines = _lines(path)
     head = next(lines, {})
     if head.get("format") != _FORMAT:
-        raise BadInput("this file is not a backup of annotations", where=str(path))
-    if (encrypted := bool(head.get("encrypted"))) and db.cipher is None:
         raise BadInput(
-            "the backup is encrypted, and no key is given", where=str(path), do="name the `key_file`"
+            "this file is not a backup of annotations",
+            code="backup.not-a-backup",
+            where=str(path),
         )
-    rows, ended = 0, False
+    encrypted = bool(head.get("encrypted"))
+    if encrypted and db.cipher is None:
+        raise BadInput(
+            "the backup is encrypted, and no key is given",
+            code="backup.key-missing",
+            where=str(path),
+            do="name the `key_file`",
+        )
+
     with db.write() as connection:
-        if any(connection.scalar(select(func.count()).select_from(table)) for table in _people()):
-            raise BadInput("the database is not empty", do="restore into a new folder or an empty database")
+        _refuse_used(connection)
         secret = server_value(connection, "secret")
         connection.execute(server.delete())
-        pieces: dict[str, list[dict[str, Any]]] = {}
-        for line in lines:
-            if "rows" in line:
-                ended = line["rows"] == rows
-                break
-            row, name = _row(line, path)
-            if not encrypted:
-                row |= {key: db.sealed(row[key]) for key in _SEALED.get(name, ()) if key in row}
-            pieces.setdefault(name, []).append(row)
-            rows += 1
-        if not ended:
-            what = "the backup is damaged: it is cut short"
-            raise BadInput(what, where=str(path), do=f"use another backup ({counted(rows, 'row')} were read)")
-        _check_key(db, pieces, path, encrypted=encrypted, secret=secret)
-        for table in metadata.sorted_tables:
-            whole = pieces.get(table.name, [])
-            for start in range(0, len(whole), _PIECE):
-                connection.execute(insert(table), whole[start : start + _PIECE])
-            if db.locks_rows and "id" in table.c and whole:
-                last = max(row["id"] for row in whole)
-                sequence = func.pg_get_serial_sequence(f'"{table.name}"', "id")
-                connection.execute(select(func.setval(sequence, last)))
+
+        rows_of_table = _read_rows(lines, path)
+        rows = sum(len(table_rows) for table_rows in rows_of_table.values())
+        if not encrypted:
+            _seal(db, rows_of_table)
+        rows_of_table["server"] = _server_rows(
+            db, rows_of_table.get("server", []), path, encrypted=encrypted, secret=secret
+        )
+        # Sessions of the old server end.
+        rows_of_table.pop("session", None)
+        _insert(db, connection, rows_of_table)
     return rows
 
 
-def _row(line: dict[str, Any], path: Path) -> tuple[dict[str, Any], str]:
-    """A row and its table; older backups may lack columns."""
-    table, row = metadata.tables.get(str(line.get("table"))), line.get("row")
-    if table is None or not isinstance(row, dict) or not row.keys() <= {*table.columns.keys()}:
-        what = "the backup holds a row that fits no table"
-        raise BadInput(what, where=str(path), do="use another backup")
-    return row, table.name
+def _refuse_used(connection: Connection) -> None:
+    """Refuse a database that has people, projects or invitations."""
+    for table in (person, project, invitation):
+        if connection.scalar(select(func.count()).select_from(table)):
+            raise BadInput(
+                "the database is not empty",
+                code="backup.database-not-empty",
+                do="restore into a new folder or an empty database",
+            )
 
 
-def _people() -> list[Any]:
-    return [metadata.tables[name] for name in ("person", "project", "invitation")]
+def _read_rows(lines: Iterator[dict[str, Any]], path: Path) -> dict[str, Rows]:
+    """The rows of a backup by table; its last line must say how many there are."""
+    rows_of_table: dict[str, Rows] = {}
+    rows = 0
+    for line in lines:
+        if "rows" in line:
+            if line["rows"] == rows:
+                return rows_of_table
+            break
+        table_name, row = _row(line, path)
+        rows_of_table.setdefault(table_name, []).append(row)
+        rows += 1
+
+    raise BadInput(
+        "the backup is damaged: it is cut short",
+        code="backup.cut-short",
+        where=str(path),
+        do=f"use another backup ({counted(rows, 'row')} were read)",
+    )
 
 
-def _check_key(
-    db: Database, pieces: dict[str, list[dict[str, Any]]], path: Path, *, encrypted: bool, secret: str | None
-) -> None:
-    """Refuse a key that is not the backup's; a database that is encrypted only now gets its own proof."""
-    values = {row["name"]: row["value"] for row in pieces.get("server", [])}
+def _row(line: dict[str, Any], path: Path) -> tuple[str, dict[str, Any]]:
+    """The table and the row of a line; older backups may lack columns."""
+    table = metadata.tables.get(str(line.get("table")))
+    row = line.get("row")
+    if table is None or not isinstance(row, dict) or not row.keys() <= set(table.columns.keys()):
+        raise BadInput(
+            "the backup holds a row that fits no table",
+            code="backup.unknown-row",
+            where=str(path),
+            do="use another backup",
+        )
+    return table.name, row
+
+
+def _seal(db: Database, rows_of_table: dict[str, Rows]) -> None:
+    """Encrypt the texts of rows from a backup that is not encrypted, if the database has a key."""
+    for table_name, columns in _SEALED.items():
+        for row in rows_of_table.get(table_name, []):
+            row.update({column: db.sealed(row[column]) for column in columns if column in row})
+
+
+def _server_rows(
+    db: Database,
+    backup_rows: Rows,
+    path: Path,
+    *,
+    encrypted: bool,
+    secret: str | None,
+) -> Rows:
+    """The rows of the server; a key that is not the backup's is refused.
+
+    A database that is encrypted only now gets a proof of its key. With the new server's secret, cookies of
+    the old one are not valid.
+    """
+    values = {row["name"]: row["value"] for row in backup_rows}
     if encrypted:
         check_proof(db, values.get("proof"), str(path))
     elif db.cipher is not None:
         values["proof"] = new_proof(db)
-    values["secret"] = secret or values.get("secret", "")  # sessions of the old server end
-    pieces["server"] = [{"name": name, "value": value} for name, value in values.items()]
-    pieces.pop("session", None)
+    values["secret"] = secret or values.get("secret", "")
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def _insert(db: Database, connection: Connection, rows_of_table: dict[str, Rows]) -> None:
+    """Insert rows table by table, those that others refer to first."""
+    for table in metadata.sorted_tables:
+        rows = rows_of_table.get(table.name, [])
+        for start in range(0, len(rows), _PIECE):
+            connection.execute(insert(table), rows[start : start + _PIECE])
+
+        # PostgreSQL numbers new rows by a sequence, which does not notice ids that we insert.
+        if db.locks_rows and "id" in table.c and rows:
+            last_id = max(row["id"] for row in rows)
+            sequence = func.pg_get_serial_sequence(f'"{table.name}"', "id")
+            connection.execute(select(func.setval(sequence, last_id)))
 
 
 def _line(record: dict[str, Any]) -> bytes:
     return json.dumps(record, ensure_ascii=False).encode("utf-8") + b"\n"
 
 
-def _record(line: bytes) -> dict[str, Any]:
-    if not isinstance(record := json.loads(line), dict):
-        raise ValueError
-    return record
-
-
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """The records of a backup; a file that is damaged anywhere is one clear error."""
     size = 0
+    unfinished = b""
     try:
         with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as packed:
-            rest = b""
-            while piece := packed.read(2**20):
+            while piece := packed.read(_READ):
                 size += len(piece)
-                *whole, rest = (rest + check_piece(piece, size, str(path))).split(b"\n")
-                yield from (_record(line) for line in whole)
+                check_piece(piece, size, str(path))
+                *lines, unfinished = (unfinished + piece).split(b"\n")
+                for line in lines:
+                    yield _record(line)
     except (zstandard.ZstdError, ValueError, RecursionError, OSError) as error:
-        what = f"the backup cannot be read ({type(error).__name__})"
-        raise BadInput(what, where=str(path), do="use another backup") from error
+        raise BadInput(
+            f"the backup cannot be read ({type(error).__name__})",
+            code="backup.unreadable",
+            where=str(path),
+            do="use another backup",
+        ) from error
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    record = json.loads(line)
+    if not isinstance(record, dict):
+        raise ValueError
+    return record

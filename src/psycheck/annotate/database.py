@@ -9,8 +9,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
-from psycheck.errors import BadInput, StoreFailure, library
-from psycheck.files.write import private_folder, writing
+from psycheck.core.errors import BadInput, StoreFailure, library
+from psycheck.io.writing import private_folder, writing
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -66,11 +66,15 @@ class Database:
 
     def sealed(self, text: str) -> str:
         """A text as it is stored."""
-        return text if self.cipher is None else self.cipher.encrypt(text.encode("utf-8")).decode("ascii")
+        if self.cipher is None:
+            return text
+        return self.cipher.encrypt(text.encode("utf-8")).decode("ascii")
 
     def opened(self, stored: str) -> str:
         """A stored text as it was."""
-        return stored if self.cipher is None else self.cipher.decrypt(stored).decode("utf-8")
+        if self.cipher is None:
+            return stored
+        return self.cipher.decrypt(stored).decode("utf-8")
 
     def close(self) -> None:
         """Close all connections."""
@@ -79,7 +83,9 @@ class Database:
 
 def database_url(place: str | Path) -> str:
     """The URL of a database: itself, or that of the SQLite file in a folder."""
-    return place if isinstance(place, str) and "://" in place else f"sqlite:///{Path(place) / FILE}"
+    if isinstance(place, str) and "://" in place:
+        return place
+    return f"sqlite:///{Path(place) / FILE}"
 
 
 def open_database(url: str, key: bytes | None = None, *, new: bool = False) -> Database:
@@ -88,19 +94,36 @@ def open_database(url: str, key: bytes | None = None, *, new: bool = False) -> D
     try:
         target = alchemy.engine.make_url(url)
     except alchemy.exc.ArgumentError as error:
-        raise BadInput("the database URL cannot be read", allowed=_ALLOWED) from error
-    if target.get_backend_name() == "postgresql":
-        target = target.set(drivername="postgresql+psycopg")
+        raise BadInput(
+            "the database URL cannot be read",
+            code="database.bad-url",
+            allowed=_ALLOWED,
+        ) from error
+    backend = target.get_backend_name()
+    if backend == "postgresql":
         library("psycopg", "PostgreSQL", "annotate")
-        engine = alchemy.create_engine(target, pool_pre_ping=True, **_ENGINE)
-        database = Database(engine, _fernet(key))
-    elif target.get_backend_name() == "sqlite" and target.database:
+        engine = alchemy.create_engine(
+            target.set(drivername="postgresql+psycopg"),
+            pool_pre_ping=True,
+            **_ENGINE,
+        )
+        database = Database(engine, cipher=_fernet(key))
+    elif backend == "sqlite" and target.database:
         engine = _sqlite(Path(target.database), new=new)
-        # SQLite has one writer: threads of one process queue here, rather than poll the file.
-        log = Path(f"{target.database}-wal")
-        database = Database(engine, _fernet(key), threading.Lock(), log)
+        database = Database(
+            engine,
+            cipher=_fernet(key),
+            # SQLite has one writer: threads of one process queue here, rather than poll the file.
+            _writer=threading.Lock(),
+            _log=Path(f"{target.database}-wal"),
+        )
     else:
-        raise BadInput("this kind of database is not supported", allowed=_ALLOWED)
+        raise BadInput(
+            "this kind of database is not supported",
+            code="database.unsupported",
+            allowed=_ALLOWED,
+        )
+
     try:
         _migrate(database, new=new)
     except BaseException:
@@ -116,18 +139,22 @@ def server_value(connection: "Connection", name: str) -> str | None:
     """A value that the whole server shares."""
     from psycheck.annotate.tables import server
 
-    return connection.scalar(server.select().with_only_columns(server.c.value).where(server.c.name == name))
+    query = server.select().with_only_columns(server.c.value).where(server.c.name == name)
+    return connection.scalar(query)
 
 
 def read_key(file: Path | None) -> bytes | None:
     """The key from a file, or from the environment variable PSYCHECK_ANNOTATE_KEY; None without either."""
     if file is None:
-        own = os.environ.get(KEY_VARIABLE, "")
-        return own.encode() or None
+        return os.environ.get(KEY_VARIABLE, "").encode() or None
     try:
         return file.read_bytes().strip()
     except OSError as error:
-        raise BadInput(f"cannot read the key file ({error.strerror})", where=str(file)) from error
+        raise BadInput(
+            f"cannot read the key file ({error.strerror})",
+            code="key.unreadable",
+            where=str(file),
+        ) from error
 
 
 def make_key(file: Path) -> bytes:
@@ -140,7 +167,9 @@ def make_key(file: Path) -> bytes:
     key: bytes = Fernet.generate_key()
     with writing(file):
         private_folder(file.resolve().parent)
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+        # Refused if another process has just made the file: its key must not be lost.
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as opened:
             opened.write(key + b"\n")
             os.fsync(opened.fileno())
     return key
@@ -155,16 +184,24 @@ def _fernet(key: bytes | None) -> "Fernet | None":
     try:
         return Fernet(key)
     except ValueError as error:
-        what, do = "the key is not a key", "make one with psycheck annotate new FOLDER --key-file FILE"
-        raise BadInput(what, allowed="32 bytes in URL-safe base64", do=do) from error
+        raise BadInput(
+            "the key is not a key",
+            code="key.malformed",
+            allowed="32 bytes in URL-safe base64",
+            do="make one with psycheck annotate new FOLDER --key-file FILE",
+        ) from error
 
 
 def _sqlite(path: Path, *, new: bool) -> "Engine":
     import sqlalchemy as sa
 
     if not new and not path.is_file():
-        do = "create it with psycheck annotate new FOLDER"
-        raise BadInput("there is no annotation database", where=str(path), do=do)
+        raise BadInput(
+            "there is no annotation database",
+            code="database.missing",
+            where=str(path),
+            do="create it with psycheck annotate new FOLDER",
+        )
     with writing(path):
         private_folder(path.resolve().parent)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -194,31 +231,54 @@ def _migrate(database: Database, *, new: bool) -> None:
     from alembic.runtime.migration import MigrationContext
     from alembic.script import ScriptDirectory
 
-    from psycheck.annotate.tables import server
-
     place = database.engine.url.render_as_string(hide_password=True)
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
     script = ScriptDirectory.from_config(config)
+    known_revisions = {migration.revision for migration in script.walk_revisions()}
+
     with database.write() as connection:
+        # Two processes that open a database at once must not both migrate it; SQLite has one writer.
         if database.locks_rows:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-        current = MigrationContext.configure(connection).get_current_revision()
-        if current is None and not new:
-            do = "create it with psycheck annotate new FOLDER"
-            raise BadInput("this database holds no annotation projects", where=place, do=do)
-        if current is not None and current not in {one.revision for one in script.walk_revisions()}:
-            do = "install the version of psycheck that made it, or a newer one"
-            raise BadInput("a newer version of psycheck made this database", where=place, do=do)
-        if current != script.get_current_head():
+
+        revision = MigrationContext.configure(connection).get_current_revision()
+        _refuse_revision(revision, known_revisions, place, new=new)
+        if revision != script.get_current_head():
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
-        if current is None:
-            values = {"secret": token_hex(32)}
-            if database.cipher is not None:
-                values["proof"] = new_proof(database)
-            connection.execute(server.insert(), [{"name": k, "value": v} for k, v in values.items()])
+        if revision is None:
+            _store_server_values(database, connection)
         check_proof(database, server_value(connection, "proof"), place)
+
+
+def _refuse_revision(revision: str | None, known_revisions: set[str], place: str, *, new: bool) -> None:
+    """Refuse a database without our tables, unless it is to be made, and one of a newer version."""
+    if revision is None and not new:
+        raise BadInput(
+            "this database holds no annotation projects",
+            code="database.not-annotations",
+            where=place,
+            do="create it with psycheck annotate new FOLDER",
+        )
+    if revision is not None and revision not in known_revisions:
+        raise BadInput(
+            "a newer version of psycheck made this database",
+            code="database.newer-version",
+            where=place,
+            do="install the version of psycheck that made it, or a newer one",
+        )
+
+
+def _store_server_values(database: Database, connection: "Connection") -> None:
+    """Give a new database the secret that signs cookies, and the proof of its key if it has one."""
+    from psycheck.annotate.tables import server
+
+    values = {"secret": token_hex(32)}
+    if database.cipher is not None:
+        values["proof"] = new_proof(database)
+    rows = [{"name": name, "value": value} for name, value in values.items()]
+    connection.execute(server.insert(), rows)
 
 
 def new_proof(database: Database) -> str:
@@ -228,21 +288,34 @@ def new_proof(database: Database) -> str:
 
 def check_proof(database: Database, proof: str | None, place: str) -> None:
     """Refuse a missing key, one too many, and a wrong one."""
-    if proof is None and database.cipher is not None:
-        do = "leave the key out; a backup can be restored into a database with a key"
-        raise BadInput("a key is given, but this database is not encrypted", where=place, do=do)
-    if proof is not None and database.cipher is None:
-        do = f"name the `key_file`, or set the environment variable {KEY_VARIABLE}"
-        raise BadInput("this database is encrypted, and no key is given", where=place, do=do)
-    if proof is not None:
-        from cryptography.fernet import InvalidToken
-
-        with suppress(InvalidToken):
-            if database.opened(proof) == _PROOF:
-                return
+    if proof is None and database.cipher is None:
+        return
+    if proof is None:
         raise BadInput(
-            "the key is not the key of this database", where=place, do="use the key it was made with"
+            "a key is given, but this database is not encrypted",
+            code="key.not-needed",
+            where=place,
+            do="leave the key out; a backup can be restored into a database with a key",
         )
+    if database.cipher is None:
+        raise BadInput(
+            "this database is encrypted, and no key is given",
+            code="key.missing",
+            where=place,
+            do=f"name the `key_file`, or set the environment variable {KEY_VARIABLE}",
+        )
+
+    from cryptography.fernet import InvalidToken
+
+    with suppress(InvalidToken):
+        if database.opened(proof) == _PROOF:
+            return
+    raise BadInput(
+        "the key is not the key of this database",
+        code="key.wrong",
+        where=place,
+        do="use the key it was made with",
+    )
 
 
 def _sync(file: Path) -> None:
@@ -261,10 +334,13 @@ def _clear_errors(engine: "Engine") -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
-        reached = isinstance(error, OperationalError) or "not a database" in str(error.orig)
-        if not reached:
+        # Other errors of a database are mistakes of ours.
+        is_unusable = isinstance(error, OperationalError) or "not a database" in str(error.orig)
+        if not is_unusable:
             raise
-        place = engine.url.render_as_string(hide_password=True)
-        what = f"the annotation database cannot be used ({type(error.orig).__name__})"
-        do = "check that the server runs, the disk has space and you may write to it"
-        raise StoreFailure(what, where=place, do=do) from error
+        raise StoreFailure(
+            f"the annotation database cannot be used ({type(error.orig).__name__})",
+            code="database.unusable",
+            where=engine.url.render_as_string(hide_password=True),
+            do="check that the server runs, the disk has space and you may write to it",
+        ) from error

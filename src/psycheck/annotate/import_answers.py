@@ -2,31 +2,33 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Connection, select
 
 from psycheck.annotate.adjudication import note_conflict
-from psycheck.annotate.answers import Answers, check_answers, store_answers
+from psycheck.annotate.annotator_answers import Answers, check_answers, store_answers
+from psycheck.annotate.argilla import from_argilla
 from psycheck.annotate.database import Database
-from psycheck.annotate.formats import Answered, Said, from_argilla, from_label_studio
+from psycheck.annotate.exchanged_records import Answered, Response
+from psycheck.annotate.label_studio import from_label_studio
 from psycheck.annotate.membership import Person, check_owner, record, stored_task
 from psycheck.annotate.project import Task
-from psycheck.annotate.tables import LIVE, assignment, item, member, person
-from psycheck.annotate.transfer import import_corpus
-from psycheck.corpus import Corpus
-from psycheck.errors import UNREADABLE, BadInput, check_size, explained, nearest
+from psycheck.annotate.tables import LIVE, assignment, insert_row, item, member, person
+from psycheck.annotate.transfer import import_corpus, known_items
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import UNREADABLE, BadInput, check_size, explained, nearest
 
 READERS: Final[Mapping[str, Callable[[Sequence[Any]], list[Answered]]]] = {
     "label-studio": from_label_studio,
     "argilla": from_argilla,
 }
 LARGEST: Final = 1.0  # GB of JSON
+_LONGEST_NAME: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +40,54 @@ class Carried:
     left_out: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """An item with its responses, and the queue that it belongs to."""
+
+    item: str
+    text: str
+    responses: tuple[Response, ...]
+    queue: str
+
+
 def read_answered(path: Path, program: str) -> list[Answered]:
     """Read what Label Studio or Argilla exported: a JSON array, or a record per line."""
     if program not in READERS:
-        raise BadInput(f"unknown program '{program}'", allowed=nearest(program, READERS), key="answers")
-    what, allowed = f"this is no export of {program}", "a JSON array of records, or one per line"
-    with explained(what, *UNREADABLE, RecursionError, where=str(path), allowed=allowed):
+        raise BadInput(
+            f"unknown program '{program}'",
+            code="exchange.unknown-program",
+            allowed=nearest(program, READERS),
+            key="answers",
+        )
+
+    with explained(
+        f"this is not an export of {program}",
+        *UNREADABLE,
+        code="exchange.unreadable",
+        where=str(path),
+        allowed="a JSON array of records, or one per line",
+    ):
         check_size(path.stat().st_size, str(path), LARGEST)
         text = path.read_text("utf-8-sig")
-        whole = json.loads(text) if text.lstrip()[:1] == "[" else [*map(json.loads, text.splitlines())]
+        if text.lstrip().startswith("["):
+            records = json.loads(text)
+        else:
+            records = [json.loads(line) for line in text.splitlines()]
+
     try:
-        return READERS[program](whole)
+        return READERS[program](records)
     except BadInput as error:
         error.where = f"{path}, {error.where}"
         raise
 
 
 def import_answers(
-    db: Database, who: Person | None, of: int, every: Sequence[Answered], *, queue: str | None = None
+    db: Database,
+    who: Person | None,
+    project_id: int,
+    answered_items: Sequence[Answered],
+    *,
+    queue: str | None = None,
 ) -> Carried:
     """Add items and their answers to a project, for its owner; the command line does so without a person.
 
@@ -63,120 +95,205 @@ def import_answers(
     and their name: they cannot log in, and are paused. An item that has all its answers takes no more.
     """
     with db.read() as connection:
-        check_owner(connection, who, of)
-        task = stored_task(connection, of)
-    placed = [_placed(task, one, queue) for one in every]
+        check_owner(connection, who, project_id)
+        task = stored_task(connection, project_id)
+
+    placed_items = [_place(task, answered, queue) for answered in answered_items]
+    _refuse_shared_ids(placed_items)
+    _refuse_wrong_answers(task, placed_items)
+
+    added = _import_items(db, who, project_id, placed_items)
+    stored = _import_responses(db, task, placed_items)
+    responses = sum(len(placed.responses) for placed in placed_items)
+    return Carried(items=added, answers=stored, left_out=responses - stored)
+
+
+def _place(task: Task, answered: Answered, queue: str | None) -> _Placed:
+    """The item with its queue: the named one, that of its id (NAME/QUEUE), or the only one."""
+    name, _, name_queue = answered.item.rpartition("/")
+    item_name = answered.item
+
+    if task.project.task == "conditions":
+        item_queue = ""
+    elif queue is None and name and name_queue in task.queues:
+        item_name = name
+        item_queue = name_queue
+    elif queue is None and len(task.queues) == 1:
+        item_queue = task.queues[0]
+    elif queue is not None and queue in task.queues:
+        item_queue = queue
+    else:
+        unknown = "nothing tells which queue the records belong to"
+        raise BadInput(
+            unknown if queue is None else f"no queue '{queue}'",
+            code="import.no-queue" if queue is None else "import.unknown-queue",
+            key="queue",
+            allowed=", ".join(task.queues),
+            do="name the `queue`",
+        )
+    return _Placed(item=item_name, text=answered.text, responses=answered.responses, queue=item_queue)
+
+
+def _refuse_shared_ids(placed_items: Iterable[_Placed]) -> None:
+    """Refuse two texts under one id: the answers to one would go to the other."""
     texts: dict[tuple[str, str], str] = {}
-    for number, (one, where) in enumerate(placed, 1):
-        if texts.setdefault((where, one.item), one.text) != one.text:
-            what = "an earlier record has the same id and another text"
-            raise BadInput(what, where=f"record {number}", do="give the records ids of their own (`item`)")
-        for said in one.said:
+    for number, placed in enumerate(placed_items, 1):
+        first_text = texts.setdefault((placed.queue, placed.item), placed.text)
+        if first_text != placed.text:
+            raise BadInput(
+                "an earlier record has the same id and another text",
+                code="import.duplicate-ids",
+                where=f"record {number}",
+                do="give the records ids of their own (`item`)",
+            )
+
+
+def _refuse_wrong_answers(task: Task, placed_items: Iterable[_Placed]) -> None:
+    """Refuse answers that do not fit the project before anything is stored."""
+    for number, placed in enumerate(placed_items, 1):
+        for response in placed.responses:
             try:
-                check_answers(task, where, _as_asked(task, said), len(one.text))
+                check_answers(task, placed.queue, _as_asked(task, response), len(placed.text))
             except BadInput as error:
                 error.where = f"record {number}"
                 raise
-    added = 0
-    for where in dict.fromkeys(where for _, where in placed):
-        mine = {one.item: one.text for one, at in placed if at == where}
-        corpus = Corpus.of("imported", list(mine.values()), ids=list(mine))
-        added += import_corpus(db, who, of, corpus, queue=where or None).added
-    with db.write() as connection:
-        people = _people(connection, of, {said.annotator for one, _ in placed for said in one.said})
-        rows = connection.execute(select(item.c.queue, item.c.name, item.c.id).where(item.c.project == of))
-        known = {(row.queue, row.name): row.id for row in rows}
-        numbered = sorted(
-            ((known[where, one.item], where, one.said) for one, where in placed), key=itemgetter(0)
-        )
-        taken = sum(
-            _answer(connection, task, number, where, people[said.annotator], said)
-            for number, where, every_answer in sorted(numbered, key=itemgetter(0))  # as all lock items
-            for said in every_answer
-        )
-    given = sum(len(one.said) for one in every)
-    return Carried(added, taken, given - taken)
 
 
-def _placed(task: Task, one: Answered, queue: str | None) -> tuple[Answered, str]:
-    """The item and its queue."""
-    if task.project.task == "conditions":
-        return one, ""
-    name, _, where = one.item.rpartition("/")
-    if queue is None and name and where in task.queues:
-        return replace(one, item=name), where
-    if queue is None and len(task.queues) == 1:
-        return one, task.queues[0]
-    if queue not in task.queues:
-        what = "nothing tells which queue the records belong to" if queue is None else f"no queue '{queue}'"
-        raise BadInput(what, key="queue", allowed=", ".join(task.queues), do="name the `queue`")
-    return one, str(queue)
-
-
-def _as_asked(task: Task, said: Said) -> Answers:
+def _as_asked(task: Task, response: Response) -> Answers:
     """The answers as this kind of project asks for them: a status for symptoms, none for conditions."""
+    answers = response.answers
     if task.project.task == "conditions":
-        return replace(said.answers, status={})
-    found = {
-        name: said.answers.status.get(name, "present") for name, mark in said.answers.marks.items() if mark
-    }
-    return replace(said.answers, status=found)
+        return replace(answers, status={})
+
+    positive = [label for label, mark in answers.marks.items() if mark]
+    return replace(answers, status={label: answers.status.get(label, "present") for label in positive})
 
 
-def _people(connection: Connection, of: int, names: set[str]) -> dict[str, int]:
-    """The accounts of annotators from elsewhere, made where they are missing."""
-    out = {}
+def _import_items(
+    db: Database,
+    who: Person | None,
+    project_id: int,
+    placed_items: Sequence[_Placed],
+) -> int:
+    """Add the texts to their queues; returns how many are new."""
+    texts_of_queue: dict[str, dict[str, str]] = {}
+    for placed in placed_items:
+        texts_of_queue.setdefault(placed.queue, {})[placed.item] = placed.text
+
+    added = 0
+    for queue, texts in texts_of_queue.items():
+        corpus = Corpus.of("imported", list(texts.values()), ids=list(texts))
+        added += import_corpus(db, who, project_id, corpus, queue=queue or None).added
+    return added
+
+
+def _import_responses(db: Database, task: Task, placed_items: Sequence[_Placed]) -> int:
+    """Store the answers; returns how many were stored."""
+    names = {response.annotator for placed in placed_items for response in placed.responses}
+    stored = 0
+    with db.write() as connection:
+        people = _people(connection, task.id, names)
+        item_ids = known_items(connection, task.id)
+
+        def item_id_of(placed: _Placed) -> int:
+            return item_ids[placed.queue, placed.item]
+
+        # In the order of their ids: everybody locks items in this order.
+        for placed in sorted(placed_items, key=item_id_of):
+            for response in placed.responses:
+                stored += _store_response(
+                    connection,
+                    task,
+                    response,
+                    item_id=item_id_of(placed),
+                    person_id=people[response.annotator],
+                    queue=placed.queue,
+                )
+    return stored
+
+
+def _people(connection: Connection, project_id: int, names: Iterable[str]) -> dict[str, int]:
+    """The accounts of annotators from elsewhere by name, made where they are missing."""
+    people = {}
     for name in sorted(names):
-        own = f"imported:{name}"[:200]
-        found = connection.scalar(select(person.c.id).where(person.c.name == own))
-        if found is None:
-            made = connection.execute(
-                person.insert().values(name=own, password="", owner=False, made=time.time())
+        account = f"imported:{name}"[:_LONGEST_NAME]
+        person_id = connection.scalar(select(person.c.id).where(person.c.name == account))
+        if person_id is None:
+            # Nobody can log in without a password.
+            person_id = insert_row(
+                connection, person, name=account, password="", owner=False, made=time.time()
             )
-            found = (made.inserted_primary_key or (0,))[0]
-        here = select(member.c.person).where(member.c.project == of, member.c.person == found)
-        if connection.scalar(here) is None:
-            role = {"project": of, "person": found, "role": "annotator", "paused": True}
-            connection.execute(member.insert().values(role))
-        out[name] = int(found)
-    return out
 
-
-def _answer(connection: Connection, task: Task, one: int, queue: str, who: int, said: Said) -> bool:
-    """Store one answer, if the item still needs one and this person gave none."""
-    before = select(assignment.c.id).where(assignment.c.item == one, assignment.c.person == who, LIVE)
-    if connection.scalar(before) is not None:
-        return False
-    place = item.update().where(item.c.id == one, item.c.open > 0).values(open=item.c.open - 1)
-    if not connection.execute(place).rowcount:
-        return False
-    answers = _as_asked(task, said)
-    made = connection.execute(
-        assignment.insert().values(
-            project=task.id,
-            item=one,
-            person=who,
-            queue=queue,
-            kind="item",
-            state="done",
-            expires=0.0,
-            ended=_seconds(said.time),
-            seconds=said.seconds or 0.0,
-            identifying=answers.identifying,
-            inspected=False,
+        membership = select(member.c.person).where(
+            member.c.project == project_id,
+            member.c.person == person_id,
         )
-    ).inserted_primary_key
-    number = int((made or (0,))[0])
-    store_answers(connection, number, answers)
-    note_conflict(connection, task, one, 1)
-    record(connection, task.id, who, "imported", item=one, assignment=number, detail=answers.as_dict())
+        if connection.scalar(membership) is None:
+            connection.execute(
+                member.insert().values(project=project_id, person=person_id, role="annotator", paused=True)
+            )
+        people[name] = int(person_id)
+    return people
+
+
+def _store_response(
+    connection: Connection,
+    task: Task,
+    response: Response,
+    *,
+    item_id: int,
+    person_id: int,
+    queue: str,
+) -> bool:
+    """Store one answer, if the item still needs one and this person gave none."""
+    earlier = select(assignment.c.id).where(
+        assignment.c.item == item_id,
+        assignment.c.person == person_id,
+        LIVE,
+    )
+    if connection.scalar(earlier) is not None:
+        return False
+
+    take_place = item.update().where(item.c.id == item_id, item.c.open > 0).values(open=item.c.open - 1)
+    if not connection.execute(take_place).rowcount:
+        return False
+
+    answers = _as_asked(task, response)
+    assignment_id = insert_row(
+        connection,
+        assignment,
+        project=task.id,
+        item=item_id,
+        person=person_id,
+        queue=queue,
+        kind="item",
+        state="done",
+        expires=0.0,
+        ended=_seconds_since_1970(response.time),
+        seconds=response.seconds or 0.0,
+        identifying=answers.identifying,
+        inspected=False,
+    )
+    store_answers(connection, assignment_id, answers)
+    note_conflict(connection, task, item_id, more=1)
+    record(
+        connection,
+        task.id,
+        person_id,
+        "imported",
+        item=item_id,
+        assignment=assignment_id,
+        detail=answers.as_dict(),
+    )
     return True
 
 
-def _seconds(when: str) -> float:
-    """A time in seconds since 1970; now where it is missing or no time."""
+def _seconds_since_1970(iso_time: str) -> float:
+    """A time in seconds; now where it is missing or not a time, and UTC where it names no zone."""
     try:
-        found = datetime.fromisoformat(when)
+        moment = datetime.fromisoformat(iso_time)
     except ValueError:
         return time.time()
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return moment.timestamp()

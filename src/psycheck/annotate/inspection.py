@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from secrets import SystemRandom
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, delete, select
+from sqlalchemy import ColumnElement, Connection, Row, delete, select
 
-from psycheck.annotate.answers import Answers, answers_of, check_answers, marks_of, store_marks
+from psycheck.annotate.annotator_answers import Answers, answers_of, check_answers, marks_of, store_marks
 from psycheck.annotate.database import Database
+from psycheck.annotate.mark_scores import f_score
+from psycheck.annotate.member_state import update_standing
 from psycheck.annotate.membership import (
     INSPECTS,
     OWNS,
@@ -19,14 +21,12 @@ from psycheck.annotate.membership import (
     role_in,
     stored_task,
 )
-from psycheck.annotate.places import reopen
+from psycheck.annotate.open_places import reopen
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound, Outdated
-from psycheck.annotate.scores import f_score
-from psycheck.annotate.standing import update_standing
-from psycheck.annotate.tables import assignment, batch, correction, item, person, standing
+from psycheck.annotate.tables import assignment, batch, correction, insert_row, item, person, standing
 
-_Ended = Literal["accepted", "rejected"]
+_Outcome = Literal["accepted", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,90 +53,122 @@ class Inspected:
 
 
 def batches(
-    db: Database, who: Person, of: int, state: Literal["waiting", "accepted", "rejected"] = "waiting"
+    db: Database,
+    who: Person,
+    project_id: int,
+    state: Literal["waiting", "accepted", "rejected"] = "waiting",
 ) -> list[Batch]:
     """The batches of a project in a state, the oldest first; a reviewer's own work is not among them."""
     with db.read() as connection:
-        role_in(connection, who, of, *INSPECTS)
+        role_in(connection, who, project_id, *INSPECTS)
         rows = connection.execute(
             select(batch, person.c.name)
             .join(person, person.c.id == batch.c.person)
-            .where(batch.c.project == of, batch.c.state == state, batch.c.person != who.id)
+            .where(batch.c.project == project_id, batch.c.state == state, batch.c.person != who.id)
             .order_by(batch.c.id)
         )
-        return [Batch(row.id, row.queue, row.name, row.state, row.size, row.score, row.made) for row in rows]
+        return [_as_batch(row, row.name) for row in rows]
 
 
-def inspected(db: Database, who: Person, of: int) -> tuple[Batch, list[Inspected]]:
+def inspected(db: Database, who: Person, batch_id: int) -> tuple[Batch, list[Inspected]]:
     """A batch and its sample, for a reviewer."""
     with db.read() as connection:
-        row = _batch(connection, who, of)
-        name = connection.scalar(select(person.c.name).where(person.c.id == row.person))
-        sample = _sample(connection, of)
-        given = answers_of(connection, [one.id for one in sample])
-        corrected = marks_of(connection, correction, "assignment", [one.id for one in sample])
-        shown = [
-            Inspected(one.id, db.opened(one.text), given[one.id], corrected.get(one.id)) for one in sample
-        ]
-    return Batch(row.id, row.queue, str(name), row.state, row.size, row.score, row.made), shown
+        row = _batch_to_inspect(connection, who, batch_id)
+        annotator = _name_of(connection, row.person)
+        sample = _sample(connection, batch_id)
+        sample_ids = [drawn.id for drawn in sample]
+        answers = answers_of(connection, sample_ids)
+        corrections = marks_of(connection, correction, "assignment", sample_ids)
+
+    inspected_answers = [
+        Inspected(
+            assignment=drawn.id,
+            text=db.opened(drawn.text),
+            given=answers[drawn.id],
+            corrected=corrections.get(drawn.id),
+        )
+        for drawn in sample
+    ]
+    return _as_batch(row, annotator), inspected_answers
 
 
-def correct(db: Database, who: Person, of: int, answers: Answers) -> None:
+def correct(db: Database, who: Person, assignment_id: int, answers: Answers) -> None:
     """Say what an inspected answer should have been; the same marks mean that it was right."""
     with db.write() as connection:
         row = connection.execute(
-            select(assignment).where(assignment.c.id == of, assignment.c.inspected)
+            select(assignment).where(assignment.c.id == assignment_id, assignment.c.inspected)
         ).first()
         if row is None:
-            raise NotFound("there is no such answer to inspect")
-        waiting = _batch(connection, who, row.batch, lock=True)
-        if waiting.state != "waiting":
-            raise Outdated("this batch has been inspected already")
-        text = db.opened(connection.scalar(select(item.c.text).where(item.c.id == row.item)) or "")
-        check_answers(stored_task(connection, row.project), row.queue, answers, len(text))
-        connection.execute(delete(correction).where(correction.c.assignment == of))
-        store_marks(connection, correction, "assignment", of, answers)
+            raise NotFound("there is no such answer to inspect", code="inspection.unknown-answer")
+
+        batch_row = _batch_to_inspect(connection, who, row.batch, lock=True)
+        _refuse_inspected(batch_row)
+
+        sealed_text = connection.scalar(select(item.c.text).where(item.c.id == row.item)) or ""
+        task = stored_task(connection, row.project)
+        check_answers(task, row.queue, answers, len(db.opened(sealed_text)))
+
+        connection.execute(delete(correction).where(correction.c.assignment == assignment_id))
+        store_marks(connection, correction, "assignment", assignment_id, answers)
         record(
-            connection, row.project, who.id, "corrected", item=row.item, assignment=of,
+            connection,
+            row.project,
+            who.id,
+            "corrected",
+            item=row.item,
+            assignment=assignment_id,
             detail=answers.as_dict(),
-        )  # fmt: skip
+        )
 
 
-def finish_inspection(db: Database, who: Person, of: int) -> Batch:
+def finish_inspection(db: Database, who: Person, batch_id: int) -> Batch:
     """Score a batch by the corrections; below the mark it is void and all of it goes back to the queue."""
     with db.write() as connection:
-        row = _batch(connection, who, of, lock=True)
-        if row.state != "waiting":
-            raise Outdated("this batch has been inspected already")
-        sample = [one.id for one in _sample(connection, of)]
-        given, right = answers_of(connection, sample), marks_of(connection, correction, "assignment", sample)
-        if missing := len(sample) - len(right):
-            raise Outdated(f"{missing} of the {len(sample)} sampled answers are not inspected yet")
+        row = _batch_to_inspect(connection, who, batch_id, lock=True)
+        _refuse_inspected(row)
+
+        score = _score(connection, batch_id)
         task = stored_task(connection, row.project)
-        score = f_score((given[one].marks, right[one].marks) for one in sample)
-        state: _Ended = "accepted" if score >= task.project.inspection.reject_below else "rejected"
-        _end(connection, who, row, state, score)
-        name = connection.scalar(select(person.c.name).where(person.c.id == row.person))
-    return Batch(row.id, row.queue, str(name), state, row.size, score, row.made)
+        outcome: _Outcome = "accepted" if score >= task.project.inspection.reject_below else "rejected"
+        _end_batch(connection, who, row, outcome, score)
+        annotator = _name_of(connection, row.person)
+
+    return Batch(
+        id=row.id,
+        queue=row.queue,
+        annotator=annotator,
+        state=outcome,
+        size=row.size,
+        score=score,
+        made=row.made,
+    )
 
 
-def reject(db: Database, who: Person, of: int) -> None:
+def reject(db: Database, who: Person, batch_id: int) -> None:
     """Void a batch without a score and put its items back into the queue; for the owner."""
     with db.write() as connection:
-        row = _batch(connection, who, of, lock=True)
+        row = _batch_to_inspect(connection, who, batch_id, lock=True)
         role_in(connection, who, row.project, *OWNS)
         if row.state not in ("waiting", "accepted"):
-            raise Outdated("this batch is still being filled, or was rejected")
-        _end(connection, who, row, "rejected", row.score)
+            raise Outdated(
+                "this batch is still being filled, or was rejected",
+                code="inspection.not-rejectable",
+            )
+        _end_batch(connection, who, row, "rejected", row.score)
 
 
-def close_batches(db: Database, who: Person, of: int) -> int:
+def close_batches(db: Database, who: Person, project_id: int) -> int:
     """Close the batches that are not full, at the end of a project; returns how many."""
     with db.write() as connection:
-        role_in(connection, who, of, *INSPECTS)
-        lock_members(connection, of)
-        task = stored_task(connection, of)
-        filling = select(batch).where(batch.c.project == of, batch.c.state == "filling", batch.c.size > 0)
+        role_in(connection, who, project_id, *INSPECTS)
+        lock_members(connection, project_id)
+        task = stored_task(connection, project_id)
+
+        filling = select(batch).where(
+            batch.c.project == project_id,
+            batch.c.state == "filling",
+            batch.c.size > 0,
+        )
         rows = list(connection.execute(filling.with_for_update()))
         for row in rows:
             _close(connection, task, row.id, row.size)
@@ -144,73 +176,166 @@ def close_batches(db: Database, who: Person, of: int) -> int:
         return len(rows)
 
 
-def open_batch(connection: Connection, task: Task, where: Row[Any]) -> tuple[int | None, int]:
+def open_batch(connection: Connection, task: Task, standing_row: Row[Any]) -> tuple[int | None, int]:
     """The annotator's open batch with room for one more answer, and its new size; None without inspection."""
     if not task.project.inspection.share:
         return None, 0
-    if where.batch is not None:
-        grown = batch.update().where(batch.c.id == where.batch, batch.c.state == "filling")
-        size = connection.scalar(grown.values(size=batch.c.size + 1).returning(batch.c.size))
+
+    if standing_row.batch is not None:
+        # A reviewer may have closed it since the standing was read.
+        grow = (
+            batch.update()
+            .where(batch.c.id == standing_row.batch, batch.c.state == "filling")
+            .values(size=batch.c.size + 1)
+            .returning(batch.c.size)
+        )
+        size = connection.scalar(grow)
         if size is not None:
-            return int(where.batch), size
-    new = {"project": task.id, "person": where.person, "queue": where.queue, "size": 1}
-    made = connection.execute(
-        batch.insert().values(**new, state="filling", made=time.time())
-    ).inserted_primary_key
-    assert made is not None
-    update_standing(connection, where, batch=made[0])
-    return int(made[0]), 1
+            return int(standing_row.batch), size
+
+    batch_id = insert_row(
+        connection,
+        batch,
+        project=task.id,
+        person=standing_row.person,
+        queue=standing_row.queue,
+        size=1,
+        state="filling",
+        made=time.time(),
+    )
+    update_standing(connection, standing_row, batch=batch_id)
+    return batch_id, 1
 
 
-def close_if_full(connection: Connection, task: Task, where: Row[Any], of: int | None, size: int) -> None:
+def close_if_full(
+    connection: Connection,
+    task: Task,
+    standing_row: Row[Any],
+    batch_id: int | None,
+    size: int,
+) -> None:
     """Close a batch that has reached its size; the next answer opens another one."""
-    if of is not None and size >= task.project.inspection.batch:
-        _close(connection, task, of, size)
-        update_standing(connection, where, batch=None)
+    if batch_id is not None and size >= task.project.inspection.batch:
+        _close(connection, task, batch_id, size)
+        update_standing(connection, standing_row, batch=None)
 
 
-def remove_from_batch(connection: Connection, row: Row[Any]) -> None:
+def remove_from_batch(connection: Connection, assignment_row: Row[Any]) -> None:
     """Take an answer that is undone out of its batch."""
-    if row.batch is not None:
-        connection.execute(batch.update().where(batch.c.id == row.batch).values(size=batch.c.size - 1))
+    if assignment_row.batch is not None:
+        smaller = batch.update().values(size=batch.c.size - 1)
+        connection.execute(smaller.where(batch.c.id == assignment_row.batch))
 
 
-def _close(connection: Connection, task: Task, of: int, size: int) -> None:
+def _close(connection: Connection, task: Task, batch_id: int, size: int) -> None:
     """Draw the sample of a batch, rounded up, and let it wait for a reviewer."""
-    mine = (assignment.c.batch == of, assignment.c.state == "done")
-    ids = list(connection.scalars(select(assignment.c.id).where(*mine)))
-    drawn = SystemRandom().sample(ids, min(len(ids), math.ceil(task.project.inspection.share * size)))
-    connection.execute(assignment.update().where(assignment.c.id.in_(drawn)).values(inspected=True))
-    connection.execute(batch.update().where(batch.c.id == of).values(state="waiting"))
+    done_ids = list(connection.scalars(select(assignment.c.id).where(*_done_in(batch_id))))
+    sample_size = min(len(done_ids), math.ceil(task.project.inspection.share * size))
+
+    # Not from a seed: an annotator must not be able to tell which answers are inspected.
+    sample_ids = SystemRandom().sample(done_ids, sample_size)
+    connection.execute(assignment.update().where(assignment.c.id.in_(sample_ids)).values(inspected=True))
+    connection.execute(batch.update().where(batch.c.id == batch_id).values(state="waiting"))
 
 
-def _batch(connection: Connection, who: Person, of: int, *, lock: bool = False) -> Row[Any]:
-    wanted = select(batch).where(batch.c.id == of, batch.c.state != "filling", batch.c.person != who.id)
-    row = connection.execute(wanted.with_for_update() if lock else wanted).first()
+def _batch_to_inspect(
+    connection: Connection,
+    who: Person,
+    batch_id: int,
+    *,
+    lock: bool = False,
+) -> Row[Any]:
+    """The row of a batch that is closed, for a reviewer; nobody inspects their own work."""
+    query = select(batch).where(
+        batch.c.id == batch_id,
+        batch.c.state != "filling",
+        batch.c.person != who.id,
+    )
+    if lock:
+        query = query.with_for_update()
+
+    row = connection.execute(query).first()
     if row is None:
-        raise NotFound("there is no such batch")
+        raise NotFound("there is no such batch", code="batch.unknown")
     role_in(connection, who, row.project, *INSPECTS)
     return row
 
 
-def _sample(connection: Connection, of: int) -> list[Row[Any]]:
-    return list(
-        connection.execute(
-            select(assignment.c.id, item.c.text)
-            .join(item, item.c.id == assignment.c.item)
-            .where(assignment.c.batch == of, assignment.c.inspected)
-            .order_by(assignment.c.id)
-        )
+def _refuse_inspected(batch_row: Row[Any]) -> None:
+    if batch_row.state != "waiting":
+        raise Outdated("this batch has been inspected already", code="batch.inspected")
+
+
+def _sample(connection: Connection, batch_id: int) -> list[Row[Any]]:
+    """The assignments of a batch that were drawn for inspection, with their texts."""
+    query = (
+        select(assignment.c.id, item.c.text)
+        .join(item, item.c.id == assignment.c.item)
+        .where(assignment.c.batch == batch_id, assignment.c.inspected)
+        .order_by(assignment.c.id)
     )
+    return list(connection.execute(query))
 
 
-def _end(connection: Connection, who: Person, row: Row[Any], state: _Ended, score: float | None) -> None:
-    values = {"state": state, "score": score, "reviewer": who.id, "ended": time.time()}
-    connection.execute(batch.update().where(batch.c.id == row.id).values(values))
-    detail = {"batch": row.id, "queue": row.queue, "annotator": row.person, "score": score}
-    record(connection, row.project, who.id, state, detail=detail)
-    if state == "rejected":
-        mine = (assignment.c.batch == row.id, assignment.c.state == "done")
-        items = list(connection.scalars(select(assignment.c.item).where(*mine)))
-        connection.execute(assignment.update().where(*mine).values(state="void"))
-        reopen(connection, row.project, items, answered=True)
+def _score(connection: Connection, batch_id: int) -> float:
+    """The F-beta of the sampled answers against their corrections; all must be corrected."""
+    sample_ids = [drawn.id for drawn in _sample(connection, batch_id)]
+    answers = answers_of(connection, sample_ids)
+    corrections = marks_of(connection, correction, "assignment", sample_ids)
+
+    missing = len(sample_ids) - len(corrections)
+    if missing:
+        raise Outdated(
+            f"{missing} of the {len(sample_ids)} sampled answers are not inspected yet",
+            code="inspection.incomplete",
+        )
+    return f_score((answers[drawn_id].marks, corrections[drawn_id].marks) for drawn_id in sample_ids)
+
+
+def _end_batch(
+    connection: Connection,
+    who: Person,
+    row: Row[Any],
+    outcome: _Outcome,
+    score: float | None,
+) -> None:
+    """Store the outcome of a batch; the items of a rejected one go back to the queue."""
+    connection.execute(
+        batch.update()
+        .where(batch.c.id == row.id)
+        .values(state=outcome, score=score, reviewer=who.id, ended=time.time())
+    )
+    detail = {
+        "batch": row.id,
+        "queue": row.queue,
+        "annotator": row.person,
+        "score": score,
+    }
+    record(connection, row.project, who.id, outcome, detail=detail)
+
+    if outcome == "rejected":
+        done = _done_in(row.id)
+        item_ids = list(connection.scalars(select(assignment.c.item).where(*done)))
+        connection.execute(assignment.update().where(*done).values(state="void"))
+        reopen(connection, row.project, item_ids, answered=True)
+
+
+def _done_in(batch_id: int) -> tuple[ColumnElement[bool], ...]:
+    """The conditions for the answers of a batch."""
+    return assignment.c.batch == batch_id, assignment.c.state == "done"
+
+
+def _name_of(connection: Connection, person_id: int) -> str:
+    return str(connection.scalar(select(person.c.name).where(person.c.id == person_id)))
+
+
+def _as_batch(row: Row[Any], annotator: str) -> Batch:
+    return Batch(
+        id=row.id,
+        queue=row.queue,
+        annotator=annotator,
+        state=row.state,
+        size=row.size,
+        score=row.score,
+        made=row.made,
+    )

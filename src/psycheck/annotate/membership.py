@@ -1,5 +1,6 @@
 """Projects in the database, and who may do what in them."""
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ from sqlalchemy import Connection, Row, select
 from psycheck.annotate.database import Database
 from psycheck.annotate.project import Project, Task, task_of
 from psycheck.annotate.refusals import NotAllowed, NotFound, Outdated
-from psycheck.annotate.tables import event, member, person, project
+from psycheck.annotate.tables import event, insert_row, member, person, project
+from psycheck.core.errors import nearest
 
 Role = Literal["annotator", "reviewer", "adjudicator", "owner"]
 ROLES: Final[tuple[Role, ...]] = ("annotator", "reviewer", "adjudicator", "owner")
@@ -52,39 +54,54 @@ class Member:
 
 
 def create_project(
-    db: Database, owner: Person | None, settings: Project, text: str, graph: str | None = None
+    db: Database,
+    owner: Person | None,
+    settings: Project,
+    text: str,
+    graph: str | None = None,
 ) -> int:
     """Store a project, as `read_project` or `parse_project` checked it; its creator owns it.
 
     One that the command line makes, without a person, belongs to the next owner of the server who joins.
     """
     if owner is not None and not owner.owner:
-        raise NotAllowed("only an owner of the server creates projects")
+        raise NotAllowed("only an owner of the server creates projects", code="role.not-server-owner")
+
     with db.write() as connection:
-        if connection.scalar(select(project.c.id).where(project.c.name == settings.name)) is not None:
-            raise Outdated(f"there is a project '{settings.name}' already", do="choose another name")
-        now = time.time()
-        made = connection.execute(
-            project.insert().values(name=settings.name, settings=text, graph=graph, made=now)
-        ).inserted_primary_key
-        assert made is not None
+        same_name = select(project.c.id).where(project.c.name == settings.name)
+        if connection.scalar(same_name) is not None:
+            raise Outdated(
+                f"there is a project '{settings.name}' already",
+                code="project.name-taken",
+                do="choose another name",
+            )
+
+        project_id = insert_row(
+            connection,
+            project,
+            name=settings.name,
+            settings=text,
+            graph=graph,
+            made=time.time(),
+        )
         if owner is not None:
-            add_member(connection, made[0], owner.id, "owner")
-        record(connection, made[0], owner.id if owner else None, "created")
-        return int(made[0])
+            add_member(connection, project_id, owner.id, "owner")
+        record(connection, project_id, owner.id if owner else None, "created")
+        return project_id
 
 
-def add_member(connection: Connection, of: int, who: int, role: Role) -> None:
+def add_member(connection: Connection, project_id: int, person_id: int, role: Role) -> None:
     """Give a person a role in a project."""
-    connection.execute(member.insert().values(project=of, person=who, role=role, paused=False))
-    record(connection, of, who, "joined", detail={"role": role})
+    connection.execute(member.insert().values(project=project_id, person=person_id, role=role, paused=False))
+    record(connection, project_id, person_id, "joined", detail={"role": role})
 
 
-def adopt_projects(connection: Connection, who: int) -> None:
+def adopt_projects(connection: Connection, person_id: int) -> None:
     """Make a person the owner of all projects that have none."""
     owned = select(member.c.project).where(member.c.role == "owner")
-    for one in connection.scalars(select(project.c.id).where(project.c.id.not_in(owned))).all():
-        add_member(connection, one, who, "owner")
+    ownerless = select(project.c.id).where(project.c.id.not_in(owned))
+    for project_id in connection.scalars(ownerless).all():
+        add_member(connection, project_id, person_id, "owner")
 
 
 def projects_of(db: Database, who: Person) -> list[Membership]:
@@ -105,7 +122,11 @@ def projects_of(db: Database, who: Person) -> list[Membership]:
         )
         return [
             Membership(
-                row.id, row.name, _task(row.id, row.settings, row.graph).project.title, row.role, row.paused
+                project=row.id,
+                name=row.name,
+                title=_task(row.id, row.settings, row.graph).project.title,
+                role=row.role,
+                paused=row.paused,
             )
             for row in rows
         ]
@@ -113,93 +134,132 @@ def projects_of(db: Database, who: Person) -> list[Membership]:
 
 def project_named(db: Database, name: str | None = None) -> int:
     """The project of a name, or the only one; for the command line, which asks for no account."""
-    from psycheck.errors import nearest
-
     with db.read() as connection:
-        known = {row.name: row.id for row in connection.execute(select(project.c.id, project.c.name))}
-    if name is None and len(known) == 1:
-        return int(next(iter(known.values())))
-    if name is None or name not in known:
-        what = "several projects, or none" if name is None else f"there is no project '{name}'"
-        raise NotFound(what, allowed=nearest(name or "", known), do="name the `project`")
-    return int(known[name])
+        rows = connection.execute(select(project.c.id, project.c.name))
+        id_of = {row.name: int(row.id) for row in rows}
+
+    if name is not None and name in id_of:
+        return id_of[name]
+    if name is None and len(id_of) == 1:
+        return next(iter(id_of.values()))
+
+    what = "several projects, or none" if name is None else f"there is no project '{name}'"
+    raise NotFound(
+        what,
+        code="project.unknown",
+        allowed=nearest(name or "", id_of),
+        do="name the `project`",
+    )
 
 
-def task(db: Database, who: Person, of: int) -> Task:
+def task(db: Database, who: Person, project_id: int) -> Task:
     """The task of a project, for its members."""
     with db.read() as connection:
-        role_in(connection, who, of, *ROLES)
-        return stored_task(connection, of)
+        role_in(connection, who, project_id, *ROLES)
+        return stored_task(connection, project_id)
 
 
-def stored_task(connection: Connection, of: int) -> Task:
+def stored_task(connection: Connection, project_id: int) -> Task:
     """The task of a project."""
-    row = connection.execute(select(project.c.settings, project.c.graph).where(project.c.id == of)).first()
+    row = connection.execute(
+        select(project.c.settings, project.c.graph).where(project.c.id == project_id)
+    ).first()
     if row is None:
-        raise NotFound("there is no such project")
-    return _task(of, row.settings, row.graph)
+        raise NotFound("there is no such project", code="project.unknown")
+    return _task(project_id, row.settings, row.graph)
 
 
+# Reading a project file takes longer than most requests, and projects do not change.
 _task = lru_cache(maxsize=64)(task_of)
 
 
-def role_in(connection: Connection, who: Person, of: int, *roles: Role, lock: bool = False) -> Row[Any]:
+def role_in(
+    connection: Connection,
+    who: Person,
+    project_id: int,
+    *roles: Role,
+    lock: bool = False,
+) -> Row[Any]:
     """A person's row of membership; an error if they have none, or another role than these."""
-    wanted = select(member).where(member.c.project == of, member.c.person == who.id)
-    row = connection.execute(wanted.with_for_update() if lock else wanted).first()
+    query = select(member).where(member.c.project == project_id, member.c.person == who.id)
+    if lock:
+        query = query.with_for_update()
+
+    row = connection.execute(query).first()
     if row is None:
-        raise NotFound("there is no such project")
-    if row.role not in roles:
-        raise NotAllowed("your role in this project does not permit this", allowed=", ".join(roles))
+        # The same words as for a project that does not exist: nobody learns which ones do.
+        raise NotFound("there is no such project", code="project.unknown")
+    refuse_other_roles(row.role, roles)
     return row
 
 
-def check_owner(connection: Connection, who: Person | None, of: int) -> None:
+def refuse_other_roles(role: str, allowed_roles: tuple[Role, ...]) -> None:
+    """Refuse a member whose role is not one of these."""
+    if role not in allowed_roles:
+        raise NotAllowed(
+            "your role in this project does not permit this",
+            code="role.not-allowed",
+            allowed=", ".join(allowed_roles),
+        )
+
+
+def check_owner(connection: Connection, who: Person | None, project_id: int) -> None:
     """Allow only the owner of a project, and the command line, which comes without a person."""
     if who is not None:
-        role_in(connection, who, of, *OWNS)
+        role_in(connection, who, project_id, *OWNS)
 
 
-def lock_members(connection: Connection, of: int) -> None:
+def lock_members(connection: Connection, project_id: int) -> None:
     """Lock all members of a project, in one order: first of all, by whoever changes rows of several of them.
 
     The order of locks: members, then assignments, batches and standings, then the project, then its items.
     """
-    wanted = select(member.c.person).where(member.c.project == of).order_by(member.c.person)
-    connection.execute(wanted.with_for_update()).all()
+    everybody = (
+        select(member.c.person)
+        .where(member.c.project == project_id)
+        .order_by(member.c.person)
+        .with_for_update()
+    )
+    connection.execute(everybody).all()
 
 
-def members(db: Database, who: Person, of: int) -> list[Member]:
+def members(db: Database, who: Person, project_id: int) -> list[Member]:
     """The members of a project, for its owner."""
     with db.read() as connection:
-        role_in(connection, who, of, *OWNS)
+        role_in(connection, who, project_id, *OWNS)
         rows = connection.execute(
             select(member.c.person, person.c.name, member.c.role, member.c.paused)
             .join(person, person.c.id == member.c.person)
-            .where(member.c.project == of)
+            .where(member.c.project == project_id)
             .order_by(person.c.name)
         )
-        return [Member(*row) for row in rows]
+        return [Member(person=row.person, name=row.name, role=row.role, paused=row.paused) for row in rows]
 
 
-def pause(db: Database, who: Person, of: int, whom: int, *, paused: bool) -> None:
+def pause(db: Database, who: Person, project_id: int, person_id: int, *, paused: bool) -> None:
     """Stop giving items to a member, or resume; for the owner."""
     with db.write() as connection:
-        role_in(connection, who, of, *OWNS)
+        role_in(connection, who, project_id, *OWNS)
         changed = connection.execute(
             member.update()
-            .where(member.c.project == of, member.c.person == whom, member.c.role != "owner")
+            .where(
+                member.c.project == project_id,
+                member.c.person == person_id,
+                member.c.role != "owner",
+            )
             .values(paused=paused)
         )
         if not changed.rowcount:
-            raise NotFound("there is no such member")
-        record(connection, of, who.id, "paused" if paused else "resumed", detail={"person": whom})
+            raise NotFound("there is no such member", code="member.unknown")
+
+        what = "paused" if paused else "resumed"
+        record(connection, project_id, who.id, what, detail={"person": person_id})
 
 
 def record(
     connection: Connection,
-    of: int,
-    who: int | None,
+    project_id: int,
+    person_id: int | None,
     what: str,
     *,
     item: int | None = None,
@@ -207,12 +267,10 @@ def record(
     detail: Mapping[str, Any] | None = None,
 ) -> None:
     """Append an event to the trail of a project; details hold no texts."""
-    import json
-
     connection.execute(
         event.insert().values(
-            project=of,
-            person=who,
+            project=project_id,
+            person=person_id,
             item=item,
             assignment=assignment,
             time=time.time(),

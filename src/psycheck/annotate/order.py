@@ -5,28 +5,33 @@ Scores are stored as suggestions, which no page shows before the annotator has a
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
+from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import Connection, Row, bindparam, delete, select
 
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import Person, check_owner, lock_members, record, stored_task
-from psycheck.annotate.places import FRESH
+from psycheck.annotate.open_places import FRESH
+from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound
 from psycheck.annotate.tables import assignment, item, standing, suggestion
-from psycheck.errors import BadInput, nearest
-from psycheck.model import FloatArray
+from psycheck.core.arrays import FloatArray
+from psycheck.core.errors import BadInput, nearest
 
-_PIECE = 1_000
+_PIECE: Final = 1_000  # rows per statement
 Scores = Mapping[str, tuple[Sequence[str], FloatArray]]  # by model: labels, and scores (n, k) with NaN
 
 
 def unsureness(scores: Sequence[FloatArray]) -> FloatArray:
     """How unsure models are of each item, 0 to 1, (n,): 1 where a label of the mean score is at 0.5."""
     stacked = np.stack(scores)
-    with np.errstate(invalid="ignore"):  # nobody scored it
-        mean = np.nansum(stacked, axis=0) / (~np.isnan(stacked)).sum(axis=0)
-    return np.asarray(np.fmax.reduce(1 - 2 * np.abs(mean - 0.5), axis=1))
+    scored = (~np.isnan(stacked)).sum(axis=0)
+    # 0 / 0 is NaN where no model scored an item.
+    with np.errstate(invalid="ignore"):
+        mean = np.nansum(stacked, axis=0) / scored
+    unsure = 1 - 2 * np.abs(mean - 0.5)
+    return np.asarray(np.fmax.reduce(unsure, axis=1))
 
 
 def disagreement(scores: Sequence[FloatArray]) -> FloatArray:
@@ -36,85 +41,160 @@ def disagreement(scores: Sequence[FloatArray]) -> FloatArray:
     return np.asarray(np.fmax.reduce(gaps, axis=1))
 
 
-def order_items(db: Database, who: Person | None, of: int, ids: Sequence[str], scores: Scores) -> int:
+def order_items(
+    db: Database,
+    who: Person | None,
+    project_id: int,
+    ids: Sequence[str],
+    scores: Scores,
+) -> int:
     """Put the items of a project in the order that its file asks for; returns how many moved.
 
     `ids` name the items that were scored. Items without a usable score, and those that came back to the
     queue, keep their place after and before the others.
     """
     with db.write() as connection:
-        check_owner(connection, who, of)
-        task = stored_task(connection, of)
-        how, asked = task.project.order.how, {label for queue in task.queues for label in task.labels(queue)}
-        if how == "random":
-            allowed = 'how = "unsure" or "disagree" in [order] of the project file'
-            raise BadInput("this project asks for a random order", allowed=allowed)
-        if how == "disagree" and len(scores) < 2:
-            raise BadInput("models can only disagree if there are two or more", do="name another `model`")
-        shared = sorted(asked.intersection(*(labels for labels, _ in scores.values())))
-        if not shared:
-            known = sorted({label for labels, _ in scores.values() for label in labels})
-            what = "the models score no label that this project asks about"
-            raise BadInput(what, allowed=nearest(known[0] if known else "", asked))
-        columns = {
-            name: values[:, [list(labels).index(label) for label in shared]]
-            for name, (labels, values) in scores.items()
+        check_owner(connection, who, project_id)
+        task = stored_task(connection, project_id)
+        how = task.project.order.how
+        _refuse_order(how, models=len(scores))
+        labels = _shared_labels(task, scores)
+        scores_of_model = {
+            model: values[:, [list(model_labels).index(label) for label in labels]]
+            for model, (model_labels, values) in scores.items()
         }
+
+        # Nobody passes items by the old order meanwhile.
+        lock_members(connection, project_id)
         measure = unsureness if how == "unsure" else disagreement
-        lock_members(connection, of)  # nobody passes items by the old order meanwhile
-        first = np.nan_to_num(measure(list(columns.values())), nan=-1.0)
-        rank = dict(zip(ids, first.tolist(), strict=True))
-        rows = list(
-            connection.execute(
-                select(item.c.id, item.c.name, item.c.position)
-                .where(item.c.project == of, item.c.kind == "item", item.c.lane == FRESH, item.c.open > 0)
-                .order_by(item.c.position)
+        urgency = np.nan_to_num(measure(list(scores_of_model.values())), nan=-1.0)
+        urgency_of = dict(zip(ids, urgency.tolist(), strict=True))
+
+        rows = _fresh_items(connection, project_id)
+        moved = _move(connection, rows, urgency_of)
+        # The first item for each member may now be one that they had passed.
+        connection.execute(standing.update().where(standing.c.project == project_id).values(fresh_upto=0))
+
+        for model, values in scores_of_model.items():
+            _forget_suggestions(connection, project_id, model)
+            _store_suggestions(connection, model, rows, labels, dict(zip(ids, values, strict=True)))
+
+        detail = {"how": how, "models": list(scores), "moved": moved}
+        record(connection, project_id, who.id if who else None, "ordered", detail=detail)
+    return moved
+
+
+def suggestions(db: Database, who: Person, assignment_id: int) -> dict[str, dict[str, float]]:
+    """The scores of an item by model and label: only for whoever has answered the assignment."""
+    with db.read() as connection:
+        item_id = connection.scalar(
+            select(assignment.c.item).where(
+                assignment.c.id == assignment_id,
+                assignment.c.person == who.id,
+                assignment.c.state == "done",
             )
         )
-        wanted = sorted(rows, key=lambda row: -rank.get(row.name, -1.0))  # stable: ties keep their order
-        moved = [
-            {"one": row.id, "place": place.position}
-            for row, place in zip(wanted, rows, strict=True)
-            if row.position != place.position
-        ]
-        if moved:
-            moved.sort(key=itemgetter("one"))  # as everybody locks items
-            update = item.update().where(item.c.id == bindparam("one")).values(position=bindparam("place"))
-            connection.execute(update, moved)
-        connection.execute(standing.update().where(standing.c.project == of).values(fresh_upto=0))
-        places = {one: k for k, one in enumerate(ids)}
-        for name, values in columns.items():
-            kept = [
-                {"item": row.id, "model": name, "label": label, "score": float(score)}
-                for row in rows  # an item of several queues is in several rows
-                if row.name in places
-                for label, score in zip(shared, values[places[row.name]], strict=True)
-                if not np.isnan(score)
-            ]
-            connection.execute(
-                delete(suggestion).where(
-                    suggestion.c.model == name,
-                    suggestion.c.item.in_(select(item.c.id).where(item.c.project == of)),
-                )
-            )
-            for start in range(0, len(kept), _PIECE):
-                connection.execute(suggestion.insert(), kept[start : start + _PIECE])
-        detail = {"how": how, "models": list(scores), "moved": len(moved)}
-        record(connection, of, who.id if who else None, "ordered", detail=detail)
-    return len(moved)
+        if item_id is None:
+            raise NotFound("there is no such answer", code="answer.unknown")
+
+        scores: dict[str, dict[str, float]] = {}
+        for row in connection.execute(select(suggestion).where(suggestion.c.item == item_id)):
+            scores.setdefault(row.model, {})[row.label] = row.score
+        return scores
 
 
-def suggestions(db: Database, who: Person, of: int) -> dict[str, dict[str, float]]:
-    """What models said of an item, by model and label: only for whoever has answered the assignment `of`."""
-    with db.read() as connection:
-        row = connection.execute(
-            select(assignment.c.item).where(
-                assignment.c.id == of, assignment.c.person == who.id, assignment.c.state == "done"
-            )
-        ).first()
-        if row is None:
-            raise NotFound("there is no such answer")
-        found: dict[str, dict[str, float]] = {}
-        for one in connection.execute(select(suggestion).where(suggestion.c.item == row.item)):
-            found.setdefault(one.model, {})[one.label] = one.score
-        return found
+def _refuse_order(how: str, *, models: int) -> None:
+    if how == "random":
+        raise BadInput(
+            "this project asks for a random order",
+            code="order.random",
+            allowed='how = "unsure" or "disagree" in [order] of the project file',
+        )
+    if how == "disagree" and models < 2:
+        raise BadInput(
+            "models can only disagree if there are two or more",
+            code="order.one-model",
+            do="name another `model`",
+        )
+
+
+def _shared_labels(task: Task, scores: Scores) -> list[str]:
+    """The labels that the project asks about and all models score."""
+    project_labels: set[str] = set()
+    for queue in task.queues:
+        project_labels.update(task.labels(queue))
+
+    labels_of_models = [set(labels) for labels, _ in scores.values()]
+    shared = project_labels.intersection(*labels_of_models)
+    if not shared:
+        model_labels = sorted(set().union(*labels_of_models))
+        raise BadInput(
+            "the models score no label that this project asks about",
+            code="order.no-shared-label",
+            allowed=nearest(model_labels[0] if model_labels else "", project_labels),
+        )
+    return sorted(shared)
+
+
+def _fresh_items(connection: Connection, project_id: int) -> list[Row[Any]]:
+    """The items of a project that wait for their first turn, in their present order."""
+    query = (
+        select(item.c.id, item.c.name, item.c.position)
+        .where(
+            item.c.project == project_id,
+            item.c.kind == "item",
+            item.c.lane == FRESH,
+            item.c.open > 0,
+        )
+        .order_by(item.c.position)
+    )
+    return list(connection.execute(query))
+
+
+def _move(connection: Connection, rows: Sequence[Row[Any]], urgency_of: Mapping[str, float]) -> int:
+    """Deal the positions of these items out again, the most urgent first; returns how many moved."""
+    # The sort is stable: ties keep their order.
+    by_urgency = sorted(rows, key=lambda row: -urgency_of.get(row.name, -1.0))
+    moves = [
+        {"item_id": row.id, "new_position": place.position}
+        for row, place in zip(by_urgency, rows, strict=True)
+        if row.position != place.position
+    ]
+    if moves:
+        # In the order of their ids: everybody locks items in this order.
+        moves.sort(key=itemgetter("item_id"))
+        update = (
+            item.update().where(item.c.id == bindparam("item_id")).values(position=bindparam("new_position"))
+        )
+        connection.execute(update, moves)
+    return len(moves)
+
+
+def _forget_suggestions(connection: Connection, project_id: int, model: str) -> None:
+    items_of_project = select(item.c.id).where(item.c.project == project_id)
+    connection.execute(
+        delete(suggestion).where(
+            suggestion.c.model == model,
+            suggestion.c.item.in_(items_of_project),
+        )
+    )
+
+
+def _store_suggestions(
+    connection: Connection,
+    model: str,
+    rows: Sequence[Row[Any]],
+    labels: Sequence[str],
+    scores_of: Mapping[str, FloatArray],
+) -> None:
+    """Store a model's scores (k,) of the items, by name; an item of several queues is in several rows."""
+    records = []
+    for row in rows:
+        if row.name not in scores_of:
+            continue
+        for label, score in zip(labels, scores_of[row.name], strict=True):
+            if not np.isnan(score):
+                records.append({"item": row.id, "model": model, "label": label, "score": float(score)})
+
+    for start in range(0, len(records), _PIECE):
+        connection.execute(suggestion.insert(), records[start : start + _PIECE])

@@ -15,10 +15,10 @@ import numpy as np
 from scipy.stats import fisher_exact
 from sqlalchemy import Connection, Row, Select, select
 
-from psycheck.annotate.answers import answers_of, marks_of
+from psycheck.annotate.annotator_answers import answers_of, marks_of
 from psycheck.annotate.database import Database
+from psycheck.annotate.mark_scores import Marks, f_score
 from psycheck.annotate.membership import OWNS, Person, role_in, stored_task
-from psycheck.annotate.scores import Marks, f_score
 from psycheck.annotate.tables import LIVE, assignment, gold, person, standing
 
 LATEST_GOLD: Final = 20
@@ -54,111 +54,186 @@ class Alert:
     answers: int
 
 
-def gold_scores(db: Database, who: Person, of: int) -> list[GoldScore]:
+def gold_scores(db: Database, who: Person, project_id: int) -> list[GoldScore]:
     """How each annotator does on hidden gold, by queue; for the owner."""
+    scores = []
     with db.read() as connection:
-        role_in(connection, who, of, *OWNS)
-        return [
-            GoldScore(row.person, row.name, row.queue, len(pairs), sum(map(_same, pairs)), f_score(pairs))
-            for row in _annotators(connection, of)
-            if (pairs := _gold_pairs(connection, of, row))
-        ]
+        role_in(connection, who, project_id, *OWNS)
 
-
-def alerts(db: Database, who: Person, of: int) -> list[Alert]:
-    """Whose answers got worse, by the rule above; for the owner."""
-    found: list[Alert] = []
-    with db.read() as connection:
-        role_in(connection, who, of, *OWNS)
-        mark = stored_task(connection, of).project.inspection.reject_below
-        for row in _annotators(connection, of):
-            pairs = _gold_pairs(connection, of, row)
-            latest = pairs[-LATEST_GOLD:]
-            if len(latest) >= FEWEST and (score := f_score(latest)) < mark:
-                found.append(Alert(row.person, row.name, row.queue, "gold score", None, score, len(latest)))
-            answers: tuple[tuple[About, list[bool], int], ...] = (
-                ("gold", [_same(pair) for pair in pairs], LATEST_GOLD),
-                ("agreement", _agreements(connection, of, row), LATEST_ANSWERS),
+        for annotator in _annotators(connection, project_id):
+            pairs = _gold_pairs(connection, project_id, annotator)
+            if not pairs:
+                continue
+            scores.append(
+                GoldScore(
+                    person=annotator.person,
+                    name=annotator.name,
+                    queue=annotator.queue,
+                    answered=len(pairs),
+                    right=sum(_is_right(pair) for pair in pairs),
+                    score=f_score(pairs),
+                )
             )
-            for about, right, most in answers:
-                if (fallen := _fallen(right, most)) is not None:
-                    found.append(Alert(row.person, row.name, row.queue, about, *fallen, most))
-    return found
+    return scores
 
 
-def _fallen(right: Sequence[bool], most: int) -> tuple[float, float] | None:
-    """The shares of right answers before and in the latest, if they fell by more than chance explains."""
-    before, now = right[:-most], right[-most:]
-    if len(before) < FEWEST or len(now) < FEWEST:
+def alerts(db: Database, who: Person, project_id: int) -> list[Alert]:
+    """Whose answers got worse, by the rule above; for the owner."""
+    raised: list[Alert | None] = []
+    with db.read() as connection:
+        role_in(connection, who, project_id, *OWNS)
+        reject_below = stored_task(connection, project_id).project.inspection.reject_below
+
+        for annotator in _annotators(connection, project_id):
+            pairs = _gold_pairs(connection, project_id, annotator)
+            right_on_gold = [_is_right(pair) for pair in pairs]
+            agreements = _agreements(connection, project_id, annotator)
+            raised += [
+                _low_gold_score(annotator, pairs, reject_below),
+                _fallen_share(annotator, "gold", right_on_gold, LATEST_GOLD),
+                _fallen_share(annotator, "agreement", agreements, LATEST_ANSWERS),
+            ]
+    return [alert for alert in raised if alert is not None]
+
+
+def _low_gold_score(
+    annotator: Row[Any],
+    pairs: Sequence[tuple[Marks, Marks]],
+    reject_below: float,
+) -> Alert | None:
+    """An alert if the F-beta of the latest gold answers is below the mark."""
+    latest = pairs[-LATEST_GOLD:]
+    if len(latest) < FEWEST:
         return None
-    table = np.array([[sum(side), len(side) - sum(side)] for side in (now, before)])
-    if fisher_exact(table, alternative="less").pvalue >= UNLIKELY:
+
+    score = f_score(latest)
+    if score >= reject_below:
         return None
-    return sum(before) / len(before), sum(now) / len(now)
-
-
-def _same(pair: tuple[Marks, Marks]) -> bool:
-    given, reference = pair
-    return all(given.get(label) == value for label, value in reference.items())
-
-
-def _annotators(connection: Connection, of: int) -> list[Row[Any]]:
-    return list(
-        connection.execute(
-            select(standing.c.person, standing.c.queue, person.c.name)
-            .join(person, person.c.id == standing.c.person)
-            .where(standing.c.project == of)
-            .order_by(person.c.name, standing.c.queue)
-        )
+    return Alert(
+        person=annotator.person,
+        name=annotator.name,
+        queue=annotator.queue,
+        about="gold score",
+        before=None,
+        now=score,
+        answers=len(latest),
     )
 
 
-def _answered(of: int, row: Row[Any], kind: str) -> Select[Any]:
+def _fallen_share(
+    annotator: Row[Any],
+    about: About,
+    right: Sequence[bool],
+    latest: int,
+) -> Alert | None:
+    """An alert if the share of right answers in the `latest` ones fell by more than chance explains."""
+    before = right[:-latest]
+    now = right[-latest:]
+    if len(before) < FEWEST or len(now) < FEWEST:
+        return None
+
+    # Rows: now and before; columns: right and wrong answers.
+    table = np.array(
+        [
+            [sum(now), len(now) - sum(now)],
+            [sum(before), len(before) - sum(before)],
+        ]
+    )
+    if fisher_exact(table, alternative="less").pvalue >= UNLIKELY:
+        return None
+    return Alert(
+        person=annotator.person,
+        name=annotator.name,
+        queue=annotator.queue,
+        about=about,
+        before=sum(before) / len(before),
+        now=sum(now) / len(now),
+        answers=latest,
+    )
+
+
+def _is_right(pair: tuple[Marks, Marks]) -> bool:
+    """Whether marks agree with the reference on every label of the reference."""
+    marks, reference = pair
+    return all(marks.get(label) == value for label, value in reference.items())
+
+
+def _annotators(connection: Connection, project_id: int) -> list[Row[Any]]:
+    """Each annotator in each queue that they have entered."""
+    query = (
+        select(standing.c.person, standing.c.queue, person.c.name)
+        .join(person, person.c.id == standing.c.person)
+        .where(standing.c.project == project_id)
+        .order_by(person.c.name, standing.c.queue)
+    )
+    return list(connection.execute(query))
+
+
+def _done_by(project_id: int, annotator: Row[Any], kind: str) -> Select[Any]:
     """The answers of a person in a queue to items of a kind."""
     return select(assignment.c.id, assignment.c.item).where(
-        assignment.c.project == of,
-        assignment.c.person == row.person,
-        assignment.c.queue == row.queue,
+        assignment.c.project == project_id,
+        assignment.c.person == annotator.person,
+        assignment.c.queue == annotator.queue,
         assignment.c.kind == kind,
         assignment.c.state == "done",
     )
 
 
-def _gold_pairs(connection: Connection, of: int, row: Row[Any]) -> list[tuple[Marks, Marks]]:
+def _gold_pairs(
+    connection: Connection,
+    project_id: int,
+    annotator: Row[Any],
+) -> list[tuple[Marks, Marks]]:
     """A person's marks of gold items with the reference, in the order of their answers."""
-    answered = list(connection.execute(_answered(of, row, "gold").order_by(assignment.c.ended)))
-    given = answers_of(connection, [one.id for one in answered])
-    reference = marks_of(connection, gold, "item", [one.item for one in answered])
-    return [(given[one.id].marks, reference[one.item].marks) for one in answered]
+    query = _done_by(project_id, annotator, "gold").order_by(assignment.c.ended)
+    done = connection.execute(query).all()
+    answers = answers_of(connection, [row.id for row in done])
+    reference = marks_of(connection, gold, "item", [row.item for row in done])
+    return [(answers[row.id].marks, reference[row.item].marks) for row in done]
 
 
-def _agreements(connection: Connection, of: int, row: Row[Any]) -> list[bool]:
+def _agreements(connection: Connection, project_id: int, annotator: Row[Any]) -> list[bool]:
     """Whether each of a person's latest answers agrees with the others', the latest last."""
-    wanted = _answered(of, row, "item").order_by(assignment.c.ended.desc())
-    own = list(connection.execute(wanted.limit(LATEST_ANSWERS + EARLIER_ANSWERS)))
-    items = [one.item for one in own]
-    every = list(
-        connection.execute(
-            select(assignment.c.id, assignment.c.item).where(
-                assignment.c.item.in_(items), assignment.c.state == "done", LIVE
-            )
-        )
+    latest_first = (
+        _done_by(project_id, annotator, "item")
+        .order_by(assignment.c.ended.desc())
+        .limit(LATEST_ANSWERS + EARLIER_ANSWERS)
     )
-    marks = answers_of(connection, [one.id for one in every])
-    by_item: dict[int, list[int]] = defaultdict(list)
-    for one in every:
-        by_item[one.item].append(one.id)
-    found = []
-    for one in reversed(own):
-        others = [marks[other].marks for other in by_item[one.item] if other != one.id]
-        if (majority := _majority(others)) is not None:
-            found.append(_same((marks[one.id].marks, majority)))
-    return found
+    own_rows = connection.execute(latest_first).all()
+    item_ids = [row.item for row in own_rows]
+
+    all_rows = connection.execute(
+        select(assignment.c.id, assignment.c.item).where(
+            assignment.c.item.in_(item_ids),
+            assignment.c.state == "done",
+            LIVE,
+        )
+    ).all()
+    answers = answers_of(connection, [row.id for row in all_rows])
+
+    ids_of_item: dict[int, list[int]] = defaultdict(list)
+    for row in all_rows:
+        ids_of_item[row.item].append(row.id)
+
+    agreements = []
+    for row in reversed(own_rows):
+        other_ids = [answer_id for answer_id in ids_of_item[row.item] if answer_id != row.id]
+        majority = _majority([answers[answer_id].marks for answer_id in other_ids])
+        if majority is not None:
+            agreements.append(_is_right((answers[row.id].marks, majority)))
+    return agreements
 
 
-def _majority(marks: Sequence[Marks]) -> Marks | None:
+def _majority(all_marks: Sequence[Marks]) -> Marks | None:
     """What most say of each label; None if nobody says anything, or a label is tied."""
-    votes = {label: Counter(one[label] for one in marks) for label in (marks[0] if marks else ())}
-    if not votes or any(count[0] == count[1] for count in votes.values()):
+    if not all_marks:
         return None
-    return {label: count.most_common(1)[0][0] for label, count in votes.items()}
+
+    majority = {}
+    for label in all_marks[0]:
+        votes = Counter(marks[label] for marks in all_marks)
+        if votes[0] == votes[1]:
+            return None
+        majority[label] = votes.most_common(1)[0][0]
+    return majority or None

@@ -7,7 +7,7 @@ Refusal          a request that the rules of a project or an account forbid
 └── TooOften     too many failed log-ins
 """
 
-from psycheck.errors import BadInput
+from psycheck.core.errors import BadInput
 
 
 class Refusal(BadInput):
@@ -39,6 +39,7 @@ class TooOften(Refusal):
 
     status = 429
 
-    def __init__(self, what: str, *, after: float) -> None:
-        super().__init__(what, do=f"wait {max(1, round(after / 60))} min and try again")
+    def __init__(self, what: str, *, code: str, after: float) -> None:
+        minutes = max(1, round(after / 60))
+        super().__init__(what, code=code, do=f"wait {minutes} min and try again")
         self.after = after

@@ -5,15 +5,16 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, Row, exists, select
 
-from psycheck.annotate.answers import Answers, answers_of, marks_of
+from psycheck.annotate.annotator_answers import Answers, answers_of, marks_of
 from psycheck.annotate.database import Database
+from psycheck.annotate.mark_scores import f_score
+from psycheck.annotate.member_state import standing_of, update_standing
 from psycheck.annotate.membership import ANNOTATES, Person, record, role_in, stored_task
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound, Outdated
-from psycheck.annotate.scores import f_score
-from psycheck.annotate.standing import standing_of, update_standing
 from psycheck.annotate.tables import HAS_PLACE, LIVE, assignment, gold, item, reason
 
+ScreeningState = Literal["open", "passed", "failed"]
 LEAST_ANSWERED: Final = 0.5  # of the test items: others may be skipped without penalty
 
 
@@ -31,96 +32,150 @@ class ScreenedItem:
 class ScreeningResult:
     """How a screening test stands or ended; `items` are shown only once it has ended."""
 
-    state: Literal["open", "passed", "failed"]
+    state: ScreeningState
     score: float | None
     pass_mark: float
     tries_left: int
     items: tuple[ScreenedItem, ...] = ()
 
 
-def screening_result(db: Database, who: Person, of: int, queue: str) -> ScreeningResult:
+def screening_result(db: Database, who: Person, project_id: int, queue: str) -> ScreeningResult:
     """The result of a person's own test in a queue, with reasons."""
-    with db.write(durable=False) as connection:  # a standing may be made
-        role_in(connection, who, of, *ANNOTATES, lock=True)
-        task = stored_task(connection, of)
+    # A transaction that writes: the standing is made at first sight.
+    with db.write(durable=False) as connection:
+        role_in(connection, who, project_id, *ANNOTATES, lock=True)
+        task = stored_task(connection, project_id)
         if queue not in task.queues:
-            raise NotFound("there is no such queue")
-        where = standing_of(connection, who.id, task, queue)
-        rows = _taken(connection, who.id, of, queue) if where.screening != "open" else []
-        ids = [row.id for row in rows]
-        given = answers_of(connection, ids)
-        expected = marks_of(connection, gold, "item", [row.item for row in rows])
-        items = tuple(
-            ScreenedItem(
-                db.opened(row.text),
-                given.get(row.id),
-                expected[row.item],
-                db.opened(row.why) if row.why else "",
-            )
-            for row in rows
-        )
-    left = max(0, task.project.screening.tries - where.tries)
-    return ScreeningResult(where.screening, where.score, task.project.screening.pass_mark, left, items)
+            raise NotFound("there is no such queue", code="queue.unknown")
+
+        standing_row = standing_of(connection, who.id, task, queue)
+        items: tuple[ScreenedItem, ...] = ()
+        if standing_row.screening != "open":
+            items = _screened_items(db, connection, who, project_id, queue)
+
+    settings = task.project.screening
+    return ScreeningResult(
+        state=standing_row.screening,
+        score=standing_row.score,
+        pass_mark=settings.pass_mark,
+        tries_left=max(0, settings.tries - standing_row.tries),
+        items=items,
+    )
 
 
-def retake(db: Database, who: Person, of: int, queue: str) -> None:
+def retake(db: Database, who: Person, project_id: int, queue: str) -> None:
     """Begin a failed test again, where tries are left; the answers of the last one leave only the trail."""
     with db.write() as connection:
-        role_in(connection, who, of, *ANNOTATES, lock=True)
-        task = stored_task(connection, of)
-        where = standing_of(connection, who.id, task, queue)
-        if where.screening != "failed":
-            raise Outdated("the test cannot be taken again: it is open or was passed")
-        if where.tries >= task.project.screening.tries:
-            raise Outdated("no tries are left for this test", do="ask the owner of the project")
-        ids = [row.id for row in _taken(connection, who.id, of, queue)]
-        connection.execute(assignment.update().where(assignment.c.id.in_(ids)).values(state="void"))
-        update_standing(connection, where, screening="open")
-        record(connection, of, who.id, "retook the test", detail={"queue": queue})
+        role_in(connection, who, project_id, *ANNOTATES, lock=True)
+        task = stored_task(connection, project_id)
+        standing_row = standing_of(connection, who.id, task, queue)
+        if standing_row.screening != "failed":
+            raise Outdated(
+                "the test cannot be taken again: it is open or was passed",
+                code="screening.not-failed",
+            )
+        if standing_row.tries >= task.project.screening.tries:
+            raise Outdated(
+                "no tries are left for this test",
+                code="screening.no-tries-left",
+                do="ask the owner of the project",
+            )
+
+        ended = _ended_assignments(connection, who.id, project_id, queue)
+        ended_ids = [row.id for row in ended]
+        connection.execute(assignment.update().where(assignment.c.id.in_(ended_ids)).values(state="void"))
+        update_standing(connection, standing_row, screening="open")
+        record(connection, project_id, who.id, "retook the test", detail={"queue": queue})
 
 
-def end_of_test(connection: Connection, task: Task, person: int, queue: str) -> bool:
+def end_of_test(connection: Connection, task: Task, person_id: int, queue: str) -> bool:
     """Score a test when its last item is answered or skipped; returns whether that is so."""
-    theirs = exists().where(
+    if _items_left(connection, task, person_id, queue):
+        return False
+
+    ended = _ended_assignments(connection, person_id, task.id, queue)
+    answers = answers_of(connection, [row.id for row in ended])
+    expected = marks_of(connection, gold, "item", [row.item for row in ended])
+    answered = [row for row in ended if row.id in answers]
+    pairs = [(answers[row.id].marks, expected[row.item].marks) for row in answered]
+
+    # Who skips most of a test has not shown anything: that is a failure whatever the score.
+    enough_answered = len(answered) >= LEAST_ANSWERED * len(ended)
+    score = f_score(pairs) if enough_answered else 0.0
+    passed = enough_answered and score >= task.project.screening.pass_mark
+    state: ScreeningState = "passed" if passed else "failed"
+
+    standing_row = standing_of(connection, person_id, task, queue)
+    update_standing(connection, standing_row, screening=state, score=score, tries=standing_row.tries + 1)
+    detail = {
+        "queue": queue,
+        "score": score,
+        "state": state,
+        "answered": len(answered),
+        "items": len(ended),
+    }
+    record(connection, task.id, person_id, "ended the test", detail=detail)
+    return True
+
+
+def _screened_items(
+    db: Database,
+    connection: Connection,
+    who: Person,
+    project_id: int,
+    queue: str,
+) -> tuple[ScreenedItem, ...]:
+    """The items of a person's last test with their answers, what was expected, and the reasons."""
+    ended = _ended_assignments(connection, who.id, project_id, queue)
+    answers = answers_of(connection, [row.id for row in ended])
+    expected = marks_of(connection, gold, "item", [row.item for row in ended])
+    return tuple(
+        ScreenedItem(
+            text=db.opened(row.text),
+            given=answers.get(row.id),
+            expected=expected[row.item],
+            why=db.opened(row.why) if row.why else "",
+        )
+        for row in ended
+    )
+
+
+def _items_left(connection: Connection, task: Task, person_id: int, queue: str) -> bool:
+    """Whether a test has items that a person has neither answered nor skipped."""
+    has_ended = exists().where(
         assignment.c.item == item.c.id,
-        assignment.c.person == person,
+        assignment.c.person == person_id,
         LIVE,
         assignment.c.state.in_(("done", "skipped")),
     )
     left = select(item.c.id).where(
-        item.c.project == task.id, item.c.queue == queue, item.c.kind == "screening", HAS_PLACE, ~theirs
+        item.c.project == task.id,
+        item.c.queue == queue,
+        item.c.kind == "screening",
+        HAS_PLACE,
+        ~has_ended,
     )
-    if connection.scalar(left.limit(1)) is not None:
-        return False
-    rows = _taken(connection, person, task.id, queue)
-    given = answers_of(connection, [row.id for row in rows])
-    expected = marks_of(connection, gold, "item", [row.item for row in rows])
-    pairs = [(given[row.id].marks, expected[row.item].marks) for row in rows if row.id in given]
-    enough = len(pairs) >= LEAST_ANSWERED * len(rows)
-    score = f_score(pairs) if enough else 0.0
-    passed = enough and score >= task.project.screening.pass_mark
-    where = standing_of(connection, person, task, queue)
-    state = "passed" if passed else "failed"
-    update_standing(connection, where, screening=state, score=score, tries=where.tries + 1)
-    detail = {"queue": queue, "score": score, "state": state, "answered": len(pairs), "items": len(rows)}
-    record(connection, task.id, person, "ended the test", detail=detail)
-    return True
+    return connection.scalar(left.limit(1)) is not None
 
 
-def _taken(connection: Connection, person: int, of: int, queue: str) -> list[Row[Any]]:
+def _ended_assignments(
+    connection: Connection,
+    person_id: int,
+    project_id: int,
+    queue: str,
+) -> list[Row[Any]]:
     """The test items that a person answered or skipped in the present try."""
-    return list(
-        connection.execute(
-            select(assignment.c.id, assignment.c.item, item.c.text, reason.c.why)
-            .join(item, item.c.id == assignment.c.item)
-            .outerjoin(reason, reason.c.item == item.c.id)
-            .where(
-                assignment.c.person == person,
-                assignment.c.project == of,
-                assignment.c.queue == queue,
-                assignment.c.kind == "screening",
-                assignment.c.state.in_(("done", "skipped")),
-            )
-            .order_by(item.c.position)
+    query = (
+        select(assignment.c.id, assignment.c.item, item.c.text, reason.c.why)
+        .join(item, item.c.id == assignment.c.item)
+        .outerjoin(reason, reason.c.item == item.c.id)
+        .where(
+            assignment.c.person == person_id,
+            assignment.c.project == project_id,
+            assignment.c.queue == queue,
+            assignment.c.kind == "screening",
+            assignment.c.state.in_(("done", "skipped")),
         )
+        .order_by(item.c.position)
     )
+    return list(connection.execute(query))

@@ -3,9 +3,12 @@
 Times are seconds since 1970 (UTC). `item.text` and `item.about` are encrypted where the database has a key.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     Boolean,
     Column,
+    Connection,
     Float,
     ForeignKey,
     Index,
@@ -262,3 +265,10 @@ event = Table(  # the trail: appended to, never changed
     Column("detail", Text, nullable=False),  # JSON, without texts
     Index("event_project", "project", "id"),
 )
+
+
+def insert_row(connection: Connection, table: Table, **values: Any) -> int:
+    """Insert a row into a table with a column `id`, and return its id."""
+    key = connection.execute(table.insert().values(values)).inserted_primary_key
+    assert key is not None
+    return int(key[0])

@@ -12,24 +12,24 @@ from typing import Any, Final
 from sqlalchemy import Connection, select
 
 from psycheck.annotate.database import Database
+from psycheck.annotate.gold_items import UNCERTAIN, gold_rows, store_gold, store_reasons
 from psycheck.annotate.membership import OWNS, Person, check_owner, record, role_in, stored_task
-from psycheck.annotate.places import FRESH
+from psycheck.annotate.open_places import FRESH
 from psycheck.annotate.project import Task
-from psycheck.annotate.tables import gold, item, project, reason
+from psycheck.annotate.tables import item, project
+from psycheck.core.corpus import GROUP, PLAIN, Corpus
+from psycheck.core.errors import BadInput, PsycheckError, nearest
 from psycheck.corpora.columns import Columns, assign
-from psycheck.corpora.read import read_corpus
-from psycheck.corpora.tables import FORMATS, read_table
-from psycheck.corpus import PLAIN, Corpus
-from psycheck.errors import BadInput, PsycheckError, nearest
+from psycheck.corpora.reading import read_corpus
+from psycheck.io.tables import read_table, readable_endings
 
 KINDS: Final = ("item", "screening", "gold")
 MOST_ITEMS: Final = 500_000
 LONGEST_TEXT: Final = 50_000  # characters
 LARGEST_UPLOAD: Final = 64_000_000  # bytes
-UNCERTAIN: Final = "uncertain"  # the label of gold items whose symptoms are uncertain
 WHY: Final = "why"  # the column with reasons for gold labels
 _QUEUES: Final = ("queue", "disease")  # groups that name the queue of an item
-_PIECE: Final = 1_000
+_PIECE: Final = 1_000  # rows per statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Imported:
 def import_corpus(
     db: Database,
     who: Person | None,
-    of: int,
+    project_id: int,
     corpus: Corpus,
     *,
     kind: str = "item",
@@ -56,45 +56,43 @@ def import_corpus(
     Without `queue`, the groups `queue` or `disease` of a corpus name each item's. Items for screening and
     hidden gold need 0 or 1 for every label of their queue; `reasons` by text are shown after the test.
     """
-    if len(corpus) > MOST_ITEMS:
-        raise BadInput(f"more than {MOST_ITEMS:,} texts at once", do="import the corpus in parts")
     if kind not in KINDS:
-        raise BadInput(f"unknown kind '{kind}'", allowed=", ".join(KINDS), key="kind")
-    _check_texts(corpus, reasons or {})
+        raise BadInput(
+            f"unknown kind '{kind}'",
+            code="import.unknown-kind",
+            allowed=", ".join(KINDS),
+            key="kind",
+        )
+    reasons = reasons or {}
+    _check_texts(corpus, reasons)
+
     with db.write() as connection:
-        check_owner(connection, who, of)
-        task = stored_task(connection, of)
-        queues = _queues(task, corpus, queue)
-        marks = None if kind == "item" else _gold(task, corpus, queues)
-        place = project.update().where(project.c.id == of).values(positions=project.c.positions + len(corpus))
-        last = connection.scalar(place.returning(project.c.positions)) or 0
-        positions = list(range(last - len(corpus) + 1, last + 1))
-        if kind == "item":
-            Random(last).shuffle(positions)
-        known = _known(connection, of)
+        check_owner(connection, who, project_id)
+        task = stored_task(connection, project_id)
+        queues = _queue_of_each(task, corpus, queue)
+        expected = None if kind == "item" else gold_rows(task, corpus, queues)
+        positions = _reserve_positions(connection, project_id, len(corpus), shuffled=kind == "item")
+
+        known = known_items(connection, project_id)
         _refuse_other_texts(db, connection, corpus, queues, known)
-        rows = [
-            (number, row)
-            for number, row in enumerate(_rows(db, task, corpus, queues, kind, positions))
-            if row["queue"] is not None and (row["queue"], row["name"]) not in known
-        ]
-        added = _added(connection, [row for _, row in rows])
-        if marks is not None:
+        new = _new_texts(corpus, queues, known)
+
+        rows = _item_rows(db, task, corpus, queues, kind, positions)
+        item_ids = _insert_items(connection, [rows[number] for number in new])
+        if expected is not None:
+            store_gold(connection, item_ids, [expected[number] for number in new])
             texts = corpus.texts
-            _store_gold(
-                connection, [(one, marks[number]) for one, (number, _) in zip(added, rows, strict=True)]
-            )
-            why = [
-                {"item": one, "why": db.sealed(text)}
-                for one, (number, _) in zip(added, rows, strict=True)
-                if (text := (reasons or {}).get(texts[number], ""))
-            ]
-            if why:
-                connection.execute(reason.insert(), why)
-        elsewhere = sum(one is None for one in queues)
-        detail = {"kind": kind, "added": len(added)}
-        record(connection, of, who.id if who else None, "imported", detail=detail)
-    return Imported(len(added), len(corpus) - len(added) - elsewhere, elsewhere)
+            store_reasons(db, connection, item_ids, [reasons.get(texts[number], "") for number in new])
+
+        detail = {"kind": kind, "added": len(item_ids)}
+        record(connection, project_id, who.id if who else None, "imported", detail=detail)
+
+    elsewhere = sum(item_queue is None for item_queue in queues)
+    return Imported(
+        added=len(item_ids),
+        known=len(corpus) - len(item_ids) - elsewhere,
+        elsewhere=elsewhere,
+    )
 
 
 def reasons_in(path: Path, columns: Columns | None = None, format: str | None = None) -> dict[str, str]:
@@ -107,27 +105,40 @@ def reasons_in(path: Path, columns: Columns | None = None, format: str | None = 
 
 
 def columns_for(
-    db: Database, of: int, kind: str, path: Path, columns: Columns, format: str | None = None
+    db: Database,
+    project_id: int,
+    kind: str,
+    path: Path,
+    columns: Columns,
+    format: str | None = None,
 ) -> Columns:
     """The columns of a file for a project: `queue` or `disease` is a group; its labels are known by name.
 
     A test seldom has both answers to every label, and a column of zeros is not guessed to be a label.
     """
     with db.read() as connection:
-        task = stored_task(connection, of)
+        task = stored_task(connection, project_id)
     table = read_table(path, format)
-    asked = {UNCERTAIN, *(label for queue in task.queues for label in task.labels(queue))}
-    labels = tuple(name for name in table.columns if name in asked and kind != "item")
-    columns = replace(columns, labels=columns.labels or labels)
-    groups, named = assign(table, columns).groups, {getattr(columns, role) for role in PLAIN}
-    queues = (name for name in _QUEUES if name in table.columns and name not in {*groups, *named})
-    return replace(columns, groups=(*groups, *queues))
+
+    labels = columns.labels
+    if not labels and kind != "item":
+        project_labels = {UNCERTAIN}
+        for queue in task.queues:
+            project_labels.update(task.labels(queue))
+        labels = tuple(name for name in table.columns if name in project_labels)
+    columns = replace(columns, labels=labels)
+
+    groups = assign(table, columns).groups
+    taken_columns = {*groups, *(getattr(columns, role) for role in PLAIN)}
+    free_columns = set(table.columns) - taken_columns
+    queue_columns = [name for name in _QUEUES if name in free_columns]
+    return replace(columns, groups=(*groups, *queue_columns))
 
 
 def import_upload(
     db: Database,
     who: Person,
-    of: int,
+    project_id: int,
     name: str,
     content: bytes,
     *,
@@ -136,79 +147,148 @@ def import_upload(
 ) -> Imported:
     """Import a file that a browser sent; of its name only the extension counts."""
     if len(content) > LARGEST_UPLOAD:
-        raise BadInput("the file is too large", allowed=f"at most {LARGEST_UPLOAD // 1_000_000} MB")
-    extension = next((one for one in FORMATS if name.casefold().endswith(one)), None)
-    if extension is None:
-        raise BadInput("this kind of file cannot be imported", allowed=", ".join(FORMATS))
+        raise BadInput(
+            "the file is too large",
+            code="upload.too-large",
+            allowed=f"at most {LARGEST_UPLOAD // 1_000_000} MB",
+        )
+    extensions = [ending for ending in readable_endings() if name.casefold().endswith(ending)]
+    if not extensions:
+        raise BadInput(
+            "this kind of file cannot be imported",
+            code="upload.unknown-kind",
+            allowed=", ".join(readable_endings()),
+        )
     with db.read() as connection:
-        role_in(connection, who, of, *OWNS)
-    with TemporaryDirectory(prefix="psycheck-") as folder:  # for its owner alone
-        place = Path(folder) / f"upload{extension}"
-        with place.open("wb") as file:
-            file.write(content)
+        role_in(connection, who, project_id, *OWNS)
+
+    # The folder is readable for its owner alone.
+    with TemporaryDirectory(prefix="psycheck-") as folder:
+        path = Path(folder) / f"upload{extensions[0]}"
+        path.write_bytes(content)
         try:
-            columns = columns_for(db, of, kind, place, Columns())
-            corpus, reasons = read_corpus(place, columns), reasons_in(place, columns)
+            columns = columns_for(db, project_id, kind, path, Columns())
+            corpus = read_corpus(path, columns)
+            reasons = reasons_in(path, columns)
         except PsycheckError as error:
+            # The folder is gone when the error is read, and means nothing to the person who uploaded.
             for part in ("what", "where", "allowed", "do"):
                 setattr(error, part, getattr(error, part).replace(f"{folder}/", ""))
             raise
-    return import_corpus(db, who, of, corpus, kind=kind, queue=queue, reasons=reasons)
+    return import_corpus(db, who, project_id, corpus, kind=kind, queue=queue, reasons=reasons)
+
+
+def known_items(connection: Connection, project_id: int) -> dict[tuple[str | None, str], int]:
+    """The items of a project by queue and name."""
+    rows = connection.execute(
+        select(item.c.id, item.c.queue, item.c.name).where(item.c.project == project_id)
+    )
+    return {(row.queue, row.name): row.id for row in rows}
 
 
 def _check_texts(corpus: Corpus, reasons: Mapping[str, str]) -> None:
+    """Refuse too many texts, those that are too long, and the character that PostgreSQL cannot store."""
+    if len(corpus) > MOST_ITEMS:
+        raise BadInput(
+            f"more than {MOST_ITEMS:,} texts at once",
+            code="import.too-many-texts",
+            do="import the corpus in parts",
+        )
     for number, (name, text) in enumerate(zip(corpus.ids, corpus.texts, strict=True), 1):
         if len(text) > LONGEST_TEXT:
-            allowed = f"at most {LONGEST_TEXT:,} characters"
-            raise BadInput("a text is too long to annotate", where=f"text {number}", allowed=allowed)
-        if any("\x00" in part for part in (name, text, reasons.get(text, ""))):
-            what, do = "a text, its id or its reason holds a NUL character", "clean the corpus first"
-            raise BadInput(what, where=f"text {number}", do=do)
+            raise BadInput(
+                "a text is too long to annotate",
+                code="import.text-too-long",
+                where=f"text {number}",
+                allowed=f"at most {LONGEST_TEXT:,} characters",
+            )
+
+        stored_strings = (name, text, reasons.get(text, ""))
+        if any("\x00" in string for string in stored_strings):
+            raise BadInput(
+                "a text, its id or its reason holds a NUL character",
+                code="import.nul-character",
+                where=f"text {number}",
+                do="clean the corpus first",
+            )
 
 
-def _queues(task: Task, corpus: Corpus, queue: str | None) -> list[str | None]:
+def _queue_of_each(task: Task, corpus: Corpus, queue: str | None) -> list[str | None]:
     """The queue of each text; None where the corpus names one that the project does not ask."""
     if task.project.task == "conditions":
         return [""] * len(corpus)
+
     if queue is not None:
         if queue not in task.queues:
-            raise BadInput(f"there is no queue '{queue}'", allowed=nearest(queue, task.queues), key="queue")
+            raise BadInput(
+                f"there is no queue '{queue}'",
+                code="import.unknown-queue",
+                allowed=nearest(queue, task.queues),
+                key="queue",
+            )
         return [queue] * len(corpus)
-    named = next((name for name in _QUEUES if name in corpus.groups), None)
-    if named is None and len(task.queues) == 1:
+
+    queue_groups = [name for name in _QUEUES if name in corpus.groups]
+    if queue_groups:
+        return _queues_in_group(task, corpus, queue_groups[0])
+    if len(task.queues) == 1:
         return [task.queues[0]] * len(corpus)
-    if named is None:
-        do = "name the `queue`, or add a column called 'queue' or 'disease'"
-        raise BadInput("nothing tells which queue the texts belong to", allowed=", ".join(task.queues), do=do)
-    found = [one if one in task.queues else None for one in corpus.group(named)]
-    if corpus.table.height and not any(found):
-        what = f"no text has a {named} that this project asks about"
-        raise BadInput(what, allowed=", ".join(task.queues))
-    return found
+    raise BadInput(
+        "nothing tells which queue the texts belong to",
+        code="import.no-queue",
+        allowed=", ".join(task.queues),
+        do="name the `queue`, or add a column called 'queue' or 'disease'",
+    )
 
 
-def _gold(task: Task, corpus: Corpus, queues: Sequence[str | None]) -> list[list[dict[str, Any]]]:
-    """The rows of the gold table for each text, without its item."""
-    columns = {label: corpus.targets([label])[:, 0].tolist() for label in corpus.labels}
-    unsure = columns.get(UNCERTAIN, [0.0] * len(corpus))
-    found: list[list[dict[str, Any]]] = []
-    for number, queue in enumerate(queues):
-        rows = []
-        for label in task.labels(queue) if queue is not None else ():
-            value = columns[label][number] if label in columns else None
-            if value not in (0.0, 1.0):
-                where = f"text {number + 1}, label '{label}'"
-                do = "annotate every label of the queue in the file that holds the gold items"
-                raise BadInput("a gold label is missing", where=where, allowed="0 or 1", do=do)
-            status = None
-            if value and task.project.task == "symptoms":
-                status = "uncertain" if unsure[number] > 0.5 else "present"
-            rows.append({"label": label, "value": int(value), "status": status})
-        found.append(rows)
-    return found
+def _queues_in_group(task: Task, corpus: Corpus, group: str) -> list[str | None]:
+    """The queue of each text as a group of the corpus names it."""
+    queues = [name if name in task.queues else None for name in corpus.group(group)]
+    if queues and not any(queues):
+        raise BadInput(
+            f"no text has a {group} that this project asks about",
+            code="import.no-matching-queue",
+            allowed=", ".join(task.queues),
+        )
+    return queues
 
 
-def _rows(
+def _reserve_positions(
+    connection: Connection,
+    project_id: int,
+    number: int,
+    *,
+    shuffled: bool,
+) -> list[int]:
+    """New positions at the end of the queue; items to annotate come in a random order."""
+    reserve = (
+        project.update()
+        .where(project.c.id == project_id)
+        .values(positions=project.c.positions + number)
+        .returning(project.c.positions)
+    )
+    last = connection.scalar(reserve) or 0
+    positions = list(range(last - number + 1, last + 1))
+    if shuffled:
+        Random(last).shuffle(positions)
+    return positions
+
+
+def _new_texts(
+    corpus: Corpus,
+    queues: Sequence[str | None],
+    known: Mapping[tuple[str | None, str], int],
+) -> list[int]:
+    """The numbers of the texts that belong to a queue of the project and are not in it yet."""
+    new = []
+    for number, key in enumerate(zip(queues, corpus.ids, strict=True)):
+        queue, _ = key
+        if queue is not None and key not in known:
+            new.append(number)
+    return new
+
+
+def _item_rows(
     db: Database,
     task: Task,
     corpus: Corpus,
@@ -216,31 +296,31 @@ def _rows(
     kind: str,
     positions: Sequence[int],
 ) -> list[dict[str, Any]]:
+    """The rows of the item table for each text."""
+    # Tests and gold go to everybody: their one place is never taken.
     open_places = task.project.annotators_per_item if kind == "item" else 1
-    about = {name: corpus.strings(name) for name in PLAIN} | {
-        f"group:{name}": corpus.group(name) for name in corpus.groups
-    }
+    about = {name: corpus.strings(name) for name in PLAIN}
+    about |= {f"{GROUP}{name}": corpus.group(name) for name in corpus.groups}
     now = time.time()
-    return [
-        {
-            "project": task.id,
-            "queue": queues[number],
-            "kind": kind,
-            "name": name,
-            "text": db.sealed(text),
-            "about": db.sealed(json.dumps({key: of[number] for key, of in about.items() if of[number]})),
-            "lane": FRESH,
-            "position": positions[number],
-            "open": open_places,
-            "made": now,
-        }
-        for number, (name, text) in enumerate(zip(corpus.ids, corpus.texts, strict=True))
-    ]
 
-
-def _known(connection: Connection, of: int) -> dict[tuple[str | None, str], int]:
-    rows = connection.execute(select(item.c.id, item.c.queue, item.c.name).where(item.c.project == of))
-    return {(row.queue, row.name): row.id for row in rows}
+    rows = []
+    for number, (name, text) in enumerate(zip(corpus.ids, corpus.texts, strict=True)):
+        about_item = {key: values[number] for key, values in about.items() if values[number]}
+        rows.append(
+            {
+                "project": task.id,
+                "queue": queues[number],
+                "kind": kind,
+                "name": name,
+                "text": db.sealed(text),
+                "about": db.sealed(json.dumps(about_item)),
+                "lane": FRESH,
+                "position": positions[number],
+                "open": open_places,
+                "made": now,
+            }
+        )
+    return rows
 
 
 def _refuse_other_texts(
@@ -251,32 +331,29 @@ def _refuse_other_texts(
     known: Mapping[tuple[str | None, str], int],
 ) -> None:
     """Refuse a text under the id of another one: it would be lost, and its answers go to the other text."""
-    keys, texts = zip(queues, corpus.ids, strict=True), corpus.texts
-    again = {known[key]: number for number, key in enumerate(keys) if key in known}
-    ids = list(again)
-    for start in range(0, len(ids), _PIECE):
-        wanted = select(item.c.id, item.c.text).where(item.c.id.in_(ids[start : start + _PIECE]))
-        for row in connection.execute(wanted):
-            if db.opened(row.text) != texts[number := again[row.id]]:
+    keys = zip(queues, corpus.ids, strict=True)
+    number_of_item = {known[key]: number for number, key in enumerate(keys) if key in known}
+    texts = corpus.texts
+
+    item_ids = list(number_of_item)
+    for start in range(0, len(item_ids), _PIECE):
+        piece = item_ids[start : start + _PIECE]
+        for row in connection.execute(select(item.c.id, item.c.text).where(item.c.id.in_(piece))):
+            number = number_of_item[row.id]
+            if db.opened(row.text) != texts[number]:
                 raise BadInput(
                     "the project has another text with the same id",
+                    code="import.duplicate-ids",
                     where=f"text {number + 1}",
                     allowed="an id of its own for each text, in all files that are imported",
                     do="name the id column (`id=COLUMN`), or give the texts new ids",
                 )
 
 
-def _added(connection: Connection, rows: list[dict[str, Any]]) -> list[int]:
-    """The ids of new items, in the order of the rows."""
-    found: list[int] = []
+def _insert_items(connection: Connection, rows: Sequence[dict[str, Any]]) -> list[int]:
+    """Insert items and return their ids, in the order of the rows."""
+    statement = item.insert().returning(item.c.id, sort_by_parameter_order=True)
+    item_ids: list[int] = []
     for start in range(0, len(rows), _PIECE):
-        piece = rows[start : start + _PIECE]
-        made = connection.execute(item.insert().returning(item.c.id, sort_by_parameter_order=True), piece)
-        found += made.scalars()
-    return found
-
-
-def _store_gold(connection: Connection, pairs: Sequence[tuple[int, list[dict[str, Any]]]]) -> None:
-    rows = [{"item": one, **row} for one, marks in pairs for row in marks]
-    if rows:
-        connection.execute(gold.insert(), rows)
+        item_ids += connection.execute(statement, rows[start : start + _PIECE]).scalars()
+    return item_ids

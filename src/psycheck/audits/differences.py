@@ -6,17 +6,17 @@ from itertools import combinations
 
 import numpy as np
 
-from psycheck.audits.measured import measured, measured_rate
-from psycheck.audits.performance import MOST_EXAMPLES, f1_bounds
+from psycheck.audits.figures import measured, measured_rate
+from psycheck.audits.label_performance import MOST_EXAMPLES, f1_bounds
 from psycheck.audits.summary import holm_family
-from psycheck.finding import Finding
-from psycheck.measures import classification as figures
-from psycheck.measures.agreement import cohen_kappa, kappa_interval
-from psycheck.measures.classification import BoolArray, FloatArray
-from psycheck.measures.clustered import Clusters, change_interval, paired_p, ratio_interval
-from psycheck.measures.fairness import Rate, paired_difference
-from psycheck.measures.intervals import UNKNOWN
-from psycheck.measures.significance import mcnemar
+from psycheck.core.finding import Finding
+from psycheck.statistics import classification as figures
+from psycheck.statistics.classification import BoolArray, FloatArray
+from psycheck.statistics.clustered import Clusters, change_interval, paired_p, ratio_interval
+from psycheck.statistics.group_rates import Rate, paired_difference
+from psycheck.statistics.intervals import UNKNOWN
+from psycheck.statistics.model_agreement import cohen_kappa, kappa_interval
+from psycheck.statistics.significance import mcnemar
 
 DIFF = "diff"
 GOLDS = {"all": (1.0, 0.0), "1": (1.0,), "0": (0.0,)}
@@ -48,24 +48,29 @@ class Answered:
     @property
     def right(self) -> FloatArray:
         """Whether each model decides as annotated, (n, models); NaN where one of both is not known."""
-        unknown = np.isnan(self.gold[:, None] + self.decided)
-        return np.where(unknown, np.nan, self.decided == self.gold[:, None])
+        is_unknown = np.isnan(self.gold[:, None] + self.decided)
+        return np.where(is_unknown, np.nan, self.decided == self.gold[:, None])
 
     def graded(self, *models: int) -> bool:
         """Whether the scores of these models are more than yes or no; without that there is no ranking."""
-        known = [self.scores[~np.isnan(self.scores[:, k]), k] for k in models]
-        return all(bool(np.any((one != 0) & (one != 1))) for one in known)
+        for model in models:
+            scores = self.scores[:, model]
+            is_between = ~np.isnan(scores) & (scores != 0) & (scores != 1)
+            if not is_between.any():
+                return False
+        return True
 
     def where(self, model: int, versus: int | None = None) -> dict[str, str]:
         """The `where` of a finding about a model, or about a pair of models."""
-        pair = {} if versus is None else {"versus": self.models[versus]}
-        return {
+        where = {
             "audit": DIFF,
             "corpus": self.corpus,
             "label": self.label,
             "model": self.models[model],
-            **pair,
         }
+        if versus is not None:
+            where["versus"] = self.models[versus]
+        return where
 
     def examples(self, rows: BoolArray) -> tuple[str, ...]:
         """The ids of the first of these texts."""
@@ -79,69 +84,101 @@ class Answered:
 
 def difference_findings(answered: Sequence[Answered]) -> list[Finding]:
     """Figures of every model, and of every pair; p-values are adjusted over all pairs, labels and corpora."""
-    found: list[Finding] = []
-    for one in answered:
-        found += [*_figures(one), *_agreement(one)]
-        for first, second in one.pairs:
-            found += [*_differences(one, first, second), *_where_apart(one, first, second)]
-    return [*found, *holm_family([f for f in found if f.measure == "difference_p"])]
+    findings: list[Finding] = []
+    for answers in answered:
+        for model in range(len(answers.models)):
+            findings += _figures(answers, model)
+        findings += _agreement(answers)
+        for first, second in answers.pairs:
+            findings += _differences(answers, first, second)
+            findings += _where_apart(answers, first, second)
+    tests = [finding for finding in findings if finding.measure == "difference_p"]
+    return [*findings, *holm_family(tests)]
 
 
-def _figures(one: Answered) -> Iterator[Finding]:
-    """The figures of each model, AUC of graded scores alone, F1 at worst and at best, and what is missing."""
-    annotated = ~np.isnan(one.gold)
-    for k in range(len(one.models)):
-        scores, decided, where = one.scores[:, k], one.decided[:, k], one.where(k)
-        table = figures.confusion(one.gold, decided)
-        missing = Rate(int((annotated & np.isnan(decided)).sum()), int(annotated.sum()))
-        counts = {**asdict(table), "annotated": missing.n, "unanswered": missing.count}
-        counts["units"] = one.clusters.at(figures.usable(one.gold, decided)).count
-        intervals = figures.classification_intervals(one.gold, scores, one.clusters, decided=decided)
-        values = {name: measure(table) for name, measure in _PERFORMANCE.items()}
-        out_of = {"precision": table.tp + table.fp, "recall": table.positive}
-        if one.graded(k):
-            values["auc"] = figures.auc(one.gold, scores)
-        for name, found in values.items():
-            n, interval = out_of.get(name, table.n), intervals.get(name, UNKNOWN)
-            yield measured(name, found.value, n, interval, where, counts, (), found.flags)
-        interval = ratio_interval(annotated & np.isnan(decided), annotated, one.clusters)
-        yield measured_rate("unanswered", missing, where, counts, interval=interval)
-        if missing.count:
-            yield from f1_bounds(one.gold, decided, one.clusters, where, counts)
+def _figures(answers: Answered, model: int) -> Iterator[Finding]:
+    """The figures of a model, AUC of graded scores alone, F1 at worst and at best, and what is missing."""
+    scores = answers.scores[:, model]
+    decided = answers.decided[:, model]
+    where = answers.where(model)
+    annotated = ~np.isnan(answers.gold)
+    unanswered = annotated & np.isnan(decided)
+    confusion = figures.confusion(answers.gold, decided)
+    counts = {
+        **asdict(confusion),
+        "annotated": int(annotated.sum()),
+        "unanswered": int(unanswered.sum()),
+        "units": answers.clusters.at(figures.usable(answers.gold, decided)).count,
+    }
+
+    values = {name: measure(confusion) for name, measure in _PERFORMANCE.items()}
+    if answers.graded(model):
+        values["auc"] = figures.auc(answers.gold, scores)
+    intervals = figures.classification_intervals(answers.gold, scores, answers.clusters, decided=decided)
+    out_of = {"precision": confusion.tp + confusion.fp, "recall": confusion.positive}
+    for name, figure in values.items():
+        n = out_of.get(name, confusion.n)
+        interval = intervals.get(name, UNKNOWN)
+        yield measured(name, figure.value, n, interval, where, counts, flags=figure.flags)
+
+    missing = Rate(counts["unanswered"], counts["annotated"])
+    interval = ratio_interval(unanswered, annotated, answers.clusters)
+    yield measured_rate("unanswered", missing, where, counts, interval=interval)
+    if missing.count:
+        yield from f1_bounds(answers.gold, decided, answers.clusters, where, counts)
 
 
-def _agreement(one: Answered) -> Iterator[Finding]:
-    """The share of texts with the same decision and Cohen's kappa of every pair, annotated or not."""
-    for first, second in one.pairs:
-        a, b = one.decided[:, first], one.decided[:, second]
-        both = ~np.isnan(a + b)
-        n, same, where = int(both.sum()), both & (a == b), one.where(first, second)
-        counts = {"same": int(same.sum()), "units": one.clusters.at(both).count}
-        share, interval = Rate(counts["same"], n), ratio_interval(same, both, one.clusters)
-        yield measured_rate("agreement", share, where, counts, one.examples(both & ~same), interval)
-        kappa, _ = cohen_kappa(a[both], b[both])
-        ends = kappa_interval(a[both], b[both], one.clusters.at(both))
-        flags = ("one_prediction",) if n and np.isnan(kappa) else ()
-        yield measured("kappa", kappa, n, ends, where, counts, (), flags)
-    if len(one.models) > 2:
-        every = ~np.isnan(one.decided).any(axis=1)
-        same = every & (one.decided == one.decided[:, :1]).all(axis=1)
-        share, interval = Rate(int(same.sum()), int(every.sum())), ratio_interval(same, every, one.clusters)
-        where = {**one.where(0), "model": "all"}
-        yield measured_rate("agreement_all", share, where, {"models": len(one.models)}, (), interval)
+def _agreement(answers: Answered) -> Iterator[Finding]:
+    """The agreement of every pair of models, annotated or not, and that of all models."""
+    for first, second in answers.pairs:
+        yield from _pair_agreement(answers, first, second)
+    if len(answers.models) > 2:
+        all_answered = ~np.isnan(answers.decided).any(axis=1)
+        all_same = all_answered & (answers.decided == answers.decided[:, :1]).all(axis=1)
+        yield measured_rate(
+            "agreement_all",
+            Rate(int(all_same.sum()), int(all_answered.sum())),
+            {**answers.where(0), "model": "all"},
+            {"models": len(answers.models)},
+            interval=ratio_interval(all_same, all_answered, answers.clusters),
+        )
 
 
-def _differences(one: Answered, first: int, second: int) -> Iterator[Finding]:
+def _pair_agreement(answers: Answered, first: int, second: int) -> Iterator[Finding]:
+    """The share of texts with the same decision and Cohen's kappa."""
+    first_decided = answers.decided[:, first]
+    second_decided = answers.decided[:, second]
+    answered = ~np.isnan(first_decided + second_decided)
+    same = answered & (first_decided == second_decided)
+    n = int(answered.sum())
+    units = answers.clusters.at(answered)
+    where = answers.where(first, second)
+    counts = {"same": int(same.sum()), "units": units.count}
+
+    interval = ratio_interval(same, answered, answers.clusters)
+    examples = answers.examples(answered & ~same)
+    yield measured_rate("agreement", Rate(counts["same"], n), where, counts, examples, interval)
+
+    kappa, _ = cohen_kappa(first_decided[answered], second_decided[answered])
+    kappa_ends = kappa_interval(first_decided[answered], second_decided[answered], units)
+    flags = ("one_prediction",) if n and np.isnan(kappa) else ()
+    yield measured("kappa", kappa, n, kappa_ends, where, counts, flags=flags)
+
+
+def _differences(answers: Answered, first: int, second: int) -> Iterator[Finding]:
     """Accuracy, F1 and AUC of the first model minus those of the second, on what both answered.
 
     The test of accuracy is McNemar's, of clusters the turning of signs; that of F1 and AUC turns the signs of
     each cluster's share in the difference. AUC needs graded scores of both.
     """
-    where, right = one.where(first, second), one.right[:, [first, second]]
-    known: BoolArray = ~np.isnan(right.sum(axis=1))
-    units, gold, n = one.clusters.at(known), one.gold[known], int(known.sum())
-    mine, others = right[known].T == 1
-    table = mcnemar(mine, others)
+    where = answers.where(first, second)
+    right = answers.right[:, [first, second]]
+    judged: BoolArray = ~np.isnan(right.sum(axis=1))
+    units = answers.clusters.at(judged)
+    n = int(judged.sum())
+    first_right = right[judged, 0] == 1
+    second_right = right[judged, 1] == 1
+    table = mcnemar(first_right, second_right)
     counts = {
         "both_right": table.both,
         "only_this_right": table.only_first,
@@ -149,46 +186,60 @@ def _differences(one: Answered, first: int, second: int) -> Iterator[Finding]:
         "neither_right": table.neither,
         "units": units.count,
     }
-    apart = one.examples(known & (right[:, 0] != right[:, 1]))
-    found = paired_difference(mine, others, units)
-    yield measured("accuracy_difference", found.value, n, found.interval, where, counts, apart)
-    yield measured("difference_p", found.p, n, None, {**where, "figure": "accuracy"}, counts)
-    graded = ("auc",) * one.graded(first, second)
-    for name in ("f1", *graded):
-        answers = one.scores if name == "auc" else one.decided
-        (now, ours), (then, theirs) = (
-            figures.figure_influences(gold, answers[known, k], 0.5)[name] for k in (first, second)
-        )
-        value, influence = now - then, ours - theirs
-        tested = not np.isnan(value)
-        interval = change_interval(then, now, influence, units) if tested else None
-        p = paired_p(value / n + influence, units) if tested else np.nan
-        flags = () if tested else ("one_class",) if n else ("no_texts",)
-        yield measured(f"{name}_difference", value, n, interval, where, counts, (), flags)
-        yield measured("difference_p", p, n, None, {**where, "figure": name}, counts, (), flags)
+
+    accuracy = paired_difference(first_right, second_right, units)
+    examples = answers.examples(judged & (right[:, 0] != right[:, 1]))
+    yield measured("accuracy_difference", accuracy.value, n, accuracy.interval, where, counts, examples)
+    yield measured("difference_p", accuracy.p, n, None, {**where, "figure": "accuracy"}, counts)
+
+    names = ("f1", "auc") if answers.graded(first, second) else ("f1",)
+    gold = answers.gold[judged]
+    for name in names:
+        values = answers.scores if name == "auc" else answers.decided
+        first_value, first_influence = figures.figure_influences(gold, values[judged, first], 0.5)[name]
+        second_value, second_influence = figures.figure_influences(gold, values[judged, second], 0.5)[name]
+        change = first_value - second_value
+        influence = first_influence - second_influence
+        interval = None
+        p = np.nan
+        flags: tuple[str, ...] = ()
+        if np.isnan(change):
+            flags = ("one_class",) if n else ("no_texts",)
+        else:
+            interval = change_interval(second_value, first_value, influence, units)
+            p = paired_p(change / n + influence, units)
+        yield measured(f"{name}_difference", change, n, interval, where, counts, flags=flags)
+        yield measured("difference_p", p, n, None, {**where, "figure": name}, counts, flags=flags)
 
 
-def _where_apart(one: Answered, first: int, second: int) -> Iterator[Finding]:
+def _where_apart(answers: Answered, first: int, second: int) -> Iterator[Finding]:
     """Of the texts on which two models part, the share where the first is right, by annotation (ANGST 7)."""
-    right = one.right[:, [first, second]]
-    known: BoolArray = ~np.isnan(right.sum(axis=1))
+    right = answers.right[:, [first, second]]
+    judged: BoolArray = ~np.isnan(right.sum(axis=1))
+    neither_right = (right == 0).all(axis=1)
     for gold, values in GOLDS.items():
-        here = known & np.isin(one.gold, values)
-        apart = here & (right[:, 0] != right[:, 1])
-        mine = apart & (right[:, 0] == 1)
+        chosen = judged & np.isin(answers.gold, values)
+        apart = chosen & (right[:, 0] != right[:, 1])
+        first_right = apart & (right[:, 0] == 1)
         counts = {
-            "texts": int(here.sum()),
-            "only_this_right": int(mine.sum()),
-            "only_other_right": int((apart & ~mine).sum()),
-            "neither_right": int((here & (right == 0).all(axis=1)).sum()),
+            "texts": int(chosen.sum()),
+            "only_this_right": int(first_right.sum()),
+            "only_other_right": int((apart & ~first_right).sum()),
+            "neither_right": int((chosen & neither_right).sum()),
         }
-        where, share = {**one.where(first, second), "gold": gold}, Rate(int(mine.sum()), int(apart.sum()))
-        interval = ratio_interval(mine, apart, one.clusters)
-        yield measured_rate("right_where_apart", share, where, counts, one.examples(apart), interval)
+        yield measured_rate(
+            "right_where_apart",
+            Rate(counts["only_this_right"], int(apart.sum())),
+            {**answers.where(first, second), "gold": gold},
+            counts,
+            answers.examples(apart),
+            ratio_interval(first_right, apart, answers.clusters),
+        )
 
 
-def outcome_names(one: Answered, first: int, second: int) -> Iterable[tuple[str, BoolArray]]:
+def outcome_names(answers: Answered, first: int, second: int) -> Iterable[tuple[str, BoolArray]]:
     """Who of two models is right, and on which texts; "TF" is only the first (ANGST, Table 16)."""
-    right = one.right[:, [first, second]]
+    right = answers.right[:, [first, second]]
     for name in ("TT", "TF", "FT", "FF"):
-        yield name, (right == [letter == "T" for letter in name]).all(axis=1)
+        expected = [letter == "T" for letter in name]
+        yield name, (right == expected).all(axis=1)

@@ -7,28 +7,23 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from psycheck.audits.groups import counted_rate, difference, group_findings, miss_ratio
-from psycheck.audits.measured import measured, measured_rate, thresholds_of
+from psycheck.audits.figures import thresholds_of
+from psycheck.audits.gender_pairs import EXAMPLES, JudgedPairs, gender_pairs, pair_texts
+from psycheck.audits.groups import counted_rate, group_findings
 from psycheck.audits.summary import holm_family
-from psycheck.corpus import Corpus
-from psycheck.finding import Finding
-from psycheck.measure import Measure
-from psycheck.measures.classification import classes, decide, firm
-from psycheck.measures.clustered import Clusters, effective_share, ratio_interval
-from psycheck.measures.fairness import Rate, paired_difference, score_shift
-from psycheck.model import FloatArray, Item, Judgement, Scores
-from psycheck.report.fairness import fairness_section
-from psycheck.text.edits import Edited
-from psycheck.text.gender.edits import Scope, gender_of, names_besides, swap
-from psycheck.text.gender.placebo import placebo
+from psycheck.core.arrays import FloatArray
+from psycheck.core.audit import Judgement, RunContext, Scores
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding
+from psycheck.core.item import Item
+from psycheck.core.measure import Measure
+from psycheck.report.gender_and_groups import fairness_section
+from psycheck.statistics.classification import decide, firm
+from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.group_rates import Rate
+from psycheck.text.gender.edits import Scope, scope_of
 
-OUTCOMES = ("passed", "failed", "unseen", "unanswered")
-PASSED, FAILED, UNSEEN, UNANSWERED = range(4)
-UNDECIDED = "undecided"  # in the table alone: such a text makes no pair
-FEMALE, MALE = "female", "male"
-EXAMPLES = 50
 ALPHA = 0.05
 SWAPPED = Scope(nouns=True, titles=True)
 _TESTED = ("flip_excess", "score_difference", "equal_opportunity_difference", "demographic_parity_difference")
@@ -47,6 +42,8 @@ class Fairness:
     """
 
     name: ClassVar = "fairness"
+    position: ClassVar = 30
+    options: ClassVar = None
     measures: ClassVar[tuple[str | Measure, ...]] = (
         *("flip_rate", "placebo_flip_rate", "undecided_rate", "score_shift"),
         *("fnr", "fpr", "positive_rate", "fnr_ratio"),
@@ -58,47 +55,52 @@ class Fairness:
     scope: Scope = SWAPPED
     places: int = 1
 
+    @classmethod
+    def prepare(cls, context: RunContext, options: None, /) -> list["Fairness"]:
+        """The audit of a run."""
+        settings = context.settings
+        scope = scope_of(settings.swap, settings.swap_person)
+        return [cls(settings.fixed_threshold, scope, places=context.places)]
+
     def skips(self, corpus: Corpus, /) -> str | None:
         """Histories are compared by group alone."""
-        bare = corpus.histories and not corpus.groups
-        return "the gender swap is not for histories, and the corpus has no groups" if bare else None
+        if corpus.histories and not corpus.groups:
+            return "the gender swap is not for histories, and the corpus has no groups"
+        return None
 
     def ask(self, corpus: Corpus, /) -> Iterator[Item]:
         """Texts with gendered words, counterparts, placebos; all texts where the corpus has groups."""
         if corpus.groups:
             yield from corpus.items
-        if corpus.histories:
-            return
-        edit = swap(self.scope)
-        for text in corpus.texts:
-            edited = edit(text)
-            if _pairs(edited):
-                yield from (text, edited.text)
-                if (neutral := placebo(text, edited)).spans:
-                    yield neutral.text
+        if not corpus.histories:
+            yield from pair_texts(corpus, self.scope)
 
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Flips, rates of both wordings and of every group, their ratio and differences; p by Holm."""
-        shared = tuple(label for label in corpus.labels if label in scores.labels)
-        labels = shared or scores.labels
-        where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
-        cuts = thresholds_of(scores, self.threshold)
-        decided = partial(decide, threshold=cuts, exclusive=getattr(scores, "exclusive", False))
-        unknown = np.full((len(corpus), len(labels)), np.nan)
-        truth = firm(corpus.targets(labels)) if shared else unknown
-        judged = [] if corpus.histories else [self._swapped(corpus, scores, labels, truth, decided, where)]
-        findings = [finding for found, _ in judged for finding in found]
-        if corpus.groups:
-            every = decided(scores.of(corpus.items))
-            for k, label in enumerate(labels):
-                positive = every[:, scores.labels.index(label)]
-                findings += group_findings(corpus, truth[:, k], positive, {**where, "label": label})
-        pairs = [table for _, table in judged]
-        return Judgement(
-            tuple(with_holm(findings, self.places)), {"pairs": pl.concat(pairs)} if pairs else {}
+        shared_labels = tuple(label for label in corpus.labels if label in scores.labels)
+        labels = shared_labels or scores.labels
+        truth = np.full((len(corpus), len(labels)), np.nan)
+        if shared_labels:
+            truth = firm(corpus.targets(labels))
+        decided = partial(
+            decide,
+            threshold=thresholds_of(scores, self.threshold),
+            exclusive=scores.traits.exclusive,
         )
+        where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
 
-    def _swapped(
+        findings: list[Finding] = []
+        tables: dict[str, pl.DataFrame] = {}
+        if not corpus.histories:
+            findings, tables["pairs"] = self._judge_pairs(corpus, scores, labels, truth, decided, where)
+        if corpus.groups:
+            all_decided = decided(scores.of(corpus.items))
+            for k, label in enumerate(labels):
+                label_decided = all_decided[:, scores.labels.index(label)]
+                findings += group_findings(corpus, truth[:, k], label_decided, {**where, "label": label})
+        return Judgement(tuple(with_holm(findings, self.places)), tables)
+
+    def _judge_pairs(
         self,
         corpus: Corpus,
         scores: Scores,
@@ -111,196 +113,34 @@ class Fairness:
         swapped = {"unit": "pairs", "swap": "+".join(self.scope.words)}
         if self.scope.person != "all":
             swapped["swap_person"] = self.scope.person
-        pairs = self._paired(corpus, scores)
-        scored = (pairs.before, pairs.after, pairs.placebo)
-        chosen = [decided(one) for one in scored]
-        undecided = Rate(len(pairs.undecided), len(corpus))
-        listed = corpus.table["id"].gather(pairs.undecided[:EXAMPLES]).to_list()
+
+        pairs = gender_pairs(corpus, scores, self.scope)
         clusters = Clusters.of(corpus.units()[pairs.rows])
-        findings = [counted_rate("undecided_rate", undecided, {**where, **swapped}, listed)]
-        tables = []
+        decided_before = decided(pairs.before)
+        decided_after = decided(pairs.after)
+        decided_placebo = decided(pairs.placebo)
+
+        undecided_ids = corpus.table["id"].gather(pairs.undecided[:EXAMPLES]).to_list()
+        undecided = Rate(len(pairs.undecided), len(corpus))
+        findings = [counted_rate("undecided_rate", undecided, {**where, **swapped}, undecided_ids)]
+        tables: list[pl.DataFrame] = []
         for k, label in enumerate(labels):
             column = scores.labels.index(label)
-            own = (one[:, column] for one in (*scored, *chosen))
-            mine = _Label(pairs, clusters, truth[:, k], *own)
+            judged = JudgedPairs(
+                pairs=pairs,
+                clusters=clusters,
+                truth=truth[:, k],
+                before=pairs.before[:, column],
+                after=pairs.after[:, column],
+                placebo=pairs.placebo[:, column],
+                decided_before=decided_before[:, column],
+                decided_after=decided_after[:, column],
+                decided_placebo=decided_placebo[:, column],
+            )
             here = {**where, "label": label, **swapped}
-            findings += mine.findings(corpus, here)
-            tables.append(mine.table(corpus, here))
+            findings += judged.findings(corpus, here)
+            tables.append(judged.table(corpus, here))
         return findings, pl.concat(tables)
-
-    def _paired(self, corpus: Corpus, scores: Scores) -> "_Pairs":
-        """Every text swapped once, slice by slice, with the scores of both wordings."""
-        edit = swap(self.scope)
-        parts = []
-        start = 0
-        for piece in corpus.slices():
-            texts = piece.texts
-            edited = [edit(text) for text in texts]
-            rows = [row for row, one in enumerate(edited) if _pairs(one)]
-            left = [row for row, one in enumerate(edited) if one.undecided]
-            swapped = [edited[row] for row in rows]
-            neutral = [placebo(texts[row], edited[row]) for row in rows]
-            beside = np.where(
-                _seen(neutral, scores)[:, None], scores.of([one.text for one in neutral]), np.nan
-            )
-            parts.append(
-                _Pairs(
-                    np.array(rows, np.int64) + start,
-                    np.array(left, np.int64) + start,
-                    np.array([gender_of(texts[row], self.scope) for row in rows], "U6"),
-                    np.array([gender_of(texts[row], self.scope) for row in left], "U6"),
-                    np.array([names_besides(texts[row], self.scope) for row in rows], np.bool_),
-                    _seen(swapped, scores),
-                    scores.of([texts[row] for row in rows]),
-                    scores.of([one.text for one in swapped]),
-                    beside,
-                )
-            )
-            start += len(piece)
-        return _Pairs(*(np.concatenate([getattr(p, name) for p in parts]) for name in _Pairs.__slots__))
-
-
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    """The m texts that can be swapped, by their row in the corpus; before, after and placebo are (m, k).
-
-    `gender` is the one that a text names as it is written; `placebo` is NaN where too few words can be
-    replaced, or the model does not read them.
-    """
-
-    rows: NDArray[np.int64]
-    undecided: NDArray[np.int64]
-    gender: NDArray[np.str_]
-    gender_undecided: NDArray[np.str_]
-    besides: NDArray[np.bool_]
-    seen: NDArray[np.bool_]
-    before: FloatArray
-    after: FloatArray
-    placebo: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class _Label:
-    """The pairs, judged for one label: scores and decisions (`was`, `now`, `beside`) are (m,).
-
-    `truth` is (n,) of the corpus.
-    """
-
-    pairs: _Pairs
-    clusters: Clusters
-    truth: FloatArray
-    before: FloatArray
-    after: FloatArray
-    placebo: FloatArray
-    was: FloatArray
-    now: FloatArray
-    beside: FloatArray
-
-    @property
-    def outcome(self) -> NDArray[np.int8]:
-        state = np.where(self.was != self.now, FAILED, PASSED).astype(np.int8)
-        state[np.isnan(self.before) | np.isnan(self.after)] = UNANSWERED
-        state[~self.pairs.seen] = UNSEEN
-        return state
-
-    def findings(self, corpus: Corpus, where: Mapping[str, str]) -> Iterator[Finding]:
-        outcome, ids = self.outcome, corpus.table["id"]
-        judged = outcome <= FAILED
-        ledger = np.bincount(outcome, minlength=len(OUTCOMES))
-        counts = {"generated": len(corpus) - len(self.pairs.undecided)}
-        counts |= {name: int(ledger[k]) for k, name in enumerate(OUTCOMES)}
-        counts["unchanged"] = counts["generated"] - len(outcome)
-        counts["undecided"] = len(self.pairs.undecided)
-        one_gender = np.isin(self.pairs.gender, (FEMALE, MALE))
-        counts["both_genders"] = int(np.sum(judged & ~one_gender))
-        counts["named_besides"] = int(np.sum(judged & self.pairs.besides))
-        far = np.argsort(-np.abs(self.after - self.before), kind="stable")
-        flipped = [row for row in far.tolist() if outcome[row] == FAILED][:EXAMPLES]
-        examples = ids.gather(self.pairs.rows[flipped]).to_list()
-        flips = Rate(counts["failed"], int(judged.sum()))
-        units = self.clusters.at(judged)
-        counts["units"] = units.count
-        interval = ratio_interval(outcome[judged] == FAILED, np.ones(flips.n), units)
-        yield measured_rate("flip_rate", flips, where, counts, examples, interval)
-        yield from self._placebo(judged, outcome == FAILED, where)
-        shift = score_shift(self.after[judged], self.before[judged], units)
-        yield _with_spread("score_shift", shift.size, shift.n, shift.size_interval, where)
-        yield from self._wordings(judged & one_gender, ids, where)
-
-    def _placebo(
-        self, judged: NDArray[np.bool_], flipped: NDArray[np.bool_], where: Mapping[str, str]
-    ) -> Iterator[Finding]:
-        """Flips by the placebo, and how many more the swap of the same texts makes."""
-        both = judged & ~np.isnan(self.placebo)
-        moved = (self.was != self.beside)[both]
-        units, counts = self.clusters.at(both), {"without_placebo": int(np.sum(judged & ~both))}
-        flips, interval = (
-            Rate(int(moved.sum()), len(moved)),
-            ratio_interval(moved, np.ones(len(moved)), units),
-        )
-        yield measured_rate("placebo_flip_rate", flips, where, counts, [], interval)
-        yield from difference("flip_excess", paired_difference(flipped[both], moved, units), where, counts)
-
-    def _wordings(
-        self, among: NDArray[np.bool_], ids: pl.Series, where: Mapping[str, str]
-    ) -> Iterator[Finding]:
-        """The female and the male wording of the same texts, whichever of them the corpus has."""
-        rows = self.pairs.rows[among]
-        as_written = self.pairs.gender[among] == FEMALE
-        (female, male), (as_female, as_male) = (
-            (np.where(as_written, one[among], two[among]), np.where(as_written, two[among], one[among]))
-            for one, two in ((self.before, self.after), (self.was, self.now))
-        )
-        decided = {FEMALE: as_female == 1, MALE: as_male == 1}
-        yes, no = classes(self.truth[rows])
-        clusters, everyone = self.clusters.at(among), np.ones(len(rows), bool)
-        for wording, positive in decided.items():
-            here = {**where, "group": wording}
-            missed = ids.gather(rows[yes & ~positive][:EXAMPLES]).to_list()
-            for measure, hits, out_of, listed in (
-                ("fnr", yes & ~positive, yes, missed),
-                ("fpr", no & positive, no, []),
-                ("positive_rate", positive, everyone, []),
-            ):
-                rate = Rate(int(hits.sum()), int(out_of.sum()))
-                interval = ratio_interval(hits, out_of, clusters)
-                yield counted_rate(measure, rate, here, listed, interval=interval)
-        lost = {wording: yes & ~positive for wording, positive in decided.items()}
-        count = {wording: Rate(int(one.sum()), int(yes.sum())) for wording, one in lost.items()}
-        both = int(np.sum(lost[FEMALE] & lost[MALE]))
-        versus = {**where, "group": FEMALE, "versus": MALE}
-        share = effective_share(lost[FEMALE] | lost[MALE], yes, clusters)
-        yield miss_ratio(count[FEMALE], count[MALE], versus, both=both, share=share)
-        yield from difference(
-            "equal_opportunity_difference",
-            paired_difference(decided[FEMALE][yes], decided[MALE][yes], clusters.at(yes)),
-            versus,
-        )
-        parity = paired_difference(decided[FEMALE], decided[MALE], clusters)
-        apart = {
-            "only_group": int(np.sum(decided[FEMALE] & ~decided[MALE])),
-            "only_versus": int(np.sum(decided[MALE] & ~decided[FEMALE])),
-        }
-        yield from difference("demographic_parity_difference", parity, versus, apart)
-        moved = score_shift(female, male, clusters)
-        yield _with_spread("score_difference", moved.difference, moved.n, moved.interval, versus)
-        yield measured("score_difference_p", moved.p, moved.n, None, versus)
-
-    def table(self, corpus: Corpus, where: Mapping[str, str]) -> pl.DataFrame:
-        """One row a pair: id, gender of the text as written, outcome, scores; then the undecided texts."""
-        fixed = [pl.lit(where[key]).cast(pl.Categorical).alias(key) for key in ("model", "corpus", "label")]
-        pairs, left = self.pairs, len(self.pairs.undecided)
-        outcome = np.concatenate([self.outcome.astype(np.int64), np.full(left, len(OUTCOMES))])
-        genders = [*pairs.gender.tolist(), *pairs.gender_undecided.tolist()]
-        return pl.DataFrame(
-            {
-                "id": corpus.table["id"].gather(np.concatenate([pairs.rows, pairs.undecided])),
-                "gender": pl.Series(genders, dtype=pl.String).cast(pl.Categorical),
-                "outcome": pl.Series([*OUTCOMES, UNDECIDED]).gather(outcome).cast(pl.Categorical),
-                "before": pl.Series(self.before, dtype=pl.Float64).extend_constant(None, left),
-                "after": pl.Series(self.after, dtype=pl.Float64).extend_constant(None, left),
-            }
-        ).select(*fixed, pl.all())
 
 
 def with_holm(findings: Sequence[Finding], places: int = 1) -> list[Finding]:
@@ -311,30 +151,13 @@ def with_holm(findings: Sequence[Finding], places: int = 1) -> list[Finding]:
     the level (Bonferroni).
     """
     tests = [finding for finding in findings if finding.measure.endswith("_p")]
-    every = [replace(new, value=min(places * new.value, 1.0)) for new in holm_family(tests)]
-    adjusted = {
-        id(test): replace(new, flags=("significant",)) if new.value < ALPHA else new
-        for test, new in zip(tests, every, strict=True)
-    }
-    return [one for f in findings for one in ((f, adjusted[id(f)]) if id(f) in adjusted else (f,))]
-
-
-def _pairs(edited: Edited) -> bool:
-    """Whether a text makes a pair: something was swapped, and nothing was left undecided."""
-    return bool(edited.spans) and not edited.undecided
-
-
-def _seen(edited: Sequence[Edited], scores: Scores) -> NDArray[np.bool_]:
-    """Whether the model read at least one swapped word, (m,)."""
-    read = scores.read([one.text for one in edited])
-    seen = [any(end <= got for _, end in one.spans) for one, got in zip(edited, read, strict=True)]
-    return np.array(seen, np.bool_)
-
-
-def _with_spread(
-    measure: str, value: float, n: int, interval: tuple[float, float], where: Mapping[str, str]
-) -> Finding:
-    """A mean; without an interval it is flagged: no score moves, or too few texts or authors do."""
-    finding = measured(measure, value, n, interval, where)
-    why = "too_few" if value else "no_spread"
-    return replace(finding, flags=(why,)) if finding.tested and finding.interval is None else finding
+    adjusted_tests = iter(holm_family(tests))
+    with_adjusted: list[Finding] = []
+    for finding in findings:
+        with_adjusted.append(finding)
+        if finding.measure.endswith("_p"):
+            holm_test = next(adjusted_tests)
+            p = min(places * holm_test.value, 1.0)
+            flags = ("significant",) if p < ALPHA else holm_test.flags
+            with_adjusted.append(replace(holm_test, value=p, flags=flags))
+    return with_adjusted

@@ -8,18 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.audits.measured import measured, measured_rate
-from psycheck.corpus import Corpus
-from psycheck.finding import Finding, Interval
-from psycheck.measures.classification import BoolArray, gold
-from psycheck.measures.clustered import Clusters, effective_share, ratio_interval
-from psycheck.measures.fairness import Difference, Rate, fnr_ratio, group_difference
-from psycheck.model import FloatArray
+from psycheck.audits.figures import measured, measured_rate
+from psycheck.core.arrays import FloatArray
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding, Interval
+from psycheck.statistics.classification import BoolArray, gold
+from psycheck.statistics.clustered import Clusters, effective_share, ratio_interval
+from psycheck.statistics.group_rates import Difference, Rate, fnr_ratio, group_difference
 
 REST = "the rest"
 EXAMPLES = 50
@@ -43,34 +43,76 @@ class Membership:
     counts: Mapping[str, int]
 
 
+class _Decisions(NamedTuple):
+    """Decisions of a model and annotations, (n,) of 1, 0 or NaN, and which texts belong together."""
+
+    decided: FloatArray
+    annotated: FloatArray
+    clusters: Clusters
+
+    @property
+    def answered(self) -> BoolArray:
+        return ~np.isnan(self.decided)
+
+    @property
+    def positive(self) -> BoolArray:
+        """The answered texts annotated 1."""
+        positive: BoolArray = self.answered & (self.annotated == 1)
+        return positive
+
+    @property
+    def missed(self) -> BoolArray:
+        missed: BoolArray = self.decided == 0
+        return missed
+
+
 def compared_groups(members: Sequence[str | None], column: str) -> Membership:
     """Read a column's values as groups; a column called age that holds numbers is cut into bands."""
-    ages = column.strip().lower() == "age"
+    are_ages = column.strip().lower() == "age"
     written = ["" if member is None else member.strip() for member in members]
-    values = ["" if _not_given(value, ages=ages) else value for value in written]
-    # Values that differ in case alone are one group, in their commonest spelling (the first met of equals).
-    spelled: dict[str, str] = {}
-    for value, _ in Counter(values).most_common():
-        spelled.setdefault(value.casefold(), value)
-    names = [spelled[value.casefold()] for value in values]
+    values = ["" if _not_given(value, are_ages=are_ages) else value for value in written]
+    names = _in_commonest_spelling(values)
     counts = {
         "unknown": names.count(""),
         "read_as_not_given": names.count("") - written.count(""),
-        "other_spelling": sum(one != other for one, other in zip(values, names, strict=True)),
+        "other_spelling": sum(value != name for value, name in zip(values, names, strict=True)),
     }
-    if ages:
-        words = sum(not _is_number(name) for name in names if name)
-        known = len(names) - counts["unknown"]
-        if known - words >= MOSTLY * known:
-            names = [_band(name) if _is_number(name) else name for name in names]
-        elif words < known:  # a column of words alone holds bands of its own
+
+    if are_ages:
+        names, words = _in_age_bands(names)
+        if words:
             counts["not_banded"] = words
+
+    # Sorted first: of groups of equal size the first in the alphabet are compared.
     sizes = Counter(sorted(name for name in names if name)).most_common()
-    large = [group for group, size in sizes if size >= FEWEST]
-    kept = set(large[:MOST])
-    counts["in_small_groups"] = sum(size for _, size in sizes if size < FEWEST)
-    counts["beyond_largest"] = sum(size for group, size in sizes if size >= FEWEST and group not in kept)
-    return Membership(np.array([name if name in kept else "" for name in names], dtype=np.str_), counts)
+    large_groups = [group for group, size in sizes if size >= FEWEST]
+    compared = set(large_groups[:MOST])
+    size_of = dict(sizes)
+    counts["in_small_groups"] = sum(size for size in size_of.values() if size < FEWEST)
+    counts["beyond_largest"] = sum(size_of[group] for group in large_groups[MOST:])
+    compared_names = [name if name in compared else "" for name in names]
+    return Membership(np.array(compared_names, dtype=np.str_), counts)
+
+
+def _in_commonest_spelling(values: Sequence[str]) -> list[str]:
+    """The values; those that differ in case alone are one group, in their commonest spelling.
+
+    Of equally common spellings it is the first.
+    """
+    spelling: dict[str, str] = {}
+    for value, _ in Counter(values).most_common():
+        spelling.setdefault(value.casefold(), value)
+    return [spelling[value.casefold()] for value in values]
+
+
+def _in_age_bands(names: list[str]) -> tuple[list[str], int]:
+    """Ages as bands where most are numbers, else as they are; how many values keep numbers from bands."""
+    ages = [name for name in names if name]
+    words = sum(not _is_number(age) for age in ages)
+    if len(ages) - words >= MOSTLY * len(ages):
+        return [_band(name) if _is_number(name) else name for name in names], 0
+    # A column of words alone holds bands of its own.
+    return names, words if words < len(ages) else 0
 
 
 def group_findings(
@@ -81,40 +123,81 @@ def group_findings(
     Two groups are compared with each other, more of them each with the rest. Groups below 5 texts and beyond
     the 20 largest are counted as left out, and so are values that say that nothing is known.
     """
-    marks = np.where(np.isnan(truth), np.nan, gold(truth))
-    clusters = Clusters.of(corpus.units())
+    decisions = _Decisions(
+        decided=decided,
+        annotated=np.where(np.isnan(truth), np.nan, gold(truth)),
+        clusters=Clusters.of(corpus.units()),
+    )
+    ids = corpus.table["id"]
     for column in corpus.groups:
-        own = {**where, "unit": "groups", "column": column}
+        place = {**where, "unit": "groups", "column": column}
         members = compared_groups(corpus.group(column), column)
-        names, answered = members.names, ~np.isnan(decided)
-        groups = [str(name) for name in np.unique(names) if name]
-        missed, positive = decided == 0, answered & (marks == 1)
+        groups = [str(name) for name in np.unique(members.names) if name]
         if not groups:
-            yield counted_rate("fnr", Rate(0, 0), {**own, "group": ""}, (), members.counts)
+            yield counted_rate("fnr", Rate(0, 0), {**place, "group": ""}, (), members.counts)
+
         for group in groups:
-            here, inside = {**own, "group": group}, (names == group) & answered
-            texts = int(np.sum(names == group))
-            counts = {"texts": texts, "unanswered": texts - int(inside.sum()), **members.counts}
-            counts["units"] = clusters.at(inside).count
-            rows = np.flatnonzero(inside & positive & missed)[:EXAMPLES]
-            ids = corpus.table["id"].gather(rows).to_list()
-            for measure, among, hits, listed in (
-                ("fnr", inside & positive, missed, ids),
-                ("fpr", inside & (marks == 0), decided == 1, []),
-                ("positive_rate", inside, decided == 1, []),
-            ):
-                interval = ratio_interval(among & hits, among, clusters)
-                yield counted_rate(measure, _rate(hits, among), here, listed, counts, interval)
-        share = effective_share((names != "") & positive & missed, (names != "") & positive, clusters)
-        for group in groups[:1] if len(groups) == 2 else groups if len(groups) > 2 else ():
-            second = groups[1] if len(groups) == 2 else ""  # "" stands for all others
-            here = {**own, "group": group, "versus": second or REST}
-            ours, others = (names == group) & positive, (names != group) & (names != "") & positive
-            yield miss_ratio(_rate(missed, ours), _rate(missed, others), here, share=share)
-            opportunity = group_difference(decided, names, group, second, clusters, among=marks == 1)
-            yield from difference("equal_opportunity_difference", opportunity, here)
-            parity = group_difference(decided, names, group, second, clusters)
-            yield from difference("demographic_parity_difference", parity, here)
+            in_group = members.names == group
+            missed = in_group & decisions.positive & decisions.missed
+            examples = ids.gather(np.flatnonzero(missed)[:EXAMPLES]).to_list()
+            here = {**place, "group": group}
+            yield from _group_rates(decisions, in_group, here, examples, members.counts)
+
+        yield from _comparisons(decisions, members.names, groups, place)
+
+
+def _group_rates(
+    decisions: _Decisions,
+    in_group: BoolArray,
+    where: Mapping[str, str],
+    examples: Sequence[str],
+    column_counts: Mapping[str, int],
+) -> Iterator[Finding]:
+    """False negatives, false positives and positives of one group; the examples are its missed texts."""
+    inside = in_group & decisions.answered
+    texts = int(np.sum(in_group))
+    counts = {
+        "texts": texts,
+        "unanswered": texts - int(inside.sum()),
+        **column_counts,
+        "units": decisions.clusters.at(inside).count,
+    }
+    decided_1 = decisions.decided == 1
+    for measure, among, hits, listed in (
+        ("fnr", inside & decisions.positive, decisions.missed, examples),
+        ("fpr", inside & (decisions.annotated == 0), decided_1, ()),
+        ("positive_rate", inside, decided_1, ()),
+    ):
+        interval = ratio_interval(among & hits, among, decisions.clusters)
+        yield counted_rate(measure, _rate(hits, among), where, listed, counts, interval)
+
+
+def _comparisons(
+    decisions: _Decisions, names: NDArray[np.str_], groups: Sequence[str], place: Mapping[str, str]
+) -> Iterator[Finding]:
+    """The ratio of misses and the differences: of the first of two groups, or of each with the rest."""
+    decided, annotated, clusters = decisions
+    missed = decisions.missed
+    positive = (names != "") & decisions.positive
+    share = effective_share(positive & missed, positive, clusters)
+    for group, second in _compared_pairs(groups):
+        here = {**place, "group": group, "versus": second or REST}
+        inside = positive & (names == group)
+        outside = positive & (names != group)
+        yield miss_ratio(_rate(missed, inside), _rate(missed, outside), here, share=share)
+        opportunity = group_difference(decided, names, group, second, clusters, among=annotated == 1)
+        yield from difference("equal_opportunity_difference", opportunity, here)
+        parity = group_difference(decided, names, group, second, clusters)
+        yield from difference("demographic_parity_difference", parity, here)
+
+
+def _compared_pairs(groups: Sequence[str]) -> list[tuple[str, str]]:
+    """Each group with the one it is compared with; "" stands for all others."""
+    if len(groups) < 2:
+        return []
+    if len(groups) == 2:
+        return [(groups[0], groups[1])]
+    return [(group, "") for group in groups]
 
 
 def _rate(hits: BoolArray, among: BoolArray) -> Rate:
@@ -130,42 +213,61 @@ def counted_rate(
     interval: Interval | None = None,
 ) -> Finding:
     """A rate with its numerator among the counts."""
-    held = {"count": rate.count, **(counts or {})}
-    return measured_rate(measure, rate, where, held, examples, interval)
+    all_counts = {"count": rate.count, **(counts or {})}
+    return measured_rate(measure, rate, where, all_counts, examples, interval)
 
 
 def miss_ratio(
-    one: Rate, other: Rate, where: Mapping[str, str], *, both: int | None = None, share: float = 1.0
+    group: Rate, versus: Rate, where: Mapping[str, str], *, both: int | None = None, share: float = 1.0
 ) -> Finding:
     """The ratio of two false negative rates; a flag names the group that is missed less.
 
     `both` is for pairs: how many texts are missed in both wordings; `share` is the effective share.
     """
-    names = (where["group"], where["versus"])
-    found = fnr_ratio(one.count, one.n, other.count, other.n, both=both, names=names, share=share)
-    counts = {"misses": one.count, "positives": one.n, "misses_versus": other.count}
-    counts["positives_versus"] = other.n
-    favours = (f"favours_{'_'.join(found.favoured.split()) or 'neither'}",)
-    flags = () if math.isnan(found.value) else favours
-    return measured("fnr_ratio", found.value, found.n, found.interval, where, counts, (), flags)
+    ratio = fnr_ratio(
+        group.count,
+        group.n,
+        versus.count,
+        versus.n,
+        both=both,
+        names=(where["group"], where["versus"]),
+        share=share,
+    )
+    counts = {
+        "misses": group.count,
+        "positives": group.n,
+        "misses_versus": versus.count,
+        "positives_versus": versus.n,
+    }
+    flags: tuple[str, ...] = ()
+    if not math.isnan(ratio.value):
+        favoured = "_".join(ratio.favoured.split()) or "neither"
+        flags = (f"favours_{favoured}",)
+    return measured("fnr_ratio", ratio.value, ratio.n, ratio.interval, where, counts, (), flags)
 
 
 def difference(
-    measure: str, found: Difference, where: Mapping[str, str], counts: Mapping[str, int] | None = None
+    measure: str, rates: Difference, where: Mapping[str, str], counts: Mapping[str, int] | None = None
 ) -> Iterator[Finding]:
     """A difference of two rates, and its p-value."""
-    held = {"texts": found.n[0], "texts_versus": found.n[1], **(counts or {})}
-    n = found.n[0] if where["unit"] == "pairs" else sum(found.n)
-    value = measured(measure, found.value, n, found.interval, where, held)
+    texts, texts_versus = rates.n
+    all_counts = {"texts": texts, "texts_versus": texts_versus, **(counts or {})}
+    # Both wordings of a pair are one text.
+    n = texts if where["unit"] == "pairs" else texts + texts_versus
+    value = measured(measure, rates.value, n, rates.interval, where, all_counts)
     yield value
-    yield Finding(f"{measure}_p", found.p, n, None, where, held, flags=value.flags)
+    yield Finding(f"{measure}_p", rates.p, n, None, where, all_counts, flags=value.flags)
 
 
-def _not_given(value: str, *, ages: bool) -> bool:
-    if value.casefold() in _known()["words"]:
+def _not_given(value: str, *, are_ages: bool) -> bool:
+    """Whether a value says that nothing is known: by a word, or by an age that nobody has."""
+    not_given = _not_given_values()
+    if value.casefold() in not_given["words"]:
         return True
-    limits = _known()["age"]
-    return ages and _is_number(value) and not limits["youngest"] <= float(value) <= limits["oldest"]
+    if not (are_ages and _is_number(value)):
+        return False
+    limits = not_given["age"]
+    return not limits["youngest"] <= float(value) <= limits["oldest"]
 
 
 def _is_number(value: str) -> bool:
@@ -174,11 +276,13 @@ def _is_number(value: str) -> bool:
 
 def _band(age: str) -> str:
     """The band that an age lies in, "18–24"."""
-    ends = (0, *AGES)
+    starts = (0, *AGES)
     k = int(np.searchsorted(AGES, float(age), "right"))
-    return f"{ends[k]}–{AGES[k] - 1}" if k < len(AGES) else f"{AGES[-1]}+"
+    if k == len(AGES):
+        return f"{AGES[-1]}+"
+    return f"{starts[k]}–{AGES[k] - 1}"
 
 
 @cache
-def _known() -> dict[str, Any]:
+def _not_given_values() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("not_given.toml").read_text("utf-8"))

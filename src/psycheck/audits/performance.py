@@ -1,38 +1,30 @@
 """How well a model agrees with what was annotated: figures for each label, with n, interval and mistakes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 import polars as pl
 
-from psycheck.audits.items import ITEM_MEASURES, item_findings, scale_items
-from psycheck.audits.measured import measured, thresholds_of
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
-from psycheck.finding import Finding, Interval
-from psycheck.measure import Measure
-from psycheck.measures import calibration
-from psycheck.measures import classification as measure
-from psycheck.measures.classification import (
-    BoolArray,
-    Confusion,
-    Measured,
-    classification_intervals,
-)
-from psycheck.measures.clustered import Clusters, difference_interval, paired_p, ratio_interval
-from psycheck.measures.fairness import Rate
-from psycheck.measures.intervals import UNKNOWN
-from psycheck.measures.multilabel import label_figures
-from psycheck.model import FloatArray, Item, Judgement, Scores
-from psycheck.report.performance import performance_section
+from psycheck.audits.figures import measured, thresholds_of
+from psycheck.audits.label_performance import LabelAnswers, label_findings, ledger
+from psycheck.audits.scale_items import ITEM_MEASURES, item_findings, scale_items
+from psycheck.core.arrays import FloatArray
+from psycheck.core.audit import Judgement, RunContext, Scores
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput
+from psycheck.core.finding import Finding
+from psycheck.core.item import Item
+from psycheck.core.measure import Measure
+from psycheck.report.performance_tables import performance_section
+from psycheck.statistics.classification import decide, firm, gold, usable
+from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.multilabel import label_figures
 
-MOST_EXAMPLES = 50
 # What scores of 0 and 1 alone cannot tell.
 GRADED = frozenset(("auc", "average_precision", "brier", "log_loss", "ece", "reliability"))
 HARD = "AUC, average precision, Brier score, log loss and calibration are not available"
-Mistake = tuple[float, str]
+_MOST_LISTED = 10  # labels in a message
 
 
 @dataclass(frozen=True)
@@ -41,10 +33,12 @@ class Performance:
 
     A score of at least `threshold` is a predicted 1; of exclusive classes the largest score is. A soft label
     of exactly 0.5 is undecided: it is counted and left out. Intervals are clustered by author, or by text
-    where no author is known (`measures.clustered`); `seed` is for the noise of the calibration error.
+    where no author is known (`statistics.clustered`); `seed` is for the noise of the calibration error.
     """
 
     name: ClassVar = "performance"
+    position: ClassVar = 10
+    options: ClassVar = None
     measures: ClassVar[tuple[str | Measure, ...]] = (
         *("accuracy", "precision", "recall", "f1", "macro_f1", "auc", "average_precision"),
         *("weighted_precision", "weighted_f1"),
@@ -59,9 +53,22 @@ class Performance:
     threshold: float = 0.5
     seed: int = 0
 
+    @classmethod
+    def prepare(cls, context: RunContext, options: None, /) -> list["Performance"]:
+        """The audit of a run; a model that shares no label with a labelled corpus is refused."""
+        for model, labels in context.labels.items():
+            for corpus in context.corpora:
+                if corpus.labels:
+                    shared_labels(corpus, model, labels)
+        return [cls(context.settings.fixed_threshold, context.settings.seed)]
+
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise BadInput(f"threshold {self.threshold} is out of range", allowed="0 to 1")
+            raise BadInput(
+                f"threshold {self.threshold} is out of range",
+                code="threshold.out-of-range",
+                allowed="0 to 1",
+            )
 
     def skips(self, corpus: Corpus, /) -> str | None:
         """Texts without a label cannot be right or wrong."""
@@ -74,216 +81,68 @@ class Performance:
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Measure each shared label, and all of them together where there are several."""
         labels = shared_labels(corpus, scores.model, scores.labels)
-        ids, targets = corpus.ids, corpus.targets(labels)
-        every = scores.of(corpus.items)
-        cuts = thresholds_of(scores, self.threshold)
-        decided = measure.decide(every, cuts, exclusive=getattr(scores, "exclusive", False))
-        mine = [scores.labels.index(label) for label in labels]
-        columns, decided = every[:, mine], decided[:, mine]
+        targets = corpus.targets(labels)  # (n, k)
+        all_scores = scores.of(corpus.items)
+        all_decided = decide(
+            all_scores, thresholds_of(scores, self.threshold), exclusive=scores.traits.exclusive
+        )
+        columns = [scores.labels.index(label) for label in labels]
+        label_scores = all_scores[:, columns]
+        decided = all_decided[:, columns]
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
-        hard = getattr(scores, "hard", False)
         clusters = Clusters.of(corpus.units())
+        ids = corpus.ids
+
         findings: list[Finding] = []
+        tables: list[pl.DataFrame] = []
         for k, label in enumerate(labels):
-            here = {**where, "label": label}
-            found = self._label(ids, targets[:, k], columns[:, k], decided[:, k], clusters, here)
-            findings += [one for one in found if not (hard and one.measure in GRADED)]
+            answers = LabelAnswers(
+                ids=ids,
+                targets=targets[:, k],
+                scores=label_scores[:, k],
+                decided=decided[:, k],
+                clusters=clusters,
+                where={**where, "label": label},
+                seed=self.seed,
+            )
+            tables.append(_predictions(answers))
+            for finding in label_findings(answers):
+                if not (scores.traits.hard and finding.measure in GRADED):
+                    findings.append(finding)
+
         if len(labels) > 1:
-            findings += self._together(measure.firm(targets), decided, clusters, {**where, "label": "all"})
+            findings += _across_labels(firm(targets), decided, clusters, {**where, "label": "all"})
         items = {label: item for label, item in scale_items(scores.labels).items() if label in labels}
         findings += item_findings(labels, items, targets, decided, clusters, where)
-        tables = [
-            _predictions(scores, corpus, label, columns[:, k], decided[:, k], clusters)
-            for k, label in enumerate(labels)
-        ]
         return Judgement(tuple(findings), {"predictions": pl.concat(tables)})
 
-    def _label(
-        self,
-        ids: list[str],
-        targets: FloatArray,
-        scores: FloatArray,
-        decided: FloatArray,
-        clusters: Clusters,
-        where: Mapping[str, str],
-    ) -> list[Finding]:
-        """The findings of one label, targets, scores and predictions (n,)."""
-        undecided, targets = int((targets == 0.5).sum()), measure.firm(targets)
-        c = measure.confusion(targets, decided)
-        annotated = ~np.isnan(targets)
-        counts = {"texts": len(targets), **_ledger(targets, scores), **asdict(c)}
-        if undecided:
-            counts |= {"undecided": undecided, "not_annotated": counts["not_annotated"] - undecided}
-        counts["units"] = clusters.at(measure.usable(targets, scores)).count
-        values = self._values(c, targets, scores)
-        intervals = classification_intervals(targets, scores, clusters, decided=decided)
-        missed, alarms = self._mistakes(ids, targets, scores, decided)
-        examples = {"accuracy": missed + alarms, "f1": missed + alarms, "precision": alarms, "recall": missed}
-        out_of = {"precision": c.tp + c.fp, "recall": c.positive}
-        found = []
-        for name, value in values.items():
-            interval, n = intervals.get(name, UNKNOWN), out_of.get(name, c.n)
-            found.append(_finding(name, value, n, interval, where, counts, examples.get(name, [])))
-        yes = measure.gold(targets)
-        share = Rate(int((yes & annotated).sum()), counts["annotated"]).value
-        known = annotated & ~np.isnan(scores)
-        found += self._against_trivial(yes, scores, decided, known, clusters, where, counts)
-        interval = ratio_interval(yes & annotated, annotated, clusters)
-        found.append(_finding("prevalence", Measured(share), counts["annotated"], interval, where, counts))
-        if counts["unanswered"]:
-            found += f1_bounds(targets, decided, clusters, where, counts)
-        return found + _curve(targets, scores, clusters, where)
 
-    def _against_trivial(
-        self,
-        yes: BoolArray,
-        scores: FloatArray,
-        decided: FloatArray,
-        known: BoolArray,
-        clusters: Clusters,
-        where: Mapping[str, str],
-        counts: Mapping[str, int],
-    ) -> list[Finding]:
-        """Accuracy minus that of always giving the commoner answer, and whether that could be chance.
-
-        Where the corpus does not show which answer is the commoner one (the interval of its share holds 0.5),
-        the interval reaches around those of both answers: choosing the better one by chance is no weakness.
-        """
-        if not known.any():
-            return []
-        yes, units = yes[known], clusters.at(known)
-        right = decided[known] == yes
-        trivial = yes == (yes.mean() >= 0.5)
-        n, ones = len(yes), np.ones(len(yes))
-        value = float(right.mean() - trivial.mean())
-        low, high = ratio_interval(yes, ones, units)
-        answers = (yes, ~yes) if low <= 0.5 <= high else (trivial,)
-        ends = [difference_interval((right, ones), (answer, ones), units) for answer in answers]
-        interval = min(low for low, _ in ends), max(high for _, high in ends)
-        flags = ("constant",) if np.ptp(scores[known]) == 0 else ()
-        held = {**counts, "trivial_right": int(trivial.sum()), "right": int(right.sum())}
-        p = paired_p(right.astype(np.float64) - trivial, units, seed=self.seed)
-        return [
-            _finding("accuracy_over_trivial", Measured(value, flags), n, interval, where, held),
-            _finding("accuracy_over_trivial_p", Measured(p, flags), n, UNKNOWN, where, held),
-        ]
-
-    def _values(self, c: Confusion, targets: FloatArray, scores: FloatArray) -> dict[str, Measured]:
-        """Every measure of one label."""
-        ece = calibration.expected_calibration_error(targets, scores)
-        noise = calibration.calibration_noise(targets, scores, seed=self.seed)
-        return {
-            "accuracy": measure.accuracy(c),
-            "precision": measure.precision(c),
-            "recall": measure.recall(c),
-            "f1": measure.f1(c),
-            "macro_f1": measure.macro_f1(c),
-            "weighted_precision": measure.weighted_precision(c),
-            "weighted_f1": measure.weighted_f1(c),
-            "auc": measure.auc(targets, scores),
-            "average_precision": measure.average_precision(targets, scores),
-            "brier": Measured(calibration.brier(targets, scores)),
-            "log_loss": Measured(calibration.log_loss(targets, scores)),
-            "ece": Measured(ece, ("within_noise",) if ece <= noise else ()),
-            "hard_brier": measure.hard_brier(c),
-            "hard_auc": measure.hard_auc(c),
-        }
-
-    def _mistakes(
-        self, ids: list[str], targets: FloatArray, scores: FloatArray, decided: FloatArray
-    ) -> list[list[Mistake]]:
-        """Texts annotated 1 and predicted 0, and the reverse: how far the score was off, and the id."""
-        known, yes = measure.usable(targets, scores), measure.gold(targets)
-        predicted, both = decided == 1, []
-        for here in (known & yes & ~predicted, known & ~yes & predicted):
-            at = np.flatnonzero(here)
-            off = np.abs(scores[at] - yes[at])
-            far = np.argsort(-off, kind="stable")[:MOST_EXAMPLES]
-            both.append([(float(off[i]), ids[at[i]]) for i in far])
-        return both
-
-    def _together(
-        self, targets: FloatArray, decided: FloatArray, clusters: Clusters, where: Mapping[str, str]
-    ) -> Iterator[Finding]:
-        """The figures of all labels together, targets and predictions (n, k)."""
-        counts = {"texts": len(targets), "labels": targets.shape[1], **_ledger(targets, decided)}
-        known = measure.usable(targets, decided)
-        figures = label_figures(measure.gold(targets), decided == 1, known, clusters)
-        for name, (value, n, interval) in figures.items():
-            yield _finding(name, value, n, interval, where, counts)
-
-
-def f1_bounds(
-    targets: FloatArray,
-    decided: FloatArray,
-    clusters: Clusters,
-    where: Mapping[str, str],
-    counts: Mapping[str, int],
+def _across_labels(
+    targets: FloatArray, decided: FloatArray, clusters: Clusters, where: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """F1 if every unanswered text were wrong, and if every one were right; targets and predictions (n,)."""
-    yes = measure.gold(targets)
-    for name, right in (("f1_worst", False), ("f1_best", True)):
-        filled = np.where(np.isnan(decided), yes == right, decided)
-        table = measure.confusion(targets, filled)
-        ends = classification_intervals(targets, filled, clusters)
-        yield _finding(name, measure.f1(table), table.n, ends.get("f1", UNKNOWN), where, counts)
+    """The figures of all labels together, targets and predictions (n, k)."""
+    counts = {"texts": len(targets), "labels": targets.shape[1], **ledger(targets, decided)}
+    figures = label_figures(gold(targets), decided == 1, usable(targets, decided), clusters)
+    for name, (value, n, interval) in figures.items():
+        yield measured(name, value.value, n, interval, where, counts, flags=value.flags)
 
 
-def _ledger(targets: FloatArray, scores: FloatArray) -> dict[str, int]:
-    """How many marks are annotated, how many of these unanswered, and how many are not annotated."""
-    annotated = ~np.isnan(targets)
-    return {
-        "annotated": int(annotated.sum()),
-        "unanswered": int((annotated & np.isnan(scores)).sum()),
-        "not_annotated": int((~annotated).sum()),
-    }
-
-
-def _finding(
-    name: str,
-    value: Measured,
-    n: int,
-    interval: Interval,
-    where: Mapping[str, str],
-    counts: Mapping[str, int],
-    mistakes: Sequence[Mistake] = (),
-) -> Finding:
-    """A finding with its most confident mistakes."""
-    # Most confident first; the sort is stable, so equal mistakes keep the order of the corpus.
-    first = sorted(mistakes, key=lambda mistake: -mistake[0])[:MOST_EXAMPLES]
-    examples = [id_ for _, id_ in first]
-    return measured(name, value.value, n, interval, where, counts, examples, value.flags)
-
-
-def _curve(
-    targets: FloatArray, scores: FloatArray, clusters: Clusters, where: Mapping[str, str]
-) -> list[Finding]:
-    """The reliability curve: in each bin that has texts, the share annotated 1 beside the mean score."""
-    found = []
-    known = measure.usable(targets, scores)
-    yes, at = measure.gold(targets), calibration.bin_of(scores)
-    for number, b in enumerate(calibration.reliability(targets, scores), 1):
-        if b.n:
-            figures = {"from": b.lower, "to": b.upper, "mean_score": b.mean_score}
-            here = {**where, "bin": str(number), **{key: f"{figure:.4f}" for key, figure in figures.items()}}
-            counts = {"texts": b.n, "annotated_1": b.positive}
-            inside = known & (at == number - 1)
-            interval = ratio_interval(yes & inside, inside, clusters)
-            found.append(measured("reliability", b.share, b.n, interval, here, counts))
-    return found
-
-
-def _predictions(
-    scores: Scores, corpus: Corpus, label: str, column: FloatArray, decided: FloatArray, clusters: Clusters
-) -> pl.DataFrame:
+def _predictions(answers: LabelAnswers) -> pl.DataFrame:
     """One row per text, ids only; null where not annotated or not answered. `unit` numbers the authors."""
-    target = corpus.targets([label])[:, 0]
-    columns = {"target": target, "score": column, "decided": decided, "unit": clusters.codes}
-    return pl.DataFrame({"id": corpus.ids, **columns}).select(
-        pl.lit(scores.model).alias("model"),
-        pl.lit(corpus.name).alias("corpus"),
+    table = pl.DataFrame(
+        {
+            "id": answers.ids,
+            "target": answers.targets,
+            "score": answers.scores,
+            "decided": answers.decided,
+            "unit": answers.clusters.codes,
+        }
+    )
+    return table.select(
+        pl.lit(answers.where["model"]).alias("model"),
+        pl.lit(answers.where["corpus"]).alias("corpus"),
         "id",
-        pl.lit(label).alias("label"),
+        pl.lit(answers.where["label"]).alias("label"),
         pl.col("target", "score").fill_nan(None),
         pl.col("decided").fill_nan(None).cast(pl.Int8),
         "unit",
@@ -296,6 +155,7 @@ def shared_labels(corpus: Corpus, model: str, scored: Sequence[str]) -> tuple[st
     if not labels:
         raise BadInput(
             f"model '{model}' and corpus '{corpus.name}' share no label",
+            code="labels.none-shared",
             where=f"the model scores {some_labels(scored)}; the corpus has {some_labels(corpus.labels)}",
             allowed="at least one label of the same name",
             do="rename the label of the corpus (`labels=COLUMN=NAME`) or of the model (?label=NAME)",
@@ -305,5 +165,8 @@ def shared_labels(corpus: Corpus, model: str, scored: Sequence[str]) -> tuple[st
 
 def some_labels(labels: Sequence[str]) -> str:
     """A few labels, and how many more there are."""
-    more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
-    return ", ".join(labels[:10]) + more or "no label"
+    if not labels:
+        return "no label"
+    listed = ", ".join(labels[:_MOST_LISTED])
+    more = len(labels) - _MOST_LISTED
+    return f"{listed} and {more} more" if more > 0 else listed

@@ -8,8 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
-from psycheck.errors import BadInput, nearest
-from psycheck.settings.reader import NOT_BLANK, Limit, read_settings, read_toml, wrong
+from psycheck.core.errors import BadInput, nearest
+from psycheck.core.registry import SUITES
+from psycheck.io.settings import NOT_BLANK, Limit, read_settings, read_toml, wrong
 from psycheck.text.edits import Edit, Edited, Span, append, prepend, replace_words
 from psycheck.text.noise import Noise, noise
 from psycheck.text.person import Person, shift_person
@@ -89,17 +90,18 @@ def _cached(edit: Edit) -> Edit:
     latest texts would never be found again.
     """
     # Plain tuples of strings and numbers, which Python's garbage collector stops tracking.
-    known: dict[str, tuple[str, tuple[Span, ...], int]] = {}
+    cache: dict[str, tuple[str, tuple[Span, ...], int]] = {}
 
-    def once(text: str) -> Edited:
-        if (before := known.get(text)) is not None:
-            return Edited(*before)
-        done = edit(text)
-        if len(known) < _CACHED:
-            known[text] = (done.text, done.spans, done.undecided)
-        return done
+    def cached_edit(text: str) -> Edited:
+        cached = cache.get(text)
+        if cached is not None:
+            return Edited(*cached)
+        edited = edit(text)
+        if len(cache) < _CACHED:
+            cache[text] = (edited.text, edited.spans, edited.undecided)
+        return edited
 
-    return once
+    return cached_edit
 
 
 def shipped_suites() -> tuple[str, ...]:
@@ -107,33 +109,69 @@ def shipped_suites() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in SHIPPED.glob("*.toml")))
 
 
-def read_suite(name_or_path: str | Path) -> Suite:
-    """Read a shipped suite by name, or a TOML file; errors name the check and the key."""
-    path = Path(name_or_path)
-    if isinstance(name_or_path, str) and name_or_path in shipped_suites():
-        path = SHIPPED / f"{name_or_path}.toml"
-    elif path.suffix != ".toml" and len(path.parts) == 1 and not path.exists():
-        raise BadInput(
-            f"unknown suite '{name_or_path}'",
-            allowed=nearest(str(name_or_path), shipped_suites()),
-            do="name a shipped suite or a TOML file: psycheck ls suites",
-        )
-    elif not path.is_file():
-        raise BadInput("suite file not found", where=str(path), allowed="a TOML file of checks")
+def read_suite(name_or_path: str | Path | Suite) -> Suite:
+    """Read a registered suite by name, or a TOML file; errors name the check and the key."""
+    if isinstance(name_or_path, Suite):
+        return name_or_path
+    path = _suite_file(name_or_path)
     raw = read_toml(path, "suite")
     file = read_settings(_File, raw, str(path))
     if not file.check:
-        raise wrong("the suite has no checks", str(path), "check", "at least one [[check]]")
+        raise wrong(
+            "the suite has no checks",
+            str(path),
+            "check",
+            allowed="at least one [[check]]",
+            code="suite.no-checks",
+        )
+
     name = file.name or path.stem
     checks: dict[str, Check] = {}
     for entry in file.check:
         place = f"{path}, check '{entry.id}'"
         if entry.id in checks:
-            raise wrong(f"two checks have the id '{entry.id}'", place, "id", "a unique id for each check")
+            raise wrong(
+                f"two checks have the id '{entry.id}'",
+                place,
+                "id",
+                allowed="a unique id for each check",
+                code="suite.repeated-id",
+            )
         checks[entry.id] = _check(entry, file.label, place)
+
     content = json.dumps([name, file.label, raw["check"]], sort_keys=True, ensure_ascii=False, default=str)
     fingerprint = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return Suite(name, file.title or name, file.source, tuple(checks.values()), fingerprint, path)
+    return Suite(
+        name=name,
+        title=file.title or name,
+        source=file.source,
+        checks=tuple(checks.values()),
+        fingerprint=fingerprint,
+        path=path,
+    )
+
+
+def _suite_file(name_or_path: str | Path) -> Path:
+    """The TOML file of a suite: a registered name, or a path."""
+    path = Path(name_or_path)
+    if isinstance(name_or_path, str) and name_or_path in SUITES:
+        registered = Path(str(SUITES.get(name_or_path)))
+        return registered / f"{name_or_path}.toml" if registered.is_dir() else registered
+    if path.suffix != ".toml" and len(path.parts) == 1 and not path.exists():
+        raise BadInput(
+            f"unknown suite '{name_or_path}'",
+            code="suite.unknown",
+            allowed=nearest(str(name_or_path), SUITES.names()),
+            do="name a shipped suite or a TOML file: psycheck ls suites",
+        )
+    if not path.is_file():
+        raise BadInput(
+            "suite file not found",
+            code="suite.no-file",
+            where=str(path),
+            allowed="a TOML file of checks",
+        )
+    return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,74 +225,153 @@ class _File:
 def _check(entry: _Entry, default_label: str, place: str) -> Check:
     label = entry.label or default_label
     if not label:
-        raise wrong("the check has no label", place, "label", do="set it here or at the top of the suite")
+        raise wrong(
+            "the check has no label",
+            place,
+            "label",
+            do="set it here or at the top of the suite",
+            code="suite.no-label",
+        )
     expect = _expectation(entry.expect, place)
     if expect.kind not in FITS[entry.kind]:
-        allowed = " or ".join(FITS[entry.kind])
-        raise wrong(f"{entry.kind} checks cannot expect '{expect.kind}'", place, "expect", allowed)
-    for name in entry.tags:
-        if name in _NO_TAGS:
-            what = f"a tag cannot be called '{name}': findings use this name"
-            allowed = f"any name except {', '.join(_NO_TAGS)}"
-            raise wrong(what, place, f"tags.{name}", allowed, "rename the tag")
+        raise wrong(
+            f"{entry.kind} checks cannot expect '{expect.kind}'",
+            place,
+            "expect",
+            allowed=" or ".join(FITS[entry.kind]),
+            code="suite.expectation-of-other-kind",
+        )
+    _refuse_reserved_tags(entry.tags, place)
     edits, sentences = _edits(entry.edit, place)
-    each, tags = entry.variants == "each", MappingProxyType(dict(entry.tags))
-    title = entry.title or entry.id
-    return Check(entry.id, entry.kind, title, label, edits, sentences, expect, entry.gold, each, tags)
+    return Check(
+        id=entry.id,
+        kind=entry.kind,
+        title=entry.title or entry.id,
+        label=label,
+        edits=edits,
+        sentences=sentences,
+        expect=expect,
+        gold=entry.gold,
+        each=entry.variants == "each",
+        tags=MappingProxyType(dict(entry.tags)),
+    )
+
+
+def _refuse_reserved_tags(tags: Mapping[str, str], place: str) -> None:
+    for name in tags:
+        if name in _NO_TAGS:
+            raise wrong(
+                f"a tag cannot be called '{name}': findings use this name",
+                place,
+                f"tags.{name}",
+                allowed=f"any name except {', '.join(_NO_TAGS)}",
+                do="rename the tag",
+                code="suite.reserved-tag",
+            )
 
 
 def _expectation(raw: object, place: str) -> Expectation:
     if raw == "same_label":
         return Expectation("same_label")
     if not isinstance(raw, dict) or len(raw) != 1:
-        shape = '"same_label", { label = 0 }, { not_down = 0.1 }, { not_up = 0.1 } or { steady = 0.1 }'
-        raise wrong("the expectation is missing or unknown", place, "expect", shape)
+        raise wrong(
+            "the expectation is missing or unknown",
+            place,
+            "expect",
+            allowed='"same_label", { label = 0 }, { not_down = 0.1 }, { not_up = 0.1 } or { steady = 0.1 }',
+            code="suite.unknown-expectation",
+        )
     read_settings(_Expect, raw, place, "expect")
     ((kind, value),) = raw.items()
-    return Expectation("label", label=value) if kind == "label" else Expectation(kind, by=float(value))
+    if kind == "label":
+        return Expectation("label", label=value)
+    return Expectation(kind, by=float(value))
 
 
 def _edits(edit: _Edit, place: str) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
-    kinds = [name for name in _EDITS if getattr(edit, name) is not None]
-    if len(kinds) != 1:
-        raise wrong(f"the check has {len(kinds)} edits", place, "edit", "exactly one of " + ", ".join(_EDITS))
-    if edit.agreement is not None and edit.person is None:
-        raise wrong("agreement applies only to a shift of person", place, "edit.agreement", "with person = …")
+    """One edit per variant, and the sentences that they append (none for other edits)."""
+    _refuse_wrong_edit(edit, place)
     if edit.append is not None:
-        _check_sentences(edit.append, place, "append")
+        _refuse_wrong_sentences(edit.append, place, "append")
         return tuple(append(sentence) for sentence in edit.append), edit.append
     if edit.prepend is not None:
-        _check_sentences(edit.prepend, place, "prepend")
+        _refuse_wrong_sentences(edit.prepend, place, "prepend")
         return tuple(prepend(sentence) for sentence in edit.prepend), ()
+
     if edit.replace is not None:
-        _check_words(edit.replace, place)
-        once = replace_words(edit.replace)
+        _refuse_wrong_words(edit.replace, place)
+        single_edit = replace_words(edit.replace)
     elif edit.noise is not None:
-        once = noise(edit.noise)
+        single_edit = noise(edit.noise)
     else:
         assert edit.person is not None
-        once = shift_person(edit.person, agreement=bool(edit.agreement))
-    return (_cached(once),), ()
+        single_edit = shift_person(edit.person, agreement=bool(edit.agreement))
+    return (_cached(single_edit),), ()
 
 
-def _check_sentences(sentences: tuple[str, ...], place: str, kind: str) -> None:
+def _refuse_wrong_edit(edit: _Edit, place: str) -> None:
+    kinds = [name for name in _EDITS if getattr(edit, name) is not None]
+    if len(kinds) != 1:
+        raise wrong(
+            f"the check has {len(kinds)} edits",
+            place,
+            "edit",
+            allowed="exactly one of " + ", ".join(_EDITS),
+            code="suite.not-one-edit",
+        )
+    if edit.agreement is not None and edit.person is None:
+        raise wrong(
+            "agreement applies only to a shift of person",
+            place,
+            "edit.agreement",
+            allowed="with person = …",
+            code="suite.agreement-without-person",
+        )
+
+
+def _refuse_wrong_sentences(sentences: tuple[str, ...], place: str, kind: str) -> None:
+    key = f"edit.{kind}"
     if not sentences:
-        raise wrong(f"no sentences to {kind}", place, f"edit.{kind}", "a list of at least one sentence")
+        raise wrong(
+            f"no sentences to {kind}",
+            place,
+            key,
+            allowed="a list of at least one sentence",
+            code="suite.no-sentences",
+        )
     for number, sentence in enumerate(sentences, 1):
         if not sentence.strip():
-            raise wrong(f"sentence {number} is empty", place, f"edit.{kind}")
+            raise wrong(f"sentence {number} is empty", place, key, code="suite.empty-sentence")
         if sentence in sentences[: number - 1]:
-            raise wrong(f"sentence {number} is a duplicate", place, f"edit.{kind}")
+            raise wrong(f"sentence {number} is a duplicate", place, key, code="suite.repeated-sentence")
 
 
-def _check_words(words: Mapping[str, str], place: str) -> None:
+def _refuse_wrong_words(words: Mapping[str, str], place: str) -> None:
     if not words:
-        raise wrong("no words to replace", place, "edit.replace", 'a table such as { he = "she" }')
+        raise wrong(
+            "no words to replace",
+            place,
+            "edit.replace",
+            allowed='a table such as { he = "she" }',
+            code="suite.no-words",
+        )
     for word, replacement in words.items():
         key = f"edit.replace.{word}"
         if not (word[:1].isalnum() and word[-1:].isalnum()):
-            raise wrong(f"'{word}' is not a word", place, key, "a letter or digit at both ends")
+            raise wrong(
+                f"'{word}' is not a word",
+                place,
+                key,
+                allowed="a letter or digit at both ends",
+                code="suite.not-a-word",
+            )
         if word.lower() == replacement.lower():
-            raise wrong("the replacement changes nothing", place, key)
+            raise wrong("the replacement changes nothing", place, key, code="suite.same-word")
     if len({word.lower() for word in words}) < len(words):
-        raise wrong("duplicate word", place, "edit.replace", "each word once, ignoring case")
+        raise wrong(
+            "duplicate word",
+            place,
+            "edit.replace",
+            allowed="each word once, ignoring case",
+            code="suite.repeated-word",
+        )

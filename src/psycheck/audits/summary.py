@@ -1,34 +1,39 @@
 """Findings put together: pass rates by group and across corpora (DECK Table 5), families of p-values."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.audits.measured import measured
-from psycheck.finding import Finding
-from psycheck.measures.clustered import Clusters, figure_interval
-from psycheck.measures.intervals import UNKNOWN
-from psycheck.measures.significance import holm, pearson, t_test
+from psycheck.audits.figures import measured
+from psycheck.core.finding import Finding
+from psycheck.statistics.clustered import Clusters, figure_interval
+from psycheck.statistics.intervals import UNKNOWN
+from psycheck.statistics.significance import holm, pearson, t_test
 
 ACROSS = ("pearson_r", "pearson_p", "t_p")
 GROUPINGS = ("kind", "category", "polarity", "symptom")
+_GROUPINGS_ACROSS_CORPORA = ("kind", "category")
 _PASSED, _FAILED = 0, 1
 _FEWEST = 3  # pairs of model and corpus
+
+Place = tuple[str, str]  # a model and a corpus
+CheckGroup = tuple[str, str, str]  # a suite, a label and a kind of check
 
 
 def mark_below_mean(rates: Sequence[Finding]) -> list[Finding]:
     """Flag the DIR checks that pass less often than the mean of all DIR checks (DECK section 6.3)."""
-    tested = [rate.value for rate in rates if rate.where["kind"] == "DIR" and rate.tested]
-    mean = float(np.mean(tested)) if tested else np.nan
-    return [
-        replace(rate, flags=(*rate.flags, "below_dir_mean"))
-        if rate.where["kind"] == "DIR" and rate.tested and rate.value < mean
-        else rate
-        for rate in rates
-    ]
+    dir_rates = [rate.value for rate in rates if rate.where["kind"] == "DIR" and rate.tested]
+    mean = float(np.mean(dir_rates)) if dir_rates else np.nan
+
+    marked: list[Finding] = []
+    for rate in rates:
+        if rate.where["kind"] == "DIR" and rate.tested and rate.value < mean:
+            rate = replace(rate, flags=(*rate.flags, "below_dir_mean"))
+        marked.append(rate)
+    return marked
 
 
 def by_groups(
@@ -40,84 +45,103 @@ def by_groups(
     method), added up within each cluster, and not from the checks as if they were independent. Where checks
     were sampled, 5 % is divided by the smallest of their `parts`: the smallest samples make up the error.
     """
-    out: list[Finding] = []
+    findings: list[Finding] = []
     for grouping in GROUPINGS:
         # Symptom groups exist only among checks that say whether the symptom is present or absent.
-        for value in dict.fromkeys(rate.where[grouping] for rate in rates if grouping in rate.where):
+        for value in _values_of(rates, grouping):
             members = [k for k, rate in enumerate(rates) if rate.where.get(grouping) == value and rate.tested]
-            if members:
-                out += _mean_and_sd(
-                    [rates[k] for k in members],
-                    outcomes[members],
-                    clusters,
-                    {"by": grouping, grouping: value},
-                    min(parts[k] for k in members) if parts else 1,
-                )
-    return out
+            if not members:
+                continue
+            findings += _mean_and_sd(
+                [rates[k] for k in members],
+                outcomes[members],
+                clusters,
+                group={"by": grouping, grouping: value},
+                part=min(parts[k] for k in members) if parts else 1,
+            )
+    return findings
 
 
-def across_corpora(findings: Sequence[Finding]) -> list[Finding]:
-    """Mean and standard deviation over checks and corpora together, per model, as Table 5 pools them."""
-    rates: dict[tuple[str, str], list[Finding]] = {}
-    for finding in findings:
-        if finding.measure == "pass_rate" and finding.tested:
-            rates.setdefault((finding.where["model"], finding.where["suite"]), []).append(finding)
-    means = [finding for finding in findings if finding.measure == "pass_rate_mean"]
-    out: list[Finding] = []
-    for (model, suite), mine in rates.items():
-        if len({rate.where["corpus"] for rate in mine}) < 2:
-            continue
-        for grouping in ("kind", "category"):
-            for value in dict.fromkeys(rate.where[grouping] for rate in mine if grouping in rate.where):
-                wanted = {"model": model, "suite": suite, "by": grouping, grouping: value}
-                group = [rate for rate in mine if rate.where.get(grouping) == value]
-                parts = [mean for mean in means if wanted.items() <= mean.where.items()]
-                where = {"audit": "behaviour", "model": model, "corpus": "all", **wanted}
-                out += _pooled(group, parts, where)
-    return out
-
-
-def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str, str]) -> list[Finding]:
-    """The mean of all rates; its interval comes from those of the means of each corpus."""
-    values = np.array([rate.value for rate in rates])
-    weights = np.array([mean.counts["checks"] for mean in means]) / len(rates)
-    ends = np.array([one.interval or UNKNOWN for one in means])
-    down, up = np.sqrt((weights**2) @ (ends - np.array([[one.value] for one in means])) ** 2)  # MOVER
-    mean = float(values.mean())
-    counts, n = {"checks": len(rates), "corpora": len(means)}, sum(rate.n for rate in rates)
-    found = [measured("pass_rate_mean", mean, n, (mean - float(down), mean + float(up)), where, counts)]
-    if len(values) > 1:
-        found.append(Finding("pass_rate_sd", float(values.std(ddof=1)), n, None, where, counts))
-    return found
+def _values_of(rates: Sequence[Finding], grouping: str) -> list[str]:
+    """The values that checks have for a grouping, in the order of the checks."""
+    return list(dict.fromkeys(rate.where[grouping] for rate in rates if grouping in rate.where))
 
 
 def _mean_and_sd(
     rates: Sequence[Finding],
     outcomes: NDArray[np.int8],
     clusters: Clusters,
+    *,
     group: dict[str, str],
     part: int,
 ) -> list[Finding]:
-    share = np.array([rate.value for rate in rates])  # (c,)
+    """The mean and the standard deviation of c pass rates; outcomes is (c, texts)."""
+    shares = np.array([rate.value for rate in rates])  # (c,)
     tested = np.array([rate.n for rate in rates])
-    mean = float(share.mean())
-    c = len(rates)
-    # The influence of text i on the rate of check c: (passed - rate) / tested cases; 0 where it is no case.
-    influence = np.where(
-        outcomes == _PASSED, 1 - share[:, None], np.where(outcomes == _FAILED, -share[:, None], 0.0)
-    )
+    passed = outcomes == _PASSED
+    failed = outcomes == _FAILED
+    # The influence of a text on the rate of a check: (passed - rate) / tested cases; 0 where it is no case.
+    influence = np.where(passed, 1 - shares[:, None], np.where(failed, -shares[:, None], 0.0))
     influence /= tested[:, None]
-    keys = ("audit", "model", "corpus", "suite", "label")
-    where = {key: rates[0].where[key] for key in keys} | group
-    some = ((outcomes == _PASSED) | (outcomes == _FAILED)).any(axis=0)
-    units, influence = clusters.at(some), influence[:, some]
-    n, counts = int(tested.sum()), {"checks": c, "units": units.count}
-    interval = figure_interval(mean, influence.mean(axis=0), units, units, among=part)
-    out = [measured("pass_rate_mean", mean, n, interval, where, counts)]
-    if c > 1:
+
+    is_case = (passed | failed).any(axis=0)
+    units = clusters.at(is_case)
+    mean = float(shares.mean())
+    mean_influence = influence[:, is_case].mean(axis=0)
+    interval = figure_interval(mean, mean_influence, units, units, among=part)
+
+    place_keys = ("audit", "model", "corpus", "suite", "label")
+    where = {key: rates[0].where[key] for key in place_keys} | group
+    n = int(tested.sum())
+    counts = {"checks": len(rates), "units": units.count}
+    findings = [measured("pass_rate_mean", mean, n, interval, where, counts)]
+    if len(rates) > 1:
         # Chance alone parts the rates of equally hard checks: no interval of their spread was found to cover.
-        out.append(Finding("pass_rate_sd", float(share.std(ddof=1)), n, None, where, counts))
-    return out
+        findings.append(Finding("pass_rate_sd", float(shares.std(ddof=1)), n, None, where, counts))
+    return findings
+
+
+def across_corpora(findings: Sequence[Finding]) -> list[Finding]:
+    """Mean and standard deviation over checks and corpora together, per model, as Table 5 pools them."""
+    rates_of: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        if finding.measure == "pass_rate" and finding.tested:
+            rates_of.setdefault((finding.where["model"], finding.where["suite"]), []).append(finding)
+    means = [finding for finding in findings if finding.measure == "pass_rate_mean"]
+
+    pooled: list[Finding] = []
+    for (model, suite), rates in rates_of.items():
+        if len({rate.where["corpus"] for rate in rates}) < 2:
+            continue
+        for grouping in _GROUPINGS_ACROSS_CORPORA:
+            for value in _values_of(rates, grouping):
+                group = {"model": model, "suite": suite, "by": grouping, grouping: value}
+                pooled += _pooled(
+                    [rate for rate in rates if rate.where.get(grouping) == value],
+                    [mean for mean in means if group.items() <= mean.where.items()],
+                    {"audit": "behaviour", "model": model, "corpus": "all", **group},
+                )
+    return pooled
+
+
+def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str, str]) -> list[Finding]:
+    """The mean of all rates; its interval comes from those of the means of each corpus."""
+    values = np.array([rate.value for rate in rates])
+    n = sum(rate.n for rate in rates)
+    counts = {"checks": len(rates), "corpora": len(means)}
+
+    # MOVER (Zou and Donner 2008): the squared distances of the ends from the means add up, weighted.
+    weights = np.array([mean.counts["checks"] for mean in means]) / len(rates)
+    ends = np.array([mean.interval or UNKNOWN for mean in means])  # (corpora, 2)
+    centres = np.array([[mean.value] for mean in means])
+    down, up = np.sqrt((weights**2) @ (ends - centres) ** 2)
+
+    pooled_mean = float(values.mean())
+    interval = (pooled_mean - float(down), pooled_mean + float(up))
+    findings = [measured("pass_rate_mean", pooled_mean, n, interval, where, counts)]
+    if len(values) > 1:
+        findings.append(Finding("pass_rate_sd", float(values.std(ddof=1)), n, None, where, counts))
+    return findings
 
 
 def across_models(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -128,43 +152,90 @@ def across_models(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     fits the unpaired one. Pairs that share a model or a corpus are not independent: read p with care. Checks
     without cases do not enter a mean. Below 3 pairs everything is NaN, flagged "too_few" (DECK, section 5.2).
     """
-    accuracies: dict[tuple[str, ...], float] = {}
-    rates: dict[tuple[str, ...], dict[tuple[str, ...], list[float]]] = {}
-    for one in findings:
-        model, corpus, suite, label, kind = (
-            one.where.get(key, "") for key in ("model", "corpus", "suite", "label", "kind")
+    accuracies = _accuracies(findings)
+    rates = _rates_by_check_group(findings)
+
+    def order(group: CheckGroup) -> tuple[str, str, bool]:
+        suite, label, kind = group
+        return suite, label, kind == "DIR"
+
+    correlations: list[Finding] = []
+    for suite, label, kind in sorted(rates, key=order):
+        rates_of_place = rates[suite, label, kind]
+        places = [place for place in rates_of_place if (*place, label) in accuracies]
+        correlations += _correlated(
+            [math.fsum(rates_of_place[place]) / len(rates_of_place[place]) for place in places],
+            [accuracies[(*place, label)] for place in places],
+            where={"audit": "across", "suite": suite, "label": label, "kind": kind},
+            counts={"pairs": len(places), "left_out": len(rates_of_place) - len(places)},
         )
-        if one.measure == "accuracy" and one.tested and not {"group", "check"} & one.where.keys():
-            accuracies[model, corpus, label] = one.value
-        elif one.measure == "pass_rate" and one.tested and kind in ("MFT", "DIR") and "check" in one.where:
-            rates.setdefault((suite, label, kind), {}).setdefault((model, corpus), []).append(one.value)
-    found: list[Finding] = []
-    for suite, label, kind in sorted(rates, key=lambda group: (*group[:2], group[2] == "DIR")):
-        every = rates[suite, label, kind]
-        pairs = [pair for pair in every if (*pair, label) in accuracies]
-        means = [math.fsum(every[pair]) / len(every[pair]) for pair in pairs]
-        accuracy = [accuracies[(*pair, label)] for pair in pairs]
-        n, counts = len(pairs), {"pairs": len(pairs), "left_out": len(every) - len(pairs)}
-        where = {"audit": "across", "suite": suite, "label": label, "kind": kind}
-        r = pearson(means, accuracy)
-        figures = [("pearson_r", r.r, where), ("pearson_p", r.p, where)]
-        for test in ("paired", "unpaired"):
-            p = t_test(means, accuracy, paired=test == "paired") if n >= _FEWEST else math.nan
-            figures.append(("t_p", p, {**where, "test": test}))
-        for measure, value, here in figures:
-            undefined = math.isnan(value if measure == "t_p" else r.r)
-            flags = ("too_few",) if n < _FEWEST else ("no_spread",) if undefined else ()
-            ends = r.interval if measure == "pearson_r" and not math.isnan(r.interval[0]) else None
-            found.append(Finding(measure, value, n, ends, here, counts, flags=flags))
-    return tuple(found)
+    return tuple(correlations)
+
+
+def _accuracies(findings: Sequence[Finding]) -> dict[tuple[str, str, str], float]:
+    """The accuracy of each model, corpus and label, over all texts."""
+    accuracies: dict[tuple[str, str, str], float] = {}
+    for finding in findings:
+        where = finding.where
+        is_of_all_texts = "group" not in where and "check" not in where
+        if finding.measure == "accuracy" and finding.tested and is_of_all_texts:
+            accuracies[where.get("model", ""), where.get("corpus", ""), where.get("label", "")] = (
+                finding.value
+            )
+    return accuracies
+
+
+def _rates_by_check_group(findings: Sequence[Finding]) -> dict[CheckGroup, dict[Place, list[float]]]:
+    """The pass rates of MFT and DIR checks: by suite, label and kind, then by model and corpus."""
+    rates: dict[CheckGroup, dict[Place, list[float]]] = {}
+    for finding in findings:
+        where = finding.where
+        kind = where.get("kind", "")
+        if finding.measure != "pass_rate" or not finding.tested:
+            continue
+        if kind in ("MFT", "DIR") and "check" in where:
+            of_place = rates.setdefault((where.get("suite", ""), where.get("label", ""), kind), {})
+            of_place.setdefault((where.get("model", ""), where.get("corpus", "")), []).append(finding.value)
+    return rates
+
+
+def _correlated(
+    pass_rates: Sequence[float],
+    accuracies: Sequence[float],
+    *,
+    where: Mapping[str, str],
+    counts: Mapping[str, int],
+) -> Iterator[Finding]:
+    """Pearson's r and the t-tests between pass rates and accuracies of n pairs of model and corpus."""
+    n = len(pass_rates)
+    correlation = pearson(pass_rates, accuracies)
+    interval = None if math.isnan(correlation.interval[0]) else correlation.interval
+    flags = _flags(n, is_defined=not math.isnan(correlation.r))
+    yield Finding("pearson_r", correlation.r, n, interval, where, counts, flags=flags)
+    yield Finding("pearson_p", correlation.p, n, None, where, counts, flags=flags)
+
+    for test in ("paired", "unpaired"):
+        p = math.nan
+        if n >= _FEWEST:
+            p = t_test(pass_rates, accuracies, paired=test == "paired")
+        flags = _flags(n, is_defined=not math.isnan(p))
+        yield Finding("t_p", p, n, None, {**where, "test": test}, counts, flags=flags)
+
+
+def _flags(pairs: int, *, is_defined: bool) -> tuple[str, ...]:
+    """Why a figure over pairs of model and corpus has no value."""
+    if pairs < _FEWEST:
+        return ("too_few",)
+    return () if is_defined else ("no_spread",)
 
 
 def holm_family(tests: Sequence[Finding]) -> list[Finding]:
     """The p-values of one family adjusted, in the same order, as NAME_holm; `tests` counts those tested."""
     number = sum(test.tested for test in tests)
+    adjusted = holm([test.value for test in tests])
     return [
         replace(test, measure=f"{test.measure}_holm", value=float(p), counts={**test.counts, "tests": number})
-        for test, p in zip(tests, holm([test.value for test in tests]), strict=True)
+        for test, p in zip(tests, adjusted, strict=True)
     ]
 
 
@@ -173,5 +244,10 @@ def holm_families(findings: Sequence[Finding], measure: str, keys: Sequence[str]
     families: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         if finding.measure == measure:
-            families.setdefault(tuple(finding.where.get(key, "") for key in keys), []).append(finding)
-    return [adjusted for family in families.values() for adjusted in holm_family(family)]
+            family = tuple(finding.where.get(key, "") for key in keys)
+            families.setdefault(family, []).append(finding)
+
+    adjusted: list[Finding] = []
+    for tests in families.values():
+        adjusted += holm_family(tests)
+    return adjusted

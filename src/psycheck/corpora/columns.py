@@ -1,24 +1,41 @@
 """Assign roles to columns: as the user named them, or guessed from names and content and reported."""
 
-import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from psycheck.corpora.labels import first_prose, is_name, looks_like_label, number_in, words
-from psycheck.corpora.tables import Table
-from psycheck.corpus import GROUP, LABEL
-from psycheck.errors import BadInput, nearest
-from psycheck.files.streams import bad_file
+from psycheck.core.corpus import GROUP, LABEL, CorpusSource
+from psycheck.core.errors import BadInput, nearest
+from psycheck.corpora.column_guesses import (
+    GUESSES,
+    guess_groups,
+    guess_labels,
+    holds_several_values,
+    showable_names,
+    split_name,
+)
+from psycheck.corpora.label_values import first_prose, words
+from psycheck.io.streams import bad_file
+from psycheck.io.tables import Table
 
-_MOST_GROUPS = 50
-LONGEST_GROUP = 80
-NUMBERED = ("", "none")
-# The options that name a column, and its role in `Columns`.
-_ONE = {"--text": "text", "--id": "id", "--author": "author", "--time": "time", "--split-column": "split"}
-_SEVERAL = {"--label": "labels", "--positive": "positive", "--group": "groups"}
+__all__ = ["Columns", "Roles", "assign", "showable_names", "split_name"]
+
+LONGEST_GROUP = 80  # characters of a group's name in a file that psycheck wrote itself
+_NUMBERED = ("", "none")  # as an id: the rows are numbered
+
+_SINGLE_ROLES = ("text", "id", "author", "time", "split")
+# The options that name a column, and the role of the column.
+_OPTION_OF_ROLE = {
+    "text": "--text",
+    "id": "--id",
+    "author": "--author",
+    "time": "--time",
+    "split": "--split-column",
+    "labels": "--label",
+    "positive": "--positive",
+    "groups": "--group",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,201 +71,232 @@ class Roles:
 
 def assign(table: Table, columns: Columns) -> Roles:
     """Assign each role its column: the named ones first, then guesses among the others."""
-    numbered = columns.id in NUMBERED and columns.id not in table.columns
-    named = {role: getattr(columns, role) for role in ("text", "id", "author", "time", "split")}
-    named |= {"id": None} if numbered else {}
-    roles = {role: _find(table, column) for role, column in named.items() if column is not None}
-    labels = [_label(table, label) for label in columns.labels]
-    groups = [_find(table, column) for column in columns.groups]
-    # A corpus that psycheck wrote marks its labels and groups in the column names.
-    labels = labels or [_label(table, column) for column in table.columns if column.startswith(LABEL)]
-    marked = {column: cells for column, cells in table.columns.items() if column.startswith(GROUP)}
-    groups = groups or [c for c in marked if first_prose(map(str, marked[c]), LONGEST_GROUP) is None]
-    taken = {*roles.values(), *groups, *(column for column, _ in labels)}
-    notes: list[str] = []
-    for role, (guess, holds) in _GUESSES.items():
-        if role in roles:
-            continue
-        column = None if role == "id" and numbered else guess(table, taken)
-        if column is not None:
-            roles[role] = column
-            taken.add(column)
-            notes.append(f"Guessed that column '{column}' holds {holds}.")
-        elif role == "id":
-            because = "" if numbered else ", because no column holds ids"
-            notes.append(f"The ids are row numbers from 1{because}.")
-    others = [c for role, c in roles.items() if role != "text"] + groups + [column for column, _ in labels]
-    if roles["text"] in others:
-        what = f"column '{roles['text']}' is named as the text column and for another role"
-        raise bad_file(table.path, what, do="name a different column for each role")
+    # A column may really be called "none".
+    numbered = columns.id in _NUMBERED and columns.id not in table.columns
+    single = _named_columns(table, columns, numbered=numbered)
+    labels = _named_labels(table, columns.labels)
+    groups = _named_groups(table, columns.groups)
+
+    # What the user named is never guessed for another role.
+    label_columns = [column for column, _ in labels]
+    assigned = {*single.values(), *groups, *label_columns}
+    notes = _guess_single_roles(
+        table=table,
+        single=single,
+        assigned=assigned,
+        numbered=numbered,
+    )
+    _refuse_text_in_two_roles(table, single, [*groups, *label_columns])
+
     if not groups:
-        groups = [c for c in _known(table, "group", taken) if _few(table.columns[c])]
-        taken.update(groups)
-        notes.extend(f"Guessed that column '{column}' holds groups." for column in groups)
+        groups = guess_groups(table, assigned)
+        assigned.update(groups)
+        notes += [f"Guessed that column '{column}' holds groups." for column in groups]
     if not labels:
-        held = [column for column, cells in table.columns.items() if _nested(cells)]
-        several = [column for column in (*held, *table.unread) if column.casefold() in words()["label"]]
-        notes += [f"Column '{c}' holds several values per row, so it is not a label." for c in several]
-        guessed = [c for c in showable_names(table.columns) if c not in taken and _is_label(table, c)]
-        labels = [(column, column) for column in guessed]
-        listed = ", ".join(map(repr, guessed))
-        notes.append(f"Guessed that the labels are {listed}." if labels else "No column looks like a label.")
-    plain = {role: column for role, column in roles.items() if role not in ("text", "id")}
-    return Roles(roles["text"], roles.get("id"), tuple(labels), plain, tuple(groups), tuple(notes))
+        labels, label_notes = _guessed_labels(table, assigned)
+        notes += label_notes
+
+    plain = {role: column for role, column in single.items() if role not in ("text", "id")}
+    return Roles(
+        text=single["text"],
+        id=single.get("id"),
+        labels=tuple(labels),
+        plain=plain,
+        groups=tuple(groups),
+        notes=tuple(notes),
+    )
+
+
+def _named_columns(table: Table, columns: Columns, *, numbered: bool) -> dict[str, str]:
+    """The column of each role that the user named and that has one column."""
+    named: dict[str, str] = {}
+    for role in _SINGLE_ROLES:
+        column = getattr(columns, role)
+        if column is None or (role == "id" and numbered):
+            continue
+        named[role] = _existing(table, column)
+    return named
+
+
+def _named_labels(table: Table, labels: Sequence[str]) -> list[tuple[str, str]]:
+    """The (column, name) pairs of the labels that the user named, or that the file itself marks."""
+    # A corpus that psycheck wrote marks its labels in the column names.
+    chosen = labels or [column for column in table.columns if column.startswith(LABEL)]
+    return [_column_and_name(table, label) for label in chosen]
+
+
+def _named_groups(table: Table, groups: Sequence[str]) -> list[str]:
+    if groups:
+        return [_existing(table, column) for column in groups]
+
+    groups_found = []
+    for column, cells in table.columns.items():
+        # A group with long names was written by us, but is not read back.
+        if column.startswith(GROUP) and first_prose(map(str, cells), LONGEST_GROUP) is None:
+            groups_found.append(column)
+    return groups_found
+
+
+def _guess_single_roles(
+    table: Table,
+    single: dict[str, str],
+    assigned: set[str],
+    *,
+    numbered: bool,
+) -> list[str]:
+    """Add the guessed columns to `single` and `assigned`, and return notes about them."""
+    notes: list[str] = []
+    for role, guess in GUESSES.items():
+        if role in single:
+            continue
+        if role == "id" and numbered:
+            notes.append("The ids are row numbers from 1.")
+            continue
+
+        column = guess.column(table, assigned)
+        if column is not None:
+            single[role] = column
+            assigned.add(column)
+            notes.append(f"Guessed that column '{column}' holds {guess.content}.")
+        elif role == "id":
+            notes.append("The ids are row numbers from 1, because no column holds ids.")
+    return notes
+
+
+def _refuse_text_in_two_roles(table: Table, single: Mapping[str, str], several: Sequence[str]) -> None:
+    other_columns = [column for role, column in single.items() if role != "text"]
+    if single["text"] in (*other_columns, *several):
+        raise bad_file(
+            path=table.path,
+            what=f"column '{single['text']}' is named as the text column and for another role",
+            code="columns.two-roles",
+            do="name a different column for each role",
+        )
+
+
+def _guessed_labels(table: Table, assigned: set[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    # A list of labels per row is common in JSON lines; without a note, users wonder where the label is.
+    nested = [column for column, cells in table.columns.items() if holds_several_values(cells)]
+    names_of_labels = words()["label"]
+    unusable = [column for column in (*nested, *table.unread) if column.casefold() in names_of_labels]
+    notes = [f"Column '{column}' holds several values per row, so it is not a label." for column in unusable]
+
+    guessed = guess_labels(table, assigned)
+    if guessed:
+        notes.append(f"Guessed that the labels are {', '.join(map(repr, guessed))}.")
+    else:
+        notes.append("No column looks like a label.")
+    return [(column, column) for column in guessed], notes
+
+
+def _existing(table: Table, column: str) -> str:
+    """The column, which must be one of the table that holds single values."""
+    if column in table.columns:
+        return column
+
+    if column in table.unread:
+        raise bad_file(
+            path=table.path,
+            what=f"column '{column}' holds {table.unread[column]}, not single values",
+            code="columns.not-single-values",
+            allowed=nearest(column, showable_names(table.columns)),
+        )
+    raise bad_file(
+        path=table.path,
+        what=f"there is no column '{column}'",
+        code="columns.unknown-column",
+        allowed=nearest(column, showable_names([*table.columns, *table.unread])),
+    )
+
+
+def _column_and_name(table: Table, label: str) -> tuple[str, str]:
+    """The column and the name of a label: "column", "column=name", "column=name@level" or "column=*"."""
+    # A column may have "=" in its name, and then it is not renamed.
+    if label in table.columns or "=" not in label:
+        return _existing(table, label), label.removeprefix(LABEL) or label
+
+    column, _, name = label.rpartition("=")
+    if not name:
+        raise BadInput(
+            f"label '{label}' has no name",
+            code="columns.label-without-name",
+            allowed="column, column=name, column=name@level or column=*",
+        )
+    return _existing(table, column), name
+
+
+# A corpus as a user names it ------------------------------------------------------------------------------
+
+
+def source_of(
+    path: str,
+    columns: Columns,
+    *,
+    split: str | None = None,
+    format: str | None = None,
+) -> CorpusSource:
+    """Where a corpus was read from, with the columns that the user named."""
+    by_role = {role: getattr(columns, role) for role in _OPTION_OF_ROLE}
+    named = {role: names for role, names in by_role.items() if names not in (None, ())}
+    return CorpusSource(
+        path=path,
+        columns=named,
+        split=split,
+        format=format,
+    )
+
+
+def columns_of(source: CorpusSource) -> Columns:
+    """The columns that the user named when a corpus was read."""
+    named: dict[str, Any] = dict(source.columns)
+    return Columns(**named)
 
 
 def options_of(columns: Columns) -> str:
     """The options that name these columns, as they are typed."""
-    pairs = [(option, name) for option, role in _ONE.items() if (name := getattr(columns, role))]
-    pairs += [(option, name) for option, role in _SEVERAL.items() for name in getattr(columns, role)]
-    return " ".join(f"{option} {shlex.quote(name)}" for option, name in pairs)
+    return _typed_columns(source_of("", columns).columns)
 
 
-def as_typed(path: str, columns: Columns | None = None, split: str | None = None) -> str:
+def as_typed(source: CorpusSource) -> str:
     """A corpus as it is typed after a verb: its path and the options it was opened with."""
-    options = [options_of(columns or Columns()), f"--split {shlex.quote(split)}" if split else ""]
-    return " ".join(part for part in (shlex.quote(path), *options) if part)
+    parts = [shlex.quote(source.path), _typed_columns(source.columns)]
+    if source.split:
+        parts.append(f"--split {shlex.quote(source.split)}")
+    return " ".join(part for part in parts if part)
 
 
-def read_typed(typed: str) -> tuple[str, Columns, str | None]:
-    """The path, the columns and the split of a corpus as `as_typed` wrote it."""
-    path, *rest = shlex.split(typed)
-    pairs = list(zip(rest[::2], rest[1::2], strict=True))
-    named: dict[str, Any] = {_ONE[option]: name for option, name in pairs if option in _ONE}
-    for option, role in _SEVERAL.items():
-        named[role] = tuple(name for typed_option, name in pairs if typed_option == option)
-    return path, Columns(**named), dict(pairs).get("--split")
+def _typed_columns(columns: Mapping[str, str | tuple[str, ...]]) -> str:
+    typed = []
+    for role, option in _OPTION_OF_ROLE.items():
+        named = columns.get(role, ())
+        names = (named,) if isinstance(named, str) else named
+        typed += [f"{option} {shlex.quote(name)}" for name in names]
+    return " ".join(typed)
+
+
+def source_of_older_run(typed: str) -> CorpusSource:
+    """The source of a corpus in a run.json of psycheck 0.1, which has only what a user types for it."""
+    path, *words_of_options = shlex.split(typed)
+    # Every option of that time has one value, so options and values alternate.
+    options = words_of_options[::2]
+    values = words_of_options[1::2]
+    pairs = list(zip(options, values, strict=True))
+
+    columns: dict[str, str | tuple[str, ...]] = {}
+    for role, option in _OPTION_OF_ROLE.items():
+        names = tuple(name for typed_option, name in pairs if typed_option == option)
+        if names:
+            columns[role] = names[0] if role in _SINGLE_ROLES else names
+    return CorpusSource(path=path, columns=columns, split=dict(pairs).get("--split"))
 
 
 def without_options(typed: str, options: Iterable[str]) -> str:
-    """The same without some options and their values, for a verb that does not have them."""
-    words, dropped = shlex.split(typed), set(options)
-    return shlex.join(
-        word for i, word in enumerate(words) if word not in dropped and not (i and words[i - 1] in dropped)
-    )
-
-
-def split_name(value: str) -> str:
-    """The name psycheck uses for a split: "val", "valid" and "validation" are "dev"."""
-    return _other_split_names().get(value.strip().casefold(), value)
-
-
-@cache
-def _other_split_names() -> dict[str, str]:
-    return {other: name for name, others in words()["splits"].items() for other in others}
-
-
-def _find(table: Table, column: str) -> str:
-    if column in table.columns:
-        return column
-    names, what = [*table.columns, *table.unread], f"there is no column '{column}'"
-    if column in table.unread:
-        names, what = [*table.columns], f"column '{column}' holds {table.unread[column]}, not single values"
-    raise bad_file(table.path, what, allowed=nearest(column, showable_names(names)))
-
-
-def showable_names(names: Iterable[str]) -> list[str]:
-    """The names short enough to show: in a file without a header, the first text may be taken for a name."""
-    return [name for name in names if is_name(name, 40, 4)]
-
-
-def _label(table: Table, label: str) -> tuple[str, str]:
-    if label not in table.columns and "=" in label:
-        column, _, name = label.rpartition("=")
-        if not name:
-            allowed = "column, column=name, column=name@level or column=*"
-            raise BadInput(f"label '{label}' has no name", allowed=allowed)
-        return _find(table, column), name
-    return _find(table, label), label.removeprefix(LABEL) or label
-
-
-def _nested(cells: Sequence[object]) -> bool:
-    return any(isinstance(cell, list | dict) for cell in cells)
-
-
-def _known(table: Table, role: str, taken: set[str]) -> list[str]:
-    """The remaining columns whose names are known for a role, the likeliest first."""
-    order = {name: position for position, name in enumerate(words()[role])}
-    left = [column for column in table.columns if column not in taken and column.casefold() in order]
-    return sorted(left, key=lambda column: order[column.casefold()])
-
-
-def _guess_text(table: Table, taken: set[str]) -> str:
-    for column in _known(table, "text", taken):
-        if _mean_length(table.columns[column]) > 0:
-            return column
-    other = {c for role in ("id", "author", "time", "split", "group") for c in _known(table, role, taken)}
-    left = table.columns.keys() - taken - other
-    lengths = {name: _mean_length(cells) for name, cells in table.columns.items() if name in left}
-    if not any(lengths.values()):
-        what = "no column holds texts" + " other than those named for another role" * bool(taken)
-        raise bad_file(table.path, what, do="name the text column (`text`)")
-    longest = max(lengths, key=lambda column: lengths[column])
-    if not showable_names([longest]):
-        what = "no column is known to hold texts, and the first row may be data, not a header"
-        raise bad_file(table.path, what, do="add a header row, or name the text column (`text`)")
-    return longest
-
-
-def _mean_length(cells: Sequence[object]) -> float:
-    """The mean length of the strings in a column; 0 if it has none or they are all numbers."""
-    strings = [cell for cell in cells if isinstance(cell, str)]
-    if all(number_in(cell or "0") is not None for cell in strings):
-        return 0.0
-    return sum(map(len, strings)) / len(strings)
-
-
-def _guess_id(table: Table, taken: set[str]) -> str | None:
-    """The first known id column in which every cell has a value and no two are the same, else the first.
-
-    A column that is named like an id but has duplicates is taken too, so that the reader reports its row.
-    """
-    single = []
-    for column in _known(table, "id", taken):
-        cells = table.columns[column]
-        if not _nested(cells) and not any(isinstance(cell, bool) for cell in cells):
-            single.append(column)
-            values = {str(cell) for cell in cells if cell is not None}
-            if len(values) == len(cells) and all(value.strip() for value in values):
-                return column
-    return single[0] if single else None
-
-
-def _guess_split(table: Table, taken: set[str]) -> str | None:
-    known = _other_split_names()
-    for column in _known(table, "split", taken):
-        cells = [cell for cell in table.columns[column] if cell not in (None, "")]
-        if cells and all(isinstance(cell, str) and cell.strip().casefold() in known for cell in cells):
-            return column
-    return None
-
-
-_GUESSES: Mapping[str, tuple[Callable[[Table, set[str]], str | None], str]] = {
-    "text": (_guess_text, "the texts"),
-    "id": (_guess_id, "the ids"),
-    "split": (_guess_split, "the splits"),
-    "author": (lambda table, taken: next(iter(_known(table, "author", taken)), None), "the author"),
-    "time": (lambda table, taken: next(iter(_known(table, "time", taken)), None), "the time"),
-}
-
-
-def _few(cells: Sequence[object]) -> bool:
-    """Whether a column holds at most a few dozen different short values."""
-    values = set(map(str, cells))
-    some = len(values - {"", "None"}) > 0 and len(values) <= _MOST_GROUPS
-    return some and not _nested(cells) and first_prose(values) is None
-
-
-def _is_label(table: Table, column: str) -> bool:
-    """Whether a column has a name that is known for labels, or holds nothing but 0..1."""
-    name, cells, known = column.casefold(), table.columns[column], words()
-    if _nested(cells) or all(cell is None or cell == "" for cell in cells):
-        return False
-    if name in known["label"]:
-        return True
-    last = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", column)[-1].casefold()
-    if last in known["no_label"] or name.startswith(tuple(known["no_label_starts"])):
-        return False
-    return not any(name in known[role] for role in ("id", "author", "time", "text")) and looks_like_label(
-        cells
-    )
+    """A typed corpus without some options and their values, for a verb that does not have them."""
+    dropped = set(options)
+    remaining: list[str] = []
+    previous_word = ""
+    for word in shlex.split(typed):
+        if word not in dropped and previous_word not in dropped:
+            remaining.append(word)
+        previous_word = word
+    return shlex.join(remaining)

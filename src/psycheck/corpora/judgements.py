@@ -4,6 +4,7 @@ A table of judgements is in long form, one row per text, annotator and label: `i
 `annotator`, `label`, `value` (0 or 1) and, where the label is present, `status` ("present" or "uncertain").
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
@@ -12,17 +13,26 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from psycheck.corpora.tables import read_table
-from psycheck.corpus import LABEL, Corpus
-from psycheck.errors import BadInput, nearest
-from psycheck.measures.competence import dawid_skene
+from psycheck.core.corpus import LABEL, Corpus
+from psycheck.core.errors import BadInput, nearest
+from psycheck.io.tables import Table, read_table
+from psycheck.statistics.competence import dawid_skene
 
 Merge = Literal["any", "majority", "adjudicated", "share", "competence"]
 MERGES: Final[tuple[Merge, ...]] = ("any", "majority", "adjudicated", "share", "competence")
 COLUMNS: Final = ("item", "annotator", "label", "value")
 STATUSES: Final = ("present", "uncertain")
 UNCERTAIN: Final = "uncertain"
-_VALUES: Final = {"0": 0.0, "0.0": 0.0, "false": 0.0, "1": 1.0, "1.0": 1.0, "true": 1.0}
+# How tools export a binary answer: pandas writes 1.0 where a column has gaps, JSON lines have true and false.
+_VALUES: Final = {
+    "0": 0.0,
+    "0.0": 0.0,
+    "false": 0.0,
+    "1": 1.0,
+    "1.0": 1.0,
+    "true": 1.0,
+}
+_KEYS: Final = ["item", "label"]
 
 
 def read_judgements(path: Path) -> pl.DataFrame:
@@ -30,25 +40,51 @@ def read_judgements(path: Path) -> pl.DataFrame:
     table = read_table(path)
     for column in COLUMNS:
         if column not in table.columns:
-            what = f"there is no column '{column}'"
-            raise BadInput(what, where=str(path), allowed=nearest(column, [*table.columns]))
+            raise BadInput(
+                what=f"there is no column '{column}'",
+                code="judgements.no-column",
+                where=str(path),
+                allowed=nearest(column, [*table.columns]),
+            )
+
+    # `status` is optional: annotators of most projects only say whether a label is present.
     columns: dict[str, list[str | None]] = {}
     for name in (*COLUMNS, "status"):
         cells = table.columns.get(name, [None] * len(table))
         columns[name] = [None if cell in (None, "") else str(cell) for cell in cells]
     for row in range(len(table)):
-        for name in COLUMNS:
-            if columns[name][row] is None:
-                raise BadInput(
-                    "the cell is empty", where=table.where(row, name), allowed="a value in every row"
-                )
-        if str(columns["value"][row]).lower() not in _VALUES:
-            raise BadInput("the value is neither 0 nor 1", where=table.where(row, "value"), allowed="0 or 1")
-        if columns["status"][row] not in (None, *STATUSES):
-            allowed = f"{', '.join(STATUSES)}, or empty"
-            raise BadInput("unknown status", where=table.where(row, "status"), allowed=allowed)
-    values = pl.Series("value", [_VALUES[str(cell).lower()] for cell in columns.pop("value")])
-    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).with_columns(values)
+        _check_row(table, columns, row)
+
+    values = [_VALUES[str(cell).lower()] for cell in columns.pop("value")]
+    # The schema is spelled out because a column of nulls alone would not become strings.
+    frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+    return frame.with_columns(pl.Series("value", values))
+
+
+def _check_row(table: Table, columns: Mapping[str, Sequence[str | None]], row: int) -> None:
+    """Refuse a row with an empty cell, a value other than 0 and 1, or an unknown status."""
+    for name in COLUMNS:
+        if columns[name][row] is None:
+            raise BadInput(
+                what="the cell is empty",
+                code="judgements.empty-cell",
+                where=table.where(row, name),
+                allowed="a value in every row",
+            )
+    if str(columns["value"][row]).lower() not in _VALUES:
+        raise BadInput(
+            what="the value is neither 0 nor 1",
+            code="judgements.bad-value",
+            where=table.where(row, "value"),
+            allowed="0 or 1",
+        )
+    if columns["status"][row] not in (None, *STATUSES):
+        raise BadInput(
+            what="unknown status",
+            code="judgements.unknown-status",
+            where=table.where(row, "status"),
+            allowed=f"{', '.join(STATUSES)}, or empty",
+        )
 
 
 def merged_labels(judgements: pl.DataFrame, how: Merge, resolved: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -59,44 +95,77 @@ def merged_labels(judgements: pl.DataFrame, how: Merge, resolved: pl.DataFrame |
     competence: the chance of 1, from how reliable each annotator is on the label (Dawid and Skene).
     """
     if how not in MERGES:
-        raise BadInput(f"unknown merge '{how}'", allowed=", ".join(MERGES), key="merge")
-    keys, share = ["item", "label"], pl.col("value").mean()
+        raise BadInput(
+            what=f"unknown merge '{how}'",
+            code="judgements.unknown-merge",
+            allowed=", ".join(MERGES),
+            key="merge",
+        )
+    # How reliable an annotator is differs between labels, so each label is estimated by itself.
     if how == "competence" and len(judgements):
-        return pl.concat([_weighed(part) for part in judgements.partition_by("label", maintain_order=True)])
-    merges = {
-        "any": pl.col("value").max().cast(pl.Float64),
-        "majority": pl.when(share == 0.5).then(0.5).otherwise((share > 0.5).cast(pl.Float64)),
-        "share": share,
-        "competence": share,
-        "adjudicated": pl.when(pl.col("value").n_unique() == 1).then(
-            pl.col("value").first().cast(pl.Float64)
-        ),
-    }
-    found = judgements.group_by(keys, maintain_order=True).agg(merges[how].alias("value"))
-    if how != "adjudicated" or resolved is None or resolved.is_empty():
-        return found
-    said = resolved.group_by(keys, maintain_order=True).agg(
-        pl.col("value").max().cast(pl.Float64).alias("said")
+        by_label = judgements.partition_by("label", maintain_order=True)
+        return pl.concat([_weighed_by_competence(of_label) for of_label in by_label])
+
+    merged_value = _merged_value(how).alias("value")
+    merged = judgements.group_by(_KEYS, maintain_order=True).agg(merged_value)
+    if how == "adjudicated" and resolved is not None and not resolved.is_empty():
+        return _with_adjudicator(merged, resolved)
+    return merged
+
+
+def _merged_value(how: Merge) -> pl.Expr:
+    """What the annotators say of one item and label, as one value."""
+    value = pl.col("value")
+    share = value.mean()
+    if how == "any":
+        return value.max().cast(pl.Float64)
+    if how == "majority":
+        more_than_half = (share > 0.5).cast(pl.Float64)
+        return pl.when(share == 0.5).then(0.5).otherwise(more_than_half)
+    if how == "adjudicated":
+        # `when` without `otherwise` is null: where the annotators differ and nobody has decided yet.
+        all_agree = value.n_unique() == 1
+        return pl.when(all_agree).then(value.first().cast(pl.Float64))
+    return share
+
+
+def _with_adjudicator(merged: pl.DataFrame, resolved: pl.DataFrame) -> pl.DataFrame:
+    """What the adjudicator says in the place of what the annotators say."""
+    decision = pl.col("value").max().cast(pl.Float64).alias("decision")
+    decisions = resolved.group_by(_KEYS, maintain_order=True).agg(decision)
+    joined = merged.join(
+        decisions,
+        on=_KEYS,
+        how="left",
+        maintain_order="left",
     )
-    joined = found.join(said, on=keys, how="left", maintain_order="left")
-    return joined.select("item", "label", pl.coalesce("said", "value").alias("value"))
+    return joined.select("item", "label", pl.coalesce("decision", "value").alias("value"))
 
 
 def ratings(judgements: pl.DataFrame) -> tuple[NDArray[np.float64], list[str], list[str]]:
     """The judgements of one label as items × annotators, NaN for none; the items, and the annotators."""
     items = judgements["item"].unique(maintain_order=True).to_list()
     annotators = sorted(judgements["annotator"].unique())
-    row, column = ({name: k for k, name in enumerate(names)} for names in (items, annotators))
-    out = np.full((len(items), len(annotators)), np.nan)
+    row_of_item = {item: row for row, item in enumerate(items)}
+    column_of_annotator = {annotator: column for column, annotator in enumerate(annotators)}
+
+    votes = np.full((len(items), len(annotators)), np.nan)
     for item, annotator, value in judgements.select("item", "annotator", "value").iter_rows():
-        out[row[item], column[annotator]] = value
-    return out, items, annotators
+        votes[row_of_item[item], column_of_annotator[annotator]] = value
+    return votes, items, annotators
 
 
-def _weighed(judgements: pl.DataFrame) -> pl.DataFrame:
+def _weighed_by_competence(judgements: pl.DataFrame) -> pl.DataFrame:
+    """The chance of 1 for each item of one label."""
     votes, items, _ = ratings(judgements)
     label = judgements["label"].first()
-    return pl.DataFrame({"item": items, "label": [label] * len(items), "value": dawid_skene(votes).chance})
+    return pl.DataFrame(
+        {
+            "item": items,
+            "label": [label] * len(items),
+            "value": dawid_skene(votes).chance,
+        }
+    )
 
 
 def uncertain_share(judgements: pl.DataFrame) -> pl.DataFrame:
@@ -104,40 +173,85 @@ def uncertain_share(judgements: pl.DataFrame) -> pl.DataFrame:
 
     An annotator calls the item uncertain if they call any of its symptoms so (PsySym 3.4 and A.2).
     """
-    unsure = (pl.col("status") == UNCERTAIN).any().cast(pl.Float64)
-    marked = judgements.filter((pl.col("value") == 1) & pl.col("status").is_not_null())
-    each = marked.group_by("item", "annotator", maintain_order=True).agg(unsure.alias("value"))
-    return each.group_by("item", maintain_order=True).agg(pl.col("value").mean())
+    is_present = pl.col("value") == 1
+    has_status = pl.col("status").is_not_null()
+    marked = judgements.filter(is_present & has_status)
+
+    # First per annotator, then over annotators: one who marks many symptoms has one vote all the same.
+    any_uncertain = (pl.col("status") == UNCERTAIN).any().cast(pl.Float64)
+    of_annotator = marked.group_by("item", "annotator", maintain_order=True)
+    votes = of_annotator.agg(any_uncertain.alias("value"))
+    return votes.group_by("item", maintain_order=True).agg(pl.col("value").mean())
 
 
 def with_judgements(
-    corpus: Corpus, judgements: pl.DataFrame, how: Merge = "any", resolved: pl.DataFrame | None = None
+    corpus: Corpus,
+    judgements: pl.DataFrame,
+    how: Merge = "any",
+    resolved: pl.DataFrame | None = None,
 ) -> Corpus:
     """The corpus with what its annotators said as labels, merged; a text that nobody judged has none.
 
     The label `uncertain` is the share of annotators who called what they found uncertain, missing where no
     label is 1; of an item in `resolved`, what the adjudicator says.
     """
-    if unknown := sorted(set(judgements["item"]) - set(corpus.ids)):
-        what = (
-            f"{len(unknown):,} of {judgements['item'].n_unique():,} judged items are not texts of the corpus"
-        )
-        raise BadInput(what, allowed=nearest(unknown[0], corpus.ids), do="name the id column (`id`)")
+    _refuse_unknown_items(corpus, judgements)
     if UNCERTAIN in judgements["label"]:
         raise BadInput(
-            f"'{UNCERTAIN}' is the name of the status, not of a label", key="label", do="rename it"
+            what=f"'{UNCERTAIN}' is the name of the status, not of a label",
+            code="judgements.label-uncertain",
+            key="label",
+            do="rename it",
         )
-    long, said = merged_labels(judgements, how, resolved), judgements
+
+    merged = merged_labels(judgements, how, resolved)
+    # Where an adjudicator decided, the status that annotators gave before does not count.
+    final_judgements = judgements
     if how == "adjudicated" and resolved is not None and not resolved.is_empty():
-        disputed = resolved.select("item").unique()
-        columns = [column for column in resolved.columns if column in judgements.columns]
-        undisputed = judgements.select(columns).join(disputed, on="item", how="anti", maintain_order="left")
-        said = pl.concat([undisputed, resolved.select(columns)], how="vertical_relaxed")
-    status = uncertain_share(said)
-    names = sorted(long["label"].unique())
-    table = corpus.table.drop([LABEL + name for name in (*names, UNCERTAIN)], strict=False)
-    parts = [(LABEL + name, long.filter(pl.col("label") == name)) for name in names]
-    for column, part in [*parts, *([(LABEL + UNCERTAIN, status)] if len(status) else [])]:
-        own = part.select("item", pl.col("value").cast(pl.Float64).alias(column))
-        table = table.join(own, left_on="id", right_on="item", how="left", maintain_order="left")
+        final_judgements = _adjudicated(judgements, resolved)
+    uncertain = uncertain_share(final_judgements)
+
+    labels = sorted(merged["label"].unique())
+    values_by_column = {LABEL + label: merged.filter(pl.col("label") == label) for label in labels}
+    if len(uncertain):
+        values_by_column[LABEL + UNCERTAIN] = uncertain
+
+    # Labels of the same names that the corpus had before are replaced.
+    replaced_columns = [LABEL + label for label in (*labels, UNCERTAIN)]
+    table = corpus.table.drop(replaced_columns, strict=False)
+    for column, values in values_by_column.items():
+        by_item = values.select("item", pl.col("value").cast(pl.Float64).alias(column))
+        # A left join: texts that nobody judged stay, with null (not annotated, never 0).
+        table = table.join(
+            by_item,
+            left_on="id",
+            right_on="item",
+            how="left",
+            maintain_order="left",
+        )
     return replace(corpus, table=table)
+
+
+def _refuse_unknown_items(corpus: Corpus, judgements: pl.DataFrame) -> None:
+    items = judgements["item"]
+    unknown = sorted(set(items) - set(corpus.ids))
+    if unknown:
+        raise BadInput(
+            what=f"{len(unknown):,} of {items.n_unique():,} judged items are not texts of the corpus",
+            code="judgements.unknown-items",
+            allowed=nearest(unknown[0], corpus.ids),
+            do="name the id column (`id`)",
+        )
+
+
+def _adjudicated(judgements: pl.DataFrame, resolved: pl.DataFrame) -> pl.DataFrame:
+    """The judgements of items that need no adjudicator, and what the adjudicator says of the others."""
+    columns = [column for column in resolved.columns if column in judgements.columns]
+    disputed = resolved.select("item").unique()
+    undisputed = judgements.select(columns).join(
+        disputed,
+        on="item",
+        how="anti",
+        maintain_order="left",
+    )
+    return pl.concat([undisputed, resolved.select(columns)], how="vertical_relaxed")

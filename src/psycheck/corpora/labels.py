@@ -1,26 +1,28 @@
 """Read label cells as 0..1: numbers, true and false, names, and missing annotations."""
 
-import math
 import re
-import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from functools import cache
-from pathlib import Path
-from typing import Any
 
-from psycheck.corpora.tables import Table
-from psycheck.errors import BadInput, nearest
+from psycheck.core.errors import BadInput, nearest
+from psycheck.corpora.label_values import (
+    MOST_CLASSES,
+    MOST_LISTED,
+    LabelValue,
+    distinct_values,
+    first_prose,
+    is_name,
+    keys_of,
+    listed_values,
+    one_per_key,
+    quoted,
+    words,
+)
+from psycheck.io.tables import Table
 
 EVERY = "*"
-_MOST_CLASSES = 100
-_MOST_LISTED = 10
 _LEVEL = re.compile(r"(?P<name>[^*]+)@(?P<level>\d+(?:\.\d+)?)")
-
-# The end of a sentence, a handle, an address, a quotation, or a line break.
-_PROSE = re.compile(r"[.!?…]['\"’”)]*(?:\s|$)|[@#\"“”\n\r]|://")
-_SHORT = 8
+_IN_RANGE = "0 to 1, or nothing where a text is not annotated"
 
 Marks = list[float | None]
 
@@ -36,247 +38,322 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
-    """One distinct value of a label column, and the first row that has it."""
+class _LabelColumn:
+    """A label column: its cells, the meaning of each annotated cell, and its distinct values."""
 
-    key: str
-    shown: str
-    number: float | None
-    index: int
-
-    @property
-    def missing(self) -> bool:
-        return self.key in words()["missing"]
+    table: Table
+    name: str
+    value_of_cell: Mapping[object, LabelValue]
+    values: Sequence[LabelValue]
 
     @property
-    def unclear(self) -> bool:
-        return self.number is None and self.key in words()["unclear"]
+    def cells(self) -> Sequence[object]:
+        return self.table.columns[self.name]
 
-    @property
-    def is_word(self) -> bool:
-        return self.key in words()["yes"] or self.key in words()["no"]
+    def refused(
+        self,
+        what: str,
+        *,
+        code: str,
+        do: str = "",
+        allowed: str = "",
+        value: LabelValue | None = None,
+    ) -> BadInput:
+        """An error about the column, or about the first row with this value."""
+        where = f"{self.table.path}, column '{self.name}'"
+        if value is not None:
+            where = self.table.where(value.index, self.name)
+        return BadInput(
+            what=what,
+            code=code,
+            where=where,
+            allowed=allowed,
+            do=do,
+        )
 
 
-def read_label(table: Table, column: str, name: str, positive: Sequence[str] = ()) -> Labels:
+def read_label(
+    table: Table,
+    column: str,
+    name: str,
+    positive: Sequence[str] = (),
+) -> Labels:
     """Read one column as the label `name`, or as one label for each of its names if `name` is "*".
 
     "name@2" reads an ordinal column: 1 from level 2 upwards, 0 below. The levels of a scale are no shares of
     annotators, so they are never read as soft labels.
     """
+    # A column may itself be called "mood@2"; then nobody asked for a level.
     level = None
     if not column.endswith(name):
         name, level = name_and_level(name)
-    distinct = _distinct(table, column)
-    annotated = {cell: value for cell, value in distinct.items() if not (value.missing or value.unclear)}
-    values = _by_key(annotated.values())
-    notes = []
-    if unclear := _by_key(value for value in distinct.values() if value.unclear):
-        notes.append(f"Column '{column}': {_listed(unclear)} means not annotated.")
-    if not values:
-        notes.append(f"Column '{column}' is empty: no text is annotated.")
-    named = {one: value.key for one in positive if (value := _value(one, 0))}
-    keys = set() if level is not None else {value.key for value in values}
-    matched = frozenset(one for one, key in named.items() if key in keys)
-    cells = table.columns[column]
+
+    read, notes = _read_column(table, column)
+    key_of_positive = keys_of(positive)
+    # A scale has levels instead of positive values.
+    present_keys = {value.key for value in read.values} if level is None else set()
+    matched = frozenset(written for written, key in key_of_positive.items() if key in present_keys)
+
     if name == EVERY:
-        # A text without a class is not annotated.
-        rows = [annotated[cell].key if cell in annotated else None for cell in cells]
-        if len(values) > _MOST_CLASSES or first_prose(value.shown for value in values) is not None:
-            what = f"the column holds {len(values)} different values, or long ones, so they are not classes"
-            allowed = f"at most {_MOST_CLASSES} short names"
-            raise BadInput(what, where=f"{table.path}, column '{column}'", allowed=allowed)
-        marks: dict[str, Marks] = {
-            value.shown: [None if row is None else float(row == value.key) for row in rows]
-            for value in values
-        }
-        return Labels(marks, matched, _listed(values), tuple(notes))
-    soft = any(value.number is not None and 0 < value.number < 1 for value in values)
-    ones = None if soft else {named[one] for one in matched} or None
-    if level is not None:
-        if odd := next((value for value in values if value.number is None), None):
-            what = f"the level is {quoted(odd.shown)}, not a number"
-            raise BadInput(what, where=table.where(odd.index, column), allowed="numbers, or nothing")
-        ones = {value.key for value in values if (value.number or 0) >= level}
-    if ones is not None and values:
-        sides = ([value for value in values if (value.key in ones) == side] for side in (True, False))
-        notes.append(f"Label '{name}': {' is 1, '.join(map(_listed, sides))} is 0.")
-    elif values:
-        ones, guessed = _by_meaning(table, column, name, values, positive)
-        notes.extend(guessed)
-        if matched:
-            soft_values = "holds values between 0 and 1, so positive values do not apply to it"
-            notes.append(f"Label '{name}' {soft_values}.")
-    numbers = {
-        cell: value.number if ones is None else float(value.key in ones) for cell, value in annotated.items()
-    }
-    return Labels({name: [numbers.get(cell) for cell in cells]}, matched, _listed(values), tuple(notes))
+        marks = _one_label_per_class(read)
+    else:
+        positive_keys = {key_of_positive[written] for written in matched}
+        one_label, label_notes = _one_label(
+            column=read,
+            name=name,
+            level=level,
+            positive=positive,
+            positive_keys=positive_keys,
+        )
+        marks = {name: one_label}
+        notes += label_notes
+    return Labels(
+        marks=marks,
+        positive=matched,
+        holds=listed_values(read.values),
+        notes=tuple(notes),
+    )
 
 
 def name_and_level(label: str) -> tuple[str, float | None]:
     """The name and the level of "name@2", which reads an ordinal scale; no level for any other label."""
-    found = _LEVEL.fullmatch(label)
-    return (found["name"], float(found["level"])) if found else (label, None)
+    match = _LEVEL.fullmatch(label)
+    if match is None:
+        return label, None
+    return match["name"], float(match["level"])
 
 
-def looks_like_label(cells: Sequence[object]) -> bool:
-    """Whether a column holds nothing but numbers in 0..1, true and false, and differs between rows."""
-    if any(isinstance(cell, list | dict) for cell in cells):
-        return False
-    numbers: set[float | None] = set()
-    for cell in dict.fromkeys(cells):
-        value = _value(cell, 0)
-        if value is None or not (value.missing or (value.number is not None and 0 <= value.number <= 1)):
-            return False
-        numbers.add(value.number)
-    return len(numbers - {None}) > 1
+def _read_column(table: Table, column: str) -> tuple[_LabelColumn, list[str]]:
+    """The annotated values of a column, and notes on what counts as not annotated."""
+    distinct = distinct_values(table, column)
+    # Cell by distinct value, not row by row: a column of a million cells has a handful of them.
+    annotated: dict[object, LabelValue] = {}
+    for cell, value in distinct.items():
+        if not value.is_missing and not value.is_unclear:
+            annotated[cell] = value
+    values = one_per_key(annotated.values())
+    unclear = one_per_key(value for value in distinct.values() if value.is_unclear)
 
-
-def is_name(text: str, most: int = 20, most_words: int = 3) -> bool:
-    """Whether a value or a column name looks like a label; False if it may be what a person wrote."""
-    few = len(text) <= most and len(text.split()) <= most_words
-    return few and (len(text) <= _SHORT or not _PROSE.search(text))
-
-
-def quoted(value: str) -> str:
-    """A value of a table for a message: in quotes if it looks like a label, else only its length."""
-    return f"'{value}'" if is_name(value) else f"a value of {len(value):,} characters"
-
-
-def first_prose(values: Iterable[str | None], most: int = 40) -> int | None:
-    """The row of the first value that cannot be the name of a class, group or split; None if all can."""
-    return next((row for row, one in enumerate(values) if one and not is_name(one, most, 6)), None)
-
-
-def number_in(text: str) -> float | None:
-    """The number that a string is; None if it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-@cache
-def words() -> dict[str, Any]:
-    """The names of columns and the contents of label cells that are known."""
-    return tomllib.loads(Path(__file__).with_name("columns.toml").read_text("utf-8"))
-
-
-def _distinct(table: Table, column: str) -> dict[object, _Value]:
-    seen: dict[object, _Value] = {}
-    for index, cell in enumerate(table.columns[column]):
-        if not isinstance(cell, list | dict) and cell in seen:
-            continue
-        value = _value(cell, index)
-        if value is None:
-            what = f"the label is a {type(cell).__name__}, not a single value"
-            allowed = "0, 1, true, false, a number between them, a name, or nothing"
-            raise BadInput(what, where=table.where(index, column), allowed=allowed)
-        seen[cell] = value
-    return seen
-
-
-def _value(cell: object, index: int) -> _Value | None:
-    """The value of one cell; None if its type cannot be a label."""
-    if cell is None:
-        return _Value("", "", None, index)
-    if isinstance(cell, bool):
-        return _Value(str(cell).lower(), str(cell).lower(), float(cell), index)
-    if isinstance(cell, int | float | Decimal):
-        try:
-            number = float(cell)
-        except OverflowError:
-            number = math.inf
-        return _Value(f"{number:.15g}", f"{number:.15g}", None if math.isnan(number) else number, index)
-    if not isinstance(cell, str):
-        return None
-    text = cell.strip()
-    key = text.casefold()
-    if key in words()["yes"] or key in words()["no"]:
-        return _Value(key, text, float(key in words()["yes"]), index)
-    found = number_in(text)
-    if found is None or math.isnan(found) or "_" in text:
-        return _Value(key, text, None, index)
-    return _Value(f"{found:.15g}", f"{found:.15g}", found, index)
-
-
-def _by_key(values: Iterable[_Value]) -> list[_Value]:
-    """One value per key, in the order of the keys: 1, "1" and "1.0" are the same."""
-    first: dict[str, _Value] = {}
-    for value in values:
-        first.setdefault(value.key, value)
-    return [first[key] for key in sorted(first)]
-
-
-def _listed(values: Sequence[_Value]) -> str:
-    """List some values, but none that is so long that it may be a person's text."""
-    names = [quoted(value.shown) for value in values if is_name(value.shown)]
+    notes = []
+    if unclear:
+        notes.append(f"Column '{column}': {listed_values(unclear)} means not annotated.")
     if not values:
-        return "nothing"
-    if not names or len(values) > _MOST_CLASSES:
-        return f"{len(values)} different values"
-    more = len(values) - len(names[:_MOST_LISTED])
-    return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more else "")
+        notes.append(f"Column '{column}' is empty: no text is annotated.")
+
+    label_column = _LabelColumn(
+        table=table,
+        name=column,
+        value_of_cell=annotated,
+        values=values,
+    )
+    return label_column, notes
 
 
-def _by_meaning(
-    table: Table, column: str, name: str, values: Sequence[_Value], positive: Sequence[str]
+def _one_label_per_class(column: _LabelColumn) -> dict[str, Marks]:
+    """A label for each value of the column; a text without a class is not annotated."""
+    # The names of classes become names of labels, which are shown: prose may be somebody's words.
+    too_many = len(column.values) > MOST_CLASSES
+    prose = first_prose(value.written for value in column.values)
+    if too_many or prose is not None:
+        raise column.refused(
+            f"the column holds {len(column.values)} different values, or long ones, so they are not classes",
+            code="label.not-classes",
+            allowed=f"at most {MOST_CLASSES} short names",
+        )
+
+    values = [column.value_of_cell.get(cell) for cell in column.cells]
+    marks_by_class: dict[str, Marks] = {}
+    for of_class in column.values:
+        marks_by_class[of_class.written] = [
+            None if value is None else float(value.key == of_class.key) for value in values
+        ]
+    return marks_by_class
+
+
+def _one_label(
+    column: _LabelColumn,
+    name: str,
+    level: float | None,
+    positive: Sequence[str],
+    positive_keys: set[str],
+) -> tuple[Marks, list[str]]:
+    """The marks of a column that is one label, and notes on what its values mean.
+
+    `positive_keys` are the keys of those `positive` values that the column has.
+    """
+    if not column.values:
+        return [None] * len(column.cells), []
+
+    # None where the values are numbers that count as they are.
+    keys_meaning_1: set[str] | None = None
+    if level is not None:
+        keys_meaning_1 = _keys_from_level(column, level)
+    # Positive values are given once for all label columns: a soft label among them is read as it is.
+    elif positive_keys and not _is_soft(column.values):
+        keys_meaning_1 = positive_keys
+
+    if keys_meaning_1 is not None:
+        notes = [f"Label '{name}': {_sides(column.values, keys_meaning_1)}."]
+    else:
+        keys_meaning_1, notes = _keys_by_meaning(column, name, positive)
+        if positive_keys:
+            reason = "holds values between 0 and 1, so positive values do not apply to it"
+            notes.append(f"Label '{name}' {reason}.")
+
+    return _marks(column, keys_meaning_1), notes
+
+
+def _is_soft(values: Sequence[LabelValue]) -> bool:
+    """Whether a value lies between 0 and 1, such as the share of annotators who said yes."""
+    return any(value.number is not None and 0 < value.number < 1 for value in values)
+
+
+def _marks(column: _LabelColumn, keys_meaning_1: set[str] | None) -> Marks:
+    mark_of_cell: dict[object, float | None] = {}
+    for cell, value in column.value_of_cell.items():
+        if keys_meaning_1 is None:
+            mark_of_cell[cell] = value.number
+        else:
+            mark_of_cell[cell] = float(value.key in keys_meaning_1)
+    return [mark_of_cell.get(cell) for cell in column.cells]
+
+
+def _sides(values: Sequence[LabelValue], keys_meaning_1: set[str]) -> str:
+    positive = [value for value in values if value.key in keys_meaning_1]
+    negative = [value for value in values if value.key not in keys_meaning_1]
+    return f"{listed_values(positive)} is 1, {listed_values(negative)} is 0"
+
+
+def _keys_from_level(column: _LabelColumn, level: float) -> set[str]:
+    """The keys of an ordinal scale that mean 1: its levels from `level` on."""
+    keys = set()
+    for value in column.values:
+        if value.number is None:
+            raise column.refused(
+                f"the level is {quoted(value.written)}, not a number",
+                code="label.level-not-a-number",
+                allowed="numbers, or nothing",
+                value=value,
+            )
+        if value.number >= level:
+            keys.add(value.key)
+    return keys
+
+
+def _keys_by_meaning(
+    column: _LabelColumn, name: str, positive: Sequence[str]
 ) -> tuple[set[str] | None, list[str]]:
     """The keys that mean 1 where the user named none, and notes; None if the column holds numbers."""
-
-    def refused(what: str, do: str = "", allowed: str = "", at: _Value | None = None) -> BadInput:
-        where = f"{table.path}, column '{column}'" if at is None else table.where(at.index, column)
-        return BadInput(what, where=where, allowed=allowed, do=do)
-
-    in_range = "0 to 1, or nothing where a text is not annotated"
-    each = f"make each {{}}a label (`labels='{column}={EVERY}'`)"
-    names = [value for value in values if value.number is None]
+    names = [value for value in column.values if value.number is None]
     if not names:
-        for value in values:
-            if value.number is not None and not 0 <= value.number <= 1:
-                do = f"name the value that means 1 (`positive={value.shown}`), or {each.format('value ')}"
-                if all(one.key.isdecimal() for one in values):
-                    scale = f"(`labels='{column}={name}@{value.shown}'`)"
-                    do = f"for an ordinal scale, name the lowest level that means 1 {scale}; otherwise {do}"
-                raise refused(f"label {value.shown} is out of range", do, in_range, value)
-        # A note about "yes" and "no" as numbers; true and false need none.
-        spoken = [value for value in values if value.is_word and value.key not in words()["plain"]]
-        meanings = [f"{_listed([value])} means {value.number:.0f}" for value in reversed(spoken)]
-        return None, [f"Label '{name}': guessed that {' and '.join(meanings)}."] if meanings else []
-    if any(value.number is not None and not value.is_word for value in values):
-        odd = min(names, key=lambda value: value.index)
-        what = f"the label is {quoted(odd.shown)}, where other rows hold numbers"
-        do = "correct the cell, or name the values that mean 1 (`positive=NAME`)"
-        raise refused(what, do, in_range, odd)
+        _refuse_out_of_range(column, name)
+        return None, _notes_on_yes_and_no(column.values, name)
+
+    _refuse_name_among_numbers(column, names)
     if positive:
-        few = values if len(values) <= _MOST_CLASSES else []
-        known = [value.shown for value in few if is_name(value.shown)][:_MOST_LISTED]
-        what = f"none of the positive values ({', '.join(positive)}) occurs in this column"
-        raise refused(what, allowed=nearest(positive[0], known))
-    if len(values) > 2:
-        what = f"the column holds {len(values)} different names, so it is not one label: {_listed(values)}"
-        raise refused(what, f"{each.format('')}, or name those that mean 1 (`positive=NAME`)")
-    one = _guess(values, name)
-    if one is None:
-        raise refused(f"cannot tell which name means 1: {_listed(values)}", "name it (`positive=NAME`)")
-    zero = values[1 - values.index(one)]
-    note = f"Label '{name}': guessed that {_listed([one])} means 1 and {_listed([zero])} means 0."
-    return {one.key}, [note]
+        raise _no_positive_value(column, positive)
+    if len(column.values) > 2:
+        raise column.refused(
+            f"the column holds {len(column.values)} different names, so it is not one label: "
+            f"{listed_values(column.values)}",
+            code="label.several-names",
+            do=f"make each a label (`labels='{column.name}={EVERY}'`),"
+            " or name those that mean 1 (`positive=NAME`)",
+        )
+
+    meaning_1 = _value_meaning_1(column.values, name)
+    if meaning_1 is None:
+        raise column.refused(
+            f"cannot tell which name means 1: {listed_values(column.values)}",
+            code="label.cannot-tell-1",
+            do="name it (`positive=NAME`)",
+        )
+    meaning_0 = [value for value in column.values if value is not meaning_1]
+    names_of_1 = listed_values([meaning_1])
+    names_of_0 = listed_values(meaning_0)
+    return {meaning_1.key}, [f"Label '{name}': guessed that {names_of_1} means 1 and {names_of_0} means 0."]
 
 
-def _guess(values: Sequence[_Value], label: str) -> _Value | None:
+def _refuse_out_of_range(column: _LabelColumn, name: str) -> None:
+    for value in column.values:
+        if value.number is None or 0 <= value.number <= 1:
+            continue
+        do = (
+            f"name the value that means 1 (`positive={value.written}`),"
+            f" or make each value a label (`labels='{column.name}={EVERY}'`)"
+        )
+        # Whole numbers above 1 are likely the levels of a scale, such as a score of severity.
+        looks_like_scale = all(level.key.isdecimal() for level in column.values)
+        if looks_like_scale:
+            scale = f"`labels='{column.name}={name}@{value.written}'`"
+            do = f"for an ordinal scale, name the lowest level that means 1 ({scale}); otherwise {do}"
+        raise column.refused(
+            f"label {value.written} is out of range",
+            code="label.out-of-range",
+            do=do,
+            allowed=_IN_RANGE,
+            value=value,
+        )
+
+
+def _notes_on_yes_and_no(values: Sequence[LabelValue], name: str) -> list[str]:
+    """A note about "yes" and "no" as numbers; true and false need none."""
+    plain_words = words()["plain"]
+    guessed = [value for value in values if value.is_yes_or_no and value.key not in plain_words]
+    if not guessed:
+        return []
+    meanings = [f"{listed_values([value])} means {value.number:.0f}" for value in reversed(guessed)]
+    return [f"Label '{name}': guessed that {' and '.join(meanings)}."]
+
+
+def _refuse_name_among_numbers(column: _LabelColumn, names: Sequence[LabelValue]) -> None:
+    has_numbers = any(value.number is not None and not value.is_yes_or_no for value in column.values)
+    if has_numbers:
+        first_name = min(names, key=lambda value: value.index)
+        raise column.refused(
+            f"the label is {quoted(first_name.written)}, where other rows hold numbers",
+            code="label.name-among-numbers",
+            do="correct the cell, or name the values that mean 1 (`positive=NAME`)",
+            allowed=_IN_RANGE,
+            value=first_name,
+        )
+
+
+def _no_positive_value(column: _LabelColumn, positive: Sequence[str]) -> BadInput:
+    # Values of a column with many of them may be texts, which no error may show.
+    candidates: list[str] = []
+    if len(column.values) <= MOST_CLASSES:
+        candidates = [value.written for value in column.values if is_name(value.written)]
+    return column.refused(
+        f"none of the positive values ({', '.join(positive)}) occurs in this column",
+        code="label.unknown-positive",
+        allowed=nearest(positive[0], candidates[:MOST_LISTED]),
+    )
+
+
+def _value_meaning_1(values: Sequence[LabelValue], label: str) -> LabelValue | None:
     """Which of two names means 1: one negates the other, or only one of them contains the label's name."""
     if len(values) != 2:
         return None
-    for one, other in (values, values[::-1]):
-        rest = _negated(one.key)
-        if rest and _negated(other.key) is None and (rest in other.key or other.key in rest):
-            return other
+
+    # "control" and "non-control": what is negated is the opposite of what carries the negation.
+    for value, opposite in (values, values[::-1]):
+        negated = _negated_name(value.key)
+        if not negated or _negated_name(opposite.key) is not None:
+            continue
+        if negated in opposite.key or opposite.key in negated:
+            return opposite
+
+    # "depressed" names the label "depress", "not depressed" does not.
     name = re.compile(rf"(?<![^\W_]){re.escape(label.casefold())}")
-    naming = [value for value in values if name.search(value.key) and _negated(value.key) is None]
-    return naming[0] if len(naming) == 1 else None
+    naming_label = [value for value in values if name.search(value.key) and _negated_name(value.key) is None]
+    return naming_label[0] if len(naming_label) == 1 else None
 
 
-def _negated(name: str) -> str | None:
+def _negated_name(name: str) -> str | None:
     """What a name negates: "depressed" in "non-depressed"; None if it negates nothing."""
-    starts = (start for start in words()["negations"] if name.startswith(start))
-    return next((name.removeprefix(start) for start in starts if len(name) > len(start) + 2), None)
+    for start in words()["negations"]:
+        # At least three letters must follow: "none" does not negate "e".
+        if name.startswith(start) and len(name) > len(start) + 2:
+            return name.removeprefix(start)
+    return None

@@ -1,121 +1,268 @@
 """Shortcuts: what tells a label without reading, such as one word, the length or remains of an encoding."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from psycheck.corpora.mend import even_lengths, without_word
-from psycheck.corpora.signs import LIMITS, TABLE, Sign, both_classes, enough, share
-from psycheck.corpora.vocabulary import FEWEST, Words, showable, showable_beginning, word_table
-from psycheck.errors import BadInput
-from psycheck.measures import clustered
-from psycheck.measures.classification import BoolArray, auc, classification_intervals
-from psycheck.measures.clustered import Clusters
-from psycheck.measures.distance import Figure
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput
+from psycheck.corpora.remedies import even_lengths, without_word
+from psycheck.corpora.showable_words import FEWEST, Words, showable, showable_beginning, word_table
+from psycheck.corpora.suspicious_figures import LIMITS, TABLE, Sign, both_classes, enough, share
+from psycheck.statistics import clustered
+from psycheck.statistics.classification import BoolArray, auc, classification_intervals
+from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.distance import Figure
 
 
 def word_and_length(words: Words, label: str, *, show: bool) -> Iterator[Sign]:
     """The word that tells a label best, and the length; the word is named if it is common, or with `show`."""
+    # The word comes first: texts may be longer only because of it, and then removing it mends the length too.
+    word_sign, word = _single_word(words, label, show=show)
+    if word_sign is None:
+        yield from _length_alone(words, label)
+    else:
+        yield word_sign
+        yield from _length_beside_word(
+            words=words,
+            label=label,
+            word=word,
+            visible_word=word_sign.word,
+        )
+
+
+def _single_word(words: Words, label: str, *, show: bool) -> tuple[Sign | None, str]:
+    """The sign of the word that tells a label best, if it tells it well, and the word, hidden or not."""
     yes, no = both_classes(words.corpus, label)
-    word, shown = None, False
-    if enough(yes, no) and (best := _most_telling(words.table, yes, no, either_way=True)):
-        rows = words.table.filter(pl.col("word") == best[0])["row"].to_numpy()
-        figure = _told_by(words, label, np.isin(np.arange(len(yes)), rows))
-        if figure.value >= TABLE["single_word"]["from"]:
-            word = best[0]
-            shown = show or showable(word, words)
-            yield Sign("single_word", figure, label, word=word * shown)
-    yield from _length(words, label, word, shown=shown)
+    if not enough(yes, no):
+        return None, ""
+    best = _most_telling(
+        table=words.table,
+        yes=yes,
+        no=no,
+        either_way=True,
+    )
+    if best is None:
+        return None, ""
+
+    has_word = _texts_with(best.word, words.table, len(yes))
+    figure = _told_by(words, label, has_word)
+    if figure.value < TABLE["single_word"]["from"]:
+        return None, ""
+
+    # The word may be a person's name: the sign hides it, but the length is still measured without it.
+    visible = show or showable(best.word, words)
+    sign = Sign(
+        name="single_word",
+        figure=figure,
+        label=label,
+        word=best.word if visible else "",
+    )
+    return sign, best.word
 
 
 def keyword(words: Words, label: str, *, show: bool) -> Iterator[Sign]:
     """The beginning of a word that nearly all texts annotated 1 hold, and few others."""
     letters = LIMITS["keyword_letters"]
     yes, no = both_classes(words.corpus, label)
-    ones = int(yes.sum())
-    stems = (
-        words.table.filter(pl.col("word").str.len_chars() >= letters)
-        .with_columns(pl.col("word").str.slice(0, letters))
-        .unique()
-    )
-    if ones < LIMITS["each_class"] or (best := _most_telling(stems, yes, no)) is None:
+    positives = int(yes.sum())
+    if positives < LIMITS["each_class"]:
         return
-    stem, held, others = best
-    elsewhere = others / max(int(no.sum()), 1)
-    if held / ones >= TABLE["keyword_label"]["from"] and elsewhere <= LIMITS["keyword_elsewhere"]:
-        shown = show or showable_beginning(stem, words)
-        holds = np.isin(np.arange(len(yes)), stems.filter(pl.col("word") == stem)["row"].to_numpy())
-        yield Sign("keyword_label", share(words.corpus, holds, yes), label, word=stem * shown)
+
+    # "depressed" and "depression" come from one search term: beginnings are compared, not words.
+    is_long = pl.col("word").str.len_chars() >= letters
+    beginning = pl.col("word").str.slice(0, letters)
+    # A text with two words of one beginning counts once.
+    stems = words.table.filter(is_long).with_columns(beginning).unique()
+    best = _most_telling(stems, yes, no)
+    if best is None:
+        return
+
+    share_of_positives = best.positives / positives
+    # A corpus may have no text annotated 0: posts that a keyword search collected, all annotated 1.
+    share_of_negatives = best.negatives / max(int(no.sum()), 1)
+    in_nearly_all = share_of_positives >= TABLE["keyword_label"]["from"]
+    if in_nearly_all and share_of_negatives <= LIMITS["keyword_elsewhere"]:
+        visible = show or showable_beginning(best.word, words)
+        has_stem = _texts_with(best.word, stems, len(yes))
+        figure = share(words.corpus, has_stem, yes)
+        yield Sign(
+            name="keyword_label",
+            figure=figure,
+            label=label,
+            word=best.word if visible else "",
+        )
 
 
 def debris(words: Words, label: str) -> Iterator[Sign]:
     """Remains of a wrong decoding or of HTML that one class has more often than the other."""
     if not enough(*both_classes(words.corpus, label)):
         return
+
     texts = words.corpus.table["text"]
-    whole, bare = (texts.str.contains(LIMITS[kind]).to_numpy() for kind in ("debris", "bare_debris"))
-    figure = _told_by(words, label, whole | bare)
+    repairable = texts.str.contains(LIMITS["debris"]).to_numpy()
+    bare = texts.str.contains(LIMITS["bare_debris"]).to_numpy()
+    figure = _told_by(words, label, repairable | bare)
+
+    # Debris has no content, so any share of it that the interval sets apart from chance is a shortcut.
     if figure.interval and figure.interval[0] > 0.5:
-        kind = "encoding_debris" if whole.sum() >= bare.sum() else "encoding_debris.bare"
-        yield Sign(kind, figure, label)
+        mostly_repairable = repairable.sum() >= bare.sum()
+        name = "encoding_debris" if mostly_repairable else "encoding_debris.bare"
+        yield Sign(
+            name=name,
+            figure=figure,
+            label=label,
+        )
+
+
+def _texts_with(word: str, table: pl.DataFrame, texts: int) -> BoolArray:
+    """Which of so many texts have a word, (n,), by a table of `row` and `word`."""
+    rows = table.filter(pl.col("word") == word)["row"].to_numpy()
+    return np.isin(np.arange(texts), rows)
 
 
 def _told_by(words: Words, label: str, holds: BoolArray) -> Figure:
-    """The balanced accuracy of telling a label by what some texts hold, of either class."""
+    """The balanced accuracy of telling a label by a trait, (n,), whichever class has it more often."""
     yes, no = both_classes(words.corpus, label)
     gap = float(holds[yes].mean() - holds[no].mean())
+    sign = 1 if gap >= 0 else -1
+
     units = Clusters.of(words.corpus.units())
-    ends = clustered.difference_interval((holds & yes, yes), (holds & no, no), units)
-    low, high = sorted(0.5 + (end if gap >= 0 else -end) / 2 for end in ends)
-    return Figure(0.5 + abs(gap) / 2, (low, high), int((yes | no).sum()))
+    gap_ends = clustered.difference_interval((holds & yes, yes), (holds & no, no), units)
+    # Balanced accuracy is a half plus half the gap between the two shares; a negative gap swaps the ends.
+    low, high = sorted(0.5 + sign * end / 2 for end in gap_ends)
+    return Figure(
+        value=0.5 + abs(gap) / 2,
+        interval=(low, high),
+        n=int((yes | no).sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _WordCount:
+    """A word and how many texts annotated 1 and annotated 0 have it."""
+
+    word: str
+    positives: int
+    negatives: int
 
 
 def _most_telling(
-    table: pl.DataFrame, yes: BoolArray, no: BoolArray, *, either_way: bool = False
-) -> tuple[str, int, int] | None:
-    """The word that the largest share of texts annotated 1 holds beyond that of others, and how many of each.
+    table: pl.DataFrame,
+    yes: BoolArray,
+    no: BoolArray,
+    *,
+    either_way: bool = False,
+) -> _WordCount | None:
+    """The word whose share among texts annotated 1 exceeds that among others most.
 
     Words in few texts do not count; with `either_way` a word may also be one of the texts annotated 0.
     """
-    marks = pl.DataFrame({"row": np.arange(len(yes), dtype=np.uint32), "yes": yes, "no": no})
+    # Polars numbers rows with uint32, and a join needs the same type on either side.
+    rows = np.arange(len(yes), dtype=np.uint32)
+    annotations = pl.DataFrame({"row": rows, "yes": yes, "no": no})
+    texts_with_word = pl.col("yes", "no").sum().cast(pl.Int64)
+    counts = table.join(annotations, on="row").group_by("word").agg(texts_with_word)
+    common = counts.filter(pl.col("yes") + pl.col("no") >= FEWEST)
+
     gap = pl.col("yes") / int(yes.sum()) - pl.col("no") / max(int(no.sum()), 1)
-    counts = table.join(marks, on="row").group_by("word").agg(pl.col("yes", "no").sum().cast(pl.Int64))
-    ranked = counts.filter(pl.col("yes") + pl.col("no") >= FEWEST).sort(
-        gap.abs() if either_way else gap, "word", descending=[True, False]
-    )
-    return ranked.row(0) if len(ranked) else None
+    rank = gap.abs() if either_way else gap
+    # Ties go to the first word of the alphabet.
+    ranked = common.sort(rank, "word", descending=[True, False])
+    return _WordCount(*ranked.row(0)) if len(ranked) else None
 
 
-def _length(words: Words, label: str, word: str | None, *, shown: bool) -> Iterator[Sign]:
-    """The sign of the length, with what helps: first without a word that tells the label as well."""
-    if (figure := _told_by_length(words, label)) is None:
+def _length_alone(words: Words, label: str) -> Iterator[Sign]:
+    """The sign of the length where no word tells the label."""
+    figure = _told_by_length(words, label)
+    if figure is None:
         return
-    bare = words.corpus if word is None else without_word(words.corpus, word)
-    name, what, typed = "length", "", None if word is None else word * shown
-    if word is not None and _told_by_length(word_table(bare), label) is None:
-        name = "length.word"
+
+    texts_left = _too_few_of_like_length(words.corpus, label)
+    if texts_left is not None:
+        yield _lengths_apart(figure, label, texts_left)
+        return
+    yield Sign(
+        name="length",
+        figure=figure,
+        label=label,
+    )
+
+
+def _length_beside_word(
+    words: Words,
+    label: str,
+    word: str,
+    visible_word: str | None,
+) -> Iterator[Sign]:
+    """The sign of the length where a word tells the label too: removing the word may be enough."""
+    figure = _told_by_length(words, label)
+    if figure is None:
+        return
+
+    without = without_word(words.corpus, word)
+    if _told_by_length(word_table(without), label) is None:
+        yield Sign(
+            name="length.word",
+            figure=figure,
+            label=label,
+            word=visible_word,
+        )
+        return
+
+    texts_left = _too_few_of_like_length(without, label)
+    if texts_left is None:
+        yield Sign(
+            name="length.both",
+            figure=figure,
+            label=label,
+            word=visible_word,
+        )
     else:
-        try:
-            left = both_classes(even_lengths(bare, label), label)
-        except BadInput:  # no text is left where the classes are made even in length
-            left = np.zeros(0, np.bool_), np.zeros(0, np.bool_)
-        if not enough(*left):
-            name, what, typed = "length.apart", f"{sum(int(side.sum()) for side in left):,}", None
-        elif word is not None:
-            name = "length.both"
-    yield Sign(name, figure, label, what, typed)
+        yield _lengths_apart(figure, label, texts_left)
+
+
+def _lengths_apart(figure: Figure, label: str, texts_left: int) -> Sign:
+    """The sign of a length that balancing cannot mend: too few texts would be left to recommend it."""
+    return Sign(
+        name="length.apart",
+        figure=figure,
+        label=label,
+        what=f"{texts_left:,}",
+    )
+
+
+def _too_few_of_like_length(corpus: Corpus, label: str) -> int | None:
+    """How many texts balancing the lengths would leave, if they are too few; None if they are enough."""
+    try:
+        balanced = even_lengths(corpus, label)
+    except BadInput:  # no text of one class would be left
+        return 0
+    yes, no = both_classes(balanced, label)
+    return None if enough(yes, no) else int(yes.sum() + no.sum())
 
 
 def _told_by_length(words: Words, label: str) -> Figure | None:
     """How well the number of words tells the label, an AUC; None if hardly."""
     if not enough(*both_classes(words.corpus, label)):
         return None
-    targets, scores = words.corpus.targets([label])[:, 0], words.lengths / max(words.lengths.max(), 1.0)
+
+    targets = words.corpus.targets([label])[:, 0]
+    scores = words.lengths / max(words.lengths.max(), 1.0)
     value = auc(targets, scores).value
+    # Short texts may be the positive ones: the scores are turned round, so that the interval is too.
     if value < 0.5:
-        value, scores = 1 - value, 1 - scores
+        value = 1 - value
+        scores = 1 - scores
     if value < TABLE["length"]["from"]:
         return None
-    ends = classification_intervals(targets, scores, Clusters.of(words.corpus.units()))["auc"]
-    return Figure(value, ends, int((~np.isnan(targets)).sum()))
+
+    units = Clusters.of(words.corpus.units())
+    interval = classification_intervals(targets, scores, units)["auc"]
+    return Figure(
+        value=value,
+        interval=interval,
+        n=int((~np.isnan(targets)).sum()),
+    )

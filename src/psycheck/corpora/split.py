@@ -11,11 +11,12 @@ import polars as pl
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from psycheck.corpus import GROUP, Corpus
-from psycheck.errors import BadInput, nearest
-from psycheck.model import FloatArray, IntArray
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.corpus import GROUP, Corpus
+from psycheck.core.errors import BadInput, nearest
 
 AUTHOR, TIME = "author", "time"
+_NO_SPLIT = -1
 
 
 def split_corpus(
@@ -34,29 +35,50 @@ def split_corpus(
     the texts. With "time" in `by` the splits follow each other in time, in the order of `shares`: a unit goes
     where most of its texts are, and its other texts have no split.
     """
-    if len(shares) < 2 or not all(0 < share < math.inf for share in shares.values()):
-        allowed = "two splits or more, each with a share above 0"
-        raise BadInput("the shares of the splits are not usable", allowed=allowed)
-    by = [AUTHOR] * (AUTHOR in corpus.table) if by is None else by
-    names, total = list(shares), sum(shares.values())
-    part = np.array([share / total for share in shares.values()])
+    _refuse_shares(shares)
+    total = sum(shares.values())
+    split_shares = np.array([share / total for share in shares.values()])
+
+    if by is None:
+        by = [AUTHOR] if AUTHOR in corpus.table else []
     units = _units(corpus, [name for name in by if name != TIME])
+
     if TIME in by:
-        places = _in_time(corpus, units, part)
+        positions = _splits_in_time(corpus, units, split_shares)
     else:
-        target = corpus.targets(corpus.labels if stratify is None else stratify)
-        # What is balanced, (n, 1 + 2k): each text, and for each label what is annotated 1 and 0.
-        marks = np.column_stack([np.ones(len(corpus)), np.nan_to_num(target), np.nan_to_num(1 - target)])
-        places = _assigned(units, marks, part, _order(corpus, units, seed))
-    split = [names[k] if k >= 0 else None for k in places.tolist()]
-    return replace(corpus, table=corpus.table.with_columns(pl.Series("split", split, dtype=pl.String)))
+        labels = corpus.labels if stratify is None else stratify
+        positions = _stratified_splits(
+            units=units,
+            quantities=_balanced_quantities(corpus, labels),
+            split_shares=split_shares,
+            random_keys=_random_keys(corpus, units, seed),
+        )
+
+    names: dict[int, str | None] = dict(enumerate(shares))
+    names[_NO_SPLIT] = None
+    splits = [names[position] for position in positions.tolist()]
+    column = pl.Series("split", splits, dtype=pl.String)
+    return replace(corpus, table=corpus.table.with_columns(column))
+
+
+def _refuse_shares(shares: Mapping[str, float]) -> None:
+    usable = all(0 < share < math.inf for share in shares.values())
+    if len(shares) < 2 or not usable:
+        raise BadInput(
+            "the shares of the splits are not usable",
+            code="split.bad-shares",
+            allowed="two splits or more, each with a share above 0",
+        )
 
 
 def linked(n: int, pairs: Sequence[tuple[int, int]]) -> IntArray:
     """The group of each of `n` things, (n,): a pair puts two of them, and all linked to either, into one."""
+    # The reshape is for an empty list, which has no second dimension of its own.
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    links = csr_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(n, n))
-    groups: IntArray = connected_components(links, directed=False)[1].astype(np.int64)
+    ones = np.ones(len(first), dtype=np.int8)
+    links = csr_array((ones, (first, second)), shape=(n, n))
+    _, components = connected_components(links, directed=False)
+    groups: IntArray = components.astype(np.int64)
     return groups
 
 
@@ -66,57 +88,116 @@ def _units(corpus: Corpus, by: Sequence[str]) -> IntArray:
     for name in by:
         column = AUTHOR if name == AUTHOR else GROUP + name
         if column not in corpus.table.columns:
-            known = [*corpus.groups, *(one for one in (AUTHOR, TIME) if one in corpus.table.columns)]
-            what = f"corpus '{corpus.name}' cannot be split by '{name}'"
-            raise BadInput(what, allowed=nearest(name, known), do="name the column (`author` or `groups`)")
-        first: dict[str, int] = {}
-        for i, member in enumerate(corpus.strings(column)):
+            raise _cannot_split_by(name, corpus)
+
+        # Each text is linked to the first one of the same author or group: n links join what all pairs would.
+        first_text: dict[str, int] = {}
+        for position, member in enumerate(corpus.strings(column)):
             if member is not None:
-                pairs.append((first.setdefault(member, i), i))
+                first = first_text.setdefault(member, position)
+                pairs.append((first, position))
     return linked(len(corpus), pairs)
 
 
-def _order(corpus: Corpus, units: IntArray, seed: int) -> list[str]:
+def _cannot_split_by(name: str, corpus: Corpus) -> BadInput:
+    roles = [role for role in (AUTHOR, TIME) if role in corpus.table.columns]
+    return BadInput(
+        what=f"corpus '{corpus.name}' cannot be split by '{name}'",
+        code="split.unknown-column",
+        allowed=nearest(name, [*corpus.groups, *roles]),
+        do="name the column (`author` or `groups`)",
+    )
+
+
+def _balanced_quantities(corpus: Corpus, labels: Sequence[str]) -> FloatArray:
+    """What is balanced, (n, 1 + 2k): each text, and for each label what is annotated 1 and 0."""
+    targets = corpus.targets(labels)
+    texts = np.ones(len(corpus))
+    # A text that is not annotated (NaN) adds to neither class: both zeros, not one of them.
+    positives = np.nan_to_num(targets)
+    negatives = np.nan_to_num(1 - targets)
+    return np.column_stack([texts, positives, negatives])
+
+
+def _random_keys(corpus: Corpus, units: IntArray, seed: int) -> list[str]:
     """A random key for each unit, made of the seed and its lowest text id."""
-    lowest: dict[int, str] = {}
+    # From ids, not from row numbers: the same texts in another order are split the same way.
+    lowest_id: dict[int, str] = {}
     for unit, id_ in zip(units.tolist(), corpus.ids, strict=True):
-        lowest[unit] = min(id_, lowest.get(unit, id_))
-    return [
-        blake2b(f"{seed}\0{lowest[unit]}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-        for unit in range(len(lowest))
-    ]
+        lowest_id[unit] = min(id_, lowest_id.get(unit, id_))
+
+    seeded_ids = [f"{seed}\0{lowest_id[unit]}" for unit in range(len(lowest_id))]
+    encoded = [seeded_id.encode("utf-8", "surrogatepass") for seeded_id in seeded_ids]
+    return [blake2b(seeded_id, digest_size=8).hexdigest() for seeded_id in encoded]
 
 
-def _assigned(units: IntArray, marks: FloatArray, part: FloatArray, order: Sequence[str]) -> IntArray:
+def _stratified_splits(
+    units: IntArray,
+    quantities: FloatArray,
+    split_shares: FloatArray,
+    random_keys: Sequence[str],
+) -> IntArray:
     """The split of each text, (n,): each unit, the largest first, goes where its labels are lacking."""
-    held = np.zeros((len(order), marks.shape[1]))
-    np.add.at(held, units, marks)
-    totals = held.sum(axis=0)
-    want = np.outer(part, np.where(totals > 0, totals, 1.0))
-    missing = want.copy()
-    split = np.zeros(len(order), dtype=np.int64)
-    for unit in sorted(range(len(order)), key=lambda u: (-held[u, 0], order[u])):
-        # Relative to the size a split should have, so that a small split gets its share.
-        need = (missing / want) @ (held[unit] / np.maximum(totals, 1.0))
-        split[unit] = int(np.argmax(need))
-        missing[split[unit]] -= held[unit]
-    return split[units]
+    unit_quantities = np.zeros((len(random_keys), quantities.shape[1]))
+    np.add.at(unit_quantities, units, quantities)
+    totals = unit_quantities.sum(axis=0)
+
+    # A label that no text has would divide by zero below; 1 in its place has no effect.
+    nonzero_totals = np.where(totals > 0, totals, 1.0)
+    intended = np.outer(split_shares, nonzero_totals)
+    missing = intended.copy()
+    split_of_unit = np.zeros(len(random_keys), dtype=np.int64)
+
+    def size_then_chance(unit: int) -> tuple[float, str]:
+        return -unit_quantities[unit, 0], random_keys[unit]
+
+    # The largest first, while every split still has room: small units fill what is left evenly.
+    for unit in sorted(range(len(random_keys)), key=size_then_chance):
+        # Relative to the size a split should have, so that a small split gets its share, and to how common
+        # a label is, so that a rare one counts as much as a frequent one.
+        share_missing = missing / intended
+        share_in_unit = unit_quantities[unit] / np.maximum(totals, 1.0)
+        need = share_missing @ share_in_unit
+        neediest = int(np.argmax(need))
+        split_of_unit[unit] = neediest
+        missing[neediest] -= unit_quantities[unit]
+    return split_of_unit[units]
 
 
-def _in_time(corpus: Corpus, units: IntArray, part: FloatArray) -> IntArray:
+def _splits_in_time(corpus: Corpus, units: IntArray, split_shares: FloatArray) -> IntArray:
     """The split of each text by time, (n,); -1 where a text lies outside the time of its unit's split."""
     if TIME not in corpus.table.columns or corpus.table[TIME].null_count():
-        what = f"corpus '{corpus.name}' cannot be split by time"
-        raise BadInput(what, allowed="a time for every text", do="name the column (`time`)")
+        raise BadInput(
+            what=f"corpus '{corpus.name}' cannot be split by time",
+            code="split.no-times",
+            allowed="a time for every text",
+            do="name the column (`time`)",
+        )
+    window = _time_windows(corpus, split_shares)
+
+    # A unit goes into the window that has most of its texts; its texts in other windows have no split.
+    unit_count = int(units.max(initial=-1)) + 1
+    texts_in_window = np.zeros((unit_count, len(split_shares)))
+    np.add.at(texts_in_window, (units, window), 1)
+    window_of_unit = texts_in_window.argmax(axis=1)
+    return np.where(window_of_unit[units] == window, window, _NO_SPLIT)
+
+
+def _time_windows(corpus: Corpus, split_shares: FloatArray) -> IntArray:
+    """The window of each text, (n,): the earliest texts are in 0; texts of the same time stay together."""
     times = corpus.table[TIME].to_list()
-    order = sorted(range(len(times)), key=lambda i: (times[i], corpus.ids[i]))
+    ids = corpus.ids
+    # By id where the times are equal, so that the order of the rows does not matter.
+    in_order = sorted(range(len(times)), key=lambda position: (times[position], ids[position]))
+
+    share_before = np.arange(len(times)) / max(1, len(times))
+    rank = np.searchsorted(np.cumsum(split_shares), share_before, side="right")
     window = np.zeros(len(times), dtype=np.int64)
-    place = np.searchsorted(np.cumsum(part), np.arange(len(times)) / max(1, len(times)), side="right")
-    window[order] = np.minimum(place, len(part) - 1)
-    for earlier, later in pairwise(order):
-        if times[earlier] == times[later]:  # texts of the same time stay together
+    # The shares may add up to a little less than 1.
+    window[in_order] = np.minimum(rank, len(split_shares) - 1)
+
+    # A boundary may fall among texts of one time; none of them may be in the "future" of the others.
+    for earlier, later in pairwise(in_order):
+        if times[earlier] == times[later]:
             window[later] = window[earlier]
-    counts = np.zeros((int(units.max(initial=-1)) + 1, len(part)))
-    np.add.at(counts, (units, window), 1)
-    home = counts.argmax(axis=1)[units]
-    return np.where(home == window, window, -1)
+    return window

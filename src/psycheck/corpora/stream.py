@@ -5,28 +5,35 @@ or known, and saved dataset folders, are opened whole.
 """
 
 import json
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 
-from psycheck.corpora.arrow import parquet_pieces
+from psycheck.core.corpus import Corpus, showable_id
+from psycheck.core.errors import BadInput, counted
 from psycheck.corpora.columns import Roles, assign, split_name
 from psycheck.corpora.curate.dumps import Tally, check_dump, lines_of, posts_of
-from psycheck.corpora.known.open import known_name
-from psycheck.corpora.open import CorpusPlan, corpus_path, open_corpus
-from psycheck.corpora.read import EMPTY, cells_of, texts_of
-from psycheck.corpora.tables import FORMATS, HOLDS_TEXTS, Table, format_of
-from psycheck.corpus import Corpus, showable_id
-from psycheck.errors import BadInput, counted
-from psycheck.files.rows import separated_rows
-from psycheck.files.streams import Lines, bad_file, json_values
+from psycheck.corpora.known.opening import known_name
+from psycheck.corpora.opening import CorpusPlan, corpus_path, open_corpus
+from psycheck.corpora.reading import EMPTY, cells_of, empty_id, texts_of
+from psycheck.io.formats import JSON_LINES
+from psycheck.io.streams import bad_file
+from psycheck.io.tables import Table, format_by_ending, table_pieces
 
-PIECE = 1_000  # rows of a text file that are held at a time
-POSTS, LETTERS = 2_000, 4_000_000  # of a piece of a corpus, at most
-_DUMP = ({"id", "author", "subreddit", "created_utc"}, {"body", "selftext"})
+# The most posts and characters of a piece of a corpus: long posts fill the memory before many do.
+POSTS = 2_000
+LETTERS = 4_000_000
+
+# The keys of a post or comment in the archives: all of these, and one of the others.
+_DUMP_KEYS = {"id", "author", "subreddit", "created_utc"}
+_DUMP_TEXT_KEYS = {"body", "selftext"}
+
+Say = Callable[[str], None]
+
+
+def _silent(note: str) -> None:
+    """Report nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,47 +46,51 @@ class Post:
     time: str | None = None
 
 
-def stream_posts(plan: CorpusPlan, say: Callable[[str], None] = lambda note: None) -> Iterator[Post]:
-    """The posts of a corpus in order; what was guessed or left out is told to `say`.
+def stream_posts(plan: CorpusPlan, say: Say = _silent) -> Iterator[Post]:
+    """The posts of a corpus in order; what was guessed or left out is reported to `say`.
 
-    Of CSV, TSV, JSON lines, Parquet and dumps only a piece is held. Whether ids are unique is not checked,
-    which would take memory.
+    Of files and dumps only a piece is in memory. Whether ids are unique is not checked, which would take
+    memory.
     """
     path = corpus_path(plan)
     if path is None or known_name(plan.path) is not None or path.is_dir():
-        yield from _opened(plan, say)
-        return
-    if is_dump(plan):
-        yield from _dumped(path, say)
-        return
-    kind = format_of(path, plan.format)
-    roles: Roles | None = None
-    for table in parquet_pieces(path) if kind == "parquet" else _pieces(path, kind):
-        if roles is None:
-            roles = assign(table, plan.columns)
-            for note in (*table.notes, *roles.notes):
-                say(note)
-        yield from _posts(table, roles, plan.split)
+        yield from _posts_of_opened(plan, say)
+    elif is_dump(plan):
+        yield from _posts_of_dump(path, say)
+    else:
+        yield from _posts_of_file(path, plan, say)
 
 
-def stream_corpus(plan: CorpusPlan, say: Callable[[str], None] = lambda note: None) -> Iterator[Corpus]:
+def stream_corpus(plan: CorpusPlan, say: Say = _silent) -> Iterator[Corpus]:
     """The corpus in pieces of at most 2,000 texts or 4 million letters, without labels, groups and splits.
 
     Ids are unique within a piece; empty texts are left out, and counted at the end.
     """
-    name, piece, letters, empty, blank = plan.name or Path(plan.path).stem, list[Post](), 0, True, 0
+    name = plan.name or Path(plan.path).stem
+    piece: list[Post] = []
+    letters = 0
+    texts = 0
+    blank = 0
+
     for post in stream_posts(plan, say):
         if not post.text.strip():
             blank += 1
             continue
+        texts += 1
+        letters += len(post.text)
         piece.append(post)
-        letters, empty = letters + len(post.text), False
         if len(piece) == POSTS or letters >= LETTERS:
             yield _corpus(name, piece)
-            piece, letters = [], 0
-    if empty:
-        what = "there are no texts in it, or none of the split"
-        raise BadInput(what, where=plan.path, do="name another text column (`text`)")
+            piece = []
+            letters = 0
+
+    if not texts:
+        raise BadInput(
+            what="there are no texts in it, or none of the split",
+            code="corpus.no-texts",
+            where=plan.path,
+            do="name another text column (`text`)",
+        )
     if piece:
         yield _corpus(name, piece)
     if blank:
@@ -88,113 +99,113 @@ def stream_corpus(plan: CorpusPlan, say: Callable[[str], None] = lambda note: No
 
 def _corpus(name: str, posts: Sequence[Post]) -> Corpus:
     return Corpus.of(
-        name,
-        [post.text for post in posts],
+        name=name,
+        texts=[post.text for post in posts],
         ids=[post.id for post in posts],
         author=[post.author for post in posts],
         time=[post.time for post in posts],
     )
 
 
-def _opened(plan: CorpusPlan, say: Callable[[str], None]) -> Iterator[Post]:
+def _posts_of_opened(plan: CorpusPlan, say: Say) -> Iterator[Post]:
+    """The posts of a corpus that is opened whole."""
     corpus = open_corpus(plan)
-    left_out = (f"{counted(rows, 'row')} left out ({why})" for why, rows in corpus.left_out.items())
-    for note in (*corpus.notes, *left_out):
+    for note in corpus.notes:
         say(note)
-    strings = (corpus.strings(column) for column in ("author", "time"))
-    for one in zip(corpus.ids, corpus.texts, *strings, strict=True):
-        yield Post(*one)
+    for reason, rows in corpus.left_out.items():
+        say(f"{counted(rows, 'row')} left out ({reason})")
+
+    posts = zip(
+        corpus.ids,
+        corpus.texts,
+        corpus.strings("author"),
+        corpus.strings("time"),
+        strict=True,
+    )
+    for id_, text, author, time in posts:
+        yield Post(
+            id=id_,
+            text=text,
+            author=author,
+            time=time,
+        )
 
 
 def is_dump(plan: CorpusPlan) -> bool:
     """Whether the first line is a post or a comment as the archives hold them, with the author's name."""
     path = corpus_path(plan)
-    if path is None or not path.is_file() or FORMATS.get(path.suffix.lower(), "jsonl") != "jsonl":
+    if path is None or not path.is_file():
         return False
+
+    # The archives are JSON lines, but their names end in .zst alone, or in anything.
+    format = format_by_ending(path.name)
+    if format is not None and format.name != JSON_LINES.name:
+        return False
+
     try:
-        first = json.loads(next(lines_of(path, Tally()), None) or b"{}")
+        first_line = next(lines_of(path, Tally()), None)
+        first = json.loads(first_line or b"{}")
     except (BadInput, ValueError, RecursionError):
         return False  # reported when it is read
-    always, either = _DUMP
-    return isinstance(first, dict) and always <= first.keys() and bool(either & first.keys())
+    return (
+        isinstance(first, dict)
+        and first.keys() >= _DUMP_KEYS
+        and not first.keys().isdisjoint(_DUMP_TEXT_KEYS)
+    )
 
 
-def _dumped(path: Path, say: Callable[[str], None]) -> Iterator[Post]:
+def _posts_of_dump(path: Path, say: Say) -> Iterator[Post]:
     check_dump(path)
     tally = Tally()
     for post in posts_of(path, tally):
         time = datetime.fromtimestamp(post.time, UTC).isoformat(timespec="seconds")
-        yield Post(post.id, post.text, post.author, time)
-    for why, count in sorted(tally.left_out.items()):
-        say(f"left out: {count:,} ({why})")
+        yield Post(
+            id=post.id,
+            text=post.text,
+            author=post.author,
+            time=time,
+        )
+    for reason, count in sorted(tally.left_out.items()):
+        say(f"left out: {count:,} ({reason})")
 
 
-def _posts(table: Table, roles: Roles, split: str | None) -> Iterator[Post]:
+def _posts_of_file(path: Path, plan: CorpusPlan, say: Say) -> Iterator[Post]:
+    roles: Roles | None = None
+    for table in table_pieces(path, plan.format):
+        # Later pieces are read like the first: a role never changes within a file.
+        if roles is None:
+            roles = assign(table, plan.columns)
+            for note in (*table.notes, *roles.notes):
+                say(note)
+            if plan.split is not None and "split" not in roles.plain:
+                raise bad_file(
+                    path=table.path,
+                    what="no column holds the splits",
+                    code="corpus.no-split-column",
+                    do="name it (`columns.split`)",
+                )
+        yield from _posts_of_table(table, roles, plan.split)
+
+
+def _posts_of_table(table: Table, roles: Roles, split: str | None) -> Iterator[Post]:
+    unknown: list[str | None] = [None] * len(table)
     ids = cells_of(table, roles.id)
-    strings = [cells_of(table, roles.plain.get(role)) for role in ("author", "time", "split")]
-    author, time, splits = (column or [None] * len(table) for column in strings)
-    if split is not None and "split" not in roles.plain:
-        raise bad_file(table.path, "no column holds the splits", do="name it (`columns.split`)")
-    for i, text in enumerate(texts_of(table, roles.text)):
-        if split is not None and split_name(splits[i] or "") != split_name(split):
+    authors = cells_of(table, roles.plain.get("author")) or unknown
+    times = cells_of(table, roles.plain.get("time")) or unknown
+    splits = cells_of(table, roles.plain.get("split")) or unknown
+
+    for index, text in enumerate(texts_of(table, roles.text)):
+        # "val" and "validation" are both "dev", in the file as in the option.
+        if split is not None and split_name(splits[index] or "") != split_name(split):
             continue
-        name = str(table.before + i + 1) if ids is None else ids[i]
-        if name is None:
-            do = "correct it, name another id column (`id=COLUMN`), or number the rows (`id=none`)"
-            raise BadInput("the id is empty", where=table.where(i, roles.id), do=do)
-        yield Post(showable_id(name), text, author[i], time[i])
 
-
-def _pieces(path: Path, kind: str) -> Iterator[Table]:
-    """The pieces of a text file; a TSV file whose first piece is not quoted is read without quotes."""
-    if kind == "jsonl":
-        pieces = _json_pieces(path)
-    elif kind == "csv":
-        pieces = _separated_pieces(path, ",", quoted=True)
-    else:
-        try:
-            next(_separated_pieces(path, "\t", quoted=True), None)
-            quoted = True
-        except BadInput:
-            quoted = False
-        pieces = _separated_pieces(path, "\t", quoted=quoted)
-    first = next(pieces, None)
-    if first is None or not len(first):
-        what = "the file is empty" if first is None else "there are columns but no rows"
-        raise bad_file(path, what, do=HOLDS_TEXTS)
-    yield first
-    yield from pieces
-
-
-def _separated_pieces(path: Path, delimiter: str, *, quoted: bool) -> Iterator[Table]:
-    lines = Lines(path, row=0, kept=False)
-    rows = separated_rows(lines, delimiter, quoted=quoted)
-    names = next(rows, None)
-    before = 0
-    while names is not None:
-        starts, held = array("q"), list[list[str]]()
-        for row in islice(rows, PIECE):
-            held.append(row)
-            starts.append(lines.start)
-        if not held and before:
-            return
-        cells = zip(*held, strict=True) if held else [()] * len(names)
-        yield Table(path, dict(zip(names, cells, strict=True)), starts, before=before)
-        before += max(len(held), 1)
-
-
-def _json_pieces(path: Path) -> Iterator[Table]:
-    lines = Lines(path, row=1, kept=False)
-    values = json_values(lines)
-    names: dict[str, None] = {}  # of all pieces so far: a later row may leave a column out
-    before = 0
-    while True:
-        starts, held = array("q"), list[dict[str, object]]()
-        for row in islice(values, PIECE):
-            held.append(row)
-            starts.append(lines.line)
-            names.update(dict.fromkeys(row))
-        if not held:
-            return
-        yield Table(path, {name: [row.get(name) for row in held] for name in names}, starts, before=before)
-        before += len(held)
+        # Without an id column, texts are numbered over all pieces.
+        id_ = str(table.before + index + 1) if ids is None else ids[index]
+        if id_ is None:
+            raise empty_id(table, index, roles.id)
+        yield Post(
+            id=showable_id(id_),
+            text=text,
+            author=authors[index],
+            time=times[index],
+        )

@@ -6,7 +6,9 @@ from pathlib import Path
 
 def cache_folder() -> Path:
     """The folder of $PSYCHECK_STORE, or "psycheck" in the user's cache folder."""
-    if named := os.environ.get("PSYCHECK_STORE"):
-        return Path(named).parent
+    store = os.environ.get("PSYCHECK_STORE")
+    if store:
+        return Path(store).parent
+    # The user's cache folder, as the XDG Base Directory Specification names it.
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "psycheck"

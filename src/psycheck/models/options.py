@@ -1,129 +1,130 @@
-"""Options of a model in its spec or as keywords, checked before anything is opened."""
+"""Options of a model in its spec or as keywords, checked before anything is opened.
 
-import re
+Each kind of model brings its own options: a frozen dataclass, usually a subclass of `ModelOptions`. Types,
+choices and limits come from the annotations of its fields.
+"""
+
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal
+from types import NoneType, UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
-from psycheck.errors import BadInput
-from psycheck.settings.reader import AT_LEAST_1, NOT_BLANK, Limit, read_settings
+from psycheck.core.errors import BadInput, PsycheckError, nearest
+from psycheck.core.registry import MODEL_KINDS
+from psycheck.io.settings import AT_LEAST_1, NOT_BLANK, read_settings
 
+T = TypeVar("T")
 Text = Annotated[str, NOT_BLANK]
-VARIABLE = Limit(
-    "the name of an environment variable, such as OPENAI_API_KEY, never the key itself",
-    lambda name: re.fullmatch(r"[A-Z_][A-Z0-9_]*", name),
-    "is not the name of an environment variable",
-)
+_SWITCHES = {"": True, "1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """Options of a model, after "?" in its spec or as keywords; those of the spec take precedence.
+    """Options that every kind has, after "?" in a spec or as keywords; those of the spec take precedence.
 
-    `label` names the score column (or all of them, separated by commas), `positive` is the positive class by
-    name or index, `folder` is searched for a Python module before the current folder (plans set it),
-    `exclusive` says that each text has exactly one of the labels; `graph` is the file of a symptom graph.
-    Those of an LLM, from `base_url` on, are explained in docs/how-to/llm.md; None leaves the choice to us.
+    `name` is the model's name in tables, `label` names the score column (or all of them, separated by
+    commas), `batch` is how many items are scored at once. None leaves the choice to the kind.
     """
 
     name: Text | None = None
     label: Text | None = None
-    positive: Text | None = None
-    max_length: Annotated[int, AT_LEAST_1] | None = None
     batch: Annotated[int, AT_LEAST_1] | None = None
-    device: Text | None = None
-    activation: Literal["softmax", "sigmoid"] | None = None
-    trust_pickle: bool = False
-    trust_remote_code: bool = False
-    revision: Text | None = None
-    folder: Text | None = None
-    exclusive: bool = False
-    graph: Text | None = None
-    base_url: Text | None = None
-    key_env: Annotated[str, VARIABLE] | None = None
-    prompt: Text | None = None
-    temperature: Annotated[float, Limit("0 to 2", lambda number: 0 <= number <= 2)] | None = None
-    top_p: Annotated[float, Limit("above 0, at most 1", lambda number: 0 < number <= 1)] | None = None
-    seed: Annotated[int, Limit("0 to 2147483647", lambda number: 0 <= number < 2**31)] | None = None
-    samples: Annotated[int, Limit("1 to 100", lambda number: 1 <= number <= 100)] = 1
-    max_tokens: Annotated[int, Limit("1 to 1000000", lambda number: 1 <= number <= 1_000_000)] | None = None
-    schema: bool | None = None
-    logprobs: bool | None = None
-    concurrency: Annotated[int, Limit("1 to 1000", lambda number: 1 <= number <= 1000)] = 16
-    timeout: Annotated[float, Limit("above 0, at most 86400", lambda number: 0 < number <= 86400)] = 120.0
-    prices: Text | None = None
-    cutoff: Annotated[int, AT_LEAST_1] | None = None
-    pool: Text | None = None
-    pool_split: Text | None = None
-    shots: Annotated[int, Limit("1 to 100", lambda number: 1 <= number <= 100)] | None = None
-    order: Literal["similar_last", "similar_first", "random"] = "similar_last"
-    balance: Literal["none", "equal"] = "none"
-    encoder: Text = "minilm"
-    authors: Text | None = None
-
-
-_OF_LLM = [one.name for one in fields(ModelOptions)]
-_OF_LLM = _OF_LLM[_OF_LLM.index("base_url") :]
-_ONLY_FOR: Mapping[str, tuple[str, ...]] = {
-    "positive": ("hf", "sklearn"),
-    "max_length": ("hf",),
-    "activation": ("hf",),
-    "device": ("hf", "frozen"),
-    "revision": ("hf",),
-    "trust_pickle": ("hf", "sklearn"),
-    "trust_remote_code": ("hf",),
-    "folder": ("python",),
-    "exclusive": ("scores",),
-    "graph": ("symptoms",),
-    **dict.fromkeys(_OF_LLM, ("llm",)),
-    "encoder": ("llm", "symptoms"),
-}
-LLM_FILES = ("prompt", "pool", "authors", "prices")  # options of an LLM that may name a file
-_PARSED: Mapping[type, tuple[str, ...]] = {
-    int: ("max_length", "batch", "seed", "samples", "max_tokens", "concurrency", "cutoff", "shots"),
-    float: ("temperature", "top_p", "timeout"),
-    bool: ("exclusive", "trust_pickle", "trust_remote_code", "schema", "logprobs"),
-}
-_SWITCHES = {"": True, "1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
 def query_of(query: str, spec: str) -> dict[str, str]:
     """The options after "?" in a spec, by name."""
     pairs = parse_qsl(query, keep_blank_values=True)
-    if len({key for key, _ in pairs}) != len(pairs):
-        raise BadInput("duplicate option", where=spec, allowed="each option once")
+    names = {name for name, _ in pairs}
+    if len(names) != len(pairs):
+        raise BadInput(
+            "duplicate option",
+            code="model.duplicate-option",
+            where=spec,
+            allowed="each option once",
+        )
     return dict(pairs)
 
 
 def options_of(
-    kind: str, query: Mapping[str, str], keywords: Mapping[str, Any], *, where: str
-) -> ModelOptions:
-    """The options of a model of one kind; those of the spec (`query`) override `keywords`."""
-    values = {key: value for key, value in keywords.items() if value is not None} | dict(query)
-    options = read_settings(ModelOptions, {key: _parsed(key, value) for key, value in values.items()}, where)
-    for key in values:
-        if kind not in (kinds := _ONLY_FOR.get(key, (kind,))):
-            raise BadInput(
-                f"'{kind}:' models do not have the option '{key}'",
-                where=where,
-                allowed=f"'{key}' is for {' and '.join(f'{known}:' for known in kinds)}",
-                do=f"add it to the spec of the model it is for: …?{key}=…",
-            )
-    return options
+    kind: str,
+    options: type[T],
+    query: Mapping[str, str],
+    keywords: Mapping[str, Any],
+    *,
+    where: str,
+) -> T:
+    """The options of a model of one kind, as its dataclass; the spec (`query`) overrides `keywords`."""
+    # Callers pass None for options that their users did not set.
+    set_keywords = {name: value for name, value in keywords.items() if value is not None}
+    values = set_keywords | dict(query)
+
+    names = [field.name for field in fields(options)]  # type: ignore[arg-type]  # T is always a dataclass
+    for name in values:
+        if name not in names:
+            raise _not_an_option(name, kind, names, where)
+    return read_settings(options, typed_values(options, values), where)
 
 
-def parsed_switch(value: Any) -> Any:
-    """True or False as it is typed in a query; anything else is left to the reader to refuse."""
-    return _SWITCHES.get(str(value).casefold(), value)
+def typed_values(options: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The texts of a query as the annotations of a dataclass demand; what cannot be converted stays."""
+    hints = get_type_hints(options)
+    return {name: _typed(hints.get(name, str), value) for name, value in values.items()}
 
 
-def _parsed(key: str, value: Any) -> Any:
-    """Parse the text of a query by the type of its option; the reader refuses what cannot be parsed."""
-    kind = next((kind for kind, keys in _PARSED.items() if key in keys), str)
-    if kind is bool:
-        return parsed_switch(value)
-    try:
-        return kind(str(value))
-    except ValueError:
+def _typed(hint: Any, value: Any) -> Any:
+    """One value as its annotation demands; the reader of settings refuses what cannot be converted."""
+    value_type = _plain_type(hint)
+    if value_type is bool:
+        return _SWITCHES.get(str(value).casefold(), value)
+    if value_type in (int, float):
+        with suppress(ValueError):
+            return value_type(str(value))
         return value
+    # As a keyword, a class may be named by its index (positive=1); in a query everything is text.
+    return str(value) if value_type is str else value
+
+
+def _plain_type(hint: Any) -> Any:
+    """The type of an annotation without its limits and without None: int of `Annotated[int, …] | None`."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _plain_type(get_args(hint)[0])
+    if origin in (Union, UnionType):
+        # A union of types is converted as its first one.
+        choices = [choice for choice in get_args(hint) if choice is not NoneType]
+        return _plain_type(choices[0])
+    return hint
+
+
+def _not_an_option(name: str, kind: str, names: list[str], where: str) -> BadInput:
+    """The error for an option that a kind does not have: another kind's, or nobody's."""
+    # Only an error imports all kinds.
+    kinds = _kinds_with(name)
+    if kinds:
+        return BadInput(
+            f"'{kind}:' models do not have the option '{name}'",
+            code="model.option-of-another-kind",
+            where=where,
+            allowed=f"'{name}' is for {' and '.join(f'{having}:' for having in kinds)}",
+            do=f"add it to the spec of the model it is for: …?{name}=…",
+        )
+    return BadInput(
+        f"unknown option '{name}'",
+        code="model.unknown-option",
+        where=where,
+        allowed=nearest(name, names),
+    )
+
+
+def _kinds_with(name: str) -> list[str]:
+    """The kinds of models that have an option of this name."""
+    kinds = []
+    for kind in MODEL_KINDS.names():
+        # A kind of another package that cannot be imported is not at fault here.
+        with suppress(PsycheckError):
+            option_names = {field.name for field in fields(MODEL_KINDS.get(kind).options)}
+            if name in option_names:
+                kinds.append(kind)
+    return kinds

@@ -1,212 +1,317 @@
 """Models written in Python: an object with `labels` and `score`, or a function from texts to an array."""
 
-import importlib
-import importlib.util
 import secrets
-import sys
-import sysconfig
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from psycheck.corpora.histories import MOST
-from psycheck.errors import BadInput, ModelFailure, counted, nearest, neighbours
-from psycheck.model import FloatArray, IntArray, Model, Replying, sizes_of
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.errors import BadInput, ModelFailure, counted, nearest
+from psycheck.core.item import sizes_of
+from psycheck.core.model import MOST_POSTS, Capabilities, Capable, Model, ModelKind, Replying
 from psycheck.models.fingerprint import file_hash, hashed, source_hash
-from psycheck.models.labels import ONE_LABEL
-from psycheck.models.options import ModelOptions
+from psycheck.models.label_names import ONE_LABEL
+from psycheck.models.options import ModelOptions, Text
 from psycheck.models.output import checked_scores
+from psycheck.models.python_import import import_file, import_module, running_user_code
 
 BATCH = 256
-_TAKEN = "an object with .labels and .score(texts), or a function from a list of texts to an array"
-_LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), __file__, "<frozen")
+_ACCEPTED = "an object with .labels and .score(texts), or a function from a list of texts to an array"
+# A model that replies in words is used as it is, so these would be overlooked outside of `capabilities`.
+_DECLARED = (
+    "batch",
+    "exclusive",
+    "thresholds",
+    "takes",
+    "remote",
+    "asks_leave",
+    "trained_on",
+    "parts",
+    "notes",
+)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonOptions(ModelOptions):
+    """Options of a Python object: `folder` is searched for its module before the current folder."""
+
+    folder: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PythonModel:
     """A wrapper around a user's function or object that checks what it returns."""
 
     name: str
     labels: tuple[str, ...]
     fingerprint: str
-    parts: Mapping[str, str]
-    notes: tuple[str, ...]
-    batch: int
-    exclusive: bool
-    function: Callable[[list[str]], Any] = field(repr=False)
-    reader: Callable[[list[str]], Any] | None = field(repr=False)
-    takes: str = "texts"
-    most: int = MOST
+    capabilities: Capabilities = field(repr=False)
+    function: Callable[[list[Any]], Any] = field(repr=False)
+    reader: Callable[[list[Any]], Any] | None = field(repr=False)
 
-    def score(self, texts: Sequence[str], /) -> FloatArray:
+    def score(self, texts: Sequence[Any], /) -> FloatArray:
         """Score texts, (n, k) in [0, 1]."""
         if not texts:
             return np.empty((0, len(self.labels)))
         return checked_scores(self.function(list(texts)), len(texts), self.labels, model=self.name)
 
-    def read(self, texts: Sequence[str], /) -> IntArray:
+    def read(self, texts: Sequence[Any], /) -> IntArray:
         """How many characters of each text are read, (n,): all of them unless the object has `read`."""
         if self.reader is None or not texts:
             return sizes_of(texts)
         reads = np.asarray(self.reader(list(texts)))
         if reads.shape != (len(texts),):
-            what = f"`read` of model '{self.name}' returned an array of shape {reads.shape}"
-            raise ModelFailure(what, allowed=f"({len(texts)},): the number of characters read of each text")
+            raise ModelFailure(
+                f"`read` of model '{self.name}' returned an array of shape {reads.shape}",
+                code="model.read-shape",
+                allowed=f"({len(texts)},): the number of characters read of each text",
+            )
         return reads.astype(np.int64)
 
 
-def open_python(target: str, options: ModelOptions) -> Model:
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """What is known of an object apart from its attributes.
+
+    `source` is a hash of its code, None if there is none; `note` says what that hash covers.
+    """
+
+    name: str
+    source: str | None
+    note: str
+
+
+def open_python(target: str, options: PythonOptions) -> Model:
     """Open MODULE:OBJECT or FILE.py:OBJECT; modules are searched in `folder`, then in the current folder."""
-    where, colon, path = target.rpartition(":")
-    if not colon or not where or not path:
-        allowed = "python:MODULE:OBJECT or python:FILE.py:OBJECT"
-        raise BadInput(f"'{target}' does not name a Python object", allowed=allowed)
-    if where.endswith(".py"):
-        module = _import_file(Path(where).expanduser())
+    module_name, colon, object_path = target.rpartition(":")
+    if not colon or not module_name or not object_path:
+        raise BadInput(
+            f"'{target}' does not name a Python object",
+            code="model.no-python-object",
+            allowed="python:MODULE:OBJECT or python:FILE.py:OBJECT",
+        )
+
+    if module_name.endswith(".py"):
+        module = import_file(Path(module_name).expanduser())
+        short_name = Path(module_name).stem
     else:
-        module = _import_module(where, [Path(options.folder)] if options.folder else [])
-    thing: Any = module
-    for part in path.split("."):
-        if not hasattr(thing, part):
-            public = [name for name in dir(thing) if not name.startswith("_")]
-            raise BadInput(f"'{where}' has no '{part}'", where=target, allowed=nearest(part, public))
-        thing = getattr(thing, part)
-    name = path.rpartition(".")[2]
-    if name == "model":
-        name = Path(where).stem if where.endswith(".py") else where.rpartition(".")[2]
+        module = import_module(module_name, [Path(options.folder)] if options.folder else [])
+        short_name = module_name.rpartition(".")[2]
+    thing = _attribute(module, object_path, module_name=module_name, where=target)
+
     file = getattr(module, "__file__", None)
-    source = None if file is None else hashed(file_hash(Path(file)), path)
-    note = f"the fingerprint of this model covers only the source of {Path(file or '').name}"
-    return _wrapped(thing, options, name=name, source=source, note=note)
+    object_name = object_path.rpartition(".")[2]
+    origin = _Origin(
+        name=short_name if object_name == "model" else object_name,
+        # The whole file: what the object calls in it counts as well.
+        source=None if file is None else hashed(file_hash(Path(file)), object_path),
+        note=f"the fingerprint of this model covers only the source of {Path(file or '').name}",
+    )
+    return _wrapped(thing, options, origin)
 
 
-def wrap_object(thing: Any, options: ModelOptions) -> Model:
+def _attribute(module: Any, object_path: str, *, module_name: str, where: str) -> Any:
+    """The object at a dotted path in a module."""
+    thing = module
+    for part in object_path.split("."):
+        if not hasattr(thing, part):
+            public_names = [name for name in dir(thing) if not name.startswith("_")]
+            raise BadInput(
+                f"'{module_name}' has no '{part}'",
+                code="model.no-such-object",
+                where=where,
+                allowed=nearest(part, public_names),
+            )
+        thing = getattr(thing, part)
+    return thing
+
+
+def wrap_object(thing: Any, options: PythonOptions) -> Model:
     """Wrap a model or function of this process; a model that replies in words is used as it is."""
     name = str(getattr(thing, "__name__", None) or type(thing).__name__)
-    name = "function" if name == "<lambda>" else name
-    note = "the fingerprint of this model covers its source and the plain values that it refers to"
-    return _wrapped(thing, options, name=name, source=source_hash(thing), note=note)
+    origin = _Origin(
+        name="function" if name == "<lambda>" else name,
+        source=source_hash(thing),
+        note="the fingerprint of this model covers its source and the plain values that it refers to",
+    )
+    return _wrapped(thing, options, origin)
 
 
-def _wrapped(thing: Any, options: ModelOptions, *, name: str, source: str | None, note: str) -> Model:
+def _wrapped(thing: Any, options: PythonOptions, origin: _Origin) -> Model:
+    """The model that a user's object, class or function is."""
     if isinstance(thing, type):
-        do = "name an instance, or give its arguments defaults"
-        with _running(f"creating a {thing.__name__} without arguments", thing.__name__, do):
-            thing = thing()
+        thing = _instance(thing)
     if isinstance(thing, Replying):
-        if options.name or options.label or options.batch:
-            what = f"'{name}' replies in words: its name, labels and batch are its own"
-            raise BadInput(what, allowed="no option", do="set them on the object")
-        return thing
-    if hasattr(thing, "predict_proba"):
-        do = "save it with skops.io.dump and open it as sklearn:FILE.skops, or write a function around it"
-        raise BadInput(f"'{name}' is a scikit-learn estimator", allowed=_TAKEN, do=do)
-    function = getattr(thing, "score", None) or thing
-    if not callable(function):
-        raise BadInput(f"'{name}' is a {type(thing).__name__}, not a model", allowed=_TAKEN)
-    own_name = getattr(thing, "name", None)
-    name = options.name or (own_name if isinstance(own_name, str) else "") or name
+        return _checked_replying(thing, options, origin.name)
+    # From here on it is an object with `score`, or a function.
+    function = _scoring_function(thing, origin.name)
+
+    name = options.name or _own_name(thing) or origin.name
     labels = _labels(thing, options, name)
-    own = getattr(thing, "fingerprint", None)
-    notes: tuple[str, ...] = ()
-    if own is not None:
-        fingerprint = str(own)
-    elif source is not None:
-        fingerprint, notes = hashed("python", source), (note,)
-    else:
-        fingerprint = secrets.token_hex(16)
-        notes = ("this model cannot be fingerprinted: its scores are not reused between runs",)
-    parts = dict(getattr(thing, "parts", None) or {"source": fingerprint})
+    identity = _identity(thing, origin)
+    # A declared fingerprint is the user's promise; of a source, the labels decide the columns, too.
+    fingerprint = identity.mark if identity.is_declared else hashed(identity.mark, *labels)
     return PythonModel(
         name=name,
         labels=labels,
-        fingerprint=fingerprint if own is not None else hashed(fingerprint, *labels),
-        parts=parts | {"labels": ",".join(labels)},
-        notes=notes,
-        batch=options.batch or int(getattr(thing, "batch", None) or BATCH),
-        exclusive=len(labels) > 1 and bool(getattr(thing, "exclusive", False)),
+        fingerprint=fingerprint,
+        capabilities=_capabilities(thing, options, name, labels, identity),
         function=function,
         reader=getattr(thing, "read", None),
-        takes=str(getattr(thing, "takes", "texts")),
-        most=int(getattr(thing, "most", MOST)),
     )
 
 
-def _labels(thing: Any, options: ModelOptions, name: str) -> tuple[str, ...]:
-    own: Any = getattr(thing, "labels", None)
-    several = own is not None and not isinstance(own, str)
-    labels = tuple(own) if several else (ONE_LABEL if own is None else own,)
+def _instance(kind: type) -> Any:
+    """An object of a class that the user named instead of an object."""
+    do = "name an instance, or give its arguments defaults"
+    with running_user_code(f"creating a {kind.__name__} without arguments", kind.__name__, do):
+        return kind()
+
+
+def _checked_replying(model: Replying, options: PythonOptions, name: str) -> Replying:
+    """A model that replies in words, as it is; what it has to declare must be in its capabilities."""
+    if options.name or options.label or options.batch:
+        raise BadInput(
+            f"'{name}' replies in words: its name, labels and batch are its own",
+            code="model.replying-has-options",
+            allowed="no option",
+            do="set them on the object",
+        )
+    # Above all `remote`: texts must not leave the machine because it was overlooked.
+    undeclared = [attribute for attribute in _DECLARED if hasattr(model, attribute)]
+    if undeclared and not isinstance(model, Capable):
+        raise BadInput(
+            f"'{name}' has {', '.join(undeclared)}, but does not declare its capabilities",
+            code="model.undeclared-capabilities",
+            allowed="an attribute `capabilities` (psycheck.core.model.Capabilities)",
+            do=f"set capabilities = Capabilities({', '.join(f'{attribute}=…' for attribute in undeclared)})",
+        )
+    return model
+
+
+def _scoring_function(thing: Any, name: str) -> Callable[[list[Any]], Any]:
+    """What is called with texts: the method `score`, or the object itself."""
+    if hasattr(thing, "predict_proba"):
+        raise BadInput(
+            f"'{name}' is a scikit-learn estimator",
+            code="model.is-estimator",
+            allowed=_ACCEPTED,
+            do="save it with skops.io.dump and open it as sklearn:FILE.skops, or write a function around it",
+        )
+    function = getattr(thing, "score", None) or thing
+    if not callable(function):
+        raise BadInput(
+            f"'{name}' is a {type(thing).__name__}, not a model",
+            code="model.not-callable",
+            allowed=_ACCEPTED,
+        )
+    return function  # type: ignore[no-any-return]  # a user's object may have any type
+
+
+def _own_name(thing: Any) -> str:
+    name = getattr(thing, "name", None)
+    return name if isinstance(name, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    """What tells a model from another: the fingerprint that it declares, or a hash of its source."""
+
+    mark: str
+    is_declared: bool
+    notes: tuple[str, ...] = ()
+
+
+def _identity(thing: Any, origin: _Origin) -> _Identity:
+    declared = getattr(thing, "fingerprint", None)
+    if declared is not None:
+        return _Identity(str(declared), is_declared=True)
+    if origin.source is not None:
+        return _Identity(hashed("python", origin.source), is_declared=False, notes=(origin.note,))
+    note = "this model cannot be fingerprinted: its scores are not reused between runs"
+    return _Identity(secrets.token_hex(16), is_declared=False, notes=(note,))
+
+
+def _capabilities(
+    thing: Any, options: PythonOptions, name: str, labels: tuple[str, ...], identity: _Identity
+) -> Capabilities:
+    """What a user's object declares: in `capabilities`, or in attributes of the documented names."""
+    if isinstance(thing, Capable):
+        declared = thing.capabilities
+    else:
+        declared = Capabilities(
+            batch=getattr(thing, "batch", None),
+            exclusive=bool(getattr(thing, "exclusive", False)),
+            takes=_takes(thing, name),
+            most_posts=int(getattr(thing, "most", MOST_POSTS)),
+            parts=getattr(thing, "parts", None) or {},
+        )
+    parts = dict(declared.parts) or {"source": identity.mark}
+    return replace(
+        declared,
+        batch=options.batch or int(declared.batch or BATCH),
+        exclusive=declared.exclusive and len(labels) > 1,
+        recheck=True,  # code may read files and settings that no fingerprint covers
+        parts=parts | {"labels": ",".join(labels)},
+        notes=(*declared.notes, *identity.notes),
+    )
+
+
+def _takes(thing: Any, name: str) -> Literal["texts", "histories"]:
+    """What an object scores: texts, or the posts of authors."""
+    takes = getattr(thing, "takes", "texts")
+    if takes == "texts":
+        return "texts"
+    if takes == "histories":
+        return "histories"
+    raise BadInput(
+        f"model '{name}' says that it takes '{takes}'",
+        code="model.unknown-items",
+        where="takes",
+        allowed=nearest(str(takes), ("texts", "histories")),
+    )
+
+
+def _labels(thing: Any, options: PythonOptions, name: str) -> tuple[str, ...]:
+    """The labels of the option, else those of the object, else one label."""
+    labels = _declared_labels(thing)
     if options.label is not None:
-        names = tuple(label.strip() for label in options.label.split(","))
-        if several and len(names) != len(labels):
-            what = f"{counted(len(names), 'label')} for the {len(labels)} of model '{name}'"
-            raise BadInput(what, allowed=f"one name for each of: {', '.join(map(str, labels))}")
-        labels = names
-    named = all(isinstance(one, str) and one for one in labels)
-    if not labels or len(set(labels)) != len(labels) or not named:
-        raise BadInput(f"the labels of model '{name}' are empty or repeated", allowed="distinct names")
+        renamed = tuple(label.strip() for label in options.label.split(","))
+        # A function may return several columns without saying so: then the option names them.
+        if _declares_several(thing) and len(renamed) != len(labels):
+            raise BadInput(
+                f"{counted(len(renamed), 'label')} for the {len(labels)} of model '{name}'",
+                code="model.label-count",
+                allowed=f"one name for each of: {', '.join(map(str, labels))}",
+            )
+        labels = renamed
+
+    are_names = all(isinstance(label, str) and label for label in labels)
+    if not labels or len(set(labels)) != len(labels) or not are_names:
+        raise BadInput(
+            f"the labels of model '{name}' are empty or repeated",
+            code="model.labels-not-distinct",
+            allowed="distinct names",
+        )
     return labels
 
 
-def _import_module(name: str, first: list[Path]) -> ModuleType:
-    folders = [*first, Path.cwd()]
-    places = [str(folder.resolve()) for folder in folders]
-    sys.path[:] = [*places, *(place for place in sys.path if place not in places)]
-    importlib.invalidate_caches()
-    try:
-        with _running(f"importing '{name}'", name):
-            return importlib.import_module(name)
-    except ModelFailure as failure:
-        error = failure.__cause__
-        if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
-            where = " and ".join([*map(str, first), "the current folder and the installed packages"])
-            allowed = neighbours(name, {path.stem for folder in folders for path in folder.glob("*.py")})
-            raise BadInput(f"there is no Python module '{name}'", where=where, allowed=allowed) from error
-        raise
+def _declared_labels(thing: Any) -> tuple[str, ...]:
+    """The labels of an object as a tuple; one label may be a plain string."""
+    declared = getattr(thing, "labels", None)
+    if declared is None:
+        return (ONE_LABEL,)
+    if isinstance(declared, str):
+        return (declared,)
+    return tuple(declared)
 
 
-def _import_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        others = [other.name for other in path.parent.glob("*.py")]
-        raise BadInput(f"there is no file '{path}'", allowed=neighbours(path.name, others))
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    importlib.invalidate_caches()
-    # A unique name, so that the file does not replace an installed module of the same name.
-    name = f"psycheck_user_{hashed(str(path.resolve()))[:8]}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
-        raise BadInput(f"'{path}' cannot be imported")
-    sys.modules[name] = module = importlib.util.module_from_spec(spec)
-    try:
-        with _running(f"importing '{path}'", str(path)):
-            spec.loader.exec_module(module)
-    except ModelFailure:
-        del sys.modules[name]
-        raise
-    return module
+def _declares_several(thing: Any) -> bool:
+    declared = getattr(thing, "labels", None)
+    return declared is not None and not isinstance(declared, str)
 
 
-@contextmanager
-def _running(what: str, name: str, do: str = "") -> Iterator[None]:
-    """Run code of the user; an error names the last line of it in the traceback, or else `name`."""
-    try:
-        yield
-    except (Exception, SystemExit) as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES)]
-        place = f"{own[-1].filename}, line {own[-1].lineno}" if own else name
-        if isinstance(error, SyntaxError) and error.filename:
-            place = f"{error.filename}, line {error.lineno}"
-        reason = type(error).__name__
-        if str(error) and not do:  # without another remedy, the message says what to fix
-            reason += f": {error}"
-        do = do or "fix it there, then try again"
-        raise ModelFailure(f"{what} fails ({reason})", where=place, do=do) from error
+KIND = ModelKind(open=open_python, options=PythonOptions, target="module")

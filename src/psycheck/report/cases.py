@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from psycheck.finding import Finding
+from psycheck.core.finding import Finding
+from psycheck.core.run import PAIRS, Run, Shown
+from psycheck.report.display_names import natural
 from psycheck.report.headlines import checks_of, passing, unedited
 from psycheck.report.numbers import count, decimal
-from psycheck.report.shelf import by, grouped, unique
-from psycheck.report.words import natural
-from psycheck.run import PAIRS, Run, Shown
+from psycheck.report.sections import by, grouped, unique
 
 OUTCOMES = ("failed", "unanswered", "undecided", "unseen", "unchanged", "passed")
-AROUND, PRINTED = 140, 60
+AROUND = 140  # characters of a text before and after an edit
+PRINTED = 60  # failing ids in print, where the cases are folded
+DIGITS = range(2, 17)  # of a score
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,72 +46,139 @@ class CaseGroup:
 
 def case_groups(run: Run) -> tuple[CaseGroup, ...]:
     """The shown cases by check, model and corpus; failing ones first, the largest change of score first."""
-    ranks = {name: rank for rank, name in enumerate(OUTCOMES)}
-    groups = grouped(_of_checks(run), lambda c: (c.suite, c.check, c.model, c.corpus))
-    rates = {by("suite", "check", "model", "corpus")(f): f for f in checks_of(run)}
-    out = []
-    for head in sorted(groups, key=lambda head: (head[0], natural(head[1]), head[2:])):
-        cases = sorted(
-            groups[head],
-            key=lambda c: (ranks.get(c.outcome, len(ranks)), -_change(c), natural(c.id), c.variant),
+    head_of = by("suite", "check", "model", "corpus")
+    rates = {head_of(rate): rate for rate in checks_of(run)}
+    cases_by_check = grouped(
+        _cases_of_checks(run),
+        lambda case: (
+            case.suite,
+            case.check,
+            case.model,
+            case.corpus,
+        ),
+    )
+    in_order = sorted(cases_by_check, key=lambda head: (head[0], natural(head[1]), head[2:]))
+    groups = []
+    for head in in_order:
+        suite, check, model, corpus = head
+        cases = sorted(cases_by_check[head], key=_order)
+        tally = Counter(case.outcome for case in cases)
+        rate = rates.get(head)
+        groups.append(
+            CaseGroup(
+                suite=suite,
+                check=check,
+                model=model,
+                corpus=corpus,
+                tally=", ".join(f"{count(number)} {outcome}" for outcome, number in tally.items()),
+                cases=_rows(run, cases),
+                failing=_failing_ids(cases),
+                rate=rate,
+                about=f"{passing(rate)}{unedited(rate)}" if rate and rate.tested else "",
+            )
         )
-        tally = ", ".join(f"{count(n)} {name}" for name, n in Counter(c.outcome for c in cases).items())
-        ids = unique(case.id for case in cases if case.outcome == "failed")
-        more = f" and {count(len(ids) - PRINTED)} more in findings.jsonl" if len(ids) > PRINTED else ""
-        check, failing = rates.get(head), ", ".join(ids[:PRINTED]) + more
-        about = f"{passing(check)}{unedited(check)}" if check and check.tested else ""
-        out.append(CaseGroup(*head, tally, _cases(run, cases), failing, check, about))
-    return tuple(out)
+    return tuple(groups)
+
+
+def _order(case: Shown) -> tuple[object, ...]:
+    """A sort key: failures first, then the largest change of the score."""
+    # An outcome that is not listed comes last.
+    rank = OUTCOMES.index(case.outcome) if case.outcome in OUTCOMES else len(OUTCOMES)
+    return rank, -_change(case), natural(case.id), case.variant
+
+
+def _failing_ids(cases: Sequence[Shown]) -> str:
+    """The first failing ids, and how many more there are."""
+    ids = unique(case.id for case in cases if case.outcome == "failed")
+    text = ", ".join(ids[:PRINTED])
+    if len(ids) > PRINTED:
+        text += f" and {count(len(ids) - PRINTED)} more in findings.jsonl"
+    return text
 
 
 def outcomes(run: Run) -> list[str]:
     """The outcomes among the shown cases, failures first."""
-    met = {case.outcome for case in _of_checks(run)}
-    return [name for name in OUTCOMES if name in met] + sorted(met - set(OUTCOMES))
+    occurring = {case.outcome for case in _cases_of_checks(run)}
+    usual = [outcome for outcome in OUTCOMES if outcome in occurring]
+    return usual + sorted(occurring - set(OUTCOMES))
 
 
 def pair_cases(run: Run) -> dict[tuple[str, str, str], tuple[Case, ...]]:
     """The shown gender pairs whose decision changes, by label, model and corpus, the largest change first."""
-    pairs = sorted((c for c in run.shown if c.suite == PAIRS), key=lambda c: (-_change(c), natural(c.id)))
-    heads = grouped(pairs, lambda c: (c.check, c.model, c.corpus))
-    return {head: _cases(run, cases) for head, cases in heads.items()}
+    pairs = [case for case in run.shown if case.suite == PAIRS]
+    pairs.sort(key=lambda pair: (-_change(pair), natural(pair.id)))
+    pairs_by_place = grouped(pairs, lambda pair: (pair.check, pair.model, pair.corpus))
+    return {place: _rows(run, pairs_there) for place, pairs_there in pairs_by_place.items()}
 
 
-def _of_checks(run: Run) -> list[Shown]:
+def _cases_of_checks(run: Run) -> list[Shown]:
     return [case for case in run.shown if case.suite != PAIRS]
 
 
 def marked(text: str, spans: Sequence[tuple[int, int]]) -> Markup:
     """A text with the edited spans marked; parts far from every edit are left out."""
-    out = Markup()
+    inside = [(max(0, start), min(len(text), stop)) for start, stop in spans if start < stop]
+    html = Markup()
     end = 0
-    for start, stop in sorted((max(0, a), min(len(text), b)) for a, b in spans if a < b):
-        if start < end:
+    for start, stop in sorted(inside):
+        if start < end:  # spans may overlap; the first is marked
             continue
         before = text[end:start]
         if len(before) > 2 * AROUND:
-            before = f"{before[:AROUND]} … {before[-AROUND:]}" if end else f"… {before[-AROUND:]}"
-        out += escape(before) + Markup("<mark>{}</mark>").format(text[start:stop])
+            # Keep what follows the last edit and what precedes this one.
+            after_last_edit = f"{before[:AROUND]} " if end else ""
+            before = f"{after_last_edit}… {before[-AROUND:]}"
+        html += escape(before) + Markup("<mark>{}</mark>").format(text[start:stop])
         end = stop
-    rest, most = text[end:], AROUND if end else 2 * AROUND
-    return out + (rest if len(rest) <= most else f"{rest[:most]} …")
+
+    remainder = text[end:]
+    room = AROUND if end else 2 * AROUND
+    if len(remainder) > room:
+        remainder = f"{remainder[:room]} …"
+    return html + remainder
 
 
-def _cases(run: Run, cases: Sequence[Shown]) -> tuple[Case, ...]:
-    """Rows with as many digits, at least two, as keep both scores on their side of the threshold."""
-    chosen, out = run.plan.get("thresholds") or {}, []
+def _rows(run: Run, cases: Sequence[Shown]) -> tuple[Case, ...]:
+    """Cases with as many digits, at least two, as keep both scores on their side of the threshold."""
+    chosen_thresholds = run.plan.get("thresholds") or {}
+    default = {"": run.plan.get("threshold", 0.5)}
+    rows = []
     for case in cases:
-        both = (case.before, case.after)
-        cuts = [*(chosen.get(case.model) or {"": run.plan.get("threshold", 0.5)}).values()]
-        sides = [value >= cut for value in both for cut in cuts]
-        fits = (d for d in range(2, 17) if [round(v, d) >= cut for v in both for cut in cuts] == sides)
-        digits = next(fits, 17)
-        before, after = ("no answer" if value != value else decimal(value, digits) for value in both)
-        text = None if case.text is None else marked(case.text, case.spans)
-        out.append(Case(case.id, case.outcome, f"{before} → {after}", text))
-    return tuple(out)
+        thresholds_of_model = chosen_thresholds.get(case.model) or default
+        thresholds = list(thresholds_of_model.values())
+        # "0.50 → 0.50" would hide that a decision changes.
+        digits = _digits((case.before, case.after), thresholds)
+        rows.append(
+            Case(
+                id=case.id,
+                outcome=case.outcome,
+                scores=f"{_score(case.before, digits)} → {_score(case.after, digits)}",
+                text=None if case.text is None else marked(case.text, case.spans),
+            )
+        )
+    return tuple(rows)
+
+
+def _digits(scores: Sequence[float], thresholds: Sequence[float]) -> int:
+    """The fewest digits with which no rounded score crosses a threshold."""
+
+    def sides(values: Sequence[float]) -> list[bool]:
+        return [value >= threshold for value in values for threshold in thresholds]
+
+    for digits in DIGITS:
+        rounded = [round(score, digits) for score in scores]
+        if sides(rounded) == sides(scores):
+            return digits
+    return DIGITS.stop
+
+
+def _score(score: float, digits: int) -> str:
+    is_missing = score != score  # NaN
+    return "no answer" if is_missing else decimal(score, digits)
 
 
 def _change(case: Shown) -> float:
+    """How far the score moves; 0 where a score is missing."""
     change = abs(case.after - case.before)
-    return change if change == change else 0.0
+    is_missing = change != change  # NaN
+    return 0.0 if is_missing else change

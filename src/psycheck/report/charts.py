@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from psycheck.finding import Finding
+from psycheck.core.finding import Finding
+from psycheck.report.display_names import Place, why_untested
 from psycheck.report.numbers import ends, rate_spans
-from psycheck.report.words import why_untested
 
-Place = tuple[str, str]
-Means = tuple[float | None, ...]
+Means = tuple[float | None, ...]  # one per panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,18 @@ class Plot:
 def rate_lane(finding: Finding, title: str, mean: float | None = None) -> Lane:
     """A rate with its interval; a diamond marks a check below the DIR mean."""
     if not finding.tested:
-        return Lane(title, Markup("not tested: {}").format(why_untested(finding)), mean, untested=True)
-    low = "below_dir_mean" in finding.flags
-    return Lane(title, rate_spans(finding), mean, ends(finding), ((finding.value, ""),), low)
+        reason = Markup("not tested: {}").format(why_untested(finding))
+        return Lane(
+            title=title,
+            figures=reason,
+            mean=mean,
+            untested=True,
+        )
+    return Lane(
+        title=title,
+        figures=rate_spans(finding),
+        mean=mean,
+        ends=ends(finding),
+        marks=((finding.value, ""),),
+        low="below_dir_mean" in finding.flags,
+    )

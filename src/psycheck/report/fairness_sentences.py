@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from psycheck.errors import counted
-from psycheck.finding import Finding
-from psycheck.report.headlines import Headline, headline, same_for_all, sentence
+from psycheck.core.errors import counted
+from psycheck.core.finding import Finding
+from psycheck.core.headline import Headline
+from psycheck.core.run import Run
+from psycheck.report.display_names import listed, name_of, place_of, swapped_words, where_named
+from psycheck.report.headlines import headline, same_for_all, sentence
 from psycheck.report.numbers import count, decimal, ends, known_interval, p_value, plain, rate
-from psycheck.report.shelf import Key, by, unique
-from psycheck.report.words import listed, name_of, place_of, swapped_words, where_named
-from psycheck.run import Run
+from psycheck.report.sections import Key, by, unique
 
 PLACE = ("model", "corpus", "label")
 MISSED, POSITIVE = "equal_opportunity_difference", "demographic_parity_difference"
@@ -32,77 +33,203 @@ def gender_headline(run: Run) -> Headline | None:
     pairs = judged_pairs(run)
     if not pairs:
         return None
+
     # A model whose decisions change with any edit does not hide one that changes them with the gender.
-    beyond = [f for f in pairs if f.value and not _placebo_alike(_same_pairs(run, f))]
-    most = max(beyond or pairs, key=lambda f: (ends(f)[0], f.value))
-    same_pairs = _same_pairs(run, most)
-    picked = replace(most, interval=None) if most.value and len(pairs) > 1 else most  # the largest of several
-    flips = f"{rate(picked, prose=True)} of {counted(most.n, 'text')}"
+    beyond_placebo = [f for f in pairs if f.value and not _placebo_alike(_same_pairs(run, f))]
+    most = max(beyond_placebo or pairs, key=lambda f: (ends(f)[0], f.value))
     where = {"swapped": swapped_words(most), "where": where_named(most, run.findings)}
-    if most.value and (placebo := _placebo_alike(same_pairs)):
-        alike = f"{rate(placebo, prose=True)} of {counted(placebo.n, 'text')}"
-        return headline("gender.any_edit", flips=flips, placebo=alike, **where)
     if most.value:
-        missed = _significant(same_pairs, MISSED)
-        least = max(min(known_interval(most), default=0.0), 0.0 if missed is None else _least(missed))
-        return headline("gender.flips", least, flips=flips, side=_unequal(same_pairs), **where)
-    flips += " changes its decision" if most.n == 1 else " change their decision"
-    if moved := _score_moved(same_pairs):
-        return headline("gender.scores", flips=flips, side=moved, **where)
-    if reasons := _doubts(run, most):
-        return headline("gender.not_shown", flips=flips, reasons="; ".join(reasons), **where)
-    return headline("gender.none_found", flips=flips, **where)
+        return _flips_headline(run, most, where, picked_from=len(pairs))
+    return _no_flip_headline(run, most, where)
+
+
+def _flips_headline(run: Run, most: Finding, where: Mapping[str, str], *, picked_from: int) -> Headline:
+    """Decisions change with the gender: as they do with any edit, or beyond that."""
+    same_pairs = _same_pairs(run, most)
+    # The interval of one rate does not allow for picking the largest of several.
+    printed = replace(most, interval=None) if picked_from > 1 else most
+    flips = _rate_of_texts(printed)
+
+    placebo = _placebo_alike(same_pairs)
+    if placebo is not None:
+        return headline(
+            "gender.any_edit",
+            [most, placebo],
+            flips=flips,
+            placebo=_rate_of_texts(placebo),
+            **where,
+        )
+
+    # The headline ranks by what is certain: the share of flips, or the gap in missed texts if that is larger.
+    missed = _significant(same_pairs, MISSED)
+    least_missed = 0.0 if missed is None else _least(missed)
+    least_flips = min(known_interval(most), default=0.0)
+    return headline(
+        "gender.flips",
+        [most],
+        max(least_flips, least_missed),
+        flips=flips,
+        side=_unequal(same_pairs),
+        **where,
+    )
+
+
+def _no_flip_headline(run: Run, most: Finding, where: Mapping[str, str]) -> Headline:
+    """No decision changes: yet the scores move, or the pairs show little, or nothing was found."""
+    verb = "changes its decision" if most.n == 1 else "change their decision"
+    flips = f"{_rate_of_texts(most)} {verb}"
+    moved = _score_moved(_same_pairs(run, most))
+    if moved:
+        return headline(
+            "gender.scores",
+            [most],
+            flips=flips,
+            side=moved,
+            **where,
+        )
+
+    reasons = _doubts(run, most)
+    if reasons:
+        return headline(
+            "gender.not_shown",
+            [most],
+            flips=flips,
+            reasons="; ".join(reasons),
+            **where,
+        )
+    return headline(
+        "gender.none_found",
+        [most],
+        flips=flips,
+        **where,
+    )
+
+
+def _rate_of_texts(finding: Finding) -> str:
+    return f"{rate(finding, prose=True)} of {counted(finding.n, 'text')}"
 
 
 def _placebo_alike(pairs: Pairs) -> Finding | None:
     """The flip rate of the placebo, if the swap is not shown to flip more and no wording fares worse."""
-    measures = ("flip_excess", "flip_excess_p_holm", "placebo_flip_rate")
-    excess, test, placebo = (pairs.get((measure, "")) for measure in measures)
-    if test is None or placebo is None or not (test.tested and placebo.tested):
+    excess = pairs.get(("flip_excess", ""))
+    test = pairs.get(("flip_excess_p_holm", ""))
+    placebo = pairs.get(("placebo_flip_rate", ""))
+    if test is None or placebo is None:
         return None
-    more = "significant" in test.flags and (excess is None or excess.value > 0)
-    return None if more or _unequal(pairs) else placebo
+    if not (test.tested and placebo.tested):
+        return None
+
+    # A significant test may also say that the swap flips less than the placebo.
+    significant = "significant" in test.flags
+    flips_more = significant and (excess is None or excess.value > 0)
+    if flips_more or _unequal(pairs):
+        return None
+    return placebo
 
 
 def _doubts(run: Run, flips: Finding) -> list[str]:
     """Why pairs without a flip do not show that gender makes no difference."""
-    units, besides = flips.counts.get("units", 0), flips.counts.get("named_besides", 0)
+    doubts = []
     same = same_for_all(run).get(place_of(flips))
-    doubts = {
-        f"the model gives every text the same {same}": bool(same),
-        "the flip rate has no interval": not known_interval(flips),
-        f"only {counted(units, 'independent unit')} could be judged": units < FEWEST_UNITS,
-        f"only pronouns were swapped, and {count(besides)} of {counted(flips.n, 'text')} keep a gendered noun"
-        " or title": flips.where.get("swap", "pronouns") == "pronouns" and 2 * besides >= flips.n,
-    }
-    return [doubt for doubt, holds in doubts.items() if holds]
+    if same:
+        doubts.append(f"the model gives every text the same {same}")
+
+    if not known_interval(flips):
+        doubts.append("the flip rate has no interval")
+
+    units = flips.counts.get("units", 0)
+    if units < FEWEST_UNITS:
+        doubts.append(f"only {counted(units, 'independent unit')} could be judged")
+
+    # A "she" that stays "a mother" is no text about a man.
+    only_pronouns = flips.where.get("swap", "pronouns") == "pronouns"
+    still_gendered = flips.counts.get("named_besides", 0)
+    if only_pronouns and 2 * still_gendered >= flips.n:
+        share = f"{count(still_gendered)} of {counted(flips.n, 'text')}"
+        doubts.append(f"only pronouns were swapped, and {share} keep a gendered noun or title")
+    return doubts
 
 
 def groups_headline(run: Run) -> Headline | None:
     """The gap between groups with the strongest evidence: the smallest p after Holm's correction."""
-    apart = [f for f in _compared(run) if "significant" in f.flags]
-    gaps = [
-        (f.value, gap.measure != MISSED, not _more(gap) and gap.where["versus"] == REST, -_least(gap), k, gap)
-        for k, f in enumerate(apart)
-        for gap in _same(run, f, f.measure.removesuffix("_p_holm"))
-        if min(gap.counts.get("texts", FEWEST), gap.counts.get("texts_versus", FEWEST)) >= FEWEST
-    ]
-    if not gaps:
+    clearest = _clearest_gap(run)
+    if clearest is None:
         return None
-    p, *_, gap = min(gaps)
+
+    p, gap = clearest
     what, measure, texts = BEHIND[gap.measure]
-    group, versus, more = gap.where["group"], gap.where["versus"], _more(gap)
-    place = {"column": gap.where["column"], "where": where_named(gap, run.findings), "what": what}
+    group = gap.where["group"]
+    versus = gap.where["versus"]
+    more = _more(gap)
+    place = {
+        "column": gap.where["column"],
+        "where": where_named(gap, run.findings),
+        "what": what,
+    }
     if not _directed(gap):
-        return headline("groups.undirected", group=group, versus=versus, p=p_value(p), **place)
+        return headline(
+            "groups.undirected",
+            [gap],
+            group=group,
+            versus=versus,
+            p=p_value(p),
+            **place,
+        )
+
+    # The group with the higher rate is named first, except "the rest", which is not a group.
     if not more and versus != REST:
-        group, versus, more = versus, group, True
-    behind = _same(run, gap, measure, group=group, versus="")
+        group, versus = versus, group
+        more = True
+    behind = _same(
+        run,
+        gap,
+        measure,
+        group=group,
+        versus="",
+    )
     rates = "".join(f": {rate(f, prose=True)} of {count(f.n)} {texts}" for f in behind)
+
     # The share annotated 1 may differ between groups: more positive decisions alone are not a failure.
     least = _least(gap) if gap.measure == MISSED else 0.0
-    place |= {"group": group, "versus": versus, "more": "more" if more else "less"}
-    return headline("groups.gap", least, points=_points(gap), rates=rates, **place)
+    place |= {
+        "group": group,
+        "versus": versus,
+        "more": "more" if more else "less",
+    }
+    return headline(
+        "groups.gap",
+        [gap, *behind],
+        least,
+        points=_points(gap),
+        rates=rates,
+        **place,
+    )
+
+
+def _clearest_gap(run: Run) -> tuple[float, Finding] | None:
+    """The smallest significant p and its gap; of equal ones a gap in missed texts, then the largest."""
+    significant = [test for test in _compared(run) if "significant" in test.flags]
+    ranked = []
+    for number, test in enumerate(significant):
+        for gap in _same(run, test, test.measure.removesuffix("_p_holm")):
+            # A gap of few texts may be significant, and is no basis for a headline.
+            smaller_side = min(gap.counts.get("texts", FEWEST), gap.counts.get("texts_versus", FEWEST))
+            if smaller_side < FEWEST:
+                continue
+
+            rank = (
+                test.value,
+                gap.measure != MISSED,
+                not _more(gap) and gap.where["versus"] == REST,
+                -_least(gap),
+                number,
+            )
+            ranked.append((rank, gap))
+    if not ranked:
+        return None
+
+    rank, gap = min(ranked, key=lambda ranked_gap: ranked_gap[0])
+    return rank[0], gap
 
 
 def _directed(gap: Finding) -> bool:
@@ -112,25 +239,36 @@ def _directed(gap: Finding) -> bool:
 
 def unmarked_headlines(run: Run) -> list[Headline]:
     """Sentences on untested pairs and on groups without a gap, for a run of this audit alone."""
-    out = []
+    headlines = []
     flips = _flips(run)
     if flips and not judged_pairs(run):
-        most = max(NO_PAIRS, key=lambda name: flips[0].counts.get(name, 0))
-        out.append(headline("gender.untested", why=name_of("no_pairs", most)))
+        main_reason = max(NO_PAIRS, key=lambda name: flips[0].counts.get(name, 0))
+        headlines.append(headline("gender.untested", flips[:1], why=name_of("no_pairs", main_reason)))
+
     compared = _compared(run)
-    alike = not any("significant" in f.flags for f in compared)
-    if compared and alike and not {place_of(f) for f in compared} & set(same_for_all(run)):
-        models = unique(place_of(f)[0] for f in compared)
-        several = len({place_of(f)[0] for f in run.findings} - {""}) > 1
-        named = f" for {listed(models)}" if several else ""
-        out.append(headline("groups.none_found", columns=_columns(compared), models=named))
-    return out
+    if not compared or any("significant" in test.flags for test in compared):
+        return headlines
+
+    # A model that gives all texts the same score treats all groups alike, which is no merit.
+    if {place_of(test) for test in compared} & set(same_for_all(run)):
+        return headlines
+
+    models = unique(place_of(test)[0] for test in compared)
+    models_of_run = {place_of(finding)[0] for finding in run.findings} - {""}
+    named = f" for {listed(models)}" if len(models_of_run) > 1 else ""
+    headlines.append(headline("groups.none_found", columns=_columns(compared), models=named))
+    return headlines
 
 
 def fairness_tested(run: Run) -> list[str]:
     """What this audit tested, in words."""
-    compared = _columns(_compared(run))
-    return ["gender pairs"] * bool(judged_pairs(run)) + [f"groups by {compared}"] * bool(compared)
+    subjects = []
+    if judged_pairs(run):
+        subjects.append("gender pairs")
+    columns = _columns(_compared(run))
+    if columns:
+        subjects.append(f"groups by {columns}")
+    return subjects
 
 
 def judged_pairs(run: Run) -> list[Finding]:
@@ -140,27 +278,44 @@ def judged_pairs(run: Run) -> list[Finding]:
 
 def groups_learned(run: Run) -> str:
     """Which groups of the corpus the model treats differently, after Holm's correction."""
-    mine = _of_groups(run)
-    if not mine:
+    of_groups = _of_groups(run)
+    if not of_groups:
         return ""
     compared = _compared(run)
-    several = len({f.where.get("model") for f in compared}) > 1
-    met: dict[str, dict[str, None]] = {}
-    for f in compared:
-        if "significant" in f.flags:
-            against = "" if f.where["versus"] == REST else f" against {f.where['versus']}"
-            head = f"for {f.where.get('model')} by " if several else ""
-            met.setdefault(head + f.where["column"], {})[f.where["group"] + against] = None
-    apart = []
-    for column, groups in met.items():
-        names, more = list(groups)[:SHOWN], len(groups) - SHOWN
-        apart.append(f"{column} ({listed([*names, f'{more} more'] if more > 0 else names)})")
-    if apart:
-        return sentence("learned.groups_differ", groups=("" if several else "by ") + listed(apart))
-    if {place_of(f) for f in compared} & set(same_for_all(run)):
+    several_models = len({test.where.get("model") for test in compared}) > 1
+    differing = _differing_groups(compared, several_models=several_models)
+    if differing:
+        groups = listed(differing)
+        return sentence("learned.groups_differ", groups=groups if several_models else f"by {groups}")
+    if {place_of(test) for test in compared} & set(same_for_all(run)):
         return sentence("learned.groups_blind")
-    name = "alike" if compared else "untested"
-    return sentence(f"learned.groups_{name}", columns=_columns(compared or mine))
+    rule = "learned.groups_alike" if compared else "learned.groups_untested"
+    return sentence(rule, columns=_columns(compared or of_groups))
+
+
+def _differing_groups(tests: Sequence[Finding], *, several_models: bool) -> list[str]:
+    """The groups that differ, column by column: "gender (women and men)"."""
+    groups_by_column: dict[str, list[str]] = {}
+    for test in tests:
+        if "significant" not in test.flags:
+            continue
+        column = test.where["column"]
+        if several_models:
+            column = f"for {test.where.get('model')} by {column}"
+        group = test.where["group"]
+        if test.where["versus"] != REST:
+            group += f" against {test.where['versus']}"
+        groups = groups_by_column.setdefault(column, [])
+        if group not in groups:
+            groups.append(group)
+
+    columns = []
+    for column, groups in groups_by_column.items():
+        names = groups[:SHOWN]
+        if len(groups) > SHOWN:
+            names.append(f"{len(groups) - SHOWN} more")
+        columns.append(f"{column} ({listed(names)})")
+    return columns
 
 
 def _flips(run: Run) -> list[Finding]:
@@ -186,11 +341,17 @@ def _same_pairs(run: Run, flips: Finding) -> Pairs:
     return {by("measure", "group")(f): f for f in run.findings if place(f) == place(flips)}
 
 
-def _same(run: Run, gap: Finding, measure: str, **other: str) -> list[Finding]:
+def _same(run: Run, gap: Finding, measure: str, **changes: str) -> list[Finding]:
     """The finding of another measure on the same groups, or on one of them."""
-    place = by(*PLACE, "unit", "column", "group", "versus")
-    wanted = place(replace(gap, where={**gap.where, **other}))
-    return [f for f in run.findings if f.measure == measure and place(f) == wanted]
+    place = by(
+        *PLACE,
+        "unit",
+        "column",
+        "group",
+        "versus",
+    )
+    place_of_other = place(replace(gap, where={**gap.where, **changes}))
+    return [f for f in run.findings if f.measure == measure and place(f) == place_of_other]
 
 
 def _unequal(pairs: Pairs) -> str:
@@ -199,18 +360,19 @@ def _unequal(pairs: Pairs) -> str:
         gap = _significant(pairs, measure)
         if gap is None:
             continue
+
         more = "female" if _more(gap) else "male"
-        rates = [pairs[behind, wording] for wording in (more, OTHER[more])]
-        high, low = (rate(f, prose=True) for f in rates)
-        return (
-            f"; the {more} wording is {what} more often: {high} against {low} of {count(rates[0].n)} {texts}"
-        )
+        higher = pairs[behind, more]
+        lower = pairs[behind, OTHER[more]]
+        rates = f"{rate(higher, prose=True)} against {rate(lower, prose=True)}"
+        return f"; the {more} wording is {what} more often: {rates} of {count(higher.n)} {texts}"
     return _score_moved(pairs, "; ")
 
 
 def _significant(pairs: Pairs, measure: str) -> Finding | None:
     """A difference between the wordings, significant after Holm's correction and with a direction."""
-    gap, test = (pairs.get((measure + end, "female")) for end in ("", "_p_holm"))
+    gap = pairs.get((measure, "female"))
+    test = pairs.get((f"{measure}_p_holm", "female"))
     if gap is None or test is None or "significant" not in test.flags:
         return None
     return gap if _directed(gap) else None
@@ -220,22 +382,26 @@ def _score_moved(pairs: Pairs, before: str = ", but ") -> str:
     moved = _significant(pairs, "score_difference")
     if moved is None:
         return ""
-    words = f"{before}the female wording scores {'higher' if moved.value > 0 else 'lower'}"
+    direction = "higher" if moved.value > 0 else "lower"
+    words = f"{before}the female wording scores {direction}"
     return f"{words} (mean difference {plain(moved, prose=True)}, n {count(moved.n)})"
 
 
 def _points(gap: Finding) -> str:
     """The size of a difference of rates in percentage points: "30 points (18–41)"."""
     sign = 1 if gap.value > 0 else -1
+    size = decimal(100 * sign * gap.value, 0)
     interval = sorted(100 * sign * end for end in ends(gap))
+
+    # A dash before a minus sign would be hard to read.
     between = " to " if interval[0] < 0 else "–"
-    return (
-        f"{decimal(100 * sign * gap.value, 0)} points ({between.join(decimal(end, 0) for end in interval)})"
-    )
+    low_to_high = between.join(decimal(end, 0) for end in interval)
+    return f"{size} points ({low_to_high})"
 
 
 def _more(gap: Finding) -> bool:
     """Whether the first side is missed or decided positive more often."""
+    # MISSED compares true positive rates: the side with the lower one is missed more often.
     return gap.value < 0 if gap.measure == MISSED else gap.value > 0
 
 

@@ -2,79 +2,174 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from xml.etree import ElementTree as Xml
 
-from psycheck.finding import Finding
+from psycheck.core.finding import Finding
+from psycheck.core.headline import Headline
+from psycheck.core.run import GateResult, OwnAudit, Run
+from psycheck.report.display_names import order, why_untested
+from psycheck.report.headlines import checks_of
 from psycheck.report.numbers import count, plain
-from psycheck.report.own import place_of_own, value_of, without_own
-from psycheck.report.shelf import by, grouped
-from psycheck.report.words import order, why_untested
-from psycheck.run import Run
+from psycheck.report.outside_audits import place_of_own, value_of, without_own
+from psycheck.report.sections import by, grouped
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_COUNTED = {
+    "tests": "testcase",
+    "failures": "failure",
+    "skipped": "skipped",
+}  # attribute and its element
+BrokenGates = dict[tuple[object, ...], list[str]]  # the gates that a finding breaks, by its identity
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What a testcase says of a finding: its name, the value as text, and why it has none."""
+
+    name: str
+    finding: Finding
+    value: str
+    untested: str
 
 
 def junit(run: Run) -> str:
     """One testcase per check, model and corpus, per finding of an own audit, and per gate.
 
-    Only what breaks a gate fails.
+    Only what breaks a gate fails. The headlines are properties of a suite of their own.
     """
-    broken = grouped(
-        [(_identity(f), gate.gate) for gate in run.gates if not gate.holds for f in gate.failing],
-        lambda one: one[0],
-    )
     root = Xml.Element("testsuites", name="psycheck")
+    broken_gates = _broken_gates(run.gates)
 
-    def suite_of(name: str) -> Xml.Element:
-        return Xml.SubElement(root, "testsuite", name=_legal(name))
-
-    def case(suite: Xml.Element, name: str, finding: Finding, value: str, untested: str) -> None:
-        one = _case(suite, name)
-        if gates := broken.get(_identity(finding)):
-            ids = "failing ids: " + ", ".join(finding.examples) if finding.examples else ""
-            _failure(one, f"{value} breaks {'; '.join(gate for _, gate in gates)}", ids)
-        elif not finding.tested:
-            Xml.SubElement(one, "skipped", message=_legal(untested))
-        ledger = ", ".join(f"{name} {count(number)}" for name, number in finding.counts.items())
-        Xml.SubElement(one, "system-out").text = _legal(f"{value}, n {count(finding.n)}; {ledger}")
-
-    checks = [f for f in without_own(run).findings if f.measure == "pass_rate" and f.where.get("check")]
-    for place, findings in grouped(checks, by("model", "corpus", "suite")).items():
-        suite = suite_of(".".join(part or "-" for part in place))
-        names = Counter(map(_name, findings))
-        for f in sorted(findings, key=order):
-            label = f" [{f.where.get('label', '')}]" if names[_name(f)] > 1 else ""
-            case(suite, _name(f) + label, f, plain(f), f"not tested: {why_untested(f)}")
+    if run.headlines:
+        _add_headlines(_add_suite(root, "verdict"), run.headlines)
+    _add_checks(root, checks_of(without_own(run)), broken_gates)
     for audit in run.own_audits:
-        suite = suite_of(audit.name)
-        for f in run.findings.where(audit=audit.name):
-            case(suite, f"{f.measure}: {place_of_own(f)}", f, value_of(f, audit), "not tested")
+        suite = _add_suite(root, audit.name)
+        for finding in run.findings.where(audit=audit.name):
+            _add_case(suite, _own_case(finding, audit), broken_gates)
     if run.gates:
-        suite = suite_of("gates")
-        for gate in run.gates:
-            one, lines = _case(suite, gate.gate), "\n".join(gate.lines)
-            if not gate.holds:
-                _failure(one, gate.reason, lines)
-            elif lines:
-                Xml.SubElement(one, "system-out").text = _legal(lines)
-    for suite in (*root, root):
-        for key, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
-            suite.set(key, str(len(suite.findall(f".//{tag}"))))
-        suite.set("errors", "0")
+        _add_gates(_add_suite(root, "gates"), run.gates)
+
+    _count_outcomes(root)
     Xml.indent(root, " ")
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: Xml.Element, name: str) -> Xml.Element:
+def _broken_gates(gates: Iterable[GateResult]) -> BrokenGates:
+    # A gate keeps copies of its findings, so they are recognised by what they say.
+    broken: BrokenGates = {}
+    for gate in gates:
+        if not gate.holds:
+            for finding in gate.failing:
+                broken.setdefault(_identity(finding), []).append(gate.gate)
+    return broken
+
+
+def _count_outcomes(root: Xml.Element) -> None:
+    """Write how many cases each suite, and all of them together, have."""
+    for element in (*root, root):
+        for attribute, tag in _COUNTED.items():
+            element.set(attribute, str(len(element.findall(f".//{tag}"))))
+        # Errors of the run itself stop it before a report is written.
+        element.set("errors", "0")
+
+
+def _add_checks(root: Xml.Element, checks: Sequence[Finding], broken_gates: BrokenGates) -> None:
+    """One suite per model, corpus and suite of checks."""
+    for place, findings in grouped(checks, by("model", "corpus", "suite")).items():
+        suite = _add_suite(root, ".".join(part or "-" for part in place))
+        for case in _check_cases(findings):
+            _add_case(suite, case, broken_gates)
+
+
+def _check_cases(findings: Sequence[Finding]) -> Iterable[_Case]:
+    """The cases of checks on one corpus with one model; the label tells checks of one name apart."""
+    names = Counter(map(_name, findings))
+    for finding in sorted(findings, key=order):
+        name = _name(finding)
+        if names[name] > 1:
+            name += f" [{finding.where.get('label', '')}]"
+        yield _Case(
+            name=name,
+            finding=finding,
+            value=plain(finding),
+            untested=f"not tested: {why_untested(finding)}",
+        )
+
+
+def _own_case(finding: Finding, audit: OwnAudit) -> _Case:
+    return _Case(
+        name=f"{finding.measure}: {place_of_own(finding)}",
+        finding=finding,
+        value=value_of(finding, audit),
+        untested="not tested",
+    )
+
+
+def _add_suite(root: Xml.Element, name: str) -> Xml.Element:
+    return Xml.SubElement(root, "testsuite", name=_legal(name))
+
+
+def _add_headlines(suite: Xml.Element, headlines: Iterable[Headline]) -> None:
+    properties = Xml.SubElement(suite, "properties")
+    for headline in headlines:
+        Xml.SubElement(
+            properties,
+            "property",
+            name=headline.rule,
+            value=_legal(headline.sentence),
+        )
+
+
+def _add_case(suite: Xml.Element, case: _Case, broken_gates: BrokenGates) -> None:
+    finding = case.finding
+    element = _add_testcase(suite, case.name)
+    if gates := broken_gates.get(_identity(finding)):
+        ids = "failing ids: " + ", ".join(finding.examples) if finding.examples else ""
+        _add_failure(element, f"{case.value} breaks {'; '.join(gates)}", ids)
+    elif not finding.tested:
+        Xml.SubElement(element, "skipped", message=_legal(case.untested))
+
+    ledger = ", ".join(f"{name} {count(number)}" for name, number in finding.counts.items())
+    output = Xml.SubElement(element, "system-out")
+    output.text = _legal(f"{case.value}, n {count(finding.n)}; {ledger}")
+
+
+def _add_gates(suite: Xml.Element, gates: Iterable[GateResult]) -> None:
+    for gate in gates:
+        element = _add_testcase(suite, gate.gate)
+        lines = "\n".join(gate.lines)
+        if not gate.holds:
+            _add_failure(element, gate.reason, lines)
+        elif lines:
+            Xml.SubElement(element, "system-out").text = _legal(lines)
+
+
+def _add_testcase(suite: Xml.Element, name: str) -> Xml.Element:
     classname = suite.get("name", "")
-    return Xml.SubElement(suite, "testcase", name=_legal(name), classname=classname, time="0")
+    return Xml.SubElement(
+        suite,
+        "testcase",
+        name=_legal(name),
+        classname=classname,
+        time="0",
+    )
 
 
-def _failure(case: Xml.Element, message: str, text: str) -> None:
-    Xml.SubElement(case, "failure", message=_legal(message), type="gate").text = _legal(text) or None
+def _add_failure(case: Xml.Element, message: str, text: str) -> None:
+    failure = Xml.SubElement(
+        case,
+        "failure",
+        message=_legal(message),
+        type="gate",
+    )
+    failure.text = _legal(text) or None
 
 
 def _identity(finding: Finding) -> tuple[object, ...]:
+    """What makes a finding of a gate the same as one of the run."""
     return (finding.measure, finding.n, *sorted(finding.where.items()))
 
 

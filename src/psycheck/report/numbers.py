@@ -5,15 +5,19 @@ import re
 
 from markupsafe import Markup, escape
 
-from psycheck.finding import Finding
-from psycheck.measure import described
-from psycheck.report.words import name_of
+from psycheck.core.finding import Finding
+from psycheck.core.measure import described
+from psycheck.report.display_names import name_of
 
-FEW, NARROW = 100, 0.02
+FEW = 100  # texts: a rate of fewer has no decimals
+NARROW = 0.02  # in prose, an interval that is wider takes no decimals
+# Figures in a sentence: "61 % (59–63)", "0.83 (0.81 to 0.85)", "n 1,990".
 _FIGURE = re.compile(
     r"(?:[<>]|&[lg]t;)?\d[\d.,]* %(?: \([\d.–]+\))?|[+−]?\d\.\d+ \([\d.–+−to ]+\)|\bn \d[\d,]*"
 )
+# Parts of a cell that must not be broken: "0.61 F", "(0.55 to 0.67)", "0.1 to 0.2".
 _WHOLE = re.compile(r"\S+ [FM]\b|\([^()]*\)|\S+ to \S+")
+_HYPHEN_AS_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 
 
 def count(number: float) -> str:
@@ -23,21 +27,26 @@ def count(number: float) -> str:
 
 def percent(value: float, digits: int = 0) -> str:
     """61 %; a value that only rounds to 0 or 100 is shown as "<1 %" or ">99 %"."""
-    shown = f"{100 * value:.{digits}f}"
+    text = f"{100 * value:.{digits}f}"
     step = 10**-digits
-    if 0 < value < 1 and float(shown) == 100:
-        shown = f">{100 - step:.{digits}f}"
-    elif 0 < value < 1 and float(shown) == 0:
-        shown = f"<{step:.{digits}f}"
-    return f"{shown} %"
+    # "100 %" would say that nothing failed, and "0 %" that nothing passed.
+    is_between = 0 < value < 1
+    if is_between and float(text) == 100:
+        text = f">{100 - step:.{digits}f}"
+    elif is_between and float(text) == 0:
+        text = f"<{step:.{digits}f}"
+    return f"{text} %"
 
 
 def rate(finding: Finding, *, prose: bool = False) -> str:
     """61.2 % (58.9–63.4); no decimals for few texts, or in prose where the interval is wide."""
     if not finding.tested:
         return "not tested"
+
+    # A decimal that the interval does not support would claim a precision that is not there.
     low, high = finding.interval or (0.0, 1.0)
-    digits = 1 if finding.n >= FEW and (not prose or high - low < NARROW) else 0
+    narrow_enough = not prose or high - low < NARROW
+    digits = 1 if finding.n >= FEW and narrow_enough else 0
     value = percent(finding.value, digits)
     return f"{value} ({span(finding, digits)})" if finding.interval else value
 
@@ -45,7 +54,10 @@ def rate(finding: Finding, *, prose: bool = False) -> str:
 def known_interval(finding: Finding) -> tuple[float, ...]:
     """Both ends of the interval; empty where there is none."""
     interval = finding.interval or ()
-    return () if any(map(math.isnan, interval)) else interval
+    # An interval that could not be computed is (NaN, NaN).
+    if any(math.isnan(end) for end in interval):
+        return ()
+    return interval
 
 
 def ends(finding: Finding) -> tuple[float, float]:
@@ -60,12 +72,16 @@ def span(finding: Finding, digits: int) -> str:
 
 def decimal(value: float, digits: int = 3) -> str:
     """0.831; "–" where there is no value."""
-    return f"{value:.{digits}f}".replace("-", "−") if math.isfinite(value) else "–"
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def p_value(value: float) -> str:
     """0.032, or <0.001."""
-    return "–" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
+    if math.isnan(value):
+        return "–"
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def plain(finding: Finding, *, prose: bool = False) -> str:
@@ -79,24 +95,40 @@ def plain(finding: Finding, *, prose: bool = False) -> str:
         return p_value(finding.value)
     if measure.kind == "count":
         return count(finding.value)
-    digits = 2 if prose else 3 if abs(finding.value) < 100 else 1
+    return _decimal_with_interval(finding, prose=prose)
+
+
+def _decimal_with_interval(finding: Finding, *, prose: bool) -> str:
+    # Lengths and counts of words are large, and need no three decimals.
+    digits = 3 if abs(finding.value) < 100 else 1
+    if prose:
+        digits = 2
     value = decimal(finding.value, digits)
     interval = known_interval(finding)
-    between = " to " if min(interval, default=0) < 0 else "–"
-    return f"{value} ({between.join(decimal(end, digits) for end in interval)})" if interval else value
+    if not interval:
+        return value
+    # A dash before a minus sign would be hard to read.
+    between = " to " if min(interval) < 0 else "–"
+    low_to_high = between.join(decimal(end, digits) for end in interval)
+    return f"{value} ({low_to_high})"
 
 
 def figure(finding: Finding | None, without: str = "") -> Markup:
     """A finding as a table cell: value, interval and n, each unbroken, and its flags except `without`."""
     if finding is None:
         return Markup('<span class="none">–</span>')
-    marks = ", ".join(name_of("flags", flag) for flag in finding.flags if flag not in ("not_tested", without))
+
+    # "not tested" is what the cell says anyway.
+    flags = [flag for flag in finding.flags if flag not in ("not_tested", without)]
+    flag_names = ", ".join(name_of("flags", flag) for flag in flags)
     if not finding.tested:
-        return Markup('<span class="none">{}</span>').format(
-            f"not tested: {marks}" if marks else "not tested"
-        )
-    flags = Markup(' <span class="flag">{}</span>').format(marks) if marks else ""
-    return _in_spans(plain(finding), finding.n) + flags
+        reason = f"not tested: {flag_names}" if flag_names else "not tested"
+        return Markup('<span class="none">{}</span>').format(reason)
+
+    cell = _in_spans(plain(finding), finding.n)
+    if flag_names:
+        cell += Markup(' <span class="flag">{}</span>').format(flag_names)
+    return cell
 
 
 def rate_spans(finding: Finding) -> Markup:
@@ -111,15 +143,23 @@ def _in_spans(text: str, n: int) -> Markup:
 
 def spans(value: str, interval: str = "", note: str = "") -> Markup:
     """A value, its interval and its n or a note, each unbroken; what is empty is left out."""
-    parts = (("v", value), ("i", interval), ("n", note))
-    return Markup(" ").join(Markup('<span class="{}">{}</span>').format(*part) for part in parts if part[1])
+    parts = {
+        "v": value,
+        "i": interval,
+        "n": note,
+    }
+    marked = [
+        Markup('<span class="{}">{}</span>').format(style, text) for style, text in parts.items() if text
+    ]
+    return Markup(" ").join(marked)
 
 
 def whole(cell: str) -> Markup:
     """A number in a table, escaped, with minus signs; it breaks before an interval, not within it."""
+    # Markup is safe already; escaping it again would show its tags.
     if isinstance(cell, Markup):
         return cell
-    signed = re.sub(r"(?<![\w.])-(?=\d)", "−", str(escape(cell)))
+    signed = _HYPHEN_AS_MINUS.sub("−", str(escape(cell)))
     return Markup(_WHOLE.sub(r'<span class="fig">\g<0></span>', signed))
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from psycheck.core.run import Run
+from psycheck.report.display_names import file_text, listed, name_of, topic_of
 from psycheck.report.numbers import count, decimal, ends, percent, plain, unbroken, whole
-from psycheck.report.words import file_text, listed, name_of, topic_of
-from psycheck.run import Run
 
-HERE = Path(__file__).parent
+TEMPLATES = Path(__file__).parent
 
 
 def draw(template: str, run: Run, /, **parts: object) -> str:
@@ -29,13 +29,22 @@ def draw(template: str, run: Run, /, **parts: object) -> str:
 def templates() -> Environment:
     """The templates of this folder."""
     jinja = Environment(
-        loader=FileSystemLoader(HERE),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters |= {f.__name__: f for f in (count, decimal, ends, listed, percent, plain, whole)}
-    jinja.filters |= {"figures": unbroken, "topic": topic_of}
+    jinja.filters |= {
+        "count": count,
+        "decimal": decimal,
+        "ends": ends,
+        "figures": unbroken,
+        "listed": listed,
+        "percent": percent,
+        "plain": plain,
+        "topic": topic_of,
+        "whole": whole,
+    }
     jinja.globals["name_of"] = name_of
     return jinja

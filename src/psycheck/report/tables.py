@@ -7,8 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from psycheck.report.display_names import words_of
 from psycheck.report.page import templates
-from psycheck.report.words import words_of
 
 _UNBOUNDED = 10_000  # columns of text, more than any table has
 
@@ -30,8 +30,8 @@ class Table:
 
     def to_markdown(self, heading: str | None = None) -> str:
         """A heading ("## caption" by default), the table and its note, separated by empty lines."""
-        cells = (self.head, ("---",) * len(self.head), *self.rows)
-        lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
+        rule = ("---",) * len(self.head)
+        lines = [_markdown_row(row) for row in (self.head, rule, *self.rows)]
         parts = [heading or f"## {self.caption}", "\n".join(lines), self.note]
         return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -41,21 +41,46 @@ class Table:
         from rich.table import Table as Grid
         from rich.text import Text
 
-        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        grid = Grid(
+            box=None,
+            pad_edge=False,
+            padding=(0, 2, 0, 0),
+        )
         for number, name in enumerate(self.head):
+            # Numbers are compared digit by digit, so they end in one line.
             grid.add_column(Text(name), justify="left" if number < self.words else "right", no_wrap=True)
         for row in self.rows:
             grid.add_row(*map(Text, row))
-        console = Console(file=io.StringIO(), width=_UNBOUNDED, color_system=None)
+
+        console = Console(
+            file=io.StringIO(),
+            width=_UNBOUNDED,
+            color_system=None,
+        )
         with console.capture() as drawn:
             console.print(grid)
-        return "\n".join([self.caption, *(line.rstrip() for line in drawn.get().splitlines())])
+        lines = [line.rstrip() for line in drawn.get().splitlines()]
+        return "\n".join([self.caption, *lines])
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    escaped = [cell.replace("|", "\\|") for cell in cells]
+    return f"| {' | '.join(escaped)} |"
 
 
 def table_of(name: str, rows: Iterable[Sequence[str]], more: Iterable[str] = (), /, **values: str) -> Table:
     """A table of tables.toml, with `more` columns; short rows are filled up with empty cells."""
     entry = words_of("tables")[name]
-    caption, note = (entry.get(key, "").format_map(values) for key in ("caption", "note"))
-    head = (*(title.format_map(values) for title in entry["head"]), *more)
-    filled = tuple((*row, *[""] * (len(head) - len(row))) for row in rows)
-    return Table(caption, head, filled, entry.get("words", 1), note)
+    head = [title.format_map(values) for title in entry["head"]]
+    head += more
+    filled = []
+    for row in rows:
+        missing = len(head) - len(row)
+        filled.append((*row, *[""] * missing))
+    return Table(
+        caption=entry.get("caption", "").format_map(values),
+        head=tuple(head),
+        rows=tuple(filled),
+        words=entry.get("words", 1),
+        note=entry.get("note", "").format_map(values),
+    )

@@ -3,8 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from psycheck.errors import counted
-from psycheck.finding import Finding
+from psycheck.core.errors import counted
+from psycheck.core.finding import Finding
+from psycheck.core.headline import Headline
+from psycheck.core.run import Run
+from psycheck.report.display_names import (
+    listed,
+    name_of,
+    natural,
+    place_of,
+    topic_of,
+    where_named,
+    why_untested,
+)
 from psycheck.report.fairness_sentences import (
     gender_headline,
     groups_headline,
@@ -12,7 +23,6 @@ from psycheck.report.fairness_sentences import (
     unmarked_headlines,
 )
 from psycheck.report.headlines import (
-    Headline,
     among_checks,
     blind,
     checks_headline,
@@ -27,12 +37,11 @@ from psycheck.report.headlines import (
     unedited,
     weakest,
 )
-from psycheck.report.histories import history_headlines
+from psycheck.report.history_edits import history_headlines
 from psycheck.report.numbers import count, decimal, ends, plain, rate
-from psycheck.report.performance import KNOWN, distribution, is_performance
-from psycheck.report.shelf import by, grouped
-from psycheck.report.words import listed, name_of, natural, place_of, topic_of, where_named, why_untested
-from psycheck.run import Run
+from psycheck.report.outside_audits import without_own
+from psycheck.report.performance_tables import KNOWN, distribution, is_performance
+from psycheck.report.sections import by, grouped
 
 STRONG = 0.3  # a rank-biserial correlation
 HEADLINE = ("macro_f1", "f1", "auc", "accuracy")
@@ -61,26 +70,35 @@ def strongest(findings: Sequence[Finding]) -> Finding | None:
 
 def headlines(run: Run) -> list[str]:
     """The sentences of the verdict in their order."""
-    return [one.words for one in chosen_headlines(run)]
+    return [headline.sentence for headline in headlines_of(run)]
+
+
+def headlines_of(run: Run) -> tuple[Headline, ...]:
+    """The verdict of an audit in its order: as the run holds it, or made now for a run that holds none."""
+    return run.headlines or tuple(chosen_headlines(without_own(run)))
 
 
 def chosen_headlines(run: Run) -> list[Headline]:
     """Performance first, then the sentence with the largest certain share of failures."""
     checks = checks_headline(run)
-    others = [
-        checks,
-        gender_headline(run),
-        groups_headline(run),
-        *history_headlines(run),
-        *([] if checks else unmarked_headlines(run)),
-    ]
-    found = sorted((one for one in others if one is not None), key=lambda one: -one.least)
-    return [*performance_headlines(run), *found] or [headline("run.nothing")]
+    candidates = [checks, gender_headline(run), groups_headline(run), *history_headlines(run)]
+    if checks is None:
+        candidates += unmarked_headlines(run)
+
+    claims = [candidate for candidate in candidates if candidate is not None]
+    claims.sort(key=lambda claim: -claim.least)
+    return [*performance_headlines(run), *claims] or [headline("run.nothing")]
 
 
 def learned(run: Run) -> tuple[Sentence, ...]:
     """Sentences on pronouns, symptoms, another corpus, gender, calibration and, if it matters, length."""
-    five = (_pronouns(run), _symptoms(run), _another_corpus(run), _gender(run), _calibration(run))
+    five = (
+        _pronouns(run),
+        _symptoms(run),
+        _another_corpus(run),
+        _gender(run),
+        _calibration(run),
+    )
     return (*five, *_length(run))
 
 
@@ -88,65 +106,120 @@ def unanswered(run: Run) -> list[str]:
     """How many texts and cases have no usable answer, and what the figures use instead."""
     lines = []
     for finding in run.findings:
-        missing, counts = finding.counts.get("unanswered", 0), finding.counts
-        if missing and finding.measure == "accuracy":
+        counts = finding.counts
+        missing = counts.get("unanswered", 0)
+        if not missing:
+            continue
+
+        if finding.measure == "accuracy":
             texts = f"to {count(missing)} of {counted(counts['annotated'], 'annotated text')}"
-            lines.append((texts, finding, f"; performance is measured on the other {count(finding.n)}"))
-        elif missing and finding.measure == "flip_rate":
+            consequence = f"; performance is measured on the other {count(finding.n)}"
+            lines.append(_unanswered_line(run, finding, texts, consequence))
+        elif finding.measure == "flip_rate":
+            # A text that the swap leaves as it is makes no pair.
             pairs = counted(counts["generated"] - counts["unchanged"], "gender pair")
-            lines.append((f"in {count(missing)} of {pairs}", finding, ""))
+            lines.append(_unanswered_line(run, finding, f"in {count(missing)} of {pairs}", ""))
+
+    # One line for all checks of a place: a suite has dozens.
     for checks in grouped(checks_of(run), place_of).values():
-        if missing := sum(finding.counts.get("unanswered", 0) for finding in checks):
-            cases = counted(sum(finding.counts.get("generated", 0) for finding in checks), "case")
-            words = f"in {count(missing)} of {cases} of the checks"
-            lines.append((words, checks[0], "; these neither pass nor fail"))
-    return [
-        sentence("tested.unanswered", missing=words, where=where_named(finding, run.findings), rest=rest)
-        for words, finding, rest in lines
-    ]
+        missing = sum(check.counts.get("unanswered", 0) for check in checks)
+        generated = sum(check.counts.get("generated", 0) for check in checks)
+        if missing:
+            cases = f"in {count(missing)} of {counted(generated, 'case')} of the checks"
+            lines.append(_unanswered_line(run, checks[0], cases, "; these neither pass nor fail"))
+    return lines
+
+
+def _unanswered_line(run: Run, finding: Finding, missing: str, consequence: str) -> str:
+    return sentence(
+        "tested.unanswered",
+        missing=missing,
+        where=where_named(finding, run.findings),
+        rest=consequence,
+    )
 
 
 def sampled(run: Run) -> list[str]:
     """How many cases were asked, where a budget allowed for some only."""
-    if not (budget := run.plan.get("budget")):
+    budget = run.plan.get("budget")
+    if not budget:
         return []
-    asked, left = (sum(f.counts.get(name, 0) for f in checks_of(run)) for name in ("generated", "not_asked"))
-    calls, cases = counted(budget, "call"), counted(asked + left, "case")
-    return [sentence("tested.sampled", asked=count(asked), cases=cases, calls=calls)]
+
+    checks = checks_of(run)
+    requested = sum(check.counts.get("generated", 0) for check in checks)
+    not_requested = sum(check.counts.get("not_asked", 0) for check in checks)
+    return [
+        sentence(
+            "tested.sampled",
+            asked=count(requested),
+            cases=counted(requested + not_requested, "case"),
+            calls=counted(budget, "call"),
+        )
+    ]
 
 
 def untested(run: Run) -> list[str]:
     """Every check without a value, one line per reason."""
     checks = checks_of(run)
-    missed = grouped((f for f in checks if not f.tested), lambda f: (f.where["check"], why_untested(f)))
+    without_value = [check for check in checks if not check.tested]
+    by_reason = grouped(without_value, lambda check: (check.where["check"], why_untested(check)))
+
+    # Checks with the same reason at the same places share a line.
     lines: dict[tuple[str, str], list[str]] = {}
-    for (check, reason), findings in missed.items():
-        everywhere = len(findings) == sum(f.where["check"] == check for f in checks)
-        places = "" if everywhere else ", ".join(where_named(f, run.findings).strip(" ,") for f in findings)
-        lines.setdefault((reason, f" ({places})" if places else ""), []).append(check)
+    for (name, reason), findings in by_reason.items():
+        where = ""
+        everywhere = len(findings) == sum(check.where["check"] == name for check in checks)
+        if not everywhere:
+            places = ", ".join(where_named(finding, run.findings).strip(" ,") for finding in findings)
+            where = f" ({places})" if places else ""
+        lines.setdefault((reason, where), []).append(name)
+
     sentences = [
-        sentence("tested.no_value", checks=listed(sorted(names, key=natural)), where=where, reason=reason)
+        sentence(
+            "tested.no_value",
+            checks=listed(sorted(names, key=natural)),
+            where=where,
+            reason=reason,
+        )
         for (reason, where), names in lines.items()
     ]
-    audits = {f.where.get("audit", "") for f in run.findings}
+
+    # What was not run is not shown to be in order.
+    audits = {finding.where.get("audit", "") for finding in run.findings}
     missing = [words for audit, words in AUDITS.items() if audit not in audits]
-    return [*sentences, sentence("tested.not_run", audits=listed(missing))] if missing else sentences
+    if missing:
+        sentences.append(sentence("tested.not_run", audits=listed(missing)))
+    return sentences
 
 
 def _pronouns(run: Run) -> Sentence:
-    mine = [f for f in among_checks(run) if f.where.get("topic") == "pronouns" and not f.where.get("symptom")]
-    low, high = weakest(mine), strongest(mine)
+    about_pronouns = [check for check in among_checks(run) if check.where.get("topic") == "pronouns"]
+    checks = [check for check in about_pronouns if not check.where.get("symptom")]
+    low = weakest(checks)
+    high = strongest(checks)
     if low is None or high is None:
-        return Sentence("Pronouns", sentence("learned.pronouns_untested"), "checks", False)
-    if all(f.value == 1 for f in mine if f.tested):
-        return _all_passed(run, "Pronouns", mine)
-    words = {"point": named(low, run), "passing": passing(low), "unedited": unedited(low), "strongest": ""}
-    words["choice"] = choice(low, run)
+        return Sentence(
+            "Pronouns",
+            sentence("learned.pronouns_untested"),
+            "checks",
+            False,
+        )
+    if all(check.value == 1 for check in checks if check.tested):
+        return _all_passed(run, "Pronouns", checks)
+
+    strongest_named = ""
     if high is not low:
         figures = f"{rate(high, prose=True)} of {count(high.n)}"
-        words["strongest"] = f"; the strongest is {named(high, run)}: {figures}"
-    name = f"learned.pronouns_{'weakest' if harmed(low) else 'lowest'}"
-    return Sentence("Pronouns", sentence(name, **words), "checks")
+        strongest_named = f"; the strongest is {named(high, run)}: {figures}"
+    words = sentence(
+        "learned.pronouns_weakest" if harmed(low) else "learned.pronouns_lowest",
+        point=named(low, run),
+        passing=passing(low),
+        unedited=unedited(low),
+        strongest=strongest_named,
+        choice=choice(low, run),
+    )
+    return Sentence("Pronouns", words, "checks")
 
 
 def _all_passed(run: Run, subject: str, checks: Sequence[Finding], **words: str) -> Sentence:
@@ -156,103 +229,212 @@ def _all_passed(run: Run, subject: str, checks: Sequence[Finding], **words: str)
     why = blind(run, tested)
     if not telling:
         why = "no check that expects an unchanged decision was tested"
-    name = f"learned.{subject.lower()}_{'passed' if why else 'kept'}"
+
+    # "kept" claims that decisions stay, which only the telling checks support.
+    claim = "passed" if why else "kept"
+    name = f"learned.{subject.lower()}_{claim}"
     number = counted(len(tested if why else telling), "check")
-    return Sentence(subject, sentence(name, tested=number, why=why, **words), "checks")
+    return Sentence(
+        subject,
+        sentence(
+            name,
+            tested=number,
+            why=why,
+            **words,
+        ),
+        "checks",
+    )
 
 
 def _symptoms(run: Run) -> Sentence:
-    mine = [f for f in among_checks(run) if f.where.get("symptom")]
-    low, high = weakest(mine), strongest(mine)
+    checks = [check for check in among_checks(run) if check.where.get("symptom")]
+    low = weakest(checks)
+    high = strongest(checks)
     if low is None or high is None:
-        return Sentence("Symptoms", sentence("learned.symptoms_untested"), "checks", False)
+        return Sentence(
+            "Symptoms",
+            sentence("learned.symptoms_untested"),
+            "checks",
+            False,
+        )
     point = f"{topic_of(low)} ({low.where['check']}{where_named(low, run.findings)}, {passing(low)})"
     if low.value == 1:
-        return _all_passed(run, "Symptoms", mine, point=point, choice=choice(low, run))
-    least = below_mean = ""
+        return _all_passed(
+            run,
+            "Symptoms",
+            checks,
+            point=point,
+            choice=choice(low, run),
+        )
+
+    least_missed = ""
     if high is not low:
         check = high.where["check"] + where_named(high, run.findings)
         figures = f"{rate(high, prose=True)} of {count(high.n)}"
-        least = f"; the least missed is {topic_of(high)} ({check}, {figures})"
-    if below := sum("below_dir_mean" in f.flags for f in mine):
-        noun = "result" if len({place_of(f) for f in mine}) > 1 else "check"
+        least_missed = f"; the least missed is {topic_of(high)} ({check}, {figures})"
+
+    below_mean = ""
+    below = sum("below_dir_mean" in check.flags for check in checks)
+    if below:
+        # At several places a check counts several times.
+        places = {place_of(check) for check in checks}
+        noun = "result" if len(places) > 1 else "check"
         verb = "is" if below == 1 else "are"
-        below_mean = f"; {below} of {counted(len(mine), noun)} {verb} below the mean of the DIR checks"
-    words = {"point": point, "least": least, "choice": choice(low, run), "below": below_mean}
-    return Sentence("Symptoms", sentence("learned.symptoms_missed", **words), "checks")
+        below_mean = f"; {below} of {counted(len(checks), noun)} {verb} below the mean of the DIR checks"
+    words = sentence(
+        "learned.symptoms_missed",
+        point=point,
+        least=least_missed,
+        choice=choice(low, run),
+        below=below_mean,
+    )
+    return Sentence("Symptoms", words, "checks")
 
 
 def _another_corpus(run: Run) -> Sentence:
-    mine = [f for f in run.findings if is_performance(f) and f.tested]
-    measure = next((m for m in HEADLINE if any(f.measure == m for f in mine)), "")
-    figures = [f for f in mine if f.measure == measure]
-    places = {place_of(finding) for finding in figures}
     subject = "Another corpus"
-    if len({corpus for _, corpus in places}) < 2:
-        return Sentence(subject, sentence("learned.corpora_untested"), "performance", False)
+    tested = [f for f in run.findings if is_performance(f) and f.tested]
+    measures = {finding.measure for finding in tested}
+    measure = next((name for name in HEADLINE if name in measures), "")
+    figures = [finding for finding in tested if finding.measure == measure]
+    if len({place_of(figure)[1] for figure in figures}) < 2:
+        return Sentence(
+            subject,
+            sentence("learned.corpora_untested"),
+            "performance",
+            False,
+        )
+
     # The widest gap between two corpora within one model; two models differ for other reasons.
-    own = list(grouped(figures, by("model")).values())
-    gaps = [(min(mine, key=lambda f: f.value), max(mine, key=lambda f: f.value)) for mine in own]
+    gaps = []
+    for figures_of_model in grouped(figures, by("model")).values():
+        lowest = min(figures_of_model, key=lambda figure: figure.value)
+        highest = max(figures_of_model, key=lambda figure: figure.value)
+        gaps.append((lowest, highest))
     low, high = max(gaps, key=lambda gap: gap[1].value - gap[0].value)
-    best, worst = (f"{decimal(f.value, 2)} ({_full(f, run)}, n {count(f.n)})" for f in (high, low))
-    ranges = "ranges" if len(own) == 1 else "varies most within one model,"
-    words = {"measure": name_of("measures", low.measure), "ranges": ranges, "best": best, "worst": worst}
-    return Sentence(subject, sentence("learned.corpora", **words), "performance")
+    words = sentence(
+        "learned.corpora",
+        measure=name_of("measures", low.measure),
+        ranges="ranges" if len(gaps) == 1 else "varies most within one model,",
+        best=f"{decimal(high.value, 2)} ({_full(high, run)}, n {count(high.n)})",
+        worst=f"{decimal(low.value, 2)} ({_full(low, run)}, n {count(low.n)})",
+    )
+    return Sentence(subject, words, "performance")
 
 
 def _gender(run: Run) -> Sentence:
-    if pairs := gender_headline(run):
-        parts = filter(None, (pairs.words[:1].lower() + pairs.words[1:-1], groups_learned(run)))
+    pairs = gender_headline(run)
+    if pairs is not None:
+        # Without its capital and its full stop, the headline is a part of a longer sentence.
+        on_pairs = pairs.sentence[:1].lower() + pairs.sentence[1:-1]
+        parts = [part for part in (on_pairs, groups_learned(run)) if part]
         return Sentence("Gender", sentence("learned.gender_pairs", parts="; ".join(parts)), "fairness")
-    pronouns = [("INV", topic, "") for topic in ("pronouns", "gender")]
-    swaps = [f for f in among_checks(run) if by("kind", "topic", "symptom")(f) in pronouns]
+
+    # Without the fairness audit, checks that swap pronouns say something about gender.
+    kinds_of_swaps = [("INV", "pronouns", ""), ("INV", "gender", "")]
+    kind_of = by("kind", "topic", "symptom")
+    swaps = [check for check in among_checks(run) if kind_of(check) in kinds_of_swaps]
     groups = groups_learned(run) or sentence("learned.groups_not_run")
     low = weakest(swaps)
     if low is None:
-        return Sentence("Gender", sentence("learned.gender_untested", groups=groups), "checks", False)
-    kept = f"{rate(low, prose=True)} of {counted(low.n, 'text')} keep{'s its' if low.n == 1 else ' their'}"
+        return Sentence(
+            "Gender",
+            sentence("learned.gender_untested", groups=groups),
+            "checks",
+            False,
+        )
+
+    verb = "keeps its" if low.n == 1 else "keep their"
+    unchanged = f"{rate(low, prose=True)} of {counted(low.n, 'text')} {verb}"
     # Among equal rates, fewer texts only widen the interval: none of them is the lowest.
     tied = sum(swap.value == low.value for swap in swaps)
     least = f", least often in {named(low, run)}" if len(swaps) > 1 and tied == 1 else ""
-    words = {"kept": kept, "least": least, "choice": choice(low, run), "groups": groups}
+    words = {
+        "kept": unchanged,
+        "least": least,
+        "choice": choice(low, run),
+        "groups": groups,
+    }
     return Sentence("Gender", sentence("learned.gender_checks", **words), "checks")
 
 
 def _calibration(run: Run) -> Sentence:
     errors = [f for f in run.findings if f.measure == "ece" and set(f.where) <= KNOWN and f.tested]
     if not errors:
-        return Sentence("Calibration", sentence("learned.calibration_untested"), "calibration", False)
-    low = max(errors, key=lambda f: f.value)
-    words = {"most": "at most " if len(errors) > 1 else "", "where": where_named(low, run.findings)}
-    words |= {"error": plain(low, prose=True), "n": count(low.n)}
-    name = f"learned.calibration{'_chance' if 'within_noise' in low.flags else ''}"
-    drawn = any(f.measure == "reliability" for f in run.findings)
-    return Sentence("Calibration", sentence(name, **words), "calibration" if drawn else "performance")
+        return Sentence(
+            "Calibration",
+            sentence("learned.calibration_untested"),
+            "calibration",
+            False,
+        )
+
+    largest = max(errors, key=lambda error: error.value)
+    words = {
+        "most": "at most " if len(errors) > 1 else "",
+        "where": where_named(largest, run.findings),
+        "error": plain(largest, prose=True),
+        "n": count(largest.n),
+    }
+
+    # Even a perfectly calibrated model has an error above 0 on a finite number of texts.
+    within_noise = "within_noise" in largest.flags
+    name = "learned.calibration_chance" if within_noise else "learned.calibration"
+
+    # The section on calibration exists only where its curve can be drawn.
+    drawn = any(finding.measure == "reliability" for finding in run.findings)
+    anchor = "calibration" if drawn else "performance"
+    return Sentence("Calibration", sentence(name, **words), anchor)
 
 
 def _length(run: Run) -> list[Sentence]:
     """The strongest effect of length on failing, if it is strong and significant."""
-    keys = ("model", "corpus", "suite", "label", "feature")
-    mine = [f for f in run.findings if f.where.get("unit") == "text" and f.tested]
-    found = {(f.measure, f.where.get("outcome", ""), by(*keys)(f)): f for f in mine}
+    place = by(
+        "model",
+        "corpus",
+        "suite",
+        "label",
+        "feature",
+    )
+    by_place = {}
+    for finding in run.findings:
+        if finding.where.get("unit") == "text" and finding.tested:
+            by_place[finding.measure, finding.where.get("outcome", ""), place(finding)] = finding
+
+    effects = [f for (measure, _, _), f in by_place.items() if measure == "length_effect"]
     strong = []
-    for (measure, _, place), f in found.items():
-        p, (low, high) = found.get(("length_p", "", place)), ends(f)
-        if measure == "length_effect" and p is not None and "significant" in p.flags and low * high > 0:
-            strong += [(abs(f.value), place)] * (abs(f.value) >= STRONG)
+    for effect in effects:
+        test = by_place.get(("length_p", "", place(effect)))
+        if _is_strong(effect, test):
+            strong.append(effect)
     if not strong:
         return []
-    _, place = max(strong)
-    effect = found["length_effect", "", place]
-    failed, passed = (found["length_median", side, place].value for side in ("failed", "passed"))
-    words = {"more": "more" if effect.value > 0 else "fewer", "where": where_named(effect, run.findings)}
-    words |= {"feature": name_of("features", effect.where["feature"]), "n": count(effect.n)}
-    words |= {"failed": f"{failed:,.1f}", "passed": f"{passed:,.1f}", "effect": plain(effect, prose=True)}
-    return [Sentence("Length", sentence("learned.length", **words), "length")]
+
+    effect = max(strong, key=lambda effect: (abs(effect.value), place(effect)))
+    failed = by_place["length_median", "failed", place(effect)]
+    passed = by_place["length_median", "passed", place(effect)]
+    words = sentence(
+        "learned.length",
+        more="more" if effect.value > 0 else "fewer",
+        where=where_named(effect, run.findings),
+        feature=name_of("features", effect.where["feature"]),
+        n=count(effect.n),
+        failed=f"{failed.value:,.1f}",
+        passed=f"{passed.value:,.1f}",
+        effect=plain(effect, prose=True),
+    )
+    return [Sentence("Length", words, "length")]
+
+
+def _is_strong(effect: Finding, test: Finding | None) -> bool:
+    """Whether an effect is large, significant, and has an interval without 0."""
+    # With many texts the smallest effect is significant: its size must matter, too.
+    significant = test is not None and "significant" in test.flags
+    low, high = ends(effect)
+    return significant and low * high > 0 and abs(effect.value) >= STRONG
 
 
 def _full(finding: Finding, run: Run) -> str:
+    """The place of a figure, and whether the model was trained on that corpus."""
+    place = where_named(finding, run.findings).strip(" ,").removeprefix("on ")
     trained = distribution(*place_of(finding), run.plan)
-    return where_named(finding, run.findings).strip(" ,").removeprefix("on ") + (
-        f", {trained}" if trained else ""
-    )
+    return f"{place}, {trained}" if trained else place

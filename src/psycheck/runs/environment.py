@@ -1,7 +1,6 @@
 """With what a run was made: versions and fingerprints, so that it can be repeated."""
 
 import platform
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -10,8 +9,8 @@ from typing import Any
 
 from psycheck import __version__
 from psycheck.audits.suite import Suite
-from psycheck.corpus import Corpus, showable_id
-from psycheck.model import Encoder, Model
+from psycheck.core.corpus import Corpus, CorpusSource, showable_id
+from psycheck.core.model import Encoder, Model, capabilities_of
 from psycheck.scoring.tally import Tally
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars", "torch", "transformers")
@@ -31,46 +30,71 @@ def environment_of(
         "psycheck": __version__,
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
-        "libraries": {name: found for name in (*_LIBRARIES, *libraries) if (found := _version(name))},
-        "models": {m.name: {"fingerprint": m.fingerprint, **getattr(m, "parts", {})} for m in models},
+        "libraries": _installed_versions((*_LIBRARIES, *libraries)),
+        "models": {
+            model.name: {"fingerprint": model.fingerprint, **capabilities_of(model).parts} for model in models
+        },
         "corpora": {corpus.name: corpus.fingerprint() for corpus in corpora},
         "suites": {suite.name: suite.fingerprint for suite in suites},
         "texts": {name: asdict(tally) for name, tally in (tallies or {}).items()},
     }
 
 
+def _installed_versions(libraries: Sequence[str]) -> dict[str, str]:
+    versions = {}
+    for library in libraries:
+        try:
+            versions[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
 def described(corpora: Sequence[Corpus], suites: Sequence[Suite] = ()) -> dict[str, Any]:
     """The corpora and suites of a plan as it was run."""
     return {
-        "corpora": [
-            {
-                "name": c.name,
-                "called": _called(c),
-                "texts": len(c),
-                **({"histories": _longest(c)} if c.histories else {}),
-                "labels": list(c.labels),
-                "left_out": dict(c.left_out),
-            }
-            for c in corpora
+        "corpora": [_described_corpus(corpus) for corpus in corpora],
+        "suites": [
+            {"name": suite.name, "title": suite.title, "checks": len(suite.checks)} for suite in suites
         ],
-        "suites": [{"name": s.name, "title": s.title, "checks": len(s.checks)} for s in suites],
     }
 
 
-def _longest(corpus: Corpus) -> int:
+def _described_corpus(corpus: Corpus) -> dict[str, Any]:
+    description: dict[str, Any] = {
+        "name": corpus.name,
+        "source": _described_source(corpus.source),
+        "texts": len(corpus),
+        "labels": list(corpus.labels),
+        "left_out": dict(corpus.left_out),
+    }
+    if corpus.histories:
+        description["histories"] = _longest_history(corpus)
+    return description
+
+
+def _described_source(source: CorpusSource | None) -> dict[str, Any] | None:
+    """Where a corpus was read from, for run.json; None if the name of a column may be what someone wrote."""
+    if source is None:
+        return None
+
+    names = [] if source.split is None else [source.split]
+    columns: dict[str, str | list[str]] = {}
+    for role, named in source.columns.items():
+        if isinstance(named, str):
+            names.append(named)
+            columns[role] = named
+        else:
+            names.extend(named)
+            columns[role] = list(named)
+
+    # Without all of its names the corpus could not be read again in the same way.
+    if any(showable_id(name) != name for name in names):
+        return None
+    return {"path": source.path, "columns": columns, "split": source.split, "format": source.format}
+
+
+def _longest_history(corpus: Corpus) -> int:
     """The posts of the longest history: cut there, the same histories come from the same posts."""
     longest = corpus.table["posts"].list.len().max()
     return longest if isinstance(longest, int) else 0
-
-
-def _called(corpus: Corpus) -> str:
-    """What the user typed for a corpus, so that it can be opened again; empty if a column's name is prose."""
-    options = shlex.split(corpus.called)[1:]
-    return corpus.called if all(showable_id(word) == word for word in options) else ""
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None

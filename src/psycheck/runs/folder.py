@@ -3,34 +3,53 @@
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import wraps
 from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
-from typing import ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import polars as pl
 
-from psycheck.corpora.open import CorpusPlan
-from psycheck.errors import UNREADABLE, BadInput
-from psycheck.files.write import refuse_overwriting, sole_writer, together, writing
-from psycheck.finding import Findings, finding_of, read_jsonl, write_csv, write_jsonl
-from psycheck.measure import Measure
-from psycheck.run import GateResult, OwnAudit, Run, Shown
-from psycheck.settings.reader import check_values
+from psycheck.core.errors import UNREADABLE, BadInput
+from psycheck.core.finding import Findings, finding_of, read_jsonl, write_csv, write_jsonl
+from psycheck.core.headline import read_headlines, write_headlines
+from psycheck.core.measure import Measure
+from psycheck.core.run import GateResult, OwnAudit, Run, Shown
+from psycheck.corpora.opening import CorpusPlan
+from psycheck.io.settings import check_values
+from psycheck.io.writing import refuse_overwriting, sole_writer, together, writing
 
-FILES = ("findings.jsonl", "findings.csv", "run.json", "shown.jsonl", "report.html", "junit.xml", "study.md")
+HEADLINES = "headlines.jsonl"
+FILES = (
+    "findings.jsonl",
+    "findings.csv",
+    "run.json",
+    "shown.jsonl",
+    HEADLINES,
+    "report.html",
+    "junit.xml",
+    "study.md",
+)
+# What only some verbs write.
 MORE = ("improve.md", "improve.csv", "explanations.jsonl", "suspects.csv")
 TABLES = ("cases", "pairs", "histories", "predictions", "outcomes", "map", "cautions", "words")
 EXPLAINED = ("people", "mentions", "coverage", "marks", "suspects", "links")
+
+Beside = Mapping[Path, Callable[[Path], object]]
+"""Files outside the folder of a run that are written with it, and how to write each."""
+
+_SCORES_OF_CASE = ("before", "after")  # NaN if the model gave no usable answer
+_NOTHING: Beside = MappingProxyType({})
+_OLDER_TABLES = ("cases", "predictions")  # of runs that do not list their tables
+_AUTHOR_PAGE = re.compile(r"people/[\w-]+\.html", re.ASCII)
+_UNREADABLE = (*UNREADABLE, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+
 P = ParamSpec("P")
 R = TypeVar("R")
-Beside = Mapping[Path, Callable[[Path], object]]
-_NOTHING: Beside = MappingProxyType({})
-_PAGE = re.compile(r"people/[\w-]+\.html", re.ASCII)
 
 
 def writes_run(*reads: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -42,15 +61,14 @@ def writes_run(*reads: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def alone(*args: P.args, **kwargs: P.kwargs) -> R:
-            values = signature(function).bind(*args, **kwargs).arguments
-            if values.get("out") is None:
+            arguments = signature(function).bind(*args, **kwargs).arguments
+            if arguments.get("out") is None:
                 return function(*args, **kwargs)
-            folder, inputs = Path(values["out"]), list(paths_in([values.get(name) for name in reads]))
-            own = [f"{audit.name}-*.parquet" for audit in values.get("more_audits", ())]
-            targets = [folder / path.name for path in inputs if any(map(path.match, own))]
-            if (folder / "run.json").is_file():  # an earlier run may lie in the folder of a model
-                inputs = [path for path in inputs if not path.is_dir()]
-            refuse_overwriting([*targets, *run_files(folder)], inputs)
+
+            folder = Path(arguments["out"])
+            inputs = list(paths_in([arguments.get(name) for name in reads]))
+            audits = [audit.name for audit in arguments.get("audit_objects", ())]
+            _refuse_overwriting_inputs(folder, inputs, audits)
             with sole_writer(folder):
                 return function(*args, **kwargs)
 
@@ -59,24 +77,46 @@ def writes_run(*reads: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorated
 
 
+def _refuse_overwriting_inputs(folder: Path, inputs: Sequence[Path], audits: Sequence[str]) -> None:
+    """Refuse to write a run over its inputs; an audit from outside may write any table of its name."""
+    table_patterns = [f"{audit}-*.parquet" for audit in audits]
+    tables_of_audits = [folder / path.name for path in inputs if any(map(path.match, table_patterns))]
+    if (folder / "run.json").is_file():
+        # An earlier run may lie in the folder of a model.
+        inputs = [path for path in inputs if not path.is_dir()]
+    refuse_overwriting([*tables_of_audits, *run_files(folder)], inputs)
+
+
 def run_files(folder: Path) -> list[Path]:
     """The files that a run may write or remove in its folder."""
-    tables = (f"{name}.parquet" for name in {*TABLES, *EXPLAINED, *_before(folder, "tables")})
+    table_names = {*TABLES, *EXPLAINED, *_written_before(folder, "tables")}
+    tables = [f"{name}.parquet" for name in table_names]
     return [folder / name for name in (*FILES, *MORE, *tables)]
 
 
 def paths_in(value: object) -> Iterator[Path]:
     """The files and folders that an argument names: paths, corpora, model specs, and lists of these."""
     if isinstance(value, CorpusPlan):
-        value = value.path
-    if isinstance(value, list | tuple | dict):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from paths_in(one)
+        yield from paths_in(value.path)
+    elif isinstance(value, dict):
+        yield from paths_in(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            yield from paths_in(entry)
     elif isinstance(value, str | Path):
-        target = str(value).partition("?")[0]
-        for name in filter(None, (str(value), target, target.partition(":")[2])):
-            with suppress(OSError, RuntimeError):  # a text, too long for a name, or a "~" without a home
-                yield from [path] if (path := Path(name).expanduser()).exists() else []
+        yield from _paths_of_spec(str(value))
+
+
+def _paths_of_spec(spec: str) -> Iterator[Path]:
+    """What exists of a path as written, without its options, and without its kind: "hf:FOLDER?key=value"."""
+    without_options = spec.partition("?")[0]
+    without_kind = without_options.partition(":")[2]
+    for name in (spec, without_options, without_kind):
+        # A text may be too long for a name, and a "~" may have no home.
+        with suppress(OSError, RuntimeError):
+            path = Path(name).expanduser()
+            if name and path.exists():
+                yield path
 
 
 def save_run(run: Run, folder: Path, pages: Mapping[str, str], beside: Beside = _NOTHING) -> None:
@@ -86,43 +126,64 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str], beside: Beside = 
     included. Then findings.jsonl goes first and comes last, so that a folder that has it is whole. Tables and
     pages of the run that was there before are removed.
     """
-    facts = {
-        "plan": dict(run.plan),
-        "environment": dict(run.environment),
-        "notes": list(run.notes),
-        "incomplete": run.incomplete,
-        "tables": sorted(run.tables),
-        "pages": sorted(pages),
-        "gates": [
-            {**asdict(gate), "failing": [json.loads(f.as_json()) for f in gate.failing]} for gate in run.gates
-        ],
-        "own_audits": [asdict(audit) for audit in run.own_audits],
-    }
-    # JSON has no NaN.
-    shown = ({k: None if v != v else v for k, v in asdict(case).items()} for case in run.shown)
-    gone = [f"{name}.parquet" for name in sorted(_before(folder, "tables") - run.tables.keys())]
-    gone += sorted(_before(folder, "pages") - pages.keys())
-    outdated = [folder / name for name in ("findings.jsonl", *gone)]
-    with writing(folder), together(outdated) as part_of:
+    old_tables = _written_before(folder, "tables") - run.tables.keys()
+    old_pages = _written_before(folder, "pages") - pages.keys()
+    outdated = ["findings.jsonl", *(f"{name}.parquet" for name in sorted(old_tables)), *sorted(old_pages)]
+
+    with writing(folder), together([folder / name for name in outdated]) as part_of:
         for path, write in beside.items():
             write(part_of(path))
         for name, table in run.tables.items():
             table.write_parquet(part_of(folder / f"{name}.parquet"))
-        part_of(folder / "run.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False), "utf-8")
+
+        facts = json.dumps(_facts(run, pages), indent=1, ensure_ascii=False)
+        part_of(folder / "run.json").write_text(facts, "utf-8")
         with part_of(folder / "shown.jsonl").open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(case, ensure_ascii=False) + "\n" for case in shown)
+            file.writelines(_shown_line(case) for case in run.shown)
+        write_headlines(run.headlines, part_of(folder / HEADLINES))
+
         for name, page in pages.items():
             part_of(folder / name).write_text(page, "utf-8")
         write_csv(run.findings, part_of(folder / "findings.csv"))
         write_jsonl(run.findings, part_of(folder / "findings.jsonl"))
 
 
-def _before(folder: Path, what: str) -> set[str]:
+def _facts(run: Run, pages: Mapping[str, str]) -> dict[str, Any]:
+    """The content of run.json."""
+    return {
+        "plan": dict(run.plan),
+        "environment": dict(run.environment),
+        "notes": list(run.notes),
+        "incomplete": run.incomplete,
+        "tables": sorted(run.tables),
+        "pages": sorted(pages),
+        "gates": [_gate_record(gate) for gate in run.gates],
+        "own_audits": [asdict(audit) for audit in run.own_audits],
+    }
+
+
+def _gate_record(gate: GateResult) -> dict[str, Any]:
+    # A finding without counts holds a read-only mapping, which `asdict` cannot copy: it is written by itself.
+    record = asdict(replace(gate, failing=()))
+    record["failing"] = [json.loads(finding.as_json()) for finding in gate.failing]
+    return record
+
+
+def _shown_line(case: Shown) -> str:
+    """One line of shown.jsonl; JSON has no NaN, so a missing score is null."""
+    record = asdict(case)
+    for key in _SCORES_OF_CASE:
+        if isinstance(record[key], float) and math.isnan(record[key]):
+            record[key] = None
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _written_before(folder: Path, what: Literal["tables", "pages"]) -> set[str]:
     """The tables or pages that the run in a folder wrote, by its own list: other files are the user's."""
     try:
-        older = ("cases", "predictions") if what == "tables" else ()  # a run that lists none
-        named = json.loads((folder / "run.json").read_text("utf-8")).get(what, older)
-        return {name for name in named if _PAGE.fullmatch(name) or Path(name).name == name}
+        facts = json.loads((folder / "run.json").read_text("utf-8"))
+        names = facts.get(what, _OLDER_TABLES if what == "tables" else ())
+        return {name for name in names if _AUTHOR_PAGE.fullmatch(name) or Path(name).name == name}
     except (OSError, ValueError, AttributeError, TypeError):
         return set()
 
@@ -133,44 +194,65 @@ def open_run(folder: str | Path) -> Run:
     if not (folder / "findings.jsonl").is_file():
         raise BadInput(
             "no finished run in this folder",
+            code="run.not-finished",
             where=str(folder),
             allowed="a folder that holds findings.jsonl",
             do="name the folder the run was written to, or run the same audit again to finish it",
         )
     try:
-        findings = read_jsonl(folder / "findings.jsonl")
-        raw = json.loads((folder / "run.json").read_text("utf-8"))
-        shown = [json.loads(line) for line in (folder / "shown.jsonl").read_text("utf-8").splitlines()]
-        json.dumps([raw, shown], ensure_ascii=False).encode()  # half a character cannot be written again
-        for gate in raw["gates"]:
-            gate["failing"] = tuple(finding_of(json.dumps(finding)) for finding in gate["failing"])
-            gate["lines"] = tuple(gate.get("lines", ()))  # absent in older folders
-        for audit in raw.setdefault("own_audits", []):  # absent in older folders
-            measures = [{**measure, "keys": tuple(measure["keys"])} for measure in audit["measures"]]
-            audit["measures"] = tuple(Measure(**measure) for measure in measures)
-        for case in shown:
-            case["spans"] = tuple((start, end) for start, end in case["spans"])
-            case |= {key: math.nan for key in ("before", "after") if case[key] is None}
-        # By name: an earlier run may have left other tables in the same folder. Older runs have no names.
-        named = raw.get("tables", [path.stem for path in sorted(folder.glob("*.parquet"))])
-        run = Run(
-            plan=raw["plan"],
-            environment=raw["environment"],
-            findings=Findings(findings),
-            tables={name: pl.read_parquet(folder / f"{name}.parquet") for name in named},
-            gates=tuple(GateResult(**gate) for gate in raw["gates"]),
-            shown=tuple(Shown(**case) for case in shown),
-            notes=tuple(raw["notes"]),
-            incomplete=raw["incomplete"],
-            folder=folder,
-            own_audits=tuple(OwnAudit(**audit) for audit in raw["own_audits"]),
-        )
-        for part in (run, *run.findings, *run.gates, *run.shown, *run.own_audits):
-            check_values(part, str(folder))
-        return run
-    except (*UNREADABLE, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        return _read_run(folder)
+    except _UNREADABLE as error:
         raise BadInput(
             f"the run cannot be read ({type(error).__name__})",
+            code="run.unreadable",
             where=str(folder),
             do="run the audit again; scores are cached",
         ) from error
+
+
+def _read_run(folder: Path) -> Run:
+    findings = read_jsonl(folder / "findings.jsonl")
+    facts = json.loads((folder / "run.json").read_text("utf-8"))
+    lines = (folder / "shown.jsonl").read_text("utf-8").splitlines()
+    shown = [json.loads(line) for line in lines]
+    json.dumps([facts, shown], ensure_ascii=False).encode()  # half a character cannot be written again
+
+    # By name: an earlier run may have left other tables in the same folder. Older runs list none.
+    table_names = facts.get("tables", [path.stem for path in sorted(folder.glob("*.parquet"))])
+    has_headlines = (folder / HEADLINES).is_file()
+    run = Run(
+        plan=facts["plan"],
+        environment=facts["environment"],
+        findings=Findings(findings),
+        tables={name: pl.read_parquet(folder / f"{name}.parquet") for name in table_names},
+        gates=tuple(map(_gate_of, facts["gates"])),
+        shown=tuple(map(_shown_of, shown)),
+        notes=tuple(facts["notes"]),
+        incomplete=facts["incomplete"],
+        folder=folder,
+        own_audits=tuple(map(_own_audit_of, facts.get("own_audits", ()))),  # absent in older folders
+        # Absent in older folders; then the page makes them again.
+        headlines=read_headlines(folder / HEADLINES) if has_headlines else (),
+    )
+
+    # Someone may have edited the files by hand.
+    for part in (run, *run.findings, *run.gates, *run.shown, *run.own_audits, *run.headlines):
+        check_values(part, str(folder))
+    return run
+
+
+def _gate_of(record: Mapping[str, Any]) -> GateResult:
+    failing = tuple(finding_of(json.dumps(finding)) for finding in record["failing"])
+    lines = tuple(record.get("lines", ()))  # absent in older folders
+    return GateResult(**{**record, "failing": failing, "lines": lines})
+
+
+def _own_audit_of(record: Mapping[str, Any]) -> OwnAudit:
+    measures = [Measure(**{**measure, "keys": tuple(measure["keys"])}) for measure in record["measures"]]
+    return OwnAudit(**{**record, "measures": tuple(measures)})
+
+
+def _shown_of(record: Mapping[str, Any]) -> Shown:
+    spans = tuple((start, end) for start, end in record["spans"])
+    scores = {key: math.nan if record[key] is None else record[key] for key in _SCORES_OF_CASE}
+    return Shown(**{**record, "spans": spans, **scores})

@@ -1,29 +1,25 @@
-"""The pages of a run's folder: which ones each verb has, all drawn from the run alone."""
+"""The pages of a run's folder, drawn from the run alone by the page that is registered for its verb.
 
+A page is a `psycheck.core.run.Page`: how to draw the files, and how to make the headlines.
+"""
+
+import sys
+from dataclasses import replace
 from pathlib import Path
 
-from psycheck.files.write import together, writing
-from psycheck.report.audit import render
-from psycheck.report.comparison import render_comparison, render_corpora_study
-from psycheck.report.curation import render_curating
-from psycheck.report.difference import render_difference
-from psycheck.report.direct_bias import render_bias
-from psycheck.report.explanation import explanations_jsonl, render_explaining, suspects_csv
-from psycheck.report.junit import junit
-from psycheck.report.person import people_pages
-from psycheck.report.studies.angst import angst_tables, render_angst
-from psycheck.report.studies.corpora import corpora_tables
-from psycheck.report.studies.deck import deck_tables, render_deck
-from psycheck.report.studies.gender import gender_tables, render_gender
-from psycheck.report.studies.improve import improve_csv, improve_table, render_improving
-from psycheck.report.studies.psysym import psysym_tables, render_psysym
-from psycheck.run import Run
+from psycheck.core.registry import PAGES
+from psycheck.core.run import Page, Run
+from psycheck.io.writing import together, writing
 from psycheck.runs.folder import open_run, save_run, writes_run
 
+DEFAULT_PAGE = "audit"
 
-def save(run: Run, folder: Path) -> Run:
-    """Write the run's folder with its pages; return the run."""
-    save_run(run, folder, pages_of(run))
+
+def save(run: Run, folder: Path | None) -> Run:
+    """Give the run its headlines and write its folder with all pages, if it has a folder; return the run."""
+    run = with_headlines(run)
+    if folder is not None:
+        save_run(run, folder, pages_of(run))
     return run
 
 
@@ -37,41 +33,32 @@ def redraw(out: Path) -> None:
 
 
 def pages_of(run: Run) -> dict[str, str]:
-    """The text of each page by its file name; a run that names no verb is an audit."""
-    match run.plan.get("verb"):
-        case "compare":
-            return {"report.html": render_comparison(run)}
-        case "curate":
-            return {"report.html": render_curating(run)}
-        case "diff":
-            return {"report.html": render_difference(run)}
-        case "bias":
-            return {"report.html": render_bias(run)}
-        case "explain":
-            files = {"explanations.jsonl": explanations_jsonl(run), "suspects.csv": suspects_csv(run)}
-            return {"report.html": render_explaining(run), **files, **people_pages(run)}
-        case "study corpora":
-            return {"report.html": render_corpora_study(run), "study.md": corpora_tables(run)}
-        case "study angst":
-            return {"report.html": render_angst(run), "study.md": angst_tables(run)}
-        case "study psysym":
-            return {"report.html": render_psysym(run), "study.md": psysym_tables(run)}
-        case "study gender":
-            return {"report.html": render_gender(run), "study.md": gender_tables(run)}
-        case "improve":
-            # The audit's page draws the swapped pairs.
-            drawn = audit_page if run.plan.get("augment") == "gender" else render_improving
-            tables = {"improve.md": improve_table(run.findings), "improve.csv": improve_csv(run.findings)}
-            return {"report.html": drawn(run), "junit.xml": junit(run), **tables}
-        case "study deck":
-            tables = {"study.md": deck_tables(run.findings)}
-            return {"report.html": render_deck(run), "junit.xml": junit(run), **tables}
-        case _:
-            return {"report.html": audit_page(run), "junit.xml": junit(run)}
+    """The text of each page by its file name."""
+    return page_of(run).draw(with_headlines(run))
 
 
-def audit_page(run: Run) -> str:
-    """The page of an audit, with the section that each shipped audit declares."""
-    from psycheck.audits.shipped import SHIPPED  # SciPy and scikit-learn, which other pages do not need
+def with_headlines(run: Run) -> Run:
+    """The run with its verdict; folders of older versions hold none, so it is made again."""
+    if run.headlines:
+        return run
+    verdict = page_of(run).verdict
+    if verdict is None:
+        return run
+    return replace(run, headlines=tuple(verdict(run)))
 
-    return render(run, [audit.section for audit in SHIPPED.values()])
+
+def page_of(run: Run) -> Page:
+    """The page of the run's verb; that of an audit if it names none, or one of a package that is gone."""
+    verb = str(run.plan.get("verb") or DEFAULT_PAGE)
+    return registered_page(verb if verb in PAGES else DEFAULT_PAGE)
+
+
+def registered_page(verb: str) -> Page:
+    """The page that is registered for a verb; a plain function draws, and makes no headlines."""
+    registered: Page = PAGES.get(verb)
+    if isinstance(registered, Page):
+        return registered
+
+    # An installation made before pages were declared names `MODULE:pages`, where PAGE is declared today.
+    declared = getattr(sys.modules.get(registered.__module__), "PAGE", None)
+    return declared if isinstance(declared, Page) else Page(draw=registered)

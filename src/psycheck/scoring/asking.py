@@ -1,30 +1,24 @@
-"""Asking models that reply in words: each reply is committed as it arrives.
+"""Asking models that reply in words: what arrives is committed before more is drawn from the model.
 
-A killed process loses only the requests under way. What failed for a reason that may pass is asked again;
-what would fail for every item is raised by the model and stops the run, with the replies so far stored.
+A killed process loses only the requests under way. Exactly one side retries (`Replying` says which): a model
+that asks leave retries its own requests, every other model is asked again from here. What would fail for
+every item is raised by the model and stops the run, with the replies so far stored.
 """
 
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
 from functools import partial
-from queue import Empty, SimpleQueue
-from threading import Event, Thread
-from typing import Any
 
 import numpy as np
 
-from psycheck.errors import ModelFailure
-from psycheck.model import Reply, Replying
+from psycheck.core.errors import ModelFailure
+from psycheck.core.model import Answer, Arrival, Reply, Replying, answers_in, capabilities_of
 from psycheck.scoring.limits import Allowance
-from psycheck.scoring.patience import TRANSIENT, Sleep, patiently
+from psycheck.scoring.remembered import RememberedScores, Todo, reason_of
+from psycheck.scoring.retries import TRANSIENT, Sleep, gave_no_answer, patiently
 from psycheck.scoring.tally import Tally
-from psycheck.scoring.view import RememberedScores, Todo, reason_of
-
-TOGETHER, MOST = 0.02, 64  # replies that arrive within so many seconds share a commit, up to so many
-
-Answer = tuple[int, Reply | Exception]
 
 
 def ask_each(
@@ -35,109 +29,135 @@ def ask_each(
     allowance: Allowance,
     sleep: Sleep,
     report: Callable[[], None],
+    *,
+    counts_as_scored: bool = True,
 ) -> None:
     """Commit a reply for each item that gets one, and count why others get none.
 
-    If only the smaller part of a batch never gets an answer, the run goes on without it.
+    If only the smaller part of a batch never gets an answer, the run goes on without it. Items that have an
+    older reply already do not count as scored or failed (`counts_as_scored`).
     """
-    todo, done = batch, 0
-    # A model of another maker need not know limits: it is stopped from here.
-    asks_leave = getattr(model, "asks_leave", False)
-    leave: dict[str, Any] = {"allowed": partial(allowance.allows, tally)} if asks_leave else {}
-    failures: list[BaseException] = []
-
-    def ask() -> None:
-        nonlocal todo, done
-        if not todo.items:
-            return
-        lacking, may_pass = dict.fromkeys(range(len(todo.items))), list[Exception]()
-        allowance.spend(model, todo.items, tally)
-        try:
-            for arrived in _together(model.ask(todo.items, **leave)):
-                replies = {}
-                for one in arrived:
-                    place, answer = one if isinstance(one, tuple) and len(one) == 2 else (-1, None)
-                    if place not in lacking or not isinstance(answer, Reply | Exception):
-                        raise _malformed(model)
-                    if isinstance(answer, TRANSIENT):
-                        may_pass.append(answer)
-                        continue
-                    del lacking[place]
-                    if isinstance(answer, Reply):
-                        replies[place] = answer
-                    else:
-                        failures.append(answer)
-                if replies:
-                    some = todo.take(np.array(list(replies)))
-                    view.add(some.items, list(replies.values()), some.hashes)
-                    tally.count(replies.values())
-                    allowance.pay(model, tally)
-                    done += len(replies)
-                    tally.scored += len(replies)
-                report()
-                if lacking and not asks_leave and allowance.cost_reached:
-                    allowance.spend(model, (), tally)  # raises
-        finally:
-            todo = todo.take(np.array(list(lacking), np.int64))
-        if may_pass:
-            raise max(may_pass, key=lambda failure: getattr(failure, "after", 0.0))
-        if lacking:
-            raise _malformed(model)
-
-    try:
-        patiently(ask, model.name, sleep)
-    except ModelFailure as error:
-        if not isinstance(error.__cause__, TRANSIENT) or len(todo.items) > done:
-            raise
-        failures += [error.__cause__] * len(todo.items)
-    view.complaints.update(map(reason_of, failures))
-    tally.failed += len(failures)
-
-
-def _malformed(model: Replying) -> ModelFailure:
-    return ModelFailure(
-        f"model '{model.name}' does not give one answer to each item",
-        allowed="the place of each item with a Reply, or with the exception that stands in its way, once",
+    questions = _Questions(
+        model=model,
+        view=view,
+        tally=tally,
+        allowance=allowance,
+        report=report,
+        todo=batch,
+        counts_as_scored=counts_as_scored,
     )
+    if capabilities_of(model).asks_leave:
+        questions.ask_once()
+    else:
+        questions.ask_until_answered(sleep)
+
+    view.complaints.update(map(reason_of, questions.failures))
+    if counts_as_scored:
+        tally.failed += len(questions.failures)
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """What comes after the last answer: the error that ended them, or None."""
+@dataclass(slots=True, kw_only=True)
+class _Questions:
+    """The items of a batch that have no answer yet (`todo`), and what became of the others."""
 
-    error: BaseException | None
+    model: Replying
+    view: RememberedScores
+    tally: Tally
+    allowance: Allowance
+    report: Callable[[], None]
+    todo: Todo
+    counts_as_scored: bool
+    answered: int = 0
+    failures: list[BaseException] = field(default_factory=list)  # of items that are not asked again
 
+    def ask_once(self) -> None:
+        """Ask a model that retries by itself: whatever it answers is final."""
+        allowed = partial(self.allowance.allows, self.tally)
+        self.allowance.spend(self.model, self.todo.items, self.tally)
+        with redirect_stdout(sys.stderr):  # what a model prints is not our output
+            # Only a model that asks leave takes this argument, so the protocol does not name it.
+            arrivals = self.model.ask(self.todo.items, allowed=allowed)  # type: ignore[call-arg]
+            try:
+                self._take(arrivals, may_pass=())
+            except TRANSIENT as error:
+                raise gave_no_answer(self.model.name, error, times=1) from error
 
-def _together(answers: Iterable[Answer]) -> Iterator[list[Answer]]:
-    """Answers that arrive at about the same time; none waits for the next one, which may take minutes."""
-    arrived: SimpleQueue[Answer | _End] = SimpleQueue()
-    enough = Event()
-
-    def receive() -> None:
-        end = _End(None)
+    def ask_until_answered(self, sleep: Sleep) -> None:
+        """Ask a model that sends each item once; wait and ask again where a failure may pass."""
         try:
-            for answer in answers:
-                arrived.put(answer)
-                if enough.is_set():
-                    break
-        except BaseException as error:  # noqa: BLE001 - raised again where the answers are awaited
-            end = _End(error)
-        arrived.put(end)
+            patiently(self._ask_unanswered, self.model.name, sleep)
+        except ModelFailure as error:
+            lasting = error.__cause__
+            is_minority = len(self.todo.items) <= self.answered
+            if not isinstance(lasting, TRANSIENT) or not is_minority:
+                raise
+            self.failures += [lasting] * len(self.todo.items)
 
-    Thread(target=receive, name="replies", daemon=True).start()
-    try:
-        last: Answer | _End | None = None
-        while not isinstance(last, _End):
-            some, last = list[Answer](), arrived.get()
-            until = time.monotonic() + TOGETHER
-            with suppress(Empty):
-                while not isinstance(last, _End):
-                    some.append(last)
-                    if len(some) == MOST:
-                        break
-                    last = arrived.get(timeout=max(0.0, until - time.monotonic()))
-            yield some
-        if last.error:
-            raise last.error
-    finally:
-        enough.set()
+    def _ask_unanswered(self) -> None:
+        """Ask about the items without an answer; raises the failure that asks for the longest pause."""
+        if not self.todo.items:
+            return
+        self.allowance.spend(self.model, self.todo.items, self.tally)
+        passing = self._take(self.model.ask(self.todo.items), may_pass=TRANSIENT)
+        if passing:
+            raise max(passing, key=lambda failure: getattr(failure, "after", 0.0))
+
+    def _take(self, arrivals: Iterable[Arrival], may_pass: tuple[type[Exception], ...]) -> list[Exception]:
+        """Commit answers as they arrive; returns the failures of items that should be asked again."""
+        unanswered = dict.fromkeys(range(len(self.todo.items)))
+        passing: list[Exception] = []
+        try:
+            for arrival in arrivals:
+                replies: dict[int, Reply] = {}
+                for answer in answers_in(arrival):
+                    place, content = self._checked(answer, unanswered)
+                    if isinstance(content, may_pass):
+                        passing.append(content)
+                        continue
+                    del unanswered[place]
+                    if isinstance(content, Reply):
+                        replies[place] = content
+                    else:
+                        self.failures.append(content)
+
+                self._commit(replies)
+                self.report()
+                # A model that asks leave stops by itself; any other is stopped from here.
+                if may_pass and unanswered:
+                    self.allowance.refuse_cost()
+        finally:
+            # Also after an error: what has its reply is not asked about again.
+            self.todo = self.todo.take(np.array(list(unanswered), np.int64))
+
+        if unanswered and not passing:
+            raise self._malformed()
+        return passing
+
+    def _checked(self, answer: Answer, unanswered: dict[int, None]) -> Answer:
+        """An answer as the protocol wants it; a model of another maker may give anything."""
+        if not isinstance(answer, tuple) or len(answer) != 2:
+            raise self._malformed()
+        place, content = answer
+        if place not in unanswered or not isinstance(content, Reply | Exception):
+            raise self._malformed()
+        return place, content
+
+    def _commit(self, replies: Mapping[int, Reply]) -> None:
+        """Store replies by their places in `todo`, then count and pay for them."""
+        if not replies:
+            return
+        replied = self.todo.take(np.array(list(replies)))
+        self.view.add(replied.items, list(replies.values()), replied.hashes)
+
+        self.tally.count(replies.values())
+        self.allowance.pay(self.model, self.tally)
+        self.answered += len(replies)
+        if self.counts_as_scored:
+            self.tally.scored += len(replies)
+
+    def _malformed(self) -> ModelFailure:
+        return ModelFailure(
+            f"model '{self.model.name}' does not give one answer to each item",
+            code="model.malformed-answers",
+            allowed="the place of each item with a Reply, or with the exception that stands in its way, once",
+        )

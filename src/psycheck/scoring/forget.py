@@ -3,54 +3,80 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from psycheck.errors import BadInput, nearest
-from psycheck.model import Item
-from psycheck.scoring.index import Lookup
-from psycheck.scoring.store import Batch, Known, Store
+from psycheck.core.errors import BadInput, nearest
+from psycheck.core.item import Item
+from psycheck.scoring.lookup import Keys, Lookup
+from psycheck.scoring.store import Store
+from psycheck.scoring.stored_rows import Batch, Known
+
+_SHORTEST_PREFIX = 4  # characters of a fingerprint that may stand for all of it
 
 
 def stored_models(store: Store, name: str) -> list[Known]:
     """The models of a name, or whose fingerprint begins with it; none is an error."""
-    known = store.models()
-    found = [one for one in known if one.name == name] or [
-        one for one in known if len(name) >= 4 and one.fingerprint.startswith(name)
-    ]
-    if not found:
+    models = store.models()
+    matching = [model for model in models if model.name == name]
+    if not matching and len(name) >= _SHORTEST_PREFIX:
+        matching = [model for model in models if model.fingerprint.startswith(name)]
+
+    if not matching:
         raise BadInput(
             f"the store holds nothing of a model '{name}'",
+            code="store.unknown-model",
             where=str(store.path),
-            allowed=nearest(name, [one.name for one in known]),
+            allowed=nearest(name, [model.name for model in models]),
             do="psycheck store show lists the models by name and fingerprint",
         )
-    return found
+    return matching
 
 
 def forget_models(store: Store, models: Sequence[Known]) -> int:
     """Delete models with all their answers; returns the number of answers."""
     with store.transaction():
-        forgotten = sum(store.drop_model(one) for one in models)
+        forgotten = sum(store.drop_model(model) for model in models)
     store.shrink()
     return forgotten
 
 
 def forget_items(store: Store, items: Sequence[Item], models: Sequence[Known] | None = None) -> int:
     """Delete the answers of models (default: all) to some items, and their vectors; returns how many."""
-    wanted, lookup, forgotten = store.digests(items), Lookup(), 0
-    lookup.add(np.arange(len(wanted)), wanted)
+    hashes = store.digests(items)
+    lookup = Lookup()
+    lookup.add(np.arange(len(hashes)), hashes)
+
+    forgotten = 0
     with store.transaction():
-        for one in store.models() if models is None else models:
-            number = store.number_of(one)
-            for row, batch in list(store.batches(number)):
-                kept = np.flatnonzero(lookup.find(batch.items, wanted) < 0)
-                if len(kept) == len(batch.items):
-                    continue
-                forgotten += len(batch.items) - len(kept)
-                store.drop(number, row, first=row)
-                if len(kept):  # the other answers, some paid for, are kept
-                    replies = tuple(batch.replies[i] for i in kept.tolist()) if batch.replies else ()
-                    store.add(number, Batch(batch.items[kept], batch.scores[kept], batch.read[kept], replies))
+        for model in store.models() if models is None else models:
+            forgotten += _forget_answers(store, store.number_of(model), lookup, hashes)
         if models is None:
-            forgotten += store.drop_vectors(wanted)
+            forgotten += store.drop_vectors(hashes)
     store.shrink()
     return forgotten
+
+
+def _forget_answers(store: Store, model: int, lookup: Lookup, hashes: Keys) -> int:
+    """Delete the answers of one model to the items with these hashes; returns how many."""
+    forgotten = 0
+    for batch_id, batch in list(store.batches(model)):
+        remaining = np.flatnonzero(lookup.find(batch.items, hashes) < 0)
+        if len(remaining) == len(batch.items):
+            continue
+
+        forgotten += len(batch.items) - len(remaining)
+        store.drop(model, batch_id, first=batch_id)
+        if len(remaining):
+            # Answers to other items in the same batch stay: some were paid for.
+            store.add(model, _part_of(batch, remaining))
+    return forgotten
+
+
+def _part_of(batch: Batch, rows: NDArray[np.int64]) -> Batch:
+    replies = tuple(batch.replies[row] for row in rows.tolist()) if batch.replies else ()
+    return Batch(
+        items=batch.items[rows],
+        scores=batch.scores[rows],
+        read=batch.read[rows],
+        replies=replies,
+    )

@@ -4,11 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from psycheck.errors import BadInput, ModelFailure, counted
-from psycheck.model import Expected, Item, Model, Replying
+from psycheck.core.errors import BadInput, ModelFailure, counted
+from psycheck.core.item import Item
+from psycheck.core.model import Expected, Forecasting, Model, Priced, Replying, capabilities_of
+from psycheck.io.settings import AT_LEAST_0
+from psycheck.scoring.remembered import RememberedScores
 from psycheck.scoring.tally import Tally
-from psycheck.scoring.view import RememberedScores
-from psycheck.settings.reader import AT_LEAST_0
+
+Chunk = tuple[float, int, list[Item]]
+"""The share of all items that is gathered so far, how many were asked for, and the distinct items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,137 +48,180 @@ class Allowance:
         cost = sum(self.costs.values())
         return self.max_cost is not None and cost > 0 and cost >= self.max_cost
 
+    def refuse_cost(self) -> None:
+        """Stop the run if its replies cost as much as they may."""
+        if self.cost_reached:
+            raise ModelFailure(
+                f"the replies so far cost {sum(self.costs.values()):,.2f}, and `max_cost` allows no more",
+                code="limits.cost-reached",
+                do="raise `max_cost` and run the same command again; every reply so far is stored",
+            )
+
     def pay(self, model: Replying, tally: Tally) -> None:
         """Take note of what the replies of a model have cost so far."""
         self.costs[model.name] = cost_of(model, tally) or 0.0
 
     def allows(self, tally: Tally, again: int) -> bool:
-        """Whether a request may be sent; what is sent again is counted, a negative number given back."""
-        if again >= 0 and (self.cost_reached or (self.left is not None and self.left < again)):
+        """Whether a request may be sent: the `allowed` of `Replying`.
+
+        What is sent again (1) is counted, what is not sent after all (a negative number) is given back.
+        """
+        if again >= 0 and self.cost_reached:
             return False
-        self.left = None if self.left is None else self.left - again
-        tally.requests += again
+        if again >= 0 and self.left is not None and self.left < again:
+            return False
+        self._count(again, tally)
         return True
 
     def spend(self, model: Replying, items: Sequence[Item], tally: Tally) -> None:
         """Count the requests for some items, or stop the run before more are sent than it may."""
-        if self.cost_reached:
+        self.refuse_cost()
+        requests = requests_per_item(model, items) * len(items)
+        if self.left is not None and requests > self.left:
             raise ModelFailure(
-                f"the replies so far cost {sum(self.costs.values()):,.2f}, and `max_cost` allows no more",
-                do="raise `max_cost` and run the same command again; every reply so far is stored",
+                f"`max_requests` leaves {counted(self.left, 'request')}, and model '{model.name}' needs "
+                f"{requests:,}: earlier ones failed and were sent again",
+                code="limits.requests-reached",
+                do="raise `max_requests` and run the same command again; every reply so far is stored",
             )
-        requests = each(model, items) * len(items)
-        if self.left is not None:
-            if requests > self.left:
-                raise ModelFailure(
-                    f"`max_requests` leaves {counted(self.left, 'request')}, and model '{model.name}' needs "
-                    f"{requests:,}: earlier ones failed and were sent again",
-                    do="raise `max_requests` and run the same command again; every reply so far is stored",
-                )
-            self.left -= requests
-        tally.requests += requests
+        self._count(requests, tally)
 
     def most(self, model: Replying, items: Sequence[Item]) -> int:
         """How many of some items may still be asked."""
         if self.cost_reached:
             return 0
-        return len(items) if self.left is None else min(len(items), self.left // max(1, each(model, items)))
+        if self.left is None:
+            return len(items)
+        affordable = self.left // max(1, requests_per_item(model, items))
+        return min(len(items), affordable)
+
+    def _count(self, requests: int, tally: Tally) -> None:
+        if self.left is not None:
+            self.left -= requests
+        tally.requests += requests
 
 
 def cost_of(model: Model, tally: Tally) -> float | None:
     """What the replies of a model cost, None if it does not know."""
-    cost = getattr(model, "cost", None)
-    return cost(tally.prompt_tokens, tally.completion_tokens) if cost else None
+    if not isinstance(model, Priced):
+        return None
+    return model.cost(tally.prompt_tokens, tally.completion_tokens)
 
 
-def each(model: Replying, items: Sequence[Item]) -> int:
+def expected_of(model: Replying, items: Sequence[Item]) -> Expected | None:
+    """What asking will take, as the model expects; None if it does not say."""
+    return model.expected(items) if isinstance(model, Forecasting) else None
+
+
+def requests_per_item(model: Replying, items: Sequence[Item]) -> int:
     """How many requests one item takes."""
-    expected = getattr(model, "expected", None)
-    return int(expected(items[:1]).requests) if expected and len(items) else 1
+    if not len(items):
+        return 1
+    forecast = expected_of(model, items[:1])
+    return int(forecast.requests) if forecast else 1
 
 
 def refuse_remote(models: Iterable[Model], limits: Limits) -> None:
     """Refuse to send texts to another machine unless the user allows it."""
     for model in models:
-        if (host := getattr(model, "remote", "")) and not limits.allow_remote:
+        host = capabilities_of(model).remote
+        if host and not limits.allow_remote:
             raise BadInput(
                 f"model '{model.name}' would send every text to another machine: {host}",
+                code="limits.remote",
                 allowed="a server on this machine, or `allow_remote`",
                 do="set `allow_remote` if the texts may leave this machine",
             )
 
 
-def to_ask(
-    view: RememberedScores, chunks: Iterable[tuple[float, int, list[Item]]], limits: Limits
-) -> list[Item]:
+def to_ask(view: RememberedScores, chunks: Iterable[Chunk], limits: Limits) -> list[Item]:
     """The distinct items that have no reply yet, or one that will be asked for again."""
-    items: dict[Item, None] = {}
-    for _, _, some in chunks:
-        lacking = view.find(view.digests(some)) < 0
+    distinct: dict[Item, None] = {}
+    for _, _, items in chunks:
+        needs_reply = view.find(view.digests(items)) < 0
         if limits.ask_again:
-            lacking |= view.unanswered(some) > 0
-        items.update((item, None) for item, lacks in zip(some, lacking.tolist(), strict=True) if lacks)
-    return list(items)
+            needs_reply |= view.unanswered(items) > 0
+        for item, needed in zip(items, needs_reply.tolist(), strict=True):
+            if needed:
+                distinct[item] = None
+    return list(distinct)
 
 
-def expected_tally(
-    model: Replying,
-    view: RememberedScores,
-    chunks: Iterable[tuple[float, int, list[Item]]],
-    limits: Limits,
-) -> Tally:
+def expected_tally(model: Replying, view: RememberedScores, chunks: Iterable[Chunk], limits: Limits) -> Tally:
     """What asking will take, without asking."""
     gathered = list(chunks)
-    items, distinct = to_ask(view, gathered, limits), {item for _, _, some in gathered for item in some}
+    distinct = {item for _, _, items in gathered for item in items}
+    unanswered = to_ask(view, gathered, limits)
     tally = Tally(
-        sum(asked for _, asked, _ in gathered), len(distinct), len(distinct) - len(items), len(items)
+        asked=sum(asked for _, asked, _ in gathered),
+        distinct=len(distinct),
+        remembered=len(distinct) - len(unanswered),
+        scored=len(unanswered),
+        requests=len(unanswered),
     )
-    if found := expected_of(model, items):
-        tally.prompt_tokens, tally.completion_tokens = found.prompt_tokens, found.completion_tokens
-        tally.cost = found.cost
-    tally.requests = found.requests if found else len(items)
+
+    forecast = expected_of(model, unanswered)
+    if forecast:
+        tally.requests = forecast.requests
+        tally.prompt_tokens = forecast.prompt_tokens
+        tally.completion_tokens = forecast.completion_tokens
+        tally.cost = forecast.cost
     return tally
-
-
-def expected_of(model: Replying, items: Sequence[Item]) -> Expected | None:
-    """What asking will take, as the model expects; None if it does not say."""
-    expected = getattr(model, "expected", None)
-    return expected(items) if expected else None
 
 
 def refuse_excess(plans: Sequence[tuple[Replying, Sequence[Item]]], limits: Limits) -> list[str]:
     """Refuse, before the first request, what is above the limits; returns what each model will take."""
-    notes, requests, cost = [], 0, 0.0
+    notes: list[str] = []
+    requests = 0
+    cost = 0.0
     for model, items in plans:
-        found = expected_of(model, items)
-        requests += found.requests if found else len(items)
-        if limits.max_cost is not None and items:
-            if found is None or found.cost is None:
-                raise BadInput(
-                    f"the cost of model '{model.name}' is not known, so `max_cost` cannot be kept",
-                    do="give the model its prices, or use `max_requests`",
-                )
-            cost += found.cost
-        if items:
-            notes.append(f"{model.name}: {forecast_line(found, len(items))}")
+        if not items:
+            continue
+        forecast = expected_of(model, items)
+        requests += forecast.requests if forecast else len(items)
+        if limits.max_cost is not None:
+            cost += _known_cost(model, forecast)
+        notes.append(f"{model.name}: {forecast_line(forecast, len(items))}")
+
+    _refuse_requests(requests, limits)
+    _refuse_cost(cost, limits)
+    return notes
+
+
+def _known_cost(model: Replying, forecast: Expected | None) -> float:
+    if forecast is None or forecast.cost is None:
+        raise BadInput(
+            f"the cost of model '{model.name}' is not known, so `max_cost` cannot be kept",
+            code="limits.unknown-cost",
+            do="give the model its prices, or use `max_requests`",
+        )
+    return forecast.cost
+
+
+def _refuse_requests(requests: int, limits: Limits) -> None:
     if limits.max_requests is not None and requests > limits.max_requests:
         raise BadInput(
             f"the run needs {counted(requests, 'request')}, more than `max_requests` allows "
             f"({limits.max_requests:,})",
+            code="limits.too-many-requests",
             do="raise `max_requests`, or audit fewer texts; nothing was sent",
         )
+
+
+def _refuse_cost(cost: float, limits: Limits) -> None:
     if limits.max_cost is not None and cost > limits.max_cost:
         raise BadInput(
             f"the run would cost about {cost:,.2f}, more than `max_cost` allows ({limits.max_cost:,.2f})",
+            code="limits.too-expensive",
             do="raise `max_cost`, or audit fewer texts; nothing was sent",
         )
-    return notes
 
 
-def forecast_line(found: Expected | None, items: int) -> str:
+def forecast_line(forecast: Expected | None, items: int) -> str:
     """One line on requests, tokens and cost."""
-    if found is None:
+    if forecast is None:
         return f"{counted(items, 'request')} to send; the model does not say how many tokens"
-    tokens = f"about {found.prompt_tokens:,} tokens in and at most {found.completion_tokens:,} out"
-    cost = "cost not known" if found.cost is None else f"cost about {found.cost:,.2f}"
-    return f"{counted(found.requests, 'request')} to send, {tokens}, {cost}"
+    requests = counted(forecast.requests, "request")
+    tokens = f"about {forecast.prompt_tokens:,} tokens in and at most {forecast.completion_tokens:,} out"
+    cost = "cost not known" if forecast.cost is None else f"cost about {forecast.cost:,.2f}"
+    return f"{requests} to send, {tokens}, {cost}"

@@ -1,8 +1,7 @@
-"""The file of the store, its key, its errors in clear words, and the processes that use it side by side."""
+"""The file of the store: how it is opened, its key file, and its errors in clear words."""
 
 import errno
 import os
-import socket
 import sqlite3
 import time
 import tomllib
@@ -10,23 +9,33 @@ import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from psycheck.errors import PsycheckWarning, StoreFailure
+from psycheck.core.errors import PsycheckWarning, StoreFailure
 
 WAIT = 60  # seconds that a process waits for another that is writing
+
 _APPLICATION = 1886615907  # "psyc": SQLite's application_id, also in store.sql
+_HEADER_BYTES = 100  # of an SQLite file; the application_id is in its bytes 68 to 71
 _KEY_BYTES = 32
-EXPIRES = 600.0  # seconds without a renewal; a batch that takes longer elsewhere may be scored twice
-_PIDS = Path("/proc/self/ns/pid")  # containers of one host number their processes apart
-_HOST = f"{socket.gethostname()}/{_PIDS.stat().st_ino if _PIDS.exists() else ''}"
-_REASONS = tomllib.loads(Path(__file__).with_name("store_errors.toml").read_text("utf-8"))
+_OWNER_ONLY = 0o600
+_REASONS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("store_errors.toml").read_text("utf-8")
+)
 
 
 def failure(path: Path, reason: str) -> StoreFailure:
     """The error for a reason of `store_errors.toml`; another reason stands for itself."""
-    known = _REASONS.get(reason, {"what": reason, "do": "name another `store`"})
-    what = known["what"].format(wait=WAIT, key=_beside(path, ".key"))
-    return StoreFailure(f"the score store cannot be used: {what}", where=str(path), do=known["do"])
+    if reason not in _REASONS:
+        return _failure(path, code="store.unusable", what=reason, do="name another `store`")
+
+    entry = _REASONS[reason]
+    what = entry["what"].format(wait=WAIT, key=_beside(path, ".key"))
+    return _failure(path, code=f"store.{reason}", what=what, do=entry["do"])
+
+
+def _failure(path: Path, *, code: str, what: str, do: str) -> StoreFailure:
+    return StoreFailure(f"the score store cannot be used: {what}", code=code, where=str(path), do=do)
 
 
 @contextmanager
@@ -36,115 +45,143 @@ def clear_errors(path: Path, *damage: type[Exception]) -> Iterator[None]:
     try:
         yield
     except causes as error:
-        code: object = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        other = "damaged"  # our statements are right
-        if isinstance(error, OSError):
-            code, other = errno.errorcode.get(error.errno or 0), os.strerror(error.errno or 0)
-        reasons = [name for name, reason in _REASONS.items() if code in reason.get("codes", ())]
-        raise failure(path, [*reasons, other][0]) from error
+        raise failure(path, _reason_for(error)) from error
+
+
+def _reason_for(error: Exception) -> str:
+    """The name of a reason in `store_errors.toml`; for an error that it does not list, the system's words."""
+    if isinstance(error, OSError):
+        number = error.errno or 0
+        code: object = errno.errorcode.get(number)
+        unlisted = os.strerror(number)
+    else:
+        # The lowest byte is SQLite's primary result code.
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        unlisted = "damaged"  # our statements are right, so the file must be wrong
+
+    for name, reason in _REASONS.items():
+        if code in reason.get("codes", ()):
+            return name
+    return unlisted
 
 
 def connect(path: Path) -> tuple[sqlite3.Connection, bool]:
     """Open or make a store; of one that may only be read, open a copy that is gone when closed (False)."""
     real = path.resolve()
     real.parent.mkdir(parents=True, exist_ok=True)
-    new = not real.exists() or not real.stat().st_size
-    if not new:
+    is_new = not real.exists() or not real.stat().st_size
+    if not is_new:
         _recognise(path, real)
-        if not (os.access(real, os.W_OK) and os.access(real.parent, os.W_OK)):
+        if not _is_writable(real):
             note = f"the score store may only be read: new scores are used, but not stored ({path})"
             warnings.warn(note, PsycheckWarning, stacklevel=2)  # one place, so it is shown once
-            copy = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-            with closing(_reading(real)) as source:
-                source.backup(copy)
-            return copy, False
-    os.close(os.open(real, os.O_RDWR | os.O_CREAT, 0o600))
-    for end in ("", "-wal", "-shm", ".key"):  # whatever the umask, or the version that made them
-        with suppress(OSError):
-            _beside(path, end).chmod(0o600)
+            return _copy_in_memory(real), False
+
+    _make_private(path, real)
     db = sqlite3.connect(real, timeout=WAIT, isolation_level=None, check_same_thread=False)
-    if new:  # before WAL: a process killed in between leaves a file that is recognised
+    if is_new:
+        # Before WAL: a process killed in between leaves a file that is recognised.
         db.execute(f"PRAGMA application_id = {_APPLICATION}")
     _write_ahead(db)
     db.execute("PRAGMA synchronous = NORMAL")
     return db, True
 
 
+def _is_writable(real: Path) -> bool:
+    """Whether the file and its folder may be written: SQLite puts its log beside the file."""
+    return os.access(real, os.W_OK) and os.access(real.parent, os.W_OK)
+
+
+def _copy_in_memory(real: Path) -> sqlite3.Connection:
+    copy = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+    with closing(_reading(real)) as source:
+        source.backup(copy)
+    return copy
+
+
+def _make_private(path: Path, real: Path) -> None:
+    """Make the file if there is none; nobody but its owner may read it and the files that belong to it."""
+    os.close(os.open(real, os.O_RDWR | os.O_CREAT, _OWNER_ONLY))
+    for ending in ("", "-wal", "-shm", ".key"):
+        # Whatever the umask, or the version that made them.
+        with suppress(OSError):
+            _beside(path, ending).chmod(_OWNER_ONLY)
+
+
 def _write_ahead(db: sqlite3.Connection) -> None:
     """Switch to WAL; SQLite itself does not wait while another process switches the same file."""
-    late = time.monotonic() + WAIT
+    deadline = time.monotonic() + WAIT
     while True:
         try:
             db.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > late:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
 
 
 def key_of(path: Path, *, new: bool, kept: bool) -> bytes:
-    """The key of a store, made if it has none yet; the caller holds the store's lock."""
-    place = _beside(path, ".key")
+    """The key of a store, made if the store is `new`; for a copy that is not `kept`, it is not written.
+
+    The caller holds the store's lock.
+    """
     if new and not kept:
         return os.urandom(_KEY_BYTES)
-    if new and not place.exists():
-        part = _beside(path, f".{os.getpid()}.part")
-        with part.open("wb") as file:
-            os.fchmod(file.fileno(), 0o600)
-            file.write(os.urandom(_KEY_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(place)
-    with suppress(FileNotFoundError):
-        if len(key := place.read_bytes()) == _KEY_BYTES:
-            return key
-    raise failure(path, "key")
+
+    key_file = _beside(path, ".key")
+    if new and not key_file.exists():
+        _write_key(key_file, part=_beside(path, f".{os.getpid()}.part"))
+
+    try:
+        key = key_file.read_bytes()
+    except FileNotFoundError:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise failure(path, "key")
+    return key
 
 
-def _beside(path: Path, end: str) -> Path:
+def _write_key(key_file: Path, part: Path) -> None:
+    """Write a new key, whole or not at all: without it the scores are lost."""
+    with part.open("wb") as file:
+        os.fchmod(file.fileno(), _OWNER_ONLY)
+        file.write(os.urandom(_KEY_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(key_file)
+
+
+def _beside(path: Path, ending: str) -> Path:
     """A file that belongs to a store; like SQLite's own, it is beside the file that a link leads to."""
     real = path.resolve()
-    return real.with_name(f"{real.name}{end}")
+    return real.with_name(f"{real.name}{ending}")
 
 
 def _recognise(path: Path, real: Path) -> None:
     """Refuse a file that is not a store; nothing is written."""
     with real.open("rb") as file:
-        head = file.read(100)
-    application = int.from_bytes(head[68:72], "big") if head.startswith(b"SQLite format 3\0") else -1
-    ours = application == _APPLICATION
-    if application == 0:  # made by an earlier version, or not ours
-        with closing(_reading(real)) as db:
-            names = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
-        ours = {"model", "batch", "batch_of_model"} <= names
-    if not ours:
+        header = file.read(_HEADER_BYTES)
+    if not header.startswith(b"SQLite format 3\0"):
         raise failure(path, "foreign")
+
+    application = int.from_bytes(header[68:72], "big")
+    # The first versions set no application_id, and neither do databases of other programs.
+    has_our_tables = application == 0 and _has_our_tables(real)
+    if application != _APPLICATION and not has_our_tables:
+        raise failure(path, "foreign")
+
+
+def _has_our_tables(real: Path) -> bool:
+    with closing(_reading(real)) as db:
+        names = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
+    return {"model", "batch", "batch_of_model"} <= names
 
 
 def _reading(real: Path) -> sqlite3.Connection:
     """A connection that writes nothing; without a write-ahead log, the file alone is the database."""
     log = _beside(real, "-wal")
-    how = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
-    return sqlite3.connect(f"{real.as_uri()}?{how}", uri=True, timeout=WAIT)
-
-
-def this_process() -> str:
-    """A new owner: host, process id, start time, and what sets it apart from others in this process."""
-    return f"{_HOST} {os.getpid()} {_started(os.getpid())} {os.urandom(4).hex()}"
-
-
-def works(owner: str, renewed: float) -> bool:
-    """Whether the owner of a claim is at work: on this host until it ends, elsewhere while it renews."""
-    host, pid, started, *_ = (*owner.split(), "", "", "")  # a damaged one is of nobody
-    if host == _HOST and started != "-":
-        return _started(pid) == started
-    return abs(time.time() - renewed) < EXPIRES
-
-
-def _started(pid: int | str) -> str:
-    """When a process started, in ticks since the host did; "-" if it ended."""
-    with suppress(OSError):
-        state, *rest = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-        return "-" if state in "ZX" else rest[18]
-    return "-"
+    has_log = log.exists() and log.stat().st_size > 0
+    mode = "mode=ro" if has_log else "immutable=1"
+    return sqlite3.connect(f"{real.as_uri()}?{mode}", uri=True, timeout=WAIT)

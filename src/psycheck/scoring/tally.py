@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from psycheck.model import Reply
+from psycheck.core.model import Reply
 
 
 @dataclass(slots=True)

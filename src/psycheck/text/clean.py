@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from psycheck.errors import library
+from psycheck.core.errors import library
 from psycheck.text.edits import carry_case, straight
 from psycheck.text.word_lists import patterns, read_toml
 

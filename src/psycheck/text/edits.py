@@ -31,9 +31,11 @@ def append(sentence: str) -> Edit:
     """Add a sentence after one space; trailing white space of the text is dropped."""
 
     def edit(text: str) -> Edited:
-        kept = text.rstrip()
-        start = len(kept) + 1 if kept else 0
-        return Edited(f"{kept} {sentence}" if kept else sentence, ((start, start + len(sentence)),))
+        stripped = text.rstrip()
+        if not stripped:
+            return Edited(sentence, ((0, len(sentence)),))
+        start = len(stripped) + 1
+        return Edited(f"{stripped} {sentence}", ((start, start + len(sentence)),))
 
     return edit
 
@@ -46,7 +48,7 @@ def prepend(sentence: str) -> Edit:
 def append_to_all(stripped: Iterable[str], sentence: str) -> list[str]:
     """What `append` makes of texts that end without white space, without the spans: these are at the end."""
     tail = f" {sentence}"
-    return [kept + tail if kept else sentence for kept in stripped]
+    return [text + tail if text else sentence for text in stripped]
 
 
 def replace_words(words: Mapping[str, str]) -> Edit:
@@ -60,13 +62,7 @@ def replace_words(words: Mapping[str, str]) -> Edit:
     if not table:
         return lambda text: Edited(text, ())
     pattern = word_pattern(table)
-    both = re.compile(
-        "|".join(
-            rf"(?<!\w)(?:{word}\s+or\s+{new}|{new}\s+or\s+{word})(?!\w)"
-            for word, new in ((re.escape(word), re.escape(new)) for word, new in table.items())
-        ),
-        re.I,
-    )
+    both_named = _either_or(table)
 
     def edit(text: str) -> Edited:
         first = pattern.search(text)
@@ -75,16 +71,27 @@ def replace_words(words: Mapping[str, str]) -> Edit:
         changes: list[Change] = []
         untouched = list(address_spans(text))
         if " or " in text:
-            untouched = sorted([*untouched, *(found.span() for found in both.finditer(text))])
-        for found in pattern.finditer(text, first.start()):
-            start, end = found.span()
-            word = found[0]
+            untouched += [match.span() for match in both_named.finditer(text)]
+            untouched.sort()
+        for match in pattern.finditer(text, first.start()):
+            start, end = match.span()
+            word = match[0]
             new = table.get(straight(word.lower()))
             if new is not None and not (untouched and inside(untouched, start)):
                 changes.append((start, end, carry_style(word, new)))
         return apply(text, changes)
 
     return edit
+
+
+def _either_or(table: Mapping[str, str]) -> re.Pattern[str]:
+    """Match a word and its replacement that "or" joins, in either order: "he or she"."""
+    branches = []
+    for word, new in table.items():
+        left = re.escape(word)
+        right = re.escape(new)
+        branches.append(rf"(?<!\w)(?:{left}\s+or\s+{right}|{right}\s+or\s+{left})(?!\w)")
+    return re.compile("|".join(branches), re.I)
 
 
 def word_pattern(words: Iterable[str]) -> re.Pattern[str]:
@@ -125,13 +132,13 @@ def address_spans(text: str) -> Sequence[Span]:
     """The spans of web addresses, whose parts are not words."""
     if "://" not in text and "www." not in text:
         return ()
-    return [found.span() for found in _ADDRESS.finditer(text)]
+    return [match.span() for match in _ADDRESS.finditer(text)]
 
 
 def inside(spans: Sequence[Span], at: int) -> bool:
     """Whether a position lies in one of some spans, which are in order and do not overlap."""
-    found = bisect_right(spans, at, key=itemgetter(0)) - 1
-    return found >= 0 and at < spans[found][1]
+    last_before = bisect_right(spans, at, key=itemgetter(0)) - 1
+    return last_before >= 0 and at < spans[last_before][1]
 
 
 def apply(text: str, changes: Sequence[Change], undecided: int = 0) -> Edited:

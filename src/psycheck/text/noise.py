@@ -6,11 +6,12 @@ in any order of a corpus. Web addresses, handles and hashtags are left alone.
 
 import re
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from random import Random
 from typing import Final, Literal
 from zlib import crc32
 
-from psycheck.text.edits import Edit, Edited, address_spans, append, apply, replace_words
+from psycheck.text.edits import Change, Edit, Edited, address_spans, append, apply, replace_words
 from psycheck.text.word_lists import patterns, read_toml
 
 Noise = Literal[
@@ -36,7 +37,9 @@ def noise(name: Noise) -> Edit:
 def _slip(word: str, drawn: int) -> str:
     """Swap two neighbouring letters, or drop one; the first and the last letter stay."""
     at = 1 + drawn % (len(word) - 2)
-    if drawn // 64 % 2 and at < len(word) - 2 and word[at] != word[at + 1]:
+    swaps = drawn // 64 % 2 == 1
+    # Two equal letters swapped would change nothing.
+    if swaps and at < len(word) - 2 and word[at] != word[at + 1]:
         return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
     return word[:at] + word[at + 1 :]
 
@@ -44,19 +47,27 @@ def _slip(word: str, drawn: int) -> str:
 def _unmarked(token: str) -> str:
     """The token without its marks; an emoticon at its end stays."""
     core = token.rstrip(".,!?…")
-    face = next((found for found in _FORMS["emoticon"].finditer(core) if found.end() == len(core)), None)
-    # "this):" ends a bracket, "fun:)" is a face.
-    if face is None or (core[: face.start()][-1:].isalnum() and face[0][0] not in ":;=<"):
+    faces = [match for match in _FORMS["emoticon"].finditer(core) if match.end() == len(core)]
+    if not faces:
         return _FORMS["marks"].sub("", token)
-    return _FORMS["marks"].sub("", core[: face.start()]) + face[0]
+    face = faces[0]
+    before = core[: face.start()]
+    # "this):" ends a bracket, "fun:)" is a face.
+    if before[-1:].isalnum() and face[0][0] not in ":;=<":
+        return _FORMS["marks"].sub("", token)
+    return _FORMS["marks"].sub("", before) + face[0]
 
 
 def _all(rewrite: Callable[[str], str]) -> Edit:
     """Rewrite every token."""
 
     def edit(text: str) -> Edited:
-        found = [(*found.span(), found[0], rewrite(found[0])) for found in _outside(text, _FORMS["token"])]
-        return apply(text, [(start, end, new) for start, end, old, new in found if new != old])
+        changes: list[Change] = []
+        for match in _outside(text, _FORMS["token"]):
+            new = rewrite(match[0])
+            if new != match[0]:
+                changes.append((match.start(), match.end(), new))
+        return apply(text, changes)
 
     return edit
 
@@ -66,11 +77,15 @@ def _some(pattern: re.Pattern[str], one_in: int, rewrite: Callable[[str, int], s
 
     def edit(text: str) -> Edited:
         draws = Random(_seed(text))
-        found = [(match, int(draws.random() * 2**32)) for match in _outside(text, pattern)]
-        some = [pair for pair in found if pair[1] % one_in == 0]
-        if found and not some:
-            some = [min(found, key=lambda pair: pair[1])]
-        return apply(text, [(*match.span(), rewrite(match[0], drawn // one_in)) for match, drawn in some])
+        drawn = [(match, int(draws.random() * 2**32)) for match in _outside(text, pattern)]
+        chosen = [(match, number) for match, number in drawn if number % one_in == 0]
+        # A short text may have drawn none: noise that changes nothing would test nothing.
+        if drawn and not chosen:
+            chosen = [min(drawn, key=itemgetter(1))]
+        changes: list[Change] = []
+        for match, number in chosen:
+            changes.append((match.start(), match.end(), rewrite(match[0], number // one_in)))
+        return apply(text, changes)
 
     return edit
 

@@ -10,11 +10,14 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from psycheck.core.arrays import FloatArray
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput, counted
 from psycheck.corpora.regender import counterparts
 from psycheck.corpora.shorten import Read, fit_texts
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, counted
-from psycheck.models.hf_folder import characters_read, load_config, load_tokenizer, window_of
+from psycheck.models.hf_folder import load_config, load_tokenizer, window_of
+from psycheck.models.window import characters_read
+from psycheck.statistics.classification import BoolArray
 from psycheck.text.edits import append_to_all
 from psycheck.text.gender.edits import Scope, names_besides, swap
 from psycheck.train.parts import dev_name
@@ -22,7 +25,8 @@ from psycheck.train.recipe import PLAIN, Recipe, reads_window, start_folder
 
 Source = Literal["checks", "random"]
 PRONOUNS = Scope()
-AGAIN = "~again"  # ends the id of a text that the control repeats
+# Ends the id of a text that the control repeats.
+AGAIN = "~again"
 NEUTRAL = Path(__file__).with_name("neutral.txt")
 
 
@@ -73,37 +77,30 @@ def augmented(
     tells how far a trainer with a window reads: texts are shortened so that the sentence fits.
     """
     if not 0 < share <= 1:
-        raise BadInput(f"augment: share = {share}", allowed="above 0 and up to 1")
+        raise BadInput(
+            f"augment: share = {share}", code="augment.share-out-of-range", allowed="above 0 and up to 1"
+        )
     if not additions:
-        raise BadInput("augment: no sentence to append", do="select at least one DIR check")
-    inside = _train_and_dev(corpus)
-    target = corpus.targets([label])[:, 0]
+        raise BadInput(
+            "augment: no sentence to append",
+            code="augment.no-sentence",
+            do="select at least one DIR check",
+        )
+    split_of_row = _train_and_dev(corpus)
     random = np.random.default_rng(seed)
-    pools = [(list(additions), ~np.isnan(target))]
-    if agreeing:
-        pools = [
-            ([one for one in additions if one.presence == bool(mark)], target == mark) for mark in (1, 0)
-        ]
-    picked: dict[int, Addition] = {}
-    eligible = 0
-    for split in dict.fromkeys(inside.values()):
-        rows = np.array([row for row in inside if inside[row] == split])
-        for pool, takers in pools:
-            if not pool:
-                continue
-            mine = random.permutation(rows[takers[rows]])
-            eligible += len(mine)
-            # The order differs by split and polarity, so that no sentence is favoured.
-            turn = random.permutation(len(pool))
-            kept = mine[: round(share * len(mine))].tolist()
-            picked |= {row: pool[turn[k % len(pool)]] for k, row in enumerate(kept)}
-    appended = {row: addition.sentence for row, addition in picked.items()}
+    targets = corpus.targets([label])[:, 0]
+    pools = _pools(additions, targets, agreeing=agreeing)
+    chosen, eligible = _assign_sentences(split_of_row, pools, share, random)
+
+    appended = {row: addition.sentence for row, addition in chosen.items()}
+    # Only the sentences differ: the control has them at the same texts, so that nothing else can matter.
     if sentences == "random":
         appended = _neutral(appended, random)
     texts, shortened = _appended(corpus, appended, read)
-    presence = sum(addition.presence for addition in picked.values())
+
+    presence = sum(addition.presence for addition in chosen.values())
     counts = {
-        "texts": len(inside),
+        "texts": len(split_of_row),
         "eligible": eligible,
         "augmented": len(appended),
         "presence": presence,
@@ -111,9 +108,51 @@ def augmented(
         "shortened": shortened,
     }
     table = corpus.table.with_columns(pl.Series("text", texts, pl.String))
-    note = f"{corpus.name}: {len(appended)} of {len(inside)} texts of train and dev have a sentence appended"
-    augmented = replace(corpus, table=table, notes=(*corpus.notes, note))
-    return Augmented(augmented, counts, Counter(appended.values()))
+    augmented_share = f"{len(appended)} of {len(split_of_row)} texts"
+    note = f"{corpus.name}: {augmented_share} of train and dev have a sentence appended"
+    return Augmented(
+        corpus=replace(corpus, table=table, notes=(*corpus.notes, note)),
+        counts=counts,
+        used=Counter(appended.values()),
+    )
+
+
+def _pools(
+    additions: Sequence[Addition], targets: FloatArray, *, agreeing: bool
+) -> list[tuple[list[Addition], BoolArray]]:
+    """Sentences, and which texts (n,) may get one of them; targets are (n,)."""
+    if not agreeing:
+        return [(list(additions), ~np.isnan(targets))]
+    presence = [addition for addition in additions if addition.presence]
+    absence = [addition for addition in additions if not addition.presence]
+    return [(presence, targets == 1), (absence, targets == 0)]
+
+
+def _assign_sentences(
+    split_of_row: Mapping[int, str],
+    pools: Sequence[tuple[list[Addition], BoolArray]],
+    share: float,
+    random: np.random.Generator,
+) -> tuple[dict[int, Addition], int]:
+    """The sentence of each text that gets one, by row, and how many texts could have got one."""
+    chosen: dict[int, Addition] = {}
+    eligible = 0
+    for split in dict.fromkeys(split_of_row.values()):
+        rows = np.array([row for row in split_of_row if split_of_row[row] == split])
+        for additions, may_get_one in pools:
+            if not additions:
+                continue
+            eligible_rows = rows[may_get_one[rows]]
+            takers = random.permutation(eligible_rows)
+            eligible += len(takers)
+
+            # The order differs by split and polarity, so that no sentence is favoured.
+            turns = random.permutation(len(additions))
+            augmented_count = round(share * len(takers))
+            for number, row in enumerate(takers[:augmented_count].tolist()):
+                turn = turns[number % len(additions)]
+                chosen[row] = additions[turn]
+    return chosen, eligible
 
 
 def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = False) -> Augmented:
@@ -123,37 +162,58 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
     annotation and the split of its text, and its id followed by "~swapped". Texts with a word whose swap
     cannot be decided get none. `control` adds the unchanged texts again, to measure the effect of size alone.
     """
-    inside = _train_and_dev(corpus)
-    edit, texts, ids = swap(scope), corpus.texts, corpus.ids
-    edited = {row: edit(texts[row]) for row in inside}
-    added = {row: one.text for row, one in edited.items() if one.spans and not one.undecided}
-    undecided = tuple(ids[row] for row, one in edited.items() if one.undecided)
-    if not added:
-        none = f"no text of train and dev of corpus '{corpus.name}'"
-        if undecided:
-            words = f"{counted(len(undecided), 'text')} with an undecidable word, the others name no gender"
-            do = "psycheck regender lists the undecided texts by id"
-            raise BadInput(f"{none} can be swapped: {words}", do=do)
-        raise BadInput(
-            f"{none} names a gender",
-            allowed="texts with he, she, him, her, his …",
-            do="choose another corpus: without gendered words there is nothing to swap",
-        )
-    more = counterparts(corpus.table, added)
+    rows = _train_and_dev(corpus)
+    texts = corpus.texts
+    ids = corpus.ids
+    swap_words = swap(scope)
+    edits = {row: swap_words(texts[row]) for row in rows}
+    # A text that is swapped in part would name both genders.
+    undecided = tuple(ids[row] for row, edited in edits.items() if edited.undecided)
+    decided = {row: edited for row, edited in edits.items() if not edited.undecided}
+    swapped = {row: edited.text for row, edited in decided.items() if edited.spans}
+    if not swapped:
+        raise _nothing_to_swap(corpus, len(undecided))
+
     if control:
-        more = counterparts(corpus.table, {row: texts[row] for row in added}, AGAIN)
+        repeated = {row: texts[row] for row in swapped}
+        added = counterparts(corpus.table, repeated, AGAIN)
+        what = "repeated unchanged"
+    else:
+        added = counterparts(corpus.table, swapped)
+        what = "added with their gender swapped"
     counts = {
-        "texts": len(inside),
-        "added": len(added),
-        "texts_after": len(inside) + len(added),
+        "texts": len(rows),
+        "added": len(swapped),
+        "texts_after": len(rows) + len(swapped),
         "undecided": len(undecided),
-        "named_besides": sum(names_besides(texts[row], scope) for row in added),
+        "named_besides": sum(names_besides(texts[row], scope) for row in swapped),
+        "unchanged": len(rows) - len(swapped) - len(undecided),
     }
-    counts["unchanged"] = counts["texts"] - counts["added"] - counts["undecided"]
-    what = "repeated unchanged" if control else "added with their gender swapped"
-    note = f"{corpus.name}: {len(added)} of {len(inside)} texts of train and dev {what}"
-    augmented = replace(corpus, table=pl.concat([corpus.table, more]), notes=(*corpus.notes, note))
-    return Augmented(augmented, counts, {}, undecided)
+    note = f"{corpus.name}: {len(swapped)} of {len(rows)} texts of train and dev {what}"
+    table = pl.concat([corpus.table, added])
+    return Augmented(
+        corpus=replace(corpus, table=table, notes=(*corpus.notes, note)),
+        counts=counts,
+        used={},
+        undecided=undecided,
+    )
+
+
+def _nothing_to_swap(corpus: Corpus, undecided: int) -> BadInput:
+    no_text = f"no text of train and dev of corpus '{corpus.name}'"
+    if undecided:
+        return BadInput(
+            f"{no_text} can be swapped: {counted(undecided, 'text')} with an undecidable word, "
+            "the others name no gender",
+            code="augment.nothing-decided",
+            do="psycheck regender lists the undecided texts by id",
+        )
+    return BadInput(
+        f"{no_text} names a gender",
+        code="augment.nothing-to-swap",
+        allowed="texts with he, she, him, her, his …",
+        do="choose another corpus: without gendered words there is nothing to swap",
+    )
 
 
 def reader_of(recipe: Recipe) -> Read | None:
@@ -162,29 +222,38 @@ def reader_of(recipe: Recipe) -> Read | None:
         return None
     folder = start_folder(recipe)
     tokenizer = load_tokenizer(folder, PLAIN)
-    window = window_of(tokenizer, load_config(folder, PLAIN), recipe.max_length, where=recipe.start)
+    config = load_config(folder, PLAIN)
+    window = window_of(tokenizer, config, recipe.max_length, where=recipe.start)
     return lambda texts: characters_read(tokenizer, texts, window)
 
 
 def _train_and_dev(corpus: Corpus) -> dict[int, str]:
     """The rows of train and dev with their split; all rows if the corpus has no splits."""
     splits = corpus.strings("split")
-    if not any(split is not None for split in splits):
+    has_splits = any(split is not None for split in splits)
+    if not has_splits:
         return dict.fromkeys(range(len(corpus)), "")
-    seen = ("train", dev_name(corpus))
-    return {row: split for row, split in enumerate(splits) if split is not None and split in seen}
+
+    train_and_dev = ("train", dev_name(corpus))
+    return {row: split for row, split in enumerate(splits) if split and split in train_and_dev}
 
 
 def _appended(corpus: Corpus, sentences: Mapping[int, str], read: Read | None) -> tuple[list[str], int]:
     """All texts, with their sentence if they have one, and how many were shortened for it."""
-    texts, shortened = corpus.texts, 0
+    texts = corpus.texts
+    shortened = 0
+    readers = [] if read is None else [read]
+    # By sentence, because texts are shortened by what it takes in tokens.
     for sentence in dict.fromkeys(sentences.values()):
-        rows = [row for row, one in sentences.items() if one == sentence]
+        rows = [row for row, row_sentence in sentences.items() if row_sentence == sentence]
         part = Corpus.of(corpus.name, [texts[row] for row in rows])
+
         # In training the sentence matters more than the rest of the text.
-        part, cut = fit_texts(part, [] if read is None else [read], [sentence], least=0)
-        shortened += cut
-        for row, text in zip(rows, append_to_all(map(str.rstrip, part.fitted), sentence), strict=True):
+        part, shortened_here = fit_texts(part, readers, [sentence], least=0)
+        shortened += shortened_here
+        stripped = map(str.rstrip, part.fitted)
+        appended = append_to_all(stripped, sentence)
+        for row, text in zip(rows, appended, strict=True):
             texts[row] = text
     return texts, shortened
 
@@ -195,18 +264,24 @@ def _neutral(sentences: Mapping[int, str], random: np.random.Generator) -> dict[
     The lengths are shuffled: with the length of its own sentence a text would reveal its annotation.
     """
     pool = neutral_sentences()
-    sizes = np.array([len(one.split()) for one in pool])
-    lengths = random.permutation([len(sentence.split()) for sentence in sentences.values()])
-    turns: Counter[int] = Counter()
-    out: dict[int, str] = {}
+    pool_lengths = np.array([len(sentence.split()) for sentence in pool])
+    lengths_to_match = [len(sentence.split()) for sentence in sentences.values()]
+    lengths = random.permutation(lengths_to_match)
+
+    times_used: Counter[int] = Counter()
+    neutral: dict[int, str] = {}
     for row, length in zip(sentences, lengths.tolist(), strict=True):
-        near = np.flatnonzero(np.abs(sizes - length) == np.abs(sizes - length).min())
-        out[row] = pool[near[turns[length] % len(near)]]
-        turns[length] += 1
-    return out
+        distances = np.abs(pool_lengths - length)
+        nearest = np.flatnonzero(distances == distances.min())
+        # Sentences of one length take turns.
+        turn = times_used[length] % len(nearest)
+        neutral[row] = pool[nearest[turn]]
+        times_used[length] += 1
+    return neutral
 
 
 @cache
 def neutral_sentences() -> tuple[str, ...]:
     """Sentences about everyday things that do not mention mood or health."""
-    return tuple(line for line in NEUTRAL.read_text("utf-8").splitlines() if line)
+    lines = NEUTRAL.read_text("utf-8").splitlines()
+    return tuple(line for line in lines if line)

@@ -4,8 +4,9 @@ import json
 import shutil
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import log_softmax, logsigmoid
 from transformers import (
     DataCollatorWithPadding,
     EvalPrediction,
@@ -26,21 +26,22 @@ from transformers import (
 from transformers.trainer_callback import PrinterCallback
 from transformers.trainer_pt_utils import LengthGroupedSampler, get_length_grouped_indices
 
-from psycheck.errors import BadInput
-from psycheck.model import FloatArray
-from psycheck.models import hf_folder
-from psycheck.models.evidence import Evidence, open_evidence
-from psycheck.models.hf_folder import characters_read, load_config, load_tokenizer, speakable, window_of
-from psycheck.train.figures import figures, merit
-from psycheck.train.linear import evidence_of, fit_heads
+from psycheck.core.arrays import FloatArray
+from psycheck.models.hf_folder import load_tokenizer, window_of
+from psycheck.models.window import characters_read, speakable
+from psycheck.symptoms.evidence import Evidence, open_evidence
+from psycheck.train.dev_figures import figures, merit
+from psycheck.train.linear import evidence_of
+from psycheck.train.losses import MISSING, annotated_loss, log_chances
+from psycheck.train.output_layer import keep_outputs, open_classifier, read_by_outputs, start_outputs
 from psycheck.train.parts import AfterEpoch, Fitted, Part, Parts, Progress, balancing_weights
 from psycheck.train.recipe import PLAIN, Recipe, start_folder
 from psycheck.train.samplers import Balanced
 
+# A kill costs at most this much work; writing a checkpoint of a large model takes some seconds.
 CHECKPOINT_SECONDS = 120.0
 TRAINER = Path(__file__).with_name("trainer.toml")
-_READ_AT_ONCE = 64
-MISSING = -100.0  # marks "not annotated"; the Trainer does not count it among the items of a batch
+Curve = tuple[dict[str, float], ...]
 
 
 def finetune(
@@ -55,213 +56,216 @@ def finetune(
 
     Checkpoints are written after each epoch and every two minutes.
     """
+    # Before the model is opened: a new output layer is drawn at random.
     set_seed(recipe.seed)
-    folder = start_folder(recipe)
-    tokenizer = load_tokenizer(folder, PLAIN)
-    evidence = open_evidence() if recipe.symptom_task else None
-    second = evidence.labels if evidence else ()
-    model = open_classifier(folder, parts.labels, recipe.layers, second)
-    if model.config.pad_token_id is None:
-        model.config.pad_token_id = tokenizer.pad_token_id
-    window = window_of(tokenizer, model.config, recipe.max_length, where=recipe.start)
-    tokenizer.model_max_length = window
-    balanced = balancing_weights(parts.train.targets) if recipe.class_weights else None
-
-    k = len(parts.labels)
-    own = 2 if k == 1 else k  # outputs of the labels; those of the second task follow
-    # The Trainer counts the targets of both tasks together: this share of them are annotations.
-    annotated = (~np.isnan(parts.train.targets)).mean(axis=0).sum()
-    share = float(annotated / (annotated + len(second)))
-
-    def compute_loss(outputs: Any, targets: Tensor, num_items_in_batch: Any = None) -> Tensor:
-        weights = None
-        if balanced is not None:
-            weights = torch.tensor(balanced, dtype=torch.float32, device=targets.device)
-        if not second:
-            return annotated_loss(outputs.logits, targets, weights, num_items_in_batch)
-        items = [None, None]
-        if num_items_in_batch is not None:
-            items = [num_items_in_batch * share, num_items_in_batch * (1 - share)]
-        loss = annotated_loss(outputs.logits[:, :own], targets[:, :k], weights, items[0])
-        evident = annotated_loss(outputs.logits[:, own:], targets[:, k:], None, items[1])
-        return loss + recipe.symptom_task * evident
-
-    def measure(prediction: EvalPrediction) -> dict[str, float]:
-        logits = np.asarray(prediction.predictions)[:, :own]
-        marks = np.asarray(prediction.label_ids)[:, :k]
-        scores = log_chances(torch.from_numpy(logits).float(), len(parts.labels))[0].exp().numpy()
-        targets = np.where(marks == MISSING, np.nan, marks).astype(np.float64)
-        found = figures(targets, scores.astype(np.float64), parts.labels)
-        return {f"dev_{name}": value for name, value in found.items()}
+    start = _open_start(parts, recipe)
+    objective = _Objective.of(parts, recipe, second_labels=len(start.second_task))
 
     checkpoints.mkdir(parents=True, exist_ok=True)
-    learned, held = (_encode(part, tokenizer, window, evidence) for part in (parts.train, parts.dev))
-    collator, last = _collator(tokenizer, recipe, window), last_checkpoint(checkpoints)
-    if recipe.probe and last is None:
-        read, read_dev = (read_by_outputs(model, some, collator) for some in (learned, held))
-        start_outputs(model, read, read_dev, parts, recipe)
+    texts = _Texts(
+        train=_encode(parts.train, start),
+        dev=_encode(parts.dev, start),
+        collator=_collator(start.tokenizer, recipe, start.window),
+    )
+    checkpoint = last_checkpoint(checkpoints)
+    # A checkpoint has an output layer that was trained already.
+    if recipe.probe and checkpoint is None:
+        _start_from_regressions(start.model, texts, parts, recipe)
+
     trainer = _InOrder(
-        model=model,
+        model=start.model,
         args=_arguments(recipe, checkpoints),
-        train_dataset=learned,
-        eval_dataset=held,
-        processing_class=tokenizer,
-        data_collator=collator,
-        compute_loss_func=compute_loss,
-        compute_metrics=measure,
+        train_dataset=texts.train,
+        eval_dataset=texts.dev,
+        processing_class=start.tokenizer,
+        data_collator=texts.collator,
+        compute_loss_func=objective.loss,
+        compute_metrics=objective.dev_figures,
         callbacks=[_Watch(recipe, progress, after_epoch)],
     )
     trainer.control_texts = parts.train.control if recipe.balanced else None
+    # It would print every logged line, and the progress line of psycheck shows them already.
     trainer.remove_callback(PrinterCallback)
-    state = None if last is None else _state(last)
-    if state is not None and (
-        state.global_step >= state.max_steps or _stalls(_curve(state.log_history), recipe)
-    ):
-        # Interrupted between the last epoch and the finished folder: nothing is left to train.
-        best = state.best_model_checkpoint if recipe.patience else None
-        model = type(model).from_pretrained(best or last, dtype=torch.float32)
-    else:
-        trainer.train(resume_from_checkpoint=None if last is None else str(last))
-        state = trainer.state
-    curve = _curve(state.log_history)
-    at = _best(curve, recipe) if recipe.patience else len(curve) - 1
-    dev = {name: value for name, value in curve[at].items() if name != "epoch"}
+
+    model, curve = _train_or_resume(trainer, start.model, checkpoint, recipe)
+    # Without patience the last weights are kept.
+    kept_epoch = curve[_best(curve, recipe)] if recipe.patience else curve[-1]
     model.eval()
 
     def save(out: Path) -> None:
-        if second:
-            keep_outputs(model, own)
+        if start.second_task:
+            keep_outputs(model, objective.outputs)
         model.save_pretrained(out)
-        tokenizer.save_pretrained(out)
+        start.tokenizer.save_pretrained(out)
 
-    return Fitted(dev, curve, window, save)
+    return Fitted(
+        dev={name: value for name, value in kept_epoch.items() if name != "epoch"},
+        curve=curve,
+        window=start.window,
+        save=save,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """The weights to start from with a new output layer, and how they read texts.
+
+    `evidence` is what a second task learns to predict, if the recipe has one.
+    """
+
+    model: Any
+    tokenizer: Any
+    window: int
+    evidence: Evidence | None
+
+    @property
+    def second_task(self) -> tuple[str, ...]:
+        """The labels of the second task."""
+        return () if self.evidence is None else self.evidence.labels
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The tokens and targets of train and dev, and what pads them to batches."""
+
+    train: list[dict[str, Any]]
+    dev: list[dict[str, Any]]
+    collator: DataCollatorWithPadding
+
+
+def _open_start(parts: Parts, recipe: Recipe) -> _Start:
+    folder = start_folder(recipe)
+    tokenizer = load_tokenizer(folder, PLAIN)
+    evidence = open_evidence() if recipe.symptom_task else None
+    second_task = evidence.labels if evidence is not None else ()
+
+    model = open_classifier(folder, parts.labels, recipe.layers, second_task)
+    # Models that classify the last token need to know which tokens are padding.
+    if model.config.pad_token_id is None:
+        model.config.pad_token_id = tokenizer.pad_token_id
+
+    window = window_of(tokenizer, model.config, recipe.max_length, where=recipe.start)
+    # Saved with the tokenizer: whoever opens the folder later reads as far as training did.
+    tokenizer.model_max_length = window
+    return _Start(model=model, tokenizer=tokenizer, window=window, evidence=evidence)
+
+
+def _start_from_regressions(model: Any, texts: _Texts, parts: Parts, recipe: Recipe) -> None:
+    """Set the output layer to regressions on what it reads: many rare labels stay at chance without it."""
+    train_features = read_by_outputs(model, texts.train, texts.collator)
+    dev_features = read_by_outputs(model, texts.dev, texts.collator)
+    start_outputs(model, train_features, dev_features, parts, recipe)
+
+
+def _train_or_resume(
+    trainer: Trainer, model: Any, checkpoint: Path | None, recipe: Recipe
+) -> tuple[Any, Curve]:
+    """The trained model, and the figures on dev after each epoch."""
+    if checkpoint is None:
+        trainer.train()
+        return model, _curve(trainer.state.log_history)
+
+    finished = _finished_state(checkpoint, recipe)
+    if finished is None:
+        trainer.train(resume_from_checkpoint=str(checkpoint))
+        return model, _curve(trainer.state.log_history)
+
+    # Interrupted between the last epoch and the finished folder: nothing is left to train.
+    best_checkpoint = finished.best_model_checkpoint if recipe.patience else None
+    best_model = type(model).from_pretrained(best_checkpoint or checkpoint, dtype=torch.float32)
+    return best_model, _curve(finished.log_history)
+
+
+@dataclass(frozen=True, slots=True)
+class _Objective:
+    """What is minimised, and what is measured on dev.
+
+    The outputs and targets of the labels come first, those of the second task follow. `weights` (2, k)
+    balance the classes of the labels; `share` of all targets are annotations of the labels.
+    """
+
+    labels: tuple[str, ...]
+    has_second_task: bool
+    second_weight: float
+    weights: FloatArray | None
+    share: float
+
+    @classmethod
+    def of(cls, parts: Parts, recipe: Recipe, *, second_labels: int) -> "_Objective":
+        # How many labels a text is annotated for on average; the second task has targets for every text.
+        is_annotated = ~np.isnan(parts.train.targets)
+        annotated = is_annotated.mean(axis=0).sum()
+        return cls(
+            labels=parts.labels,
+            has_second_task=second_labels > 0,
+            second_weight=recipe.symptom_task,
+            weights=balancing_weights(parts.train.targets) if recipe.class_weights else None,
+            share=float(annotated / (annotated + second_labels)),
+        )
+
+    @property
+    def outputs(self) -> int:
+        """The outputs of the labels: one label has two, "not label" and "label"."""
+        return 2 if len(self.labels) == 1 else len(self.labels)
+
+    def loss(self, outputs: Any, targets: Tensor, num_items_in_batch: Any = None) -> Tensor:
+        """The loss of the labels, and that of the second task by its weight."""
+        weights = None
+        if self.weights is not None:
+            weights = torch.tensor(self.weights, dtype=torch.float32, device=targets.device)
+        if not self.has_second_task:
+            return annotated_loss(outputs.logits, targets, weights, num_items_in_batch)
+
+        label_items = None
+        second_items = None
+        if num_items_in_batch is not None:
+            # The Trainer counts the targets of both tasks together.
+            label_items = num_items_in_batch * self.share
+            second_items = num_items_in_batch * (1 - self.share)
+
+        columns = len(self.labels)
+        label_loss = annotated_loss(
+            outputs.logits[:, : self.outputs],
+            targets[:, :columns],
+            weights,
+            label_items,
+        )
+        # Class weights are those of the labels: evidence has no classes.
+        second_loss = annotated_loss(
+            outputs.logits[:, self.outputs :],
+            targets[:, columns:],
+            None,
+            second_items,
+        )
+        return label_loss + self.second_weight * second_loss
+
+    def dev_figures(self, prediction: EvalPrediction) -> dict[str, float]:
+        """The figures of the labels on dev, each with the prefix "dev_"."""
+        labels = len(self.labels)
+        logits = np.asarray(prediction.predictions)[:, : self.outputs]
+        log_yes, _ = log_chances(torch.from_numpy(logits).float(), labels)
+        scores = log_yes.exp().numpy().astype(np.float64)
+
+        marks = np.asarray(prediction.label_ids)[:, :labels]
+        targets = np.where(marks == MISSING, np.nan, marks).astype(np.float64)
+        measured = figures(targets, scores, self.labels)
+        return {f"dev_{name}": value for name, value in measured.items()}
 
 
 def last_checkpoint(folder: Path) -> Path | None:
     """The newest complete checkpoint; incomplete ones are removed."""
-    whole: list[tuple[int, Path]] = []
+    complete: list[tuple[int, Path]] = []
     for path in folder.glob("checkpoint-*"):
         if _state(path) is None:
             shutil.rmtree(path)
-        else:
-            whole.append((int(path.name.rpartition("-")[2]), path))
-    return max(whole)[1] if whole else None
-
-
-def open_classifier(folder: Path, labels: Sequence[str], layers: int = 0, second: Sequence[str] = ()) -> Any:
-    """The model, or its first `layers`, with outputs for these labels and then for those of a second task.
-
-    The layer is the architecture's own: on the first token for BERT (through its pooler), RoBERTa, ALBERT and
-    Longformer, on the last token for XLNet. An encoder such as MiniLM gets a new one. One label has two
-    outputs, "not label" and "label".
-    """
-    _, transformers = hf_folder.libraries("training")
-    names = [*([f"not {labels[0]}", labels[0]] if len(labels) == 1 else labels), *second]
-    config = load_config(folder, PLAIN)
-    if layers > config.num_hidden_layers:
-        what = f"the start has {config.num_hidden_layers} layers, not {layers}"
-        raise BadInput(what, where=str(folder), allowed=f"1 to {config.num_hidden_layers}", key="layers")
-    config.num_hidden_layers = layers or config.num_hidden_layers
-    config.id2label = dict(enumerate(names))
-    config.label2id = {name: k for k, name in enumerate(names)}
-    config.problem_type = "single_label_classification" if len(labels) == 1 else "multi_label_classification"
-    kind = transformers.AutoModelForSequenceClassification
-    model, report = hf_folder.load_network(kind, folder, config, PLAIN)
-    body = f"{model.base_model_prefix}."
-    lost = [key for key in report["missing_keys"] if key.startswith(body) and "pooler" not in key]
-    if lost:
-        raise BadInput(
-            f"the weights do not match the configuration ({len(lost)} tensors are missing)",
-            where=str(folder),
-            allowed="a folder written by save_pretrained",
-        )
-    return model
-
-
-def log_chances(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """log P(label) and log P(not label), each (n, k).
-
-    One label is scored by the softmax of two outputs ("not label", "label"), several by a sigmoid each.
-    """
-    if k == 1:
-        both = log_softmax(logits, dim=-1)
-        return both[:, 1:2], both[:, 0:1]
-    return logsigmoid(logits), logsigmoid(-logits)
-
-
-def annotated_loss(
-    logits: Tensor, targets: Tensor, weights: Tensor | None = None, items: Tensor | float | None = None
-) -> Tensor:
-    """Cross-entropy against hard or soft targets (n, k), summed over the annotations, divided by `items`.
-
-    `weights` (2, k) weighs the negative and the positive side of each label. `items` is the number of
-    annotations of the whole update (all accumulated batches); without it, that of this batch.
-    """
-    known = targets != MISSING
-    yes, no = log_chances(logits.float(), targets.shape[1])
-    t = torch.where(known, targets, torch.zeros_like(targets))
-    if weights is None:
-        each = -(t * yes + (1 - t) * no)
-    else:
-        each = -(weights[1] * t * yes + weights[0] * (1 - t) * no)
-    total = torch.where(known, each, torch.zeros_like(each)).sum()
-    return total / (known.sum().clamp(min=1) if items is None else items)
-
-
-def keep_outputs(model: Any, first: int) -> None:
-    """Remove all outputs of a classifier but the first ones: the second task is over once it is trained."""
-    last = _outputs(model)
-    last.weight = torch.nn.Parameter(last.weight.detach()[:first].clone())
-    last.bias = torch.nn.Parameter(last.bias.detach()[:first].clone())
-    last.out_features = first
-    kept = dict(list(model.config.id2label.items())[:first])
-    model.config.id2label = kept
-    model.config.label2id = {name: number for number, name in kept.items()}
-    model.num_labels = first
-
-
-def read_by_outputs(model: Any, items: Sequence[dict[str, Any]], collator: Any) -> FloatArray:
-    """What the output layer reads of each text, (n, d), without dropout."""
-    seen: list[Tensor] = []
-    hook = _outputs(model).register_forward_pre_hook(lambda _, read: seen.append(read[0].detach().cpu()))
-    model.eval()
-    # Texts of similar lengths together, as in training; then in their own order again.
-    order = sorted(range(len(items)), key=lambda k: len(items[k]["input_ids"]))
-    with torch.no_grad():
-        for start in range(0, len(order), _READ_AT_ONCE):
-            some = [{**items[k]} for k in order[start : start + _READ_AT_ONCE]]
-            for one in some:
-                one.pop("labels")
-            model(**collator(some).to(model.device))
-    hook.remove()
-    found = np.empty((len(items), _outputs(model).in_features))
-    found[order] = torch.cat(seen).numpy()
-    return found
-
-
-def start_outputs(model: Any, train: FloatArray, dev: FloatArray, parts: Parts, recipe: Recipe) -> None:
-    """Set the output layer to logistic regressions on what it reads of train and dev, each (n, d).
-
-    Fine-tuning then starts from a classifier that works (Kumar and others, 2022). Of one label, whose two
-    outputs are "not label" and "label", each takes half.
-    """
-    mean, scale = train.mean(axis=0), train.std(axis=0) * np.sqrt(train.shape[1])
-    scale[scale == 0] = 1.0
-    heads = fit_heads((train - mean) / scale, (dev - mean) / scale, parts, recipe).models
-    weight = np.vstack([one.coef_ for one in heads]) / scale
-    bias = np.concatenate([one.intercept_ for one in heads]) - weight @ mean
-    if len(heads) == 1:
-        weight, bias = np.vstack([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
-    last = _outputs(model)
-    with torch.no_grad():
-        last.weight[: len(weight)] = torch.from_numpy(weight).to(last.weight)
-        last.bias[: len(bias)] = torch.from_numpy(bias).to(last.bias)
-
-
-def _outputs(model: Any) -> torch.nn.Linear:
-    """The output layer of a classifier."""
-    layers = [one for one in model.modules() if isinstance(one, torch.nn.Linear)]
-    return next(one for one in reversed(layers) if one.out_features == model.config.num_labels)
+            continue
+        # By number, not by name: "checkpoint-90" comes before "checkpoint-100".
+        _, _, step = path.name.rpartition("-")
+        complete.append((int(step), path))
+    if not complete:
+        return None
+    _, newest = max(complete)
+    return newest
 
 
 class _InOrder(Trainer):
@@ -275,12 +279,15 @@ class _InOrder(Trainer):
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
         if self.control_texts is not None:
             return Balanced(self.control_texts, self.args.seed)
-        size = self.args.train_batch_size * self.args.gradient_accumulation_steps
+        texts_of_update = self.args.train_batch_size * self.args.gradient_accumulation_steps
         items: Any = self.train_dataset
-        return _Order(size, [len(item["input_ids"]) for item in items], self.args.seed)
+        lengths = [len(item["input_ids"]) for item in items]
+        return _Order(texts_of_update, lengths, self.args.seed)
 
 
 class _Order(LengthGroupedSampler):
+    """Texts of similar lengths together, in an order of its own for each seed and epoch."""
+
     def __init__(self, size: int, lengths: list[int], seed: int) -> None:
         super().__init__(size, lengths=lengths)
         self.seed = seed
@@ -290,9 +297,10 @@ class _Order(LengthGroupedSampler):
         self.epoch = epoch
 
     def __iter__(self) -> Iterator[int]:
-        drawn = torch.Generator().manual_seed(self.seed * 1_000_003 + self.epoch)
+        # A prime factor above any number of epochs: no two seeds share the order of an epoch.
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + self.epoch)
         grouped: Any = get_length_grouped_indices  # the function has no annotations
-        return iter(grouped(self.lengths, self.batch_size, generator=drawn))
+        return iter(grouped(self.lengths, self.batch_size, generator=generator))
 
 
 class _Watch(TrainerCallback):
@@ -311,8 +319,9 @@ class _Watch(TrainerCallback):
         if self.progress is not None:
             self.progress(state.global_step, state.max_steps)
         # At the end of an epoch the checkpoint is written after the dev figures.
-        ends = state.epoch is not None and (state.epoch % 1 == 0 or state.global_step >= state.max_steps)
-        if not ends and time.monotonic() - self.saved >= CHECKPOINT_SECONDS:
+        last_step = state.global_step >= state.max_steps
+        epoch_ends = state.epoch is not None and (state.epoch % 1 == 0 or last_step)
+        if not epoch_ends and time.monotonic() - self.saved >= CHECKPOINT_SECONDS:
             control.should_save = True
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -332,6 +341,7 @@ def _arguments(recipe: Recipe, checkpoints: Path) -> TrainingArguments:
         output_dir=str(checkpoints),
         num_train_epochs=recipe.epochs,
         per_device_train_batch_size=recipe.batch,
+        # Measuring keeps no gradients, so that more texts fit at once.
         per_device_eval_batch_size=max(recipe.batch, 16),
         gradient_accumulation_steps=recipe.accumulate,
         learning_rate=recipe.learning_rate,
@@ -347,25 +357,37 @@ def _arguments(recipe: Recipe, checkpoints: Path) -> TrainingArguments:
     )
 
 
-def _encode(part: Part, tokenizer: Any, window: int, evidence: Evidence | None) -> list[dict[str, Any]]:
+def _encode(part: Part, start: _Start) -> list[dict[str, Any]]:
     """One item per text, without padding; missing annotations are MISSING.
 
     The labels are followed by the evidence for symptoms in what the window keeps of the text.
     """
-    encoded = tokenizer(speakable(part.texts), truncation=True, max_length=window, padding=False)
+    encoded = start.tokenizer(
+        speakable(part.texts),
+        truncation=True,
+        max_length=start.window,
+        padding=False,
+    )
+
     targets = part.targets
-    if evidence is not None:
-        ends = characters_read(tokenizer, part.texts, window).tolist()
-        read = [text[:end] for text, end in zip(part.texts, ends, strict=True)]
-        targets = np.hstack([targets, evidence_of(evidence, read)])
-    columns = {**encoded, "labels": np.where(np.isnan(targets), MISSING, targets).tolist()}
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    if start.evidence is not None:
+        # A model cannot learn to predict evidence that stands behind its window.
+        ends = characters_read(start.tokenizer, part.texts, start.window).tolist()
+        read_texts = [text[:end] for text, end in zip(part.texts, ends, strict=True)]
+        targets = np.hstack([targets, evidence_of(start.evidence, read_texts)])
+    marks = np.where(np.isnan(targets), MISSING, targets)
+
+    columns = {**encoded, "labels": marks.tolist()}
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def _collator(tokenizer: Any, recipe: Recipe, window: int) -> DataCollatorWithPadding:
     if recipe.padding == "fixed":
         return DataCollatorWithPadding(tokenizer, padding="max_length", max_length=window)
-    return DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8 if torch.cuda.is_available() else None)
+    # Tensor cores of GPUs are faster at multiples of 8.
+    multiple = 8 if torch.cuda.is_available() else None
+    return DataCollatorWithPadding(tokenizer, pad_to_multiple_of=multiple)
 
 
 def _state(checkpoint: Path) -> TrainerState | None:
@@ -376,21 +398,39 @@ def _state(checkpoint: Path) -> TrainerState | None:
     return None
 
 
-def _curve(history: list[dict[str, float]]) -> tuple[dict[str, float], ...]:
+def _finished_state(checkpoint: Path, recipe: Recipe) -> TrainerState | None:
+    """The state of a checkpoint after which nothing is left to train; None if there is."""
+    state = _state(checkpoint)
+    if state is None:
+        return None
+    all_steps_done = state.global_step >= state.max_steps
+    stopped_early = _stalls(_curve(state.log_history), recipe)
+    return state if all_steps_done or stopped_early else None
+
+
+def _curve(history: list[dict[str, float]]) -> Curve:
     """The figures on dev after each epoch."""
-    return tuple(
-        {"epoch": line["epoch"]}
-        | {name.removeprefix("eval_dev_"): value for name, value in line.items() if "eval_dev_" in name}
-        for line in history
-        if "eval_dev_loss" in line
-    )
+    # The history also has lines about the loss on train.
+    dev_lines = [line for line in history if "eval_dev_loss" in line]
+
+    points = []
+    for line in dev_lines:
+        point = {"epoch": line["epoch"]}
+        for name, value in line.items():
+            if "eval_dev_" in name:
+                point[name.removeprefix("eval_dev_")] = value
+        points.append(point)
+    return tuple(points)
 
 
-def _best(curve: tuple[dict[str, float], ...], recipe: Recipe) -> int:
+def _best(curve: Curve, recipe: Recipe) -> int:
     """The first epoch with the best criterion, as the Trainer chooses it."""
     values = [merit(point, recipe.criterion) for point in curve]
     return values.index(max(values))
 
 
-def _stalls(curve: tuple[dict[str, float], ...], recipe: Recipe) -> bool:
-    return 0 < recipe.patience < len(curve) - _best(curve, recipe) if curve else False
+def _stalls(curve: Curve, recipe: Recipe) -> bool:
+    """True if dev has not improved for more epochs than the recipe is patient."""
+    if not curve or not recipe.patience:
+        return False
+    return len(curve) - _best(curve, recipe) > recipe.patience

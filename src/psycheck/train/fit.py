@@ -10,19 +10,20 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, StoreFailure, counted
-from psycheck.files.write import private_folder, sole_writer
-from psycheck.models.open import open_model
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, StoreFailure, counted
+from psycheck.io.writing import private_folder, sole_writer
+from psycheck.models.opening import open_model
 from psycheck.scoring.answers import scores_of
 from psycheck.train.card import RECORD, described, numbers, read_record, versions, write_record
-from psycheck.train.figures import figures
-from psycheck.train.histories import as_learned, data_as_learned, fit_histories
+from psycheck.train.dev_figures import figures
+from psycheck.train.history_models import as_learned, data_as_learned, fit_histories
 from psycheck.train.linear import MODEL_FILE, fit_frozen, fit_tfidf, save_sklearn
 from psycheck.train.parts import AfterEpoch, Data, Fitted, Parts, Progress, held_out, part_of, parts_of
 from psycheck.train.recipe import HISTORY, Recipe, kind_of, recipe_of, start_fingerprint, used
 
-FORMAT = 1  # raised when the same recipe would give other weights
+# Raised when the same recipe would give other weights.
+FORMAT = 1
 SPECS = {
     "hf": "hf:{folder}",
     "sklearn": f"sklearn:{{folder}}/{MODEL_FILE}",
@@ -66,23 +67,40 @@ def train(
     crash the same call resumes from the last one and ends with the same weights. A finished training is not
     repeated. `progress(done, total)` is called after each step.
     """
-    folder, corpus = Path(folder), data_as_learned(corpus, recipe)
+    folder = Path(folder)
+    corpus = data_as_learned(corpus, recipe)
     trained = fit(corpus, recipe, folder, progress=progress)
-    test = held_out(corpus) if test is None else test
+    if test is None:
+        test = held_out(corpus)
     if test is None:
         return trained
-    test = as_learned(test, recipe)
-    record, fingerprint = read_record(folder), test.fingerprint()
-    if not record["test"] or record["test"]["fingerprint"] != fingerprint:
-        labels = trained.labels
-        part, _ = part_of(test, labels)
-        if not len(part):
-            raise BadInput(f"test corpus '{test.name}' has no text annotated for {', '.join(labels)}")
-        with _clear_errors(recipe, folder):
-            found = figures(part.targets, scores_of(open_model(trained.spec), part.texts), labels)
-            entry = {"corpus": test.name, "fingerprint": fingerprint, "n": len(part), "figures": found}
-            write_record(record | {"test": entry}, folder)
+
+    _measure_on_test(trained, as_learned(test, recipe), recipe)
     return opened(folder, reused=trained.reused)
+
+
+def _measure_on_test(trained: Trained, test: Corpus, recipe: Recipe) -> None:
+    """Add the figures on test to the record of a training, unless it has those of these texts."""
+    record = read_record(trained.folder)
+    fingerprint = test.fingerprint()
+    if record["test"] and record["test"]["fingerprint"] == fingerprint:
+        return
+
+    part, _ = part_of(test, trained.labels)
+    if not len(part):
+        raise BadInput(
+            f"test corpus '{test.name}' has no text annotated for {', '.join(trained.labels)}",
+            code="train.no-annotation",
+        )
+    with _clear_errors(recipe, trained.folder):
+        scores = scores_of(open_model(trained.spec), part.texts)
+        entry = {
+            "corpus": test.name,
+            "fingerprint": fingerprint,
+            "n": len(part),
+            "figures": figures(part.targets, scores, trained.labels),
+        }
+        write_record(record | {"test": entry}, trained.folder)
 
 
 def with_dev(corpus: Corpus, dev: Corpus) -> tuple[tuple[Corpus, Corpus], Corpus | None]:
@@ -92,11 +110,13 @@ def with_dev(corpus: Corpus, dev: Corpus) -> tuple[tuple[Corpus, Corpus], Corpus
     """
     train = corpus.part("train") if "split" in corpus.table else corpus
     measured = dev.part("dev") if "split" in dev.table else dev
-    seen = set(train.texts)
-    if again := sum(text in seen for text in measured.texts):
+    train_texts = set(train.texts)
+    shared = sum(text in train_texts for text in measured.texts)
+    if shared:
+        occur = "occurs" if shared == 1 else "occur"
         warnings.warn(
-            f"{again:,} of {counted(len(measured), 'text')} of dev '{dev.name}' also "
-            f"{'occurs' if again == 1 else 'occur'} in train '{corpus.name}': dev figures are too good",
+            f"{shared:,} of {counted(len(measured), 'text')} of dev '{dev.name}' also "
+            f"{occur} in train '{corpus.name}': dev figures are too good",
             PsycheckWarning,
             stacklevel=2,
         )
@@ -117,19 +137,13 @@ def fit(
     start = {"name": recipe.start, "fingerprint": start_fingerprint(recipe)}
     # In older versions the key also depended on values that the start does not use.
     settled = recipe_of(used(recipe))  # equal trainings have equal recipes
-    keys = [training_key(parts, one, start["fingerprint"]) for one in (settled, recipe)]
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        if not (folder / RECORD).is_file():
-            raise BadInput(
-                f"'{folder}' holds other files", allowed="a new or empty folder", do="choose another folder"
-            )
-        if read_record(folder)["key"] not in keys:
-            raise BadInput(
-                f"'{folder}' holds another training (other recipe, texts or start weights)",
-                do="choose another folder, or remove this one",
-            )
+    key = training_key(parts, settled, start["fingerprint"])
+    older_key = training_key(parts, recipe, start["fingerprint"])
+    if _holds_something(folder):
+        _refuse_other_content(folder, (key, older_key))
         return opened(folder)
-    work = folder.with_name(f"{folder.name}.training") / keys[0][:16]
+
+    work = folder.with_name(f"{folder.name}.training") / key[:16]
     partial = work / "partial"
     with sole_writer(work.parent), _clear_errors(recipe, folder):
         if (folder / RECORD).is_file():  # another process has finished it just now
@@ -137,14 +151,12 @@ def fit(
         began = time.monotonic()
         shutil.rmtree(partial, ignore_errors=True)
         fitted = _fit(parts, recipe, work / "checkpoints", progress, after_epoch)
-        private_folder(partial)
-        fitted.save(partial)
-        for file in partial.rglob("*"):  # nobody else can reach them yet
-            file.chmod(0o700 if file.is_dir() else 0o600)
+        _save_privately(fitted, partial)
+
         kind = kind_of(recipe)
         record = {
             "format": FORMAT,
-            "key": keys[0],
+            "key": key,
             "spec": SPECS[kind].format(folder="FOLDER"),  # the folder may be moved
             "labels": list(parts.labels),
             "recipe": used(recipe),
@@ -160,12 +172,47 @@ def fit(
             "window": fitted.window,
         }
         write_record(record, partial)
+
+        # One step that cannot be interrupted: the folder is there with everything in it, or not at all.
         private_folder(folder.parent)
         partial.replace(folder)
         shutil.rmtree(work)
     with suppress(OSError):  # checkpoints of another training stay
         work.parent.rmdir()
     return opened(folder, reused=False)
+
+
+def _holds_something(folder: Path) -> bool:
+    """Whether there is a file of this name, or a folder that is not empty."""
+    if not folder.exists():
+        return False
+    return not folder.is_dir() or any(folder.iterdir())
+
+
+def _refuse_other_content(folder: Path, keys: tuple[str, ...]) -> None:
+    """Refuse a folder that holds anything but the finished training with one of these keys."""
+    if not (folder / RECORD).is_file():
+        raise BadInput(
+            f"'{folder}' holds other files",
+            code="train.folder-not-empty",
+            allowed="a new or empty folder",
+            do="choose another folder",
+        )
+    if read_record(folder)["key"] not in keys:
+        raise BadInput(
+            f"'{folder}' holds another training (other recipe, texts or start weights)",
+            code="train.other-training",
+            do="choose another folder, or remove this one",
+        )
+
+
+def _save_privately(fitted: Fitted, folder: Path) -> None:
+    """Save a model so that only its owner can read it: weights may hold words of the training texts."""
+    private_folder(folder)
+    fitted.save(folder)
+    # Libraries write with the usual rights; until now the folder around them kept everybody else out.
+    for file in folder.rglob("*"):
+        file.chmod(0o700 if file.is_dir() else 0o600)
 
 
 def opened(folder: Path, *, reused: bool = True) -> Trained:
@@ -186,11 +233,19 @@ def opened(folder: Path, *, reused: bool = True) -> Trained:
     )
 
 
+def training_folder(root: Path, name: str, recipe: Recipe, *corpora: Corpus) -> Path:
+    """Where an experiment keeps a training: equal recipes on equal texts have the same folder."""
+    fingerprints = [corpus.fingerprint() for corpus in corpora]
+    content = json.dumps(recipe.as_dict(), sort_keys=True) + "".join(fingerprints)
+    digest = blake2b(content.encode(), digest_size=4).hexdigest()
+    return root / "models" / f"{name}-{digest}"
+
+
 def training_key(parts: Parts, recipe: Recipe, start: str) -> str:
     """A hash of everything that decides the weights: recipe, labels, train, dev and the start weights."""
     # The origin of dev and the name of the start do not matter once their contents are known.
-    known = ("dev_share", "start", "labels")
-    values = {name: value for name, value in recipe.as_dict().items() if name not in known}
+    in_contents = ("dev_share", "start", "labels")
+    values = {name: value for name, value in recipe.as_dict().items() if name not in in_contents}
     data = [parts.labels, parts.train.fingerprint(), parts.dev.fingerprint()]
     text = json.dumps([FORMAT, kind_of(recipe), values, data, start], sort_keys=True)
     return blake2b(text.encode(), digest_size=16).hexdigest()
@@ -203,17 +258,26 @@ def _fit(
     progress: Progress | None,
     after_epoch: AfterEpoch | None,
 ) -> Fitted:
-    if kind_of(recipe) == "hf":
+    kind = kind_of(recipe)
+    if kind == "hf":
+        # torch takes seconds to import, and the linear baselines do without it.
         from psycheck.train.finetune import finetune
 
         return finetune(parts, recipe, checkpoints, progress=progress, after_epoch=after_epoch)
-    if kind_of(recipe) == HISTORY:
+    if kind == HISTORY:
         return fit_histories(parts, recipe, progress)
-    if kind_of(recipe) == "frozen":
+
+    if kind == "frozen":
         fitted = fit_frozen(parts, recipe)
     else:
         pipeline, heads = fit_tfidf(parts, recipe)
-        fitted = Fitted(heads.dev, heads.curve, None, lambda folder: save_sklearn(pipeline, folder))
+        fitted = Fitted(
+            dev=heads.dev,
+            curve=heads.curve,
+            window=None,
+            save=lambda folder: save_sklearn(pipeline, folder),
+        )
+    # A baseline is one step.
     if progress is not None:
         progress(1, 1)
     return fitted
@@ -234,20 +298,27 @@ def _clear_errors(recipe: Recipe, folder: Path) -> Iterator[None]:
             reason = getattr(error, "strerror", None) or type(error).__name__
             raise StoreFailure(
                 f"the training cannot be written ({reason})",
+                code="train.cannot-write",
                 where=str(folder),
                 do="free space or name another folder, then run the same command again to resume",
             ) from error
-        memory = "out of memory" in message or "can't allocate memory" in message
-        if not isinstance(error, MemoryError) and not (isinstance(error, RuntimeError) and memory):
+        names_memory = "out of memory" in message or "can't allocate memory" in message
+        out_of_memory = isinstance(error, RuntimeError) and names_memory
+        if not isinstance(error, MemoryError) and not out_of_memory:
             raise
-        half = max(1, recipe.batch // 2)
-        less = (
-            f"batch = {half} and accumulate = {recipe.accumulate * 2}, the same update with half the memory"
-            if recipe.batch > 1
-            else f"max_length below {recipe.max_length}, or a smaller model"
-        )
         raise ModelFailure(
             f"out of memory at batch = {recipe.batch}, max_length = {recipe.max_length}",
+            code="train.out-of-memory",
             where=str(folder),
-            do=f"{less}; checkpoints are kept",
+            do=f"{_less_memory(recipe)}; checkpoints are kept",
         ) from error
+
+
+def _less_memory(recipe: Recipe) -> str:
+    """Settings that need less memory."""
+    if recipe.batch == 1:
+        return f"max_length below {recipe.max_length}, or a smaller model"
+    half_batch = max(1, recipe.batch // 2)
+    return (
+        f"batch = {half_batch} and accumulate = {recipe.accumulate * 2}, the same update with half the memory"
+    )

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,18 +11,25 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import numpy as np
 
-from psycheck.errors import BadInput
-from psycheck.model import FloatArray
-from psycheck.models.evidence import Evidence, log_odds, open_evidence
-from psycheck.scoring.answers import answers, encode_once, in_equal_shares
-from psycheck.train.figures import figures, merit
+from psycheck.core.arrays import FloatArray
+from psycheck.core.errors import BadInput
+from psycheck.scoring.answers import answers, in_equal_shares
+from psycheck.scoring.vectors import encode_once
+from psycheck.symptoms.evidence import Evidence, log_odds, open_evidence
+from psycheck.train.dev_figures import figures, merit
 from psycheck.train.parts import Fitted, Part, Parts, balancing_weights
 from psycheck.train.recipe import Recipe, evidence_target, has_vectors, start_name
 
+# The values of C, the inverse of the regularisation, of which dev chooses one.
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
+# More words and pairs of words than this are rare ones, which make a file large and decide little.
+_MOST_FEATURES = 200_000
 MODEL_FILE = "model.skops"
+# The description of the objects in an archive of skops, and what in it differs from run to run.
+_SCHEMA = "schema.json"
 _ADDRESS = re.compile(r'("__id__": |"file": ")(\d+)')
 _INDENT = re.compile(r"\n *")
+# The earliest time that an archive can have.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -38,16 +45,37 @@ class Heads:
 
 def fit_heads(train: Any, dev: Any, parts: Parts, recipe: Recipe) -> Heads:
     """Fit each label on the rows annotated for it, with the C that has the best criterion on dev."""
-    tried: list[tuple[list[Any], float, dict[str, float]]] = []
-    control, shares = parts.train.control, np.ones(len(parts.train))
-    if recipe.balanced and control is not None:  # what balanced batches are on average
-        shares = len(control) / 2 / np.where(control, control.sum(), (~control).sum())
+    text_weights = _text_weights(parts, recipe)
+    tried: list[Heads] = []
     for strength in STRENGTHS:
-        models = [_fit_one(train, column, strength, recipe, shares) for column in parts.train.targets.T]
-        scores = np.column_stack([model.predict_proba(dev)[:, 1] for model in models])
-        tried.append((models, strength, figures(parts.dev.targets, scores, parts.labels)))
-    best = max(tried, key=lambda one: merit(one[2], recipe.criterion))
-    return Heads(*best, tuple({"C": strength, **found} for _, strength, found in tried))
+        models = []
+        for targets in parts.train.targets.T:
+            model = _fit_label(train, targets, strength, recipe, text_weights)
+            models.append(model)
+
+        scores_by_label = [model.predict_proba(dev)[:, 1] for model in models]
+        scores = np.column_stack(scores_by_label)
+        dev_figures = figures(parts.dev.targets, scores, parts.labels)
+        tried.append(Heads(models=models, strength=strength, dev=dev_figures, curve=()))
+
+    # Between equal figures, the stronger regularisation: it is tried first.
+    best = max(tried, key=lambda heads: merit(heads.dev, recipe.criterion))
+    curve = tuple({"C": heads.strength, **heads.dev} for heads in tried)
+    return replace(best, curve=curve)
+
+
+def _text_weights(parts: Parts, recipe: Recipe) -> FloatArray:
+    """How much each text of train counts, (n,): controls as much as all others if they are balanced."""
+    control = parts.train.control
+    if not recipe.balanced or control is None:
+        return np.ones(len(parts.train))
+
+    # What balanced batches are on average.
+    controls = control.sum()
+    not_controls = (~control).sum()
+    texts_of_side = np.where(control, controls, not_controls)
+    weights: FloatArray = len(control) / 2 / texts_of_side
+    return weights
 
 
 def fit_tfidf(parts: Parts, recipe: Recipe) -> tuple[Any, Heads]:
@@ -57,29 +85,50 @@ def fit_tfidf(parts: Parts, recipe: Recipe) -> tuple[Any, Heads]:
     a one-vs-rest classifier whose classes are the labels.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.multiclass import OneVsRestClassifier
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import LabelBinarizer
 
     words = TfidfVectorizer(
-        ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b", max_features=200_000
+        ngram_range=(1, 2),
+        sublinear_tf=True,
+        # The default drops words of one letter, and "I" tells much about depression.
+        token_pattern=r"(?u)\b\w+\b",
+        max_features=_MOST_FEATURES,
     )
     try:
         train = words.fit_transform(parts.train.texts)
     except ValueError as error:
-        raise BadInput(f"train of corpus '{parts.name}' contains no words") from error
-    heads = fit_heads(train, words.transform(parts.dev.texts), parts, recipe)
+        raise BadInput(f"train of corpus '{parts.name}' contains no words", code="train.no-words") from error
+    dev = words.transform(parts.dev.texts)
+    heads = fit_heads(train, dev, parts, recipe)
+
     if len(parts.labels) == 1:
-        heads.models[0].classes_ = np.array([f"not {parts.labels[0]}", parts.labels[0]])
-        return make_pipeline(words, heads.models[0]), heads
-    # Assembled by hand, because OneVsRestClassifier cannot fit with missing labels.
-    rest = OneVsRestClassifier(LogisticRegression(C=heads.strength))
-    rest.estimators_ = heads.models
-    rest.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(np.eye(len(parts.labels), dtype=np.int64))
-    rest.label_binarizer_.classes_ = rest.classes_ = np.array(parts.labels)
-    rest.n_features_in_ = train.shape[1]
-    return make_pipeline(words, rest), heads
+        (label,) = parts.labels
+        classifier = heads.models[0]
+        classifier.classes_ = np.array([f"not {label}", label])
+    else:
+        classifier = _one_versus_rest(heads, parts.labels, features=train.shape[1])
+    return make_pipeline(words, classifier), heads
+
+
+def _one_versus_rest(heads: Heads, labels: Sequence[str], *, features: int) -> Any:
+    """The fitted models of several labels as one classifier of scikit-learn.
+
+    Assembled by hand, because OneVsRestClassifier cannot fit with missing labels.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.preprocessing import LabelBinarizer
+
+    one_of_each_label = np.eye(len(labels), dtype=np.int64)
+    binarizer = LabelBinarizer(sparse_output=True).fit(one_of_each_label)
+    binarizer.classes_ = np.array(labels)
+
+    classifier = OneVsRestClassifier(LogisticRegression(C=heads.strength))
+    classifier.estimators_ = heads.models
+    classifier.label_binarizer_ = binarizer
+    classifier.classes_ = binarizer.classes_
+    classifier.n_features_in_ = features
+    return classifier
 
 
 def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
@@ -87,44 +136,64 @@ def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
 
     What the store holds is not computed again.
     """
-    from psycheck.models.frozen import FROZEN_FILE, HEAD_FILE, open_frozen_encoder
+    from psycheck.symptoms.frozen_model import FROZEN_FILE, HEAD_FILE, open_frozen_encoder
 
     target = evidence_target(recipe)
     evidence = None if target is None else open_evidence(target)
-    encoder = open_frozen_encoder(start_name(recipe), recipe.max_length) if has_vectors(recipe) else None
+    encoder = None
+    if has_vectors(recipe):
+        encoder = open_frozen_encoder(start_name(recipe), recipe.max_length)
 
     def features(part: Part) -> FloatArray:
-        found = [] if evidence is None else [log_odds(evidence_of(evidence, part.texts))]
-        return np.hstack([*found, *([] if encoder is None else [encode_once(encoder, part.texts)])])
+        columns: list[FloatArray] = []
+        if evidence is not None:
+            # Relevance is a probability; the regression adds up log-odds.
+            relevance = evidence_of(evidence, part.texts)
+            columns.append(log_odds(relevance))
+        if encoder is not None:
+            columns.append(encode_once(encoder, part.texts))
+        return np.hstack(columns)
 
-    train, dev = features(parts.train), features(parts.dev)
+    train = features(parts.train)
+    dev = features(parts.dev)
     heads = fit_heads(train, dev, parts, recipe)
 
     def save(folder: Path) -> None:
         from safetensors.numpy import save_file
 
-        # Weights (k, d) and intercepts (k,), and the mean (d,) of what they were fitted on.
+        # Weights (k, d) and intercepts (k,), and the mean (d,) of what they were fitted on: the reasons for a
+        # score are told against a mean training text.
         head = {
-            name: np.concatenate([getattr(model, f"{kind}_") for model in heads.models])
-            for name, kind in (("weights", "coef"), ("intercepts", "intercept"))
+            "weights": np.concatenate([model.coef_ for model in heads.models]),
+            "intercepts": np.concatenate([model.intercept_ for model in heads.models]),
+            "means": train.mean(axis=0),
         }
-        save_file(head | {"means": train.mean(axis=0)}, folder / HEAD_FILE)
+        save_file(head, folder / HEAD_FILE)
+
+        # The fingerprints let a later opening refuse an encoder or symptoms that have changed since.
         settings: dict[str, Any] = {"labels": list(parts.labels)}
         if encoder is not None:
-            settings |= {"encoder": start_name(recipe), "encoder_fingerprint": encoder.fingerprint}
-            settings |= {"max_length": encoder.max_length}
+            settings["encoder"] = start_name(recipe)
+            settings["encoder_fingerprint"] = encoder.fingerprint
+            settings["max_length"] = encoder.max_length
         if evidence is not None:
-            settings |= {"evidence": target, "evidence_fingerprint": evidence.fingerprint}
-        (folder / FROZEN_FILE).write_text(json.dumps(settings, indent=1, ensure_ascii=False) + "\n", "utf-8")
+            settings["evidence"] = target
+            settings["evidence_fingerprint"] = evidence.fingerprint
+        text = json.dumps(settings, indent=1, ensure_ascii=False) + "\n"
+        (folder / FROZEN_FILE).write_text(text, "utf-8")
 
-    window = encoder.max_length if encoder is not None and evidence is None else None
-    return Fitted(heads.dev, heads.curve, window, save)
+    # Evidence is gathered from all sentences, so only vectors alone have a window.
+    window = None
+    if encoder is not None and evidence is None:
+        window = encoder.max_length
+    return Fitted(dev=heads.dev, curve=heads.curve, window=window, save=save)
 
 
 def evidence_of(evidence: Evidence, texts: Sequence[str]) -> FloatArray:
     """The evidence for symptoms in texts, (n, 2 m), from the store where it holds it."""
-    with answers([evidence], in_equal_shares([texts])) as found:
-        return found.views[0].of(texts)
+    with answers([evidence], in_equal_shares([texts])) as answered:
+        (view,) = answered.views
+        return view.of(texts)
 
 
 def save_sklearn(model: Any, folder: Path) -> None:
@@ -144,27 +213,50 @@ def save_sklearn(model: Any, folder: Path) -> None:
     def numbered(match: re.Match[str]) -> str:
         return match[1] + numbers.setdefault(match[2], str(len(numbers)))
 
-    with ZipFile(BytesIO(dumps(model))) as saved, ZipFile(folder / MODEL_FILE, "w") as archive:
-        schema = _ADDRESS.sub(numbered, saved.read("schema.json").decode("utf-8"))
-        arrays = [name for name in saved.namelist() if name != "schema.json"]
-        content = {numbers[name.removesuffix(".npy")] + ".npy": saved.read(name) for name in arrays}
-        for name, raw in [*sorted(content.items()), ("schema.json", _INDENT.sub("", schema).encode())]:
+    with ZipFile(BytesIO(dumps(model))) as saved:
+        # The schema comes first: it gives the arrays their numbers.
+        raw_schema = saved.read(_SCHEMA).decode("utf-8")
+        schema = _ADDRESS.sub(numbered, raw_schema)
+        content: dict[str, bytes] = {}
+        for name in saved.namelist():
+            if name != _SCHEMA:
+                number = numbers[name.removesuffix(".npy")]
+                content[f"{number}.npy"] = saved.read(name)
+
+    files = [*sorted(content.items()), (_SCHEMA, _INDENT.sub("", schema).encode())]
+    with ZipFile(folder / MODEL_FILE, "w") as archive:
+        for name, raw in files:
             archive.writestr(ZipInfo(name, _NO_TIME), raw, ZIP_DEFLATED)
 
 
-def _fit_one(features: Any, targets: FloatArray, strength: float, recipe: Recipe, shares: FloatArray) -> Any:
-    """Fit one label; a soft target counts in part for both classes, each text by its share, (n,)."""
+def _fit_label(
+    features: Any,
+    targets: FloatArray,
+    strength: float,
+    recipe: Recipe,
+    text_weights: FloatArray,
+) -> Any:
+    """Fit one label; a soft target counts in part for both classes, each text by its weight, (n,)."""
     from sklearn.linear_model import LogisticRegression
 
     rows = np.flatnonzero(~np.isnan(targets))
-    t = targets[rows]
-    y, weights = t, shares[rows]
-    if not np.isin(t, (0.0, 1.0)).all():
-        y, weights = np.repeat([1.0, 0.0], len(t)), np.concatenate([t * weights, (1 - t) * weights])
+    marks = targets[rows]
+    classes = marks
+    weights = text_weights[rows]
+    if not np.isin(marks, (0.0, 1.0)).all():
+        # Each text twice: as positive by its mark, as negative by the rest.
+        positive_weights = marks * weights
+        negative_weights = (1 - marks) * weights
+        classes = np.repeat([1.0, 0.0], len(marks))
+        weights = np.concatenate([positive_weights, negative_weights])
         rows = np.concatenate([rows, rows])
+
     if recipe.class_weights:
-        sides = balancing_weights(t[:, None])[:, 0]
-        weights = weights * np.where(y == 1, sides[1], sides[0])
+        negative_weight, positive_weight = balancing_weights(marks[:, None])[:, 0]
+        class_weights = np.where(classes == 1, positive_weight, negative_weight)
+        weights = weights * class_weights
+
+    # The default of 100 iterations is too few for weak regularisation.
     model = LogisticRegression(C=strength, max_iter=2_000)
-    model.fit(features[rows], y.astype(np.int64), sample_weight=weights)
+    model.fit(features[rows], classes.astype(np.int64), sample_weight=weights)
     return model

@@ -3,17 +3,19 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from psycheck.core.arrays import FloatArray
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput
+from psycheck.core.item import digest_of
 from psycheck.corpora.split import split_corpus
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
-from psycheck.measures.classification import firm, gold
-from psycheck.model import FloatArray, digest_of
+from psycheck.statistics.classification import firm, gold
 from psycheck.train.recipe import Recipe
 
 Data = Corpus | tuple[Corpus, Corpus]  # a corpus with its splits, or train and dev
@@ -26,7 +28,8 @@ ONE_CLASS = {
     ),
     "dev": ("F1 on one class cannot choose a model", "choose by the loss on dev: `criterion=dev_loss`"),
 }
-CONTROL = "control"  # a column of a corpus in memory
+# A column of a corpus in memory.
+CONTROL = "control"
 DEV_NAMES = ("dev", "valid", "validation", "val")
 
 
@@ -80,70 +83,121 @@ def parts_of(corpus: Data, recipe: Recipe) -> Parts:
     if isinstance(corpus, tuple):
         train, dev = corpus
         name = train.name
-        mark = blake2b(f"{train.fingerprint()} {dev.fingerprint()}".encode(), digest_size=16).hexdigest()
+        both = f"{train.fingerprint()} {dev.fingerprint()}"
+        fingerprint = blake2b(both.encode(), digest_size=16).hexdigest()
     else:
-        name, mark = corpus.name, corpus.fingerprint()
+        name = corpus.name
+        fingerprint = corpus.fingerprint()
         train, dev = cut(corpus, recipe)
+
     labels = recipe.labels or train.labels
     if not labels:
-        raise BadInput(f"corpus '{name}' has no labels to learn", do="name the label column", key="labels")
-    learned, empty = part_of(train, labels)
-    measured, also_empty = part_of(dev, labels)
-    for k, label in enumerate(labels):
-        for split, part in (("train", learned), ("dev", measured)):
-            known = part.targets[~np.isnan(firm(part.targets[:, k])), k]
-            if not len(known):
-                raise BadInput(f"{split} of corpus '{name}' has no text annotated for '{label}'")
-            positive = int(gold(known).sum())
-            if positive in (0, len(known)) and (split == "train" or recipe.criterion == "dev_f1"):
-                why, do = ONE_CLASS[split]
-                raise BadInput(
-                    f"{split} of corpus '{name}' has one class for '{label}': {positive} of {len(known)} "
-                    "annotated texts are positive",
-                    allowed=f"texts of both classes: {why}",
-                    do=do,
-                )
-    control = learned.control
-    if recipe.balanced and (control is None or control.all() or not control.any()):
-        many = "no" if control is None or not control.any() else "only"
         raise BadInput(
-            f"train of corpus '{name}' has {many} control texts, so its batches cannot be balanced",
+            f"corpus '{name}' has no labels to learn",
+            code="corpus.no-labels",
+            do="name the label column",
+            key="labels",
+        )
+    train_part, train_left_out = part_of(train, labels)
+    dev_part, dev_left_out = part_of(dev, labels)
+    for column, label in enumerate(labels):
+        _refuse_one_class(train_part.targets[:, column], "train", name, label)
+        # A loss can also be measured on one class.
+        chooses_by_f1 = recipe.criterion == "dev_f1"
+        _refuse_one_class(dev_part.targets[:, column], "dev", name, label, allow_one=not chooses_by_f1)
+    if recipe.balanced:
+        _refuse_without_controls(train_part.control, name)
+
+    return Parts(
+        name=name,
+        corpus=fingerprint,
+        labels=labels,
+        train=train_part,
+        dev=dev_part,
+        left_out=train_left_out + dev_left_out,
+    )
+
+
+def _refuse_one_class(
+    targets: FloatArray, split: str, corpus: str, label: str, *, allow_one: bool = False
+) -> None:
+    """Refuse a label, targets (n,), without annotations or, unless `allow_one`, with one class only."""
+    annotated = targets[~np.isnan(firm(targets))]
+    if not len(annotated):
+        raise BadInput(
+            f"{split} of corpus '{corpus}' has no text annotated for '{label}'",
+            code="train.no-annotation",
+        )
+    positive = int(gold(annotated).sum())
+    if positive in (0, len(annotated)) and not allow_one:
+        why, do = ONE_CLASS[split]
+        raise BadInput(
+            f"{split} of corpus '{corpus}' has one class for '{label}': {positive} of {len(annotated)} "
+            "annotated texts are positive",
+            code="train.one-class",
+            allowed=f"texts of both classes: {why}",
+            do=do,
+        )
+
+
+def _refuse_without_controls(control: NDArray[np.bool_] | None, corpus: str) -> None:
+    """Refuse texts, `control` (n,), of which batches with controls and others cannot be made."""
+    has_controls = control is not None and bool(control.any())
+    if control is None or not has_controls or control.all():
+        quantity = "only" if has_controls else "no"
+        raise BadInput(
+            f"train of corpus '{corpus}' has {quantity} control texts, so its batches cannot be balanced",
+            code="train.no-controls",
             allowed="sentences that are annotated 0 for every symptom, and others",
             do="add control sentences, or leave `balanced` out",
         )
-    return Parts(name, mark, labels, learned, measured, empty + also_empty)
 
 
 def part_of(corpus: Corpus, labels: tuple[str, ...]) -> tuple[Part, int]:
     """The texts with at least one annotation, and how many have none."""
     targets = corpus.targets(labels)
-    known = np.asarray(~np.isnan(targets).all(axis=1))
-    texts = [text for text, keep in zip(corpus.items, known, strict=True) if keep]
-    control = corpus.table[CONTROL].to_numpy()[known] if CONTROL in corpus.table else None
-    return Part(texts, targets[known], control), int((~known).sum())
+    annotated = np.asarray(~np.isnan(targets).all(axis=1))
+    control = None
+    if CONTROL in corpus.table:
+        control = corpus.table[CONTROL].to_numpy()[annotated]
+    part = Part(
+        texts=list(compress(corpus.items, annotated)),
+        targets=targets[annotated],
+        control=control,
+    )
+    return part, int((~annotated).sum())
 
 
 def held_out(corpus: Data) -> Corpus | None:
     """The test split of a corpus, or None."""
-    return None if isinstance(corpus, tuple) or "test" not in corpus.strings("split") else corpus.part("test")
+    if isinstance(corpus, tuple) or "test" not in corpus.strings("split"):
+        return None
+    return corpus.part("test")
 
 
 def cut(corpus: Corpus, recipe: Recipe) -> tuple[Corpus, Corpus]:
     """Train and dev of a corpus by its split column; dev is taken from train where the recipe says so."""
     splits = {name for name in corpus.strings("split") if name is not None}
-    if "train" not in splits and splits:
-        raise BadInput(f"corpus '{corpus.name}' has no split 'train'", allowed=", ".join(sorted(splits)))
+    if splits and "train" not in splits:
+        raise BadInput(
+            f"corpus '{corpus.name}' has no split 'train'",
+            code="corpus.no-train-split",
+            allowed=", ".join(sorted(splits)),
+        )
     train = corpus.part("train") if splits else corpus
-    if dev := dev_name(corpus):
+    dev = dev_name(corpus)
+    if dev is not None:
         return train, corpus.part(dev)
+
     if not recipe.dev_share:
         raise BadInput(
             f"corpus '{corpus.name}' has no dev split",
+            code="corpus.no-dev-split",
             allowed="a split column with 'train' and 'dev'",
             do="name the split column (`columns.split`), or take dev from train: `dev_share=0.1`",
         )
-    picked = dev_rows(train, recipe)
-    return train.only(~picked), train.only(picked)
+    is_dev = dev_rows(train, recipe)
+    return train.only(~is_dev), train.only(is_dev)
 
 
 def dev_name(corpus: Corpus) -> str | None:
@@ -156,17 +210,19 @@ def dev_rows(corpus: Corpus, recipe: Recipe) -> NDArray[np.bool_]:
     """A seeded share of the texts, (n,), stratified by labels and grouped by author."""
     shares = {"train": 1 - recipe.dev_share, "dev": recipe.dev_share}
     split = split_corpus(corpus, shares, stratify=recipe.labels or None, seed=recipe.seed)
-    picked: NDArray[np.bool_] = split.table["split"].to_numpy() == "dev"
-    if not picked.any() or picked.all():
+    is_dev: NDArray[np.bool_] = split.table["split"].to_numpy() == "dev"
+    if not is_dev.any() or is_dev.all():
         raise BadInput(
             f"cannot take dev from corpus '{corpus.name}' ({len(corpus)} texts)",
+            code="train.cannot-cut-dev",
             do="use a corpus with a dev split",
         )
-    return picked
+    return is_dev
 
 
 def balancing_weights(targets: FloatArray) -> FloatArray:
     """Weights (2, k) that balance both classes of each label: n / (2 n_class), soft targets in part."""
-    n = (~np.isnan(targets)).sum(axis=0)
+    annotated = (~np.isnan(targets)).sum(axis=0)
     positive = np.nansum(targets, axis=0)
-    return np.asarray([n / (2 * (n - positive)), n / (2 * positive)], dtype=np.float64)
+    negative = annotated - positive
+    return np.asarray([annotated / (2 * negative), annotated / (2 * positive)], dtype=np.float64)

@@ -2,30 +2,50 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from psycheck.errors import BadInput, nearest
+from psycheck.core.errors import BadInput, nearest
+from psycheck.io import settings as reader
+from psycheck.io.settings import ABOVE_0, AT_LEAST_0, AT_LEAST_1, NOT_BLANK, Limit
 from psycheck.models.fingerprint import hashed, hashed_parts
-from psycheck.models.hf_folder import find_folder, folder_parts
-from psycheck.models.options import ModelOptions
-from psycheck.settings import reader
-from psycheck.settings.reader import ABOVE_0, AT_LEAST_0, AT_LEAST_1, NOT_BLANK, Limit
+from psycheck.models.hf_folder import HfOptions, find_folder, folder_parts
 
 Criterion = Literal["dev_loss", "dev_f1"]
 Padding = Literal["grouped", "fixed"]
-TFIDF, FROZEN, MINILM, HISTORY = "tfidf+lr", "encoder+lr", "minilm", "history"
-SYMPTOMS, BOTH = "symptoms+lr", "encoder+symptoms+lr"
-OURS = (MINILM, TFIDF, FROZEN, SYMPTOMS, BOTH, HISTORY)  # starts that are neither folders nor hub names
-PLAIN = ModelOptions()
-TUNING = frozenset(  # settings of fine-tuning steps, which a linear baseline does not have
-    {"epochs", "batch", "accumulate", "learning_rate", "weight_decay", "warmup", "patience", "padding"}
-    | {"layers", "symptom_task", "probe"}
-)
+
+# Starts that are neither folders nor hub names.
+MINILM = "minilm"
+TFIDF = "tfidf+lr"
+FROZEN = "encoder+lr"
+SYMPTOMS = "symptoms+lr"
+BOTH = "encoder+symptoms+lr"
+HISTORY = "history"
+OURS = (MINILM, TFIDF, FROZEN, SYMPTOMS, BOTH, HISTORY)
+PLAIN = HfOptions()
+
+# Settings that older versions did not have: trainings of those versions keep their keys.
 LATER = ("layers", "balanced", "symptom_task", "probe")
+# Settings of fine-tuning, which a linear baseline does not have.
+TUNING = frozenset(
+    {
+        "epochs",
+        "batch",
+        "accumulate",
+        "learning_rate",
+        "weight_decay",
+        "warmup",
+        "patience",
+        "padding",
+        "layers",
+        "symptom_task",
+        "probe",
+    }
+)
+# Settings that convolutions over histories do not have.
 NOT_CONVOLVED = frozenset({"accumulate", "warmup", "padding", "max_length", *LATER})
 
 
@@ -56,7 +76,9 @@ class Recipe:
     batch: Annotated[int, AT_LEAST_1] = 16
     learning_rate: Annotated[float, ABOVE_0] = 5e-5
     weight_decay: Annotated[float, AT_LEAST_0] = 0.01
-    warmup: Annotated[float, Limit("a share of the steps: 0 or more, below 1", lambda x: 0 <= x < 1)] = 0.1
+    warmup: Annotated[
+        float, Limit("a share of the steps: 0 or more, below 1", lambda share: 0 <= share < 1)
+    ] = 0.1
     max_length: Annotated[int, Limit("8 tokens or more", lambda tokens: tokens >= 8)] = 128
     accumulate: Annotated[int, AT_LEAST_1] = 1
     class_weights: bool = False
@@ -78,15 +100,31 @@ class Recipe:
 
         What older versions did not have is left out where it has no effect: keys of trainings stay the same.
         """
-        later = {name: value for name in LATER if (value := getattr(self, name))}
-        return {name: value for name, value in asdict(self).items() if name not in LATER} | {
-            "labels": list(self.labels),
-            **later,
-        }
+        values = asdict(self)
+        values["labels"] = list(self.labels)
+        first_version = {name: value for name, value in values.items() if name not in LATER}
+        later = {name: values[name] for name in LATER if values[name]}
+        return {**first_version, **later}
 
     def with_(self, **changes: Any) -> "Recipe":
         """A copy with some values changed; an unknown name is an error."""
         return recipe_of({**self.as_dict(), **changes})
+
+    def with_seeds(self, seeds: int) -> "list[Recipe]":
+        """Copies with this seed and the `seeds` - 1 after it."""
+        if seeds < 1:
+            raise BadInput(f"seeds = {seeds}", code="recipe.too-few-seeds", allowed="1 or more")
+        return [replace(self, seed=self.seed + number) for number in range(seeds)]
+
+    @property
+    def short_name(self) -> str:
+        """A short name for what is trained: a folder without its parents."""
+        return Path(self.start).name or self.start
+
+    @property
+    def kind(self) -> str:
+        """How the result is opened: "hf" (fine-tuned), "sklearn", "frozen" or "history"."""
+        return kind_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +161,22 @@ def space(name: str = "deck") -> Space:
 
 def space_of(preset: str | None) -> Space:
     """The search space of the study that a preset is named after; that of DECK for any other."""
+    # "angst-bert-base" is of the study "angst".
     study = (preset or "").partition("-")[0]
     return space(study) if study in _shipped()["search"] else Space()
 
 
 def preset_of(start: str) -> str | None:
     """The preset of a model of histories, whose settings are none of fine-tuning; None for another start."""
-    kind, _, features = start.partition("?")[0].partition(":")
-    name = f"{HISTORY}-{(features or 'symptoms').removesuffix('+lr')}"
-    return name if kind == HISTORY and name in presets() else None
+    without_options = start.partition("?")[0]
+    kind, _, features = without_options.partition(":")
+    if kind != HISTORY:
+        return None
+
+    # "history" alone reads symptoms.
+    name_of_features = (features or "symptoms").removesuffix("+lr")
+    name = f"{HISTORY}-{name_of_features}"
+    return name if name in presets() else None
 
 
 def kind_of(recipe: Recipe) -> str:
@@ -145,16 +190,25 @@ def kind_of(recipe: Recipe) -> str:
 
 def unused(recipe: Recipe) -> frozenset[str]:
     """The values that have no effect for this start: a linear baseline fine-tunes nothing."""
-    if kind_of(recipe) == "hf":
+    kind = kind_of(recipe)
+    if kind == "hf":
         return frozenset()
-    if kind_of(recipe) == HISTORY and not recipe.start.partition("?")[0].endswith("+lr"):
+
+    without_options = recipe.start.partition("?")[0]
+    is_convolved = kind == HISTORY and not without_options.endswith("+lr")
+    if is_convolved:
         return NOT_CONVOLVED
-    return TUNING if reads_window(recipe) or _features(recipe) == BOTH else TUNING | {"max_length"}
+
+    # TF–IDF and evidence read whole texts; an encoder's vectors have a window.
+    if reads_window(recipe) or _features(recipe) == BOTH:
+        return TUNING
+    return TUNING | {"max_length"}
 
 
 def used(recipe: Recipe) -> dict[str, Any]:
     """The values that have an effect for this start, as written to training.json."""
-    return {name: value for name, value in recipe.as_dict().items() if name not in unused(recipe)}
+    without_effect = unused(recipe)
+    return {name: value for name, value in recipe.as_dict().items() if name not in without_effect}
 
 
 def reads_window(recipe: Recipe) -> bool:
@@ -164,15 +218,20 @@ def reads_window(recipe: Recipe) -> bool:
 
 def start_name(recipe: Recipe) -> str:
     """The model that a recipe starts from or freezes: "minilm", a folder or a hub name."""
-    return recipe.start.removeprefix(_features(recipe)).removeprefix(":") or MINILM
+    name = recipe.start.removeprefix(_features(recipe)).removeprefix(":")
+    return name or MINILM
 
 
 def evidence_target(recipe: Recipe) -> str | None:
     """The symptom model whose evidence is used: "" for that of descriptions, a folder, None for none."""
-    if _features(recipe) == SYMPTOMS:
+    features = _features(recipe)
+    if features == SYMPTOMS:
         return recipe.start.removeprefix(SYMPTOMS).removeprefix(":")
-    second_task = not _features(recipe) and recipe.symptom_task
-    return "" if _features(recipe) == BOTH or second_task else None
+    is_fine_tuned = not features
+    has_second_task = is_fine_tuned and recipe.symptom_task > 0
+    if features == BOTH or has_second_task:
+        return ""
+    return None
 
 
 def has_vectors(recipe: Recipe) -> bool:
@@ -187,10 +246,15 @@ def start_folder(recipe: Recipe) -> Path:
         from psycheck.models.hf import minilm_folder
 
         return minilm_folder()
-    if not Path(start).exists() and (close := get_close_matches(start.casefold(), OURS, n=1, cutoff=0.6)):
+
+    # A misspelt name of ours would otherwise be looked for on the hub.
+    similar_names = get_close_matches(start.casefold(), OURS, n=1, cutoff=0.6)
+    if similar_names and not Path(start).exists():
         raise BadInput(
             f"unknown start '{start}'",
-            allowed=f"did you mean '{close[0]}'? (known: {', '.join(OURS)}, a model folder, a hub name)",
+            code="recipe.unknown-start",
+            allowed=f"did you mean '{similar_names[0]}'? "
+            f"(known: {', '.join(OURS)}, a model folder, a hub name)",
         )
     return find_folder(start, PLAIN)
 
@@ -198,20 +262,33 @@ def start_folder(recipe: Recipe) -> Path:
 def start_fingerprint(recipe: Recipe) -> str:
     """A hash of what training starts from: weights, architecture and tokenizer, and the symptom model."""
     if kind_of(recipe) == HISTORY:
-        from psycheck.models.histories import history_settings
+        from psycheck.symptoms.history_model import history_settings
 
         settings = history_settings(recipe.start)
-        marks = {} if settings.words else settings.open_features().fingerprints
-        return hashed_parts({"features": settings.features, "most": str(settings.most), **marks})
+        # Words are learned from the histories alone.
+        fingerprints = {} if settings.words else settings.open_features().fingerprints
+        return hashed_parts(
+            {
+                "features": settings.features,
+                "most": str(settings.most),
+                **fingerprints,
+            }
+        )
     if recipe.start == TFIDF:
         return TFIDF
-    target = evidence_target(recipe)
-    own = [hashed_parts(folder_parts(start_folder(recipe), PLAIN))] if _features(recipe) != SYMPTOMS else []
-    if target is None:
-        return own[0]
-    from psycheck.models.evidence import open_evidence
 
-    return hashed(*own, open_evidence(target).fingerprint)
+    encoder_fingerprints = []
+    if _features(recipe) != SYMPTOMS:
+        parts = folder_parts(start_folder(recipe), PLAIN)
+        encoder_fingerprints.append(hashed_parts(parts))
+
+    target = evidence_target(recipe)
+    if target is None:
+        return encoder_fingerprints[0]
+    from psycheck.symptoms.evidence import open_evidence
+
+    evidence = open_evidence(target)
+    return hashed(*encoder_fingerprints, evidence.fingerprint)
 
 
 def _features(recipe: Recipe) -> str:
@@ -223,10 +300,15 @@ def _features(recipe: Recipe) -> str:
 def _named(kind: str, name: str) -> dict[str, Any]:
     shipped = _shipped()[kind]
     if name not in shipped:
-        raise BadInput(f"unknown {kind} '{name}'", allowed=nearest(name, shipped))
+        raise BadInput(
+            f"unknown {kind} '{name}'",
+            code=f"recipe.unknown-{kind}",
+            allowed=nearest(name, shipped),
+        )
     return dict(shipped[name])
 
 
 @cache
 def _shipped() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(Path(__file__).with_name("presets.toml").read_text("utf-8"))
+    file = Path(__file__).with_name("presets.toml")
+    return tomllib.loads(file.read_text("utf-8"))

@@ -15,7 +15,8 @@ class Balanced(Sampler[int]):
     """
 
     def __init__(self, control: NDArray[np.bool_], seed: int) -> None:
-        self.control, self.others = np.flatnonzero(control), np.flatnonzero(~control)
+        self.control_rows = np.flatnonzero(control)
+        self.other_rows = np.flatnonzero(~control)
         self.seed = seed
         self.epoch = 0
 
@@ -24,11 +25,19 @@ class Balanced(Sampler[int]):
         self.epoch = epoch
 
     def __len__(self) -> int:
-        return 2 * len(self.others)
+        # Each text that is no control comes with one control.
+        return 2 * len(self.other_rows)
 
     def __iter__(self) -> Iterator[int]:
-        drawn = np.random.default_rng([self.seed, self.epoch])
-        rounds = -(-len(self.others) // len(self.control))
-        controls = np.concatenate([drawn.permutation(self.control) for _ in range(rounds)])
-        pairs = np.column_stack([drawn.permutation(self.others), controls[: len(self.others)]])
+        # A generator of its own: a training that is resumed in this epoch draws the same order.
+        random = np.random.default_rng([self.seed, self.epoch])
+
+        # Rounded up: how often all controls are needed to match the other texts.
+        other_count = len(self.other_rows)
+        rounds = -(-other_count // len(self.control_rows))
+        shuffled_rounds = [random.permutation(self.control_rows) for _ in range(rounds)]
+        controls = np.concatenate(shuffled_rounds)[:other_count]
+
+        shuffled_others = random.permutation(self.other_rows)
+        pairs = np.column_stack([shuffled_others, controls])
         return iter(pairs.ravel().tolist())

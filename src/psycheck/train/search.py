@@ -10,9 +10,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput, MissingExtra
-from psycheck.files.write import sole_writer
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput, library
+from psycheck.io.writing import sole_writer
 from psycheck.train.card import RECORD
 from psycheck.train.fit import Trained, fit, train
 from psycheck.train.parts import Data, Progress, parts_of
@@ -20,7 +20,8 @@ from psycheck.train.recipe import Recipe, Space, kind_of
 
 STUDY_FILE = "search.sqlite"
 DRAWN = ("learning_rate", "batch", "epochs")
-STARTUP = 4  # trials before any is stopped early
+# Trials before any is stopped early.
+STARTUP = 4
 
 
 def search(
@@ -44,49 +45,77 @@ def search(
     if kind_of(recipe) != "hf":
         raise BadInput(
             f"'{recipe.start}' has nothing to search: its regularisation is always chosen on dev",
+            code="search.not-fine-tuned",
             allowed="a start that is fine-tuned",
         )
     if trials < 1:
-        raise BadInput(f"search: trials = {trials}", allowed="1 or more")
-    try:
-        import optuna
-    except ImportError as error:
-        raise MissingExtra("a search", "train") from error
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    space, states = space or Space(), optuna.trial.TrialState
+        raise BadInput(f"search: trials = {trials}", code="search.too-few-trials", allowed="1 or more")
+
+    space = space or Space()
     with sole_writer(folder):
-        storage = optuna.storages.RDBStorage(f"sqlite:///{folder / STUDY_FILE}")
-        name = _study_name(corpus, recipe, space)
-        if {study.study_name for study in storage.get_all_studies()} - {name}:
-            raise BadInput(
-                f"'{folder}' holds another search (other recipe, texts or bounds)",
-                do="choose another folder, or remove this one",
-            )
-        study = optuna.create_study(
-            storage=storage,
-            study_name=name,
-            direction="maximize" if recipe.criterion == "dev_f1" else "minimize",
-            pruner=optuna.pruners.MedianPruner(n_startup_trials=STARTUP),
-            load_if_exists=True,
-        )
-        for stale in study.get_trials(deepcopy=False, states=[states.RUNNING]):
-            study.tell(stale.number, state=states.FAIL)
+        study = _open_study(corpus, recipe, folder, space)
         while True:
-            done = len(study.get_trials(deepcopy=False, states=[states.COMPLETE, states.PRUNED]))
+            done = _finished_trials(study)
             if progress is not None:
                 progress(done, trials)
             if done >= trials:
                 break
-            # Each trial has its own seed: a resumed search draws the same trials as an uninterrupted one.
-            study.sampler = optuna.samplers.TPESampler(seed=recipe.seed * 10_007 + done)
-            trial = study.ask()
-            trial.suggest_float("learning_rate", *space.learning_rate, log=True)
-            trial.suggest_categorical("batch", list(space.batch))
-            trial.suggest_int("epochs", *space.epochs)
+            trial = _next_trial(study, space, seed=recipe.seed * 10_007 + done)
             _try(study, trial, corpus, recipe.with_(**trial.params), folder / "trials")
             _keep_best(study, folder)
-        best = recipe.with_(**study.best_trial.params)
-        return train(corpus, best, _keep_best(study, folder), test=test)
+
+        best_recipe = recipe.with_(**study.best_trial.params)
+        return train(corpus, best_recipe, _keep_best(study, folder), test=test)
+
+
+def _open_study(corpus: Data, recipe: Recipe, folder: Path, space: Space) -> Any:
+    """The Optuna study in a folder, new or with the trials of an interrupted search."""
+    optuna = library("optuna", "a search", "train")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    storage = optuna.storages.RDBStorage(f"sqlite:///{folder / STUDY_FILE}")
+    name = _study_name(corpus, recipe, space)
+    other_names = {study.study_name for study in storage.get_all_studies()} - {name}
+    if other_names:
+        raise BadInput(
+            f"'{folder}' holds another search (other recipe, texts or bounds)",
+            code="search.other-search",
+            do="choose another folder, or remove this one",
+        )
+    study = optuna.create_study(
+        storage=storage,
+        study_name=name,
+        direction="maximize" if recipe.criterion == "dev_f1" else "minimize",
+        pruner=optuna.pruners.MedianPruner(n_startup_trials=STARTUP),
+        load_if_exists=True,
+    )
+
+    # Trials that were interrupted are drawn again.
+    states = optuna.trial.TrialState
+    for stale in study.get_trials(deepcopy=False, states=[states.RUNNING]):
+        study.tell(stale.number, state=states.FAIL)
+    return study
+
+
+def _finished_trials(study: Any) -> int:
+    from optuna.trial import TrialState
+
+    finished = [TrialState.COMPLETE, TrialState.PRUNED]
+    return len(study.get_trials(deepcopy=False, states=finished))
+
+
+def _next_trial(study: Any, space: Space, *, seed: int) -> Any:
+    """Draw the parameters of a trial.
+
+    Each trial has its own seed: a resumed search draws the same trials as an uninterrupted one.
+    """
+    from optuna.samplers import TPESampler
+
+    study.sampler = TPESampler(seed=seed)
+    trial = study.ask()
+    trial.suggest_float("learning_rate", *space.learning_rate, log=True)
+    trial.suggest_categorical("batch", list(space.batch))
+    trial.suggest_int("epochs", *space.epochs)
+    return trial
 
 
 def train_seeds(
@@ -104,17 +133,23 @@ def train_seeds(
     """
     numbers = range(recipe.seed, recipe.seed + seeds) if isinstance(seeds, int) else seeds
     if not len(numbers):
-        raise BadInput("no seeds to train with", allowed="1 or more")
-    out: list[Trained] = []
+        raise BadInput("no seeds to train with", code="train.too-few-seeds", allowed="1 or more")
+    trainings: list[Trained] = []
 
     def after_step(done: int, total: int) -> None:
         if progress is not None:
-            progress(len(out) * total + done, len(numbers) * total)
+            progress(len(trainings) * total + done, len(numbers) * total)
 
     for seed in numbers:
-        place = folder / f"seed-{seed}"
-        out.append(train(corpus, replace(recipe, seed=seed), place, test=test, progress=after_step))
-    return out
+        trained = train(
+            corpus,
+            replace(recipe, seed=seed),
+            folder / f"seed-{seed}",
+            test=test,
+            progress=after_step,
+        )
+        trainings.append(trained)
+    return trainings
 
 
 def spread(trained: Sequence[Trained], *, on: str = "test") -> dict[str, tuple[float, float]]:
@@ -124,15 +159,23 @@ def spread(trained: Sequence[Trained], *, on: str = "test") -> dict[str, tuple[f
     in one of the trainings.
     """
     if on not in ("test", "dev"):
-        raise BadInput(f"no figures on '{on}'", allowed="test, dev")
-    each: list[Mapping[str, float]] = [one.test if on == "test" else one.dev for one in trained]
-    out: dict[str, tuple[float, float]] = {}
-    for name in each[0] if each else ():
-        if all(name in one for one in each):
-            values = [one[name] for one in each]
-            defined = len(values) > 1 and not any(map(math.isnan, values))
-            out[name] = statistics.fmean(values), statistics.stdev(values) if defined else math.nan
-    return out
+        raise BadInput(f"no figures on '{on}'", code="train.unknown-split", allowed="test, dev")
+    all_figures: list[Mapping[str, float]] = [
+        training.test if on == "test" else training.dev for training in trained
+    ]
+    if not all_figures:
+        return {}
+
+    means: dict[str, tuple[float, float]] = {}
+    for name in all_figures[0]:
+        if not all(name in figures for figures in all_figures):
+            continue
+        values = [figures[name] for figures in all_figures]
+        deviation = math.nan
+        if len(values) > 1 and not any(map(math.isnan, values)):
+            deviation = statistics.stdev(values)
+        means[name] = (statistics.fmean(values), deviation)
+    return means
 
 
 def _study_name(corpus: Data, recipe: Recipe, space: Space) -> str:
@@ -170,11 +213,15 @@ def _try(study: Any, trial: Any, corpus: Data, recipe: Recipe, trials: Path) -> 
 
 def _keep_best(study: Any, folder: Path) -> Path:
     """Move the best training so far to FOLDER/best and delete the weights of the others."""
-    best, trials = folder / "best", folder / "trials"
+    best = folder / "best"
+    trials = folder / "trials"
     complete = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
-    if complete and ((winner := trials / study.best_trial.user_attrs["folder"]) / RECORD).is_file():
-        shutil.rmtree(best, ignore_errors=True)
-        winner.replace(best)
+    if complete:
+        winner = trials / study.best_trial.user_attrs["folder"]
+        # It is not there if it was moved before.
+        if (winner / RECORD).is_file():
+            shutil.rmtree(best, ignore_errors=True)
+            winner.replace(best)
     for trial in complete:
         shutil.rmtree(trials / trial.user_attrs["folder"], ignore_errors=True)
     return best

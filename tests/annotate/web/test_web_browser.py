@@ -22,7 +22,7 @@ from annotation_site import PASSWORD
 from process import psycheck
 from psycheck.annotate.accounts import accept, invite
 from psycheck.annotate.database import database_url, open_database
-from psycheck.corpora.open import open_corpus
+from psycheck.corpora.opening import open_corpus
 
 PROJECT = """
 name = "posts"

@@ -6,7 +6,7 @@ import pytest
 
 from annotation_site import Browser, served
 from psycheck.annotate.database import database_url, open_database
-from psycheck.annotate.demo import ACCOUNTS, PASSWORD, fill_demo
+from psycheck.annotate.demo_projects import ACCOUNTS, PASSWORD, fill_demo
 from psycheck.annotate.web.pages import HERE
 
 PAGES = {

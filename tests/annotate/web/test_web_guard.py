@@ -4,7 +4,7 @@ import pytest
 
 from psycheck.annotate.web.guard import host_name
 from psycheck.annotate.web.serve import Serving, is_loopback
-from psycheck.errors import BadInput
+from refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,9 @@ def test_the_name_in_a_host_header(header: str, name: str) -> None:
     "host", ["0.0.0.0", "::", "192.168.1.5", "annotate.example.org", "localhost.evil.org"]
 )
 def test_listening_beyond_this_machine_needs_tls_or_consent(host: str) -> None:
-    with pytest.raises(BadInput, match="in the clear"):
+    with refused("serve.no-tls", key="host"):
         Serving(host=host)
-    with pytest.raises(BadInput, match="in the clear"):
+    with refused("serve.no-tls", key="host"):
         Serving(host=host, behind_proxy=True)
     assert Serving(host=host, insecure=True).host == host
 
@@ -38,9 +38,9 @@ def test_this_machine_needs_no_tls(tmp_path: Path) -> None:
     assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "localhost")))
     assert Serving(host="::1").address == "http://[::1]:8420/"
     certificate, key = tmp_path / "c.pem", tmp_path / "k.pem"
-    with pytest.raises(BadInput, match="belong together"):
+    with refused("serve.incomplete-certificate"):
         Serving(certificate=certificate)
-    with pytest.raises(BadInput, match="does not exist"):
+    with refused("serve.missing-file", where="c.pem"):
         Serving(certificate=certificate, key=key)
     certificate.touch()
     key.touch()

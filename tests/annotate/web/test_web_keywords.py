@@ -1,5 +1,5 @@
 from psycheck.annotate.web.keywords import symptoms_named
-from psycheck.knowledge.graph import Symptom, read_graph
+from psycheck.symptoms.graph import Symptom, read_graph
 
 SLEEP = Symptom("sleep", "Sleep", ("depression",), ("Sleeps badly.",), ("I lie awake all night",))
 WORRY = Symptom("worry", "Worry", ("depression",), ("Worries at night.",))

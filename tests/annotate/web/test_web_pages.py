@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psycheck.annotate.answers import Answers, Span
+from psycheck.annotate.annotator_answers import Answers, Span
 from psycheck.annotate.web.pages import KEYS, hidden, pieces
 from psycheck.annotate.web.reviewing import marked
 

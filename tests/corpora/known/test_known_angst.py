@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from psycheck.corpora.known.open import open_known
-from psycheck.errors import BadInput
+from psycheck.corpora.known.opening import open_known
+from refusals import refused
 
 HEAD = "id,text,depression_label,anxiety_label\n"
 
@@ -38,5 +38,5 @@ def test_silver_labels_have_a_train_and_a_dev_split(folder: Path) -> None:
 
 def test_a_table_without_the_labels_is_refused(folder: Path) -> None:
     (folder / "data" / "test" / "full_test.csv").write_text("id,text\na1,Both of them\n")
-    with pytest.raises(BadInput, match="ANGST: there is no column 'depression_label'"):
+    with refused("release.missing-column", what="'depression_label'"):
         open_known("angst", folder)

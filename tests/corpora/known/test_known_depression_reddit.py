@@ -1,9 +1,7 @@
 from pathlib import Path
 
-import pytest
-
-from psycheck.corpora.known.open import open_known
-from psycheck.errors import BadInput
+from psycheck.corpora.known.opening import open_known
+from refusals import refused
 
 
 def test_a_table_with_splits(tmp_path: Path) -> None:
@@ -32,5 +30,5 @@ def test_one_file_a_post_in_two_folders(tmp_path: Path) -> None:
         "group:source": ["reddit_depression", "reddit_non_depression"],
     }
     (home / "reddit_depression" / "writer_a.txt").unlink()
-    with pytest.raises(BadInput, match=r"'reddit_depression/[*].txt' is missing"):
+    with refused("release.missing-file", what="'reddit_depression/*.txt'"):
         open_known("depression-reddit", tmp_path)

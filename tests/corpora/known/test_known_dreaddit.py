@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from process import psycheck
-from psycheck.corpora.known.open import open_known
-from psycheck.errors import BadInput
+from psycheck.corpora.known.opening import open_known
+from refusals import refused
 
 HEAD = "subreddit,post_id,sentence_range,text,id,label,confidence,social_timestamp,lex_liwc_WC\n"
 WHAT = ("a walk", "a deadline")
@@ -50,10 +50,10 @@ def test_both_files_with_their_split(folder: Path) -> None:
 
 def test_one_file_of_it_can_be_named(folder: Path) -> None:
     assert len(open_known("dreaddit", folder / "dreaddit-train.csv")) == 30
-    with pytest.raises(BadInput, match=r"'dreaddit-train.csv' is missing"):
+    with refused("release.missing-file", what="'dreaddit-train.csv'"):
         open_known("dreaddit", Path(__file__))
     (folder / "dreaddit-test.csv").unlink()
-    with pytest.raises(BadInput, match=r"'dreaddit-test.csv' is missing"):
+    with refused("release.missing-file", what="'dreaddit-test.csv'"):
         open_known("dreaddit", folder)
 
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from psycheck.corpora.known.open import known_corpora, open_known
-from psycheck.errors import BadInput
+from psycheck.corpora.known.opening import known_corpora, open_known
+from refusals import refused
 
 HEAD = "subreddit_id,post_id,sentence_id,disease,sentence,Anxious_Mood,more_talktive,poor_memory,uncertain\n"
 
@@ -47,8 +47,9 @@ def test_the_sentences_with_controls_come_first(folder: Path) -> None:
 def test_marks_out_of_range_and_tables_without_symptoms_are_refused(folder: Path) -> None:
     path = folder / "symp_data" / "val.csv"
     path.write_text(HEAD + "s,p,2,ocd,Words,2,0,0,0\n")
-    with pytest.raises(BadInput, match=r"val.csv, row 1 \(line 2\), column 'Anxious_Mood'"):
+    place = "val.csv, row 1 (line 2), column 'Anxious_Mood'"
+    with refused("release.label-outside-0-1", where=place):
         open_known("psysym", folder)
     path.write_text("sentence,disease,uncertain\nWords,ocd,0\n")
-    with pytest.raises(BadInput, match="no column is called like one of the 38 symptoms"):
+    with refused("release.no-labels", where="val.csv"):
         open_known("psysym", folder)

@@ -1,9 +1,7 @@
 from pathlib import Path
 
-import pytest
-
-from psycheck.corpora.known.open import open_known
-from psycheck.errors import BadInput
+from psycheck.corpora.known.opening import open_known
+from refusals import refused
 
 
 def test_a_review_is_labelled_by_what_the_drug_was_taken_for(tmp_path: Path) -> None:
@@ -50,5 +48,5 @@ def test_tables_of_reviews_and_sentences(tmp_path: Path) -> None:
 def test_the_workbook_itself_says_which_sheet_to_save(tmp_path: Path) -> None:
     (tmp_path / "PsyTAR_dataset.xlsx").write_bytes(b"PK\x03\x04")
     for name, sheet in (("psytar", "Sample"), ("psytar-sentences", "Sentence_Labeling")):
-        with pytest.raises(BadInput, match=f"save the sheet '{sheet}' of the workbook as {sheet}.csv"):
+        with refused("release.sheet-not-saved", what=f"{sheet}.csv"):
             open_known(name, tmp_path)

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psycheck.corpora.known.open import known_corpora, open_known
+from psycheck.core.errors import BadInput
+from psycheck.corpora.known.opening import known_corpora, open_known
 from psycheck.corpora.known.release import Item, Loaded, Release, gather, gender
-from psycheck.errors import BadInput
+from refusals import refused
 
 DREADDIT = known_corpora()["dreaddit"]
 
@@ -19,7 +20,7 @@ def test_files_are_found_whatever_their_case_and_compression_but_not_hidden_ones
         (tmp_path / name).write_bytes(b"x")
     found = Release(DREADDIT, tmp_path).files("some-file.csv")
     assert [path.name for path in found] == ["Some_File.CSV", "some-file.csv.gz"]
-    with pytest.raises(BadInput, match="several files match"):
+    with refused("release.several-files", what="Some_File.CSV"):
         Release(DREADDIT, tmp_path).file("some-file.csv")
 
 
@@ -70,7 +71,7 @@ def test_texts_and_marks_come_through_as_they_are(rows: list[tuple[str, str]]) -
         path.write_text("text,label,subreddit\n" + quoted, encoding="utf-8", newline="")
         kept = [(text, float(mark) if mark else None) for text, mark in rows if text.strip()]
         if not kept:
-            with pytest.raises(BadInput, match="no text"):
+            with refused("release.no-texts"):
                 open_known("dreaddit", path)
             return
         corpus = open_known("dreaddit", path)

@@ -1,11 +1,10 @@
 from pathlib import Path
 
-import pytest
-
+from psycheck.core.corpus import CorpusSource
 from psycheck.corpora.columns import Columns
-from psycheck.corpora.known.open import open_known
-from psycheck.corpora.open import corpus_plan, open_corpus
-from psycheck.errors import BadInput
+from psycheck.corpora.known.opening import open_known
+from psycheck.corpora.opening import corpus_plan, open_corpus
+from refusals import refused
 
 
 def test_the_forum_is_the_label(tmp_path: Path) -> None:
@@ -23,7 +22,7 @@ def test_the_forum_is_the_label(tmp_path: Path) -> None:
     assert corpus.left_out == {"empty text": 1}
     named = open_corpus(corpus_plan(f"mine=sdcnl:{tmp_path}", Columns(), "test"))
     assert (named.name, named.ids) == ("mine", ["test-1"])
-    assert named.called == f"sdcnl:{tmp_path} --split test"
+    assert named.source == CorpusSource(f"sdcnl:{tmp_path}", split="test")
     (data / "testing-set.csv").write_text("selftext\nThree\n")
-    with pytest.raises(BadInput, match="no column 'is_suicide'"):
+    with refused("release.missing-column", what="'is_suicide'"):
         open_known("sdcnl", tmp_path)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from psycheck.corpora.known.open import open_known
-from psycheck.errors import BadInput
+from psycheck.corpora.known.opening import open_known
+from refusals import refused
 
 
 def put(path: Path, *users: Any) -> Path:
@@ -43,20 +43,19 @@ def test_posts_may_be_strings_or_objects(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("user", "said"),
+    ("user", "code"),
     [
-        ({"id": 1, "label": ["control"]}, "not a user with a list of posts"),
-        ({"label": ["control"], "posts": []}, "no id"),
-        ({"id": 1, "posts": [[1, "hidden"]]}, "no list of labels"),
-        ({"id": 1, "label": ["hidden"], "posts": []}, "not conditions of SMHD"),
-        ({"id": 1, "label": ["ocd"], "posts": [[1, "hidden"], ["hidden"]]}, "post 2 is not a pair"),
+        ({"id": 1, "label": ["control"]}, "release.not-a-user"),
+        ({"label": ["control"], "posts": []}, "release.missing-field"),
+        ({"id": 1, "posts": [[1, "hidden"]]}, "release.no-labels"),
+        ({"id": 1, "label": ["hidden"], "posts": []}, "release.unknown-labels"),
+        ({"id": 1, "label": ["ocd"], "posts": [[1, "hidden"], ["hidden"]]}, "release.not-a-post"),
     ],
 )
-def test_a_user_of_another_shape_is_named_by_row(tmp_path: Path, user: object, said: str) -> None:
+def test_a_user_of_another_shape_is_named_by_row(tmp_path: Path, user: object, code: str) -> None:
     path = put(tmp_path / "SMHD_test.jl.gz", {"id": 0, "label": ["ocd"], "posts": [[1, "Fine"]]}, user)
-    with pytest.raises(BadInput, match=said) as caught:
+    with refused(code, where="row 2") as caught:
         open_known("smhd", path)
-    assert "row 2" in str(caught.value)
     assert "hidden" not in str(caught.value)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from psycheck.text.gender.edits import Scope, neutralise, swap
-from psycheck.text.gender.words import NAMES
+from psycheck.text.gender.entries import NAMES
 from psycheck.text.person import shift_person
 
 SCOPE = Scope(nouns=True, titles=True, names=True)

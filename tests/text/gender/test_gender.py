@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from psycheck.errors import BadInput
 from psycheck.text.edits import Edited
 from psycheck.text.gender.edits import Scope, gender_of, names_besides, neutralise, scope_of, swap
-from psycheck.text.gender.words import ADDRESSES, LABELS, NAMES, NOUNS, TITLES, Entry
-from psycheck.text.gender.words import PRONOUNS as FORMS
+from psycheck.text.gender.entries import ADDRESSES, LABELS, NAMES, NOUNS, TITLES, Entry
+from psycheck.text.gender.entries import PRONOUNS as FORMS
+from refusals import refused
 
 PRONOUNS = Scope()
 EVERYTHING = Scope(nouns=True, titles=True, names=True)
@@ -242,11 +242,12 @@ def test_a_scope_is_named_by_its_words() -> None:
     assert scope_of(["pronouns, nouns", "titles"]) == Scope(nouns=True, titles=True)
     assert scope_of(["names"], "main") == Scope(names=True, person="main")
     assert scope_of(["names,titles"]).words == ("pronouns", "titles", "names")
-    with pytest.raises(BadInput, match="unknown kind of words to swap: 'nuons'") as error:
+    with refused("swap.unknown-words", where="plan.toml", allowed="did you mean 'nouns'") as unknown_words:
         scope_of(["pronouns,nuons"], where="plan.toml")
-    assert "did you mean 'nouns'" in str(error.value)
-    with pytest.raises(BadInput, match="swap_person 'me'"):
+    assert "'nuons'" in unknown_words.value.what
+    with refused("swap.unknown-person", allowed="all, main") as unknown_person:
         scope_of([], "me")
+    assert "'me'" in unknown_person.value.what
 
 
 def test_words_without_a_partner_of_their_own_are_counted() -> None:

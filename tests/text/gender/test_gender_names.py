@@ -3,7 +3,7 @@ import re
 import pytest
 
 from psycheck.text.gender.edits import Scope, neutralise, swap
-from psycheck.text.gender.words import NAMES
+from psycheck.text.gender.entries import NAMES
 
 
 def swapped(text: str, scope: Scope) -> str:

@@ -10,11 +10,11 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from psycheck.corpora.clean import personal_in, redacted
-from psycheck.corpus import Corpus
-from psycheck.errors import BadInput
+from psycheck.core.corpus import Corpus
+from psycheck.corpora.cleaning import personal_in, redacted
 from psycheck.text.redact.find import find_personal, redact
 from psycheck.text.redact.recogniser import load_recogniser
+from refusals import refused
 
 # What the patterns leave in: a name in an unlikely place, a surname of the list in lower case. Then what
 # models take for a name: a medicine, a small word of no list, a degree.
@@ -116,8 +116,9 @@ def test_a_corpus_is_redacted_with_a_recogniser() -> None:
 
 @pytest.mark.usefixtures("spacy")
 def test_an_unknown_pipeline_is_refused() -> None:
-    with pytest.raises(BadInput, match="there is no recogniser 'en_other'"):
+    with refused("recogniser.unknown", key="recogniser", allowed="en_core_web_sm") as unknown:
         load_recogniser("en_other")
+    assert "'en_other'" in unknown.value.what
 
 
 @pytest.mark.parametrize(("name", "package"), [("en_fake", "spacy"), ("presidio", "presidio_analyzer")])
@@ -125,8 +126,9 @@ def test_a_package_that_is_not_installed_is_named(
     name: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(BadInput, match=f"the package '{package}' is not installed"):
+    with refused("recogniser.not-installed", key="recogniser") as missing:
         load_recogniser(name)
+    assert f"'{package}'" in missing.value.what
 
 
 @pytest.mark.usefixtures("presidio")
@@ -135,14 +137,15 @@ def test_presidio_is_not_left_to_download_its_pipeline(
 ) -> None:
     monkeypatch.delitem(sys.modules, "en_core_web_lg")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    with pytest.raises(BadInput, match="needs the spaCy pipeline"):
+    with refused("recogniser.no-pipeline", key="recogniser"):
         load_recogniser("presidio")
 
 
 def test_presidio_takes_another_pipeline_by_name_or_folder() -> None:
     pytest.importorskip("presidio_analyzer", reason="presidio-analyzer is not installed")
-    with pytest.raises(BadInput, match=r"needs the spaCy pipeline 'en\.missing'"):
+    with refused("recogniser.no-pipeline", key="recogniser") as missing:
         load_recogniser("presidio:en.missing")
+    assert "'en.missing'" in missing.value.what
 
 
 REAL = "We outvoted Loekje again. The dog chased Lindqvist. I am on Zoloft 50 mg since Monday."

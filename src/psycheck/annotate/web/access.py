@@ -2,7 +2,7 @@
 
 import hmac
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, cast
 
 from fastapi import Depends, Path, Request
@@ -17,17 +17,20 @@ from psycheck.annotate.refusals import NotAllowed, NotFound, Refusal
 from psycheck.annotate.web.cookies import SESSION, VISITOR, Signing, new_visitor
 from psycheck.annotate.web.pages import HERE
 
+_TABLE: Final = tomllib.loads((HERE / "access.toml").read_text("utf-8"))
 # Page ("GET /p/{project}") to roles, or to one of "anyone", "account" and "server".
-ACCESS: Final[dict[str, tuple[str, ...]]] = {
-    page: tuple(who)
-    for page, who in tomllib.loads((HERE / "access.toml").read_text("utf-8"))["access"].items()
-}
+ACCESS: Final[dict[str, tuple[str, ...]]] = {page: tuple(who) for page, who in _TABLE["access"].items()}
 
 
 class LoggedOut(Refusal):
     """The page needs an account, and nobody is logged in."""
 
     status = 401
+
+
+def no_page() -> NotFound:
+    """The error for a page that does not exist, or that this person may not know of."""
+    return NotFound("there is no such page", code="page.unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +62,14 @@ class Visit:
     def person(self) -> Person:
         """Who is logged in."""
         if self.session is None:
-            raise LoggedOut("nobody is logged in")
+            raise LoggedOut("nobody is logged in", code="login.needed")
         return self.session.person
 
     @property
     def member(self) -> Membership:
         """The membership in the project of this page."""
         if self.membership is None:
-            raise NotFound("there is no such page")
+            raise no_page()
         return self.membership
 
     def task(self) -> Task:
@@ -95,42 +98,65 @@ class Visit:
 
 async def posted(request: Request) -> FormData:
     """The fields of a form, if one was sent."""
-    return await request.form(max_files=1, max_fields=400) if request.method == "POST" else FormData()
+    if request.method != "POST":
+        return FormData()
+    return await request.form(max_files=1, max_fields=400)
 
 
 def admit(request: Request, form: Annotated[FormData, Depends(posted)]) -> Visit:
     """Check session, CSRF token and role, in this order."""
     site = cast(Site, request.app.state.site)
     token = site.signing.read(request, SESSION)
-    session = session_of(site.db, token) if token else None
-    visit = Visit(request, site, form, site.signing.read(request, VISITOR) or new_visitor(), session)
-    who = ACCESS[f"{request.method} {request.scope['route'].path}"]
-    if session is None and "anyone" not in who:
-        raise LoggedOut("log in first")
+    visit = Visit(
+        request=request,
+        site=site,
+        form=form,
+        visitor=site.signing.read(request, VISITOR) or new_visitor(),
+        session=session_of(site.db, token) if token else None,
+    )
+    allowed = ACCESS[f"{request.method} {request.scope['route'].path}"]
+    if visit.session is None and "anyone" not in allowed:
+        raise LoggedOut("log in first", code="login.needed")
     if request.method == "POST":
         _check_csrf(visit)
-    if who[0] in ("anyone", "account"):
+
+    if "anyone" in allowed or "account" in allowed:
         return visit
-    if who[0] == "server":
+    if "server" in allowed:
         if not visit.person.owner:
-            raise NotAllowed("only an owner of the server creates projects")
+            raise NotAllowed("only an owner of the server creates projects", code="role.not-server-owner")
         return visit
-    name = request.path_params["project"]
-    mine = next((one for one in projects_of(site.db, visit.person) if one.name == name), None)
-    if mine is None:
-        raise NotFound("there is no such page")
-    if mine.role not in who:
-        raise NotAllowed("your role in this project does not permit this")
-    return Visit(request, site, form, visit.visitor, session, mine)
+    return replace(visit, membership=_membership(visit, allowed))
 
 
 Admitted = Annotated[Visit, Depends(admit)]
 Number = Annotated[int, Path(ge=0, lt=2**31)]  # of a row; what a database can compare
 
 
+def _membership(visit: Visit, roles: tuple[str, ...]) -> Membership:
+    """The membership in the project of the address, with one of these roles."""
+    name = visit.request.path_params["project"]
+    for membership in projects_of(visit.db, visit.person):
+        if membership.name == name:
+            if membership.role not in roles:
+                raise NotAllowed(
+                    "your role in this project does not permit this",
+                    code="role.not-allowed",
+                )
+            return membership
+    raise no_page()
+
+
 def _check_csrf(visit: Visit) -> None:
-    """Refuse a form that another site or another session made; so is one before the page set its cookie."""
-    known = visit.session is not None or visit.site.signing.read(visit.request, VISITOR) is not None
+    """Refuse a form that another site or another session made.
+
+    A visitor without an account needs the cookie that came with the page.
+    """
+    has_cookie = visit.session is not None or visit.site.signing.read(visit.request, VISITOR) is not None
     sent = visit.field("csrf") or visit.request.headers.get("x-csrf-token", "")
-    if not (known and hmac.compare_digest(sent.encode(), visit.csrf.encode())):
-        raise NotAllowed("the form has expired", do="load the page again and repeat what you did")
+    if not has_cookie or not hmac.compare_digest(sent.encode(), visit.csrf.encode()):
+        raise NotAllowed(
+            "the form has expired",
+            code="form.expired",
+            do="load the page again and repeat what you did",
+        )

@@ -23,15 +23,16 @@ class Signing:
 
     def read(self, request: HTTPConnection, name: str) -> str | None:
         """The value of a cookie with a valid signature."""
+        signed = request.cookies.get(_cookie_name(name, request), "")
         try:
-            return self._signer(name).unsign(request.cookies.get(_named(name, request), "")).decode()
+            return self._signer(name).unsign(signed).decode()
         except (BadSignature, UnicodeError):
             return None
 
     def write(self, response: Response, request: HTTPConnection, name: str, value: str) -> None:
         """Set a cookie that scripts cannot read and other sites cannot send."""
         response.set_cookie(
-            _named(name, request),
+            _cookie_name(name, request),
             self._signer(name).sign(value).decode(),
             max_age=14 * _DAY if name == SESSION else _DAY,
             httponly=True,
@@ -43,7 +44,10 @@ class Signing:
     def remove(self, response: Response, request: HTTPConnection, name: str) -> None:
         """Delete a cookie."""
         response.delete_cookie(
-            _named(name, request), httponly=True, samesite="strict", secure=_secure(request)
+            _cookie_name(name, request),
+            httponly=True,
+            samesite="strict",
+            secure=_secure(request),
         )
 
     def token(self, value: str) -> str:
@@ -63,6 +67,6 @@ def _secure(request: HTTPConnection) -> bool:
     return request.url.scheme == "https"
 
 
-def _named(name: str, request: HTTPConnection) -> str:
+def _cookie_name(name: str, request: HTTPConnection) -> str:
     """The cookie's name; over TLS the prefix keeps other hosts of the domain from setting it."""
     return f"__Host-{name}" if _secure(request) else f"psycheck-{name}"

@@ -8,12 +8,12 @@ from psycheck.annotate.accounts import SHORTEST_PASSWORD, accept, invited_role, 
 from psycheck.annotate.membership import create_project, projects_of
 from psycheck.annotate.project import EXAMPLE, LARGEST, parse_project
 from psycheck.annotate.refusals import NotFound
-from psycheck.annotate.web.access import Admitted, Visit
+from psycheck.annotate.web.access import Admitted, Visit, no_page
 from psycheck.annotate.web.cookies import SESSION, VISITOR
 from psycheck.annotate.web.guard import LOG
 from psycheck.annotate.web.pages import HERE
 from psycheck.annotate.web.respond import go, page, problem
-from psycheck.errors import BadInput, PsycheckError
+from psycheck.core.errors import BadInput, PsycheckError
 
 router = APIRouter()
 _STATIC = {file.name: file for file in (HERE / "static").iterdir()}
@@ -24,8 +24,9 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 def static(name: str) -> Response:
     """A shipped file; names are looked up, never joined to a path."""
     if name not in _STATIC:
-        raise NotFound("there is no such page")
-    return FileResponse(_STATIC[name], media_type=_TYPES.get(_STATIC[name].suffix, "text/plain"))
+        raise no_page()
+    file = _STATIC[name]
+    return FileResponse(file, media_type=_TYPES.get(file.suffix, "text/plain"))
 
 
 @router.get("/login")
@@ -37,9 +38,8 @@ def login_form(visit: Admitted) -> Response:
 @router.post("/login")
 def login(visit: Admitted) -> Response:
     """Open a new session; one that the browser had before ends."""
-    client = visit.request.client
     try:
-        opened = log_in(visit.db, visit.field("name"), visit.field("password"), client.host if client else "")
+        opened = log_in(visit.db, visit.field("name"), visit.field("password"), _client_address(visit))
     except PsycheckError as error:
         LOG.warning("log-in refused: %s", error.what)
         return _login(visit, status=getattr(error, "status", 400), problem=problem(error))
@@ -69,22 +69,32 @@ def accept_invitation(visit: Admitted, token: str) -> Response:
         if visit.session is not None:
             join(visit.db, visit.person, token)
             return go("/")
-        name, password = visit.field("name"), visit.field("password")
+        name = visit.field("name")
+        password = visit.field("password")
         accept(visit.db, token, name, password)
     except NotFound:
+        # Without a valid invitation there is no form to show again.
         raise
     except PsycheckError as error:
-        status = getattr(error, "status", 400)
-        return _invitation(visit, token, status=status, name=visit.field("name"), problem=problem(error))
-    client = visit.request.client
-    return _with_session(visit, log_in(visit.db, name, password, client.host if client else "").token)
+        return _invitation(
+            visit,
+            token,
+            status=getattr(error, "status", 400),
+            name=visit.field("name"),
+            problem=problem(error),
+        )
+    opened = log_in(visit.db, name, password, _client_address(visit))
+    return _with_session(visit, opened.token)
 
 
 @router.get("/")
 def projects(visit: Admitted) -> Response:
     """The projects of a person."""
     return page(
-        visit, "projects", projects=projects_of(visit.db, visit.person), may_create=visit.person.owner
+        visit,
+        "projects",
+        projects=projects_of(visit.db, visit.person),
+        may_create=visit.person.owner,
     )
 
 
@@ -99,7 +109,7 @@ def new(visit: Admitted) -> Response:
     """Create a project from TOML, typed or uploaded."""
     text = visit.field("settings")
     try:
-        text = _uploaded(visit) or text
+        text = _uploaded_text(visit) or text
         settings = parse_project(text, "the project file")
         create_project(visit.db, visit.person, settings, text)
     except PsycheckError as error:
@@ -108,36 +118,68 @@ def new(visit: Admitted) -> Response:
     return go(f"/p/{settings.name}/dashboard")
 
 
-def _uploaded(visit: Visit) -> str:
+def _client_address(visit: Visit) -> str:
+    """The network address of the browser, by which failed log-ins are counted."""
+    client = visit.request.client
+    return client.host if client else ""
+
+
+def _uploaded_text(visit: Visit) -> str:
+    """The text of an uploaded project file; empty without one."""
     file = visit.form.get("file")
     if not isinstance(file, UploadFile):
         return ""
+    # One byte more than allowed tells that the file is too large.
     content = file.file.read(LARGEST + 1)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadInput("the project file is not UTF-8 text", do="save it as UTF-8") from error
+        raise BadInput(
+            "the project file is not UTF-8 text",
+            code="project.not-utf8",
+            do="save it as UTF-8",
+        ) from error
 
 
 def _login(visit: Visit, status: int = 200, **parts: object) -> Response:
     return page(visit, "login", status=status, accounts=visit.site.accounts, **parts)
 
 
-def _invitation(visit: Visit, token: str, status: int = 200, name: str = "", **parts: object) -> Response:
+def _invitation(
+    visit: Visit,
+    token: str,
+    status: int = 200,
+    name: str = "",
+    **parts: object,
+) -> Response:
+    """The form to accept an invitation; `name` is the one that was chosen before."""
     role = invited_role(visit.db, token)
     if role is None:
-        raise NotFound("this invitation is not valid, was used or has expired", do="ask for another one")
+        raise NotFound(
+            "this invitation is not valid, was used or has expired",
+            code="invitation.not-valid",
+            do="ask for another one",
+        )
     return page(
-        visit, "invitation", status=status, invited_role=role, name=name, shortest=SHORTEST_PASSWORD, **parts
+        visit,
+        "invitation",
+        status=status,
+        invited_role=role,
+        name=name,
+        shortest=SHORTEST_PASSWORD,
+        **parts,
     )
 
 
 def _end_session(visit: Visit) -> None:
-    if token := visit.site.signing.read(visit.request, SESSION):
+    """End the session that the browser has, if any."""
+    token = visit.site.signing.read(visit.request, SESSION)
+    if token:
         log_out(visit.db, token)
 
 
 def _with_session(visit: Visit, token: str) -> Response:
+    """Go to the projects with the cookie of a new session."""
     response = go("/")
     visit.site.signing.write(response, visit.request, SESSION, token)
     visit.site.signing.remove(response, visit.request, VISITOR)

@@ -29,6 +29,7 @@ HEADERS: Final = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
+_MOST_PLACES: Final = 6  # lines of a traceback in the log
 _KEEP_STATIC: Final = "public, max-age=3600"
 
 
@@ -44,26 +45,34 @@ class Guard:
         """Answer one request."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        if self.names and host_name(Headers(scope=scope).get("host", "")) not in self.names:
+
+        host = host_name(Headers(scope=scope).get("host", ""))
+        if self.names and host not in self.names:
             answer = PlainTextResponse("unknown host name", 400, headers=HEADERS)
             return await answer(scope, receive, send)
-        secure = scope["scheme"] == "https"
-        static = scope["path"].startswith("/static/")
-
-        async def private(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
-                headers["cache-control"] = _KEEP_STATIC if static else "no-store"
-                if secure:
-                    headers["strict-transport-security"] = "max-age=31536000"
-            await send(message)
 
         most = LARGE_BODY if self.may_upload(scope) else SMALL_BODY
         try:
-            await self.app(scope, _bounded(receive, most), private)
+            await self.app(scope, _bounded(receive, most), _private(scope, send))
         except Exception as error:  # noqa: BLE001 - its message may quote a post, and would reach the log
             LOG.error("%s %s failed: %s", scope["method"], _template(scope), _places(error))
+
+
+def _private(scope: Scope, send: Send) -> Send:
+    """`send` with headers that keep pages private: only static files may be kept by a browser."""
+    is_secure = scope["scheme"] == "https"
+    is_static = scope["path"].startswith("/static/")
+
+    async def send_private(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(HEADERS)
+            headers["cache-control"] = _KEEP_STATIC if is_static else "no-store"
+            if is_secure:
+                headers["strict-transport-security"] = "max-age=31536000"
+        await send(message)
+
+    return send_private
 
 
 def _template(scope: Scope) -> str:
@@ -73,17 +82,22 @@ def _template(scope: Scope) -> str:
 
 def _places(error: Exception) -> str:
     """The kind of an error and the lines that it came through, without its message."""
-    frames = traceback.extract_tb(error.__traceback__)[-6:]
-    return " > ".join([*(f"{Path(one.filename).name}:{one.lineno}" for one in frames), type(error).__name__])
+    frames = traceback.extract_tb(error.__traceback__)[-_MOST_PLACES:]
+    places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames]
+    return " > ".join([*places, type(error).__name__])
 
 
 def host_name(header: str) -> str:
     """The name in a Host header, without its port and without the brackets of IPv6."""
-    name = header.rpartition(":")[0] if header.rpartition("]")[2].count(":") else header
+    # The colons inside the brackets of IPv6 belong to the name.
+    after_brackets = header.rpartition("]")[2]
+    has_port = ":" in after_brackets
+    name = header.rpartition(":")[0] if has_port else header
     return name.strip("[]").lower()
 
 
 def _bounded(receive: Receive, most: int) -> Receive:
+    """`receive` that refuses a body of more than `most` bytes as soon as it is that large."""
     size = 0
 
     async def bounded() -> Message:

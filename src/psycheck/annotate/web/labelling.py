@@ -2,19 +2,20 @@
 
 import math
 import time
+from collections.abc import Mapping
 from secrets import token_urlsafe
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from psycheck.annotate.progress import OwnProgress, own_progress
+from psycheck.annotate.dashboard import OwnProgress, own_progress
 from psycheck.annotate.project import Task
 from psycheck.annotate.queue import Assignment, Nothing, next_item
-from psycheck.annotate.refusals import NotFound, Outdated
-from psycheck.annotate.screening import retake, screening_result
+from psycheck.annotate.refusals import Outdated
+from psycheck.annotate.screening import ScreenedItem, retake, screening_result
 from psycheck.annotate.submission import Submitted, previous, skip, submit, undo
-from psycheck.annotate.web.access import Admitted, Visit
+from psycheck.annotate.web.access import Admitted, Visit, no_page
 from psycheck.annotate.web.answering import (
     asked,
     choices,
@@ -24,10 +25,11 @@ from psycheck.annotate.web.answering import (
     spoken,
     titles,
 )
-from psycheck.annotate.web.respond import go, page
-from psycheck.errors import BadInput
+from psycheck.annotate.web.respond import go, page, sentence_of
+from psycheck.core.errors import BadInput
 
 router = APIRouter()
+Links = list[tuple[str, str]]  # address and text
 Place = Annotated[int | None, Query(ge=0, lt=2**31)]
 
 
@@ -35,11 +37,16 @@ Place = Annotated[int | None, Query(ge=0, lt=2**31)]
 def home(visit: Admitted) -> Response:
     """Instructions, worked examples, the content warning, contacts, and one's own progress."""
     task = visit.task()
-    queues = []
+    cards = []
     if visit.member.role == "annotator":
-        queues = [_card(visit, task, one) for one in own_progress(visit.db, visit.person, task.id)]
+        cards = [_card(visit, task, queue) for queue in own_progress(visit.db, visit.person, task.id)]
     return page(
-        visit, "home", project=task.project, task=task.project.task, queues=queues, titles=titles(task)
+        visit,
+        "home",
+        project=task.project,
+        task=task.project.task,
+        queues=cards,
+        titles=titles(task),
     )
 
 
@@ -48,145 +55,208 @@ def disease(visit: Admitted, queue: str) -> Response:
     """A disease's page: its symptoms and their descriptions, to be read before the first sentence."""
     task = visit.task()
     if queue not in task.queues or task.project.task != "symptoms":
-        raise NotFound("there is no such page")
-    begin = _work(visit, queue) if visit.member.role == "annotator" else ""
-    return page(visit, "disease", title=queue_title(task, queue), symptoms=task.symptoms(queue), begin=begin)
+        raise no_page()
+    begin = _work_address(visit, queue) if visit.member.role == "annotator" else ""
+    return page(
+        visit,
+        "disease",
+        title=queue_title(task, queue),
+        symptoms=task.symptoms(queue),
+        begin=begin,
+    )
 
 
 @router.get("/p/{project}/work")
 def work(visit: Admitted, queue: str = "", before: Place = None) -> Response:
     """The item that is open or the next one; with `before` one's own answer before that assignment."""
     task = visit.task()
+    _check_queue(task, queue)
     if before is not None:
-        earlier = previous(visit.db, visit.person, task.id, _queue(task, queue), before or None)
+        # 0 asks for the last answer.
+        earlier = previous(visit.db, visit.person, task.id, queue, before or None)
         if earlier is not None:
-            return _shown(visit, task, queue, earlier)
-    return _shown(visit, task, queue, next_item(visit.db, visit.person, task.id, _queue(task, queue)))
+            return _item_page(visit, task, queue, earlier)
+    return _next_page(visit, task, queue)
 
 
 @router.post("/p/{project}/work")
 def answer(visit: Admitted) -> Response:
     """Save an answer, skip an item or take the last answer back; then the next item."""
-    task, queue = visit.task(), visit.field("queue")
-    _queue(task, queue)
+    task = visit.task()
+    queue = visit.field("queue")
+    _check_queue(task, queue)
+    action = visit.field("do")
     try:
-        if visit.field("do") == "undo":
+        if action == "undo":
             undo(visit.db, visit.person, task.id, queue)
             return _onward(visit, task, queue, "Your last answer is open again.")
-        done = _end(visit, task, queue)
+        submitted = _skip_or_submit(visit, task, queue)
     except Outdated as error:
-        parts = {
-            "heading": "This has changed meanwhile",
-            "sentences": [f"{error.what[:1].upper()}{error.what[1:]}."],
-        }
-        return _paused(visit, task, [(_work(visit, queue), "Next")], 409, **parts)
-    if done.screened:
-        address = f"/p/{visit.member.name}/screening?queue={queue}"
-        return Response(headers={"hx-redirect": address}) if visit.by_htmx else go(address)
-    return _onward(visit, task, queue, "Saved." if visit.field("do") != "skip" else "Skipped.")
+        return _pause_page(
+            visit,
+            task,
+            [(_work_address(visit, queue), "Next")],
+            status=409,
+            heading="This has changed meanwhile",
+            sentence=sentence_of(error.what),
+        )
+
+    if submitted.screened:
+        address = _screening_address(visit, queue)
+        if visit.by_htmx:
+            return Response(headers={"hx-redirect": address})
+        return go(address)
+    return _onward(visit, task, queue, "Skipped." if action == "skip" else "Saved.")
 
 
 @router.get("/p/{project}/screening")
 def screening(visit: Admitted, queue: str = "") -> Response:
     """The result of one's own screening test, with reasons."""
     task = visit.task()
-    result = screening_result(visit.db, visit.person, task.id, _queue(task, queue))
+    _check_queue(task, queue)
+    result = screening_result(visit.db, visit.person, task.id, queue)
     if result.state == "open":
-        return go(_work(visit, queue))
-    named = titles(task)
-    results = [
-        {
-            "text": one.text,
-            "expected": spoken(one.expected.marks, one.expected.status, named),
-            "given": spoken(one.given.marks, one.given.status, named) if one.given else "skipped",
-            "right": one.given is not None and dict(one.given.marks) == dict(one.expected.marks),
-            "why": one.why,
-        }
-        for one in result.items
-    ]
+        return go(_work_address(visit, queue))
+
+    label_titles = titles(task)
     return page(
         visit,
         "screening",
         project=task.project,
         queue=queue,
         result=result,
-        results=results,
-        work=_work(visit, queue),
+        results=[_screened(screened_item, label_titles) for screened_item in result.items],
+        work=_work_address(visit, queue),
     )
 
 
 @router.post("/p/{project}/screening")
 def test_again(visit: Admitted) -> Response:
     """Begin a failed screening test again."""
-    task, queue = visit.task(), visit.field("queue")
-    retake(visit.db, visit.person, task.id, _queue(task, queue))
-    return go(_work(visit, queue))
+    task = visit.task()
+    queue = visit.field("queue")
+    _check_queue(task, queue)
+    retake(visit.db, visit.person, task.id, queue)
+    return go(_work_address(visit, queue))
 
 
-def _queue(task: Task, queue: str) -> str:
+def _check_queue(task: Task, queue: str) -> None:
     if queue not in task.queues:
-        raise NotFound("there is no such page")
-    return queue
+        raise no_page()
 
 
-def _work(visit: Visit, queue: str) -> str:
+def _work_address(visit: Visit, queue: str) -> str:
     return f"/p/{visit.member.name}/work?queue={queue}"
 
 
-def _end(visit: Visit, task: Task, queue: str) -> Submitted:
+def _screening_address(visit: Visit, queue: str) -> str:
+    return f"/p/{visit.member.name}/screening?queue={queue}"
+
+
+def _skip_or_submit(visit: Visit, task: Task, queue: str) -> Submitted:
+    """End the assignment that the form is about."""
+    unreadable = BadInput("the form cannot be read", code="form.unreadable", do="load the page again")
     try:
-        assignment, seconds = int(visit.field("assignment")), float(visit.field("seconds") or 0)
+        assignment_id = int(visit.field("assignment"))
+        seconds = float(visit.field("seconds") or 0)
     except ValueError as error:
-        raise BadInput("the form cannot be read", do="load the page again") from error
-    if not math.isfinite(seconds) or not 0 < assignment < 2**31:
-        raise BadInput("the form cannot be read", do="load the page again")
+        raise unreadable from error
+    # Numbers that the database cannot store.
+    if not math.isfinite(seconds) or not 0 < assignment_id < 2**31:
+        raise unreadable
+
     if visit.field("do") == "skip":
-        return skip(visit.db, visit.person, assignment)
-    answers = read_answers(visit, task, queue)
-    return submit(visit.db, visit.person, assignment, answers, seconds=seconds, token=visit.field("token"))
-
-
-def _onward(visit: Visit, task: Task, queue: str, say: str) -> Response:
-    """The next item: as a part of the page, or after a redirect so that loading again sends nothing twice."""
-    if not visit.by_htmx:
-        return go(_work(visit, queue))
-    return _shown(visit, task, queue, next_item(visit.db, visit.person, task.id, queue), say)
-
-
-def _shown(visit: Visit, task: Task, queue: str, found: Assignment | Nothing, say: str = "") -> Response:
-    if isinstance(found, Nothing):
-        return _nothing(visit, task, queue, found)
-    noun = "sentence" if task.project.task == "symptoms" else "post"
-    title = queue_title(task, queue)
-    test = f"{title}: screening test" if found.stage == "screening" else title
-    mine = _standing(visit, task, queue)
-    meter, share = _meter(mine)
-    return page(
-        visit,
-        "item" if visit.by_htmx else "work",
-        **asked(task, queue, found.text),
-        heading=f"{test}: your answer" if found.state != "claimed" else test,
-        say=f"{say} Next {noun}." if say else "",
-        meter=meter,
-        share=share,
-        text=found.text,
-        assignment=found.id,
-        token=token_urlsafe(16),
-        chosen=choices(found.answers, task),
-        spans=spans_json(found.answers),
-        identifying=found.answers is not None and found.answers.identifying,
-        revising=found.state != "claimed",
-        work=f"/p/{visit.member.name}/work",
-        onward=_work(visit, queue),
-        back=f"{_work(visit, queue)}&before={found.id if found.state != 'claimed' else 0}"
-        if mine.done
-        else "",
+        return skip(visit.db, visit.person, assignment_id)
+    return submit(
+        visit.db,
+        visit.person,
+        assignment_id,
+        read_answers(visit, task, queue),
+        seconds=seconds,
+        token=visit.field("token"),
     )
 
 
-def _nothing(visit: Visit, task: Task, queue: str, found: Nothing) -> Response:
+def _screened(screened_item: ScreenedItem, label_titles: Mapping[str, str]) -> dict[str, Any]:
+    """A test item as the page of the result shows it."""
+    answers = screened_item.given
+    expected = screened_item.expected
+    return {
+        "text": screened_item.text,
+        "expected": spoken(expected, label_titles),
+        "given": "skipped" if answers is None else spoken(answers, label_titles),
+        "right": answers is not None and dict(answers.marks) == dict(expected.marks),
+        "why": screened_item.why,
+    }
+
+
+def _onward(visit: Visit, task: Task, queue: str, message: str) -> Response:
+    """The next item: as a part of the page, or after a redirect so that loading again sends nothing twice."""
+    if not visit.by_htmx:
+        return go(_work_address(visit, queue))
+    return _next_page(visit, task, queue, message)
+
+
+def _next_page(visit: Visit, task: Task, queue: str, message: str = "") -> Response:
+    """The page of the next item, or of the reason why there is none."""
+    upcoming = next_item(visit.db, visit.person, task.id, queue)
+    if isinstance(upcoming, Nothing):
+        return _nothing_page(visit, task, queue, upcoming)
+    return _item_page(visit, task, queue, upcoming, message)
+
+
+def _item_page(
+    visit: Visit,
+    task: Task,
+    queue: str,
+    assignment: Assignment,
+    message: str = "",
+) -> Response:
+    """The page of an item with its form; `message` says what became of the one before."""
+    noun = "sentence" if task.project.task == "symptoms" else "post"
+    revising = assignment.state != "claimed"
+    answers = assignment.answers
+    work_address = _work_address(visit, queue)
+
+    heading = queue_title(task, queue)
+    if assignment.stage == "screening":
+        heading = f"{heading}: screening test"
+    if revising:
+        heading = f"{heading}: your answer"
+
+    own_queue = _own_queue(visit, task, queue)
+    meter, share = _meter(own_queue)
+    back = ""
+    if own_queue.done:
+        before = assignment.id if revising else 0
+        back = f"{work_address}&before={before}"
+
+    return page(
+        visit,
+        "item" if visit.by_htmx else "work",
+        **asked(task, queue, assignment.text),
+        heading=heading,
+        say=f"{message} Next {noun}." if message else "",
+        meter=meter,
+        share=share,
+        text=assignment.text,
+        assignment=assignment.id,
+        token=token_urlsafe(16),
+        chosen=choices(answers, task),
+        spans=spans_json(answers),
+        identifying=answers is not None and answers.identifying,
+        revising=revising,
+        work=f"/p/{visit.member.name}/work",
+        onward=work_address,
+        back=back,
+    )
+
+
+def _nothing_page(visit: Visit, task: Task, queue: str, nothing: Nothing) -> Response:
     """Why there is no item now, in kind words."""
-    until = f" until {time.strftime('%H:%M', time.gmtime(found.until))} UTC" if found.until else ""
+    clock = f"{time.strftime('%H:%M', time.gmtime(nothing.until))} UTC" if nothing.until else ""
+    until = f" until {clock}" if clock else ""
+    after = f", after {clock}" if clock else ""
     heading, sentence = {
         "done": ("All done", "There is no text left for you in this queue. Thank you."),
         "break": (
@@ -195,52 +265,80 @@ def _nothing(visit: Visit, task: Task, queue: str, found: Nothing) -> Response:
         ),
         "daily_cap": (
             "Enough for today",
-            f"You have reached today's limit. You can go on tomorrow{until.replace(' until', ', after')}.",
+            f"You have reached today's limit. You can go on tomorrow{after}.",
         ),
         "paused": ("Paused", "The owner of the project has paused your work. Your answers are kept."),
         "screening_failed": ("Screening test", "You have not passed the screening test of this queue yet."),
-    }[found.reason]
-    ways = [(f"/p/{visit.member.name}", "Home")]
-    if found.reason == "screening_failed":
-        ways = [(f"/p/{visit.member.name}/screening?queue={queue}", "See the result"), *ways]
-    return _paused(visit, task, ways, heading=heading, sentences=[sentence])
+    }[nothing.reason]
+
+    links = [(f"/p/{visit.member.name}", "Home")]
+    if nothing.reason == "screening_failed":
+        links.insert(0, (_screening_address(visit, queue), "See the result"))
+    return _pause_page(visit, task, links, heading=heading, sentence=sentence)
 
 
-def _paused(
-    visit: Visit, task: Task, ways: list[tuple[str, str]], status: int = 200, **parts: Any
+def _pause_page(
+    visit: Visit,
+    task: Task,
+    links: Links,
+    *,
+    status: int = 200,
+    heading: str,
+    sentence: str,
 ) -> Response:
+    """A page without an item, with links to go on."""
     return page(
-        visit, "pause" if visit.by_htmx else "paused", status=status, project=task.project, ways=ways, **parts
+        visit,
+        "pause" if visit.by_htmx else "paused",
+        status=status,
+        project=task.project,
+        ways=links,
+        heading=heading,
+        sentences=[sentence],
     )
 
 
-def _standing(visit: Visit, task: Task, queue: str) -> OwnProgress:
-    return next(one for one in own_progress(visit.db, visit.person, task.id) if one.queue == queue)
+def _own_queue(visit: Visit, task: Task, queue: str) -> OwnProgress:
+    """How far a person is in a queue."""
+    own_queues = own_progress(visit.db, visit.person, task.id)
+    return next(own_queue for own_queue in own_queues if own_queue.queue == queue)
 
 
-def _meter(mine: OwnProgress) -> tuple[str, float]:
+def _meter(own_queue: OwnProgress) -> tuple[str, float]:
     """How much is done, in words and as a share of the day's cap."""
-    if not mine.daily_cap:
-        return f"{mine.done} done", 0.0
-    return f"{mine.done} done, {mine.today} of at most {mine.daily_cap} today", mine.today / mine.daily_cap
+    done = f"{own_queue.done} done"
+    if not own_queue.daily_cap:
+        return done, 0.0
+    today = f"{own_queue.today} of at most {own_queue.daily_cap} today"
+    return f"{done}, {today}", own_queue.today / own_queue.daily_cap
 
 
-def _card(visit: Visit, task: Task, mine: OwnProgress) -> dict[str, str]:
+def _card(visit: Visit, task: Task, own_queue: OwnProgress) -> dict[str, str]:
     """A queue on the home page: how it stands, and where to go on."""
-    work, test = _work(visit, mine.queue), f"/p/{visit.member.name}/screening?queue={mine.queue}"
-    about = f"/p/{visit.member.name}/about?queue={mine.queue}"
-    read_first = about if task.project.task == "symptoms" and not mine.done else work
-    begin = "Continue" if mine.done else "Begin"
-    sentence, address, action = {
-        "open": ("A short screening test comes first.", read_first, "Begin"),
-        "failed": ("You have not passed the screening test.", test, "See the result"),
-        "passed": (f"{mine.done} answered, {mine.skipped} skipped.", read_first, begin),
-    }[mine.screening]
-    more = about if task.project.task == "symptoms" and mine.done else ""
+    queue = own_queue.queue
+    about = ""
+    if task.project.task == "symptoms":
+        about = f"/p/{visit.member.name}/about?queue={queue}"
+
+    # The page about a disease is read before the first sentence; afterwards it is only a link.
+    begun = own_queue.done > 0
+    address = about if about and not begun else _work_address(visit, queue)
+
+    if own_queue.screening == "open":
+        sentence = "A short screening test comes first."
+        action = "Begin"
+    elif own_queue.screening == "failed":
+        sentence = "You have not passed the screening test."
+        action = "See the result"
+        address = _screening_address(visit, queue)
+    else:
+        sentence = f"{own_queue.done} answered, {own_queue.skipped} skipped."
+        action = "Continue" if begun else "Begin"
+
     return {
-        "title": queue_title(task, mine.queue),
+        "title": queue_title(task, queue),
         "sentence": sentence,
         "address": address,
         "action": action,
-        "about": more,
+        "about": about if begun else "",
     }

@@ -9,17 +9,17 @@ from starlette.responses import Response
 
 from psycheck.annotate.accounts import INVITATION_DAYS, invite
 from psycheck.annotate.adjudication import requeue
-from psycheck.annotate.agreement import between, by_day, by_label, in_queues, pace
+from psycheck.annotate.annotator_agreement import between, by_day, by_label, in_queues, pace
+from psycheck.annotate.dashboard import Progress, QueueProgress, progress
 from psycheck.annotate.export import EXPORTS, exported, judgements
 from psycheck.annotate.membership import ROLES, members, pause
-from psycheck.annotate.progress import Progress, QueueProgress, progress
 from psycheck.annotate.quality import Alert, alerts, gold_scores
 from psycheck.annotate.refusals import NotFound
-from psycheck.annotate.transfer import KINDS, LARGEST_UPLOAD, import_upload
+from psycheck.annotate.transfer import KINDS, LARGEST_UPLOAD, Imported, import_upload
 from psycheck.annotate.web.access import Admitted, Number, Visit
 from psycheck.annotate.web.answering import queue_title, titles
 from psycheck.annotate.web.respond import go, page, problem
-from psycheck.errors import BadInput, PsycheckError, counted
+from psycheck.core.errors import BadInput, PsycheckError, counted
 
 router = APIRouter()
 _EXPORTS: Final = {
@@ -40,6 +40,8 @@ _KINDS: Final = {
     "screening": "Screening test (with labels and a column `why`)",
     "gold": "Hidden gold (with labels)",
 }
+_LONGEST_NUMBER: Final = 9  # digits; a database compares no larger ones
+_DAYS_SHOWN: Final = 14
 
 
 @router.get("/p/{project}/dashboard")
@@ -52,12 +54,18 @@ def dashboard(visit: Admitted) -> Response:
 def agreement(visit: Admitted) -> Response:
     """How far annotators agree, by label and day, one with another; the dashboard loads it by itself."""
     task = visit.task()
-    table, named = in_queues(judgements(visit.db, visit.person, task.id)), titles(task)
+    table = in_queues(judgements(visit.db, visit.person, task.id))
+    label_titles = titles(task)
+    rows = []
+    for agreed in by_label(table):
+        title = label_titles.get(agreed.label, agreed.label.capitalize())
+        rows.append((title, agreed))
+
     return page(
         visit,
         "agreement" if visit.by_htmx else "agreements",
         project=task.project,
-        rows=[(named.get(one.label, one.label.capitalize()), one) for one in by_label(table)],
+        rows=rows,
         days=list(by_day(table)),
         pairs=list(between(table)),
         paces=list(pace(table)),
@@ -76,18 +84,19 @@ def invite_one(visit: Admitted) -> Response:
 @router.post("/p/{project}/members/{person}")
 def member(visit: Admitted, person: Number) -> Response:
     """Pause a member, or let them go on."""
-    pause(visit.db, visit.person, visit.member.project, person, paused=visit.field("do") == "pause")
-    return go(_here(visit))
+    paused = visit.field("do") == "pause"
+    pause(visit.db, visit.person, visit.member.project, person, paused=paused)
+    return go(f"/p/{visit.member.name}/dashboard")
 
 
 @router.post("/p/{project}/requeue")
 def requeue_one(visit: Admitted) -> Response:
     """Void the answers to an item, and ask for new ones."""
     item = visit.field("item")
-    if not item.isdecimal() or len(item) > 9:
-        raise NotFound("there is no such item")
-    number = requeue(visit.db, visit.person, visit.member.project, int(item))
-    return _dashboard(visit, done=f"{counted(number, 'answer')} withdrawn; the text is in the queue again.")
+    if not item.isdecimal() or len(item) > _LONGEST_NUMBER:
+        raise NotFound("there is no such item", code="item.unknown")
+    answers = requeue(visit.db, visit.person, visit.member.project, int(item))
+    return _dashboard(visit, done=f"{counted(answers, 'answer')} withdrawn; the text is in the queue again.")
 
 
 @router.post("/p/{project}/import")
@@ -97,83 +106,101 @@ def import_file(visit: Admitted) -> Response:
     kind = visit.field("kind")
     try:
         if not isinstance(file, UploadFile) or kind not in KINDS:
-            raise BadInput("choose a file, and what its texts are for", allowed=", ".join(KINDS))
-        added = import_upload(
+            raise BadInput(
+                "choose a file, and what its texts are for",
+                code="upload.incomplete",
+                allowed=", ".join(KINDS),
+            )
+        imported = import_upload(
             visit.db,
             visit.person,
             visit.member.project,
             file.filename or "",
+            # One byte more than allowed tells that the file is too large.
             file.file.read(LARGEST_UPLOAD + 1),
             kind=kind,
             queue=visit.field("queue") or None,
         )
     except PsycheckError as error:
         return _dashboard(visit, status=getattr(error, "status", 400), problem=problem(error))
-    known = f"; {counted(added.known, 'text')} known before" if added.known else ""
-    elsewhere = f"; {counted(added.elsewhere, 'text')} of other queues left out" if added.elsewhere else ""
-    return _dashboard(visit, done=f"{counted(added.added, 'text')} added{known}{elsewhere}.")
+    return _dashboard(visit, done=_imported_sentence(imported))
 
 
 @router.get("/p/{project}/export/{form}")
 def export(visit: Admitted, form: str) -> Response:
     """Download the labels in one of the known forms."""
-    known = next((one for one in EXPORTS if one == form), None)
-    if known is None:
-        raise NotFound("there is no such export")
-    name, content = exported(visit.db, visit.person, visit.member.project, known)
+    if form not in EXPORTS:
+        raise NotFound("there is no such export", code="export.unknown")
+    name, content = exported(visit.db, visit.person, visit.member.project, form)
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type="application/jsonl", headers=headers)
 
 
-def _here(visit: Visit) -> str:
-    return f"/p/{visit.member.name}/dashboard"
-
-
 def _dashboard(visit: Visit, status: int = 200, **parts: Any) -> Response:
+    """The dashboard, with parts that say what was just done."""
     task = visit.task()
     state = progress(visit.db, visit.person, task.id)
-    queues = {one: queue_title(task, one) for one in task.queues}
-    gold = {(one.person, one.queue): one for one in gold_scores(visit.db, visit.person, task.id)}
-    shown = {"link": "", "linked_role": "", "done": "", **parts}
+    queue_titles = {queue: queue_title(task, queue) for queue in task.queues}
+    gold = {(score.person, score.queue): score for score in gold_scores(visit.db, visit.person, task.id)}
+    latest_days = list(state.days.items())[-_DAYS_SHOWN:]
+
     return page(
         visit,
         "dashboard",
         status=status,
         project=task.project,
-        queues=queues,
+        queues=queue_titles,
         state=state,
         figures=_figures(state),
-        bars=[_bar(queues[one.queue], one) for one in state.queues],
-        days=[(day[5:], count) for day, count in list(state.days.items())[-14:]],
+        bars=[_bar(queue_titles[queue.queue], queue) for queue in state.queues],
+        # Without the year.
+        days=[(day[5:], answers) for day, answers in latest_days],
         gold=gold,
-        alerts=[_alarm(one, queues) for one in alerts(visit.db, visit.person, task.id)],
+        alerts=[_alert_sentence(alert, queue_titles) for alert in alerts(visit.db, visit.person, task.id)],
         people=members(visit.db, visit.person, task.id),
         roles=ROLES,
         kinds=_KINDS,
         exports=_EXPORTS,
         days_valid=INVITATION_DAYS,
         largest=LARGEST_UPLOAD // 1_000_000,
-        **shown,
+        **{"link": "", "linked_role": "", "done": "", **parts},
     )
+
+
+def _imported_sentence(imported: Imported) -> str:
+    """What an import did, as a sentence."""
+    parts = [f"{counted(imported.added, 'text')} added"]
+    if imported.known:
+        parts.append(f"{counted(imported.known, 'text')} known before")
+    if imported.elsewhere:
+        parts.append(f"{counted(imported.elsewhere, 'text')} of other queues left out")
+    return "; ".join(parts) + "."
 
 
 def _figures(state: Progress) -> list[tuple[str, str]]:
     """The figures at the top of the dashboard."""
-    items, complete = sum(one.items for one in state.queues), sum(one.complete for one in state.queues)
-    waited = [one.oldest for one in state.queues if one.oldest is not None]
+    items = sum(queue.items for queue in state.queues)
+    complete = sum(queue.complete for queue in state.queues)
+    answers = sum(queue.answers for queue in state.queues)
+    open_conflicts = sum(queue.conflicts for queue in state.queues)
+    waiting_batches = state.batches.get("waiting", 0)
+    ages = [queue.oldest for queue in state.queues if queue.oldest is not None]
     return [
         ("Texts complete", f"{complete:,} of {items:,}"),
-        ("Answers", f"{sum(one.answers for one in state.queues):,}"),
-        ("Open conflicts", f"{sum(one.conflicts for one in state.queues):,}"),
-        ("Batches to inspect", f"{state.batches.get('waiting', 0):,}"),
-        ("Oldest open text", age(max(waited)) if waited else "–"),
+        ("Answers", f"{answers:,}"),
+        ("Open conflicts", f"{open_conflicts:,}"),
+        ("Batches to inspect", f"{waiting_batches:,}"),
+        ("Oldest open text", age(max(ages)) if ages else "–"),
     ]
 
 
-def _bar(title: str, one: QueueProgress) -> tuple[str, float, str]:
-    waited = f", oldest {age(one.oldest)}" if one.oldest is not None else ""
-    words = f"{one.answers:,} of {one.needed:,} answers{waited}"
-    return title, one.answers / one.needed if one.needed else 0.0, words
+def _bar(title: str, queue: QueueProgress) -> tuple[str, float, str]:
+    """A queue as a bar: its title, the share of answers that it has, and both in words."""
+    words = f"{queue.answers:,} of {queue.needed:,} answers"
+    if queue.oldest is not None:
+        words += f", oldest {age(queue.oldest)}"
+    share = queue.answers / queue.needed if queue.needed else 0.0
+    return title, share, words
 
 
 def age(seconds: float) -> str:
@@ -184,10 +211,12 @@ def age(seconds: float) -> str:
     return "just now"
 
 
-def _alarm(one: Alert, queues: Mapping[str, str]) -> str:
+def _alert_sentence(alert: Alert, queue_titles: Mapping[str, str]) -> str:
     """A drift alert as a sentence."""
-    who = f"{one.name}, {queues[one.queue]}"
-    if one.before is None:
-        return f"{who}: scores {one.now:.0f} of 100 on the latest {one.answers} hidden gold texts."
-    what = "right on hidden gold" if one.about == "gold" else "in agreement with the majority"
-    return f"{who}: {one.now:.0%} of the latest {one.answers} answers are {what}, {one.before:.0%} before."
+    who = f"{alert.name}, {queue_titles[alert.queue]}"
+    if alert.before is None:
+        return f"{who}: scores {alert.now:.0f} of 100 on the latest {alert.answers} hidden gold texts."
+
+    what = "right on hidden gold" if alert.about == "gold" else "in agreement with the majority"
+    latest = f"{alert.now:.0%} of the latest {alert.answers} answers are {what}"
+    return f"{who}: {latest}, {alert.before:.0%} before."

@@ -22,14 +22,14 @@ def draw(template: str, /, **parts: Any) -> str:
 
 def pieces(text: str) -> Iterator[tuple[str, int, int]]:
     """Words with their offsets in characters, and what stands between them with a stop of 0."""
-    at = 0
+    end = 0
     for word in _WORD.finditer(text):
-        if word.start() > at:
-            yield text[at : word.start()], at, 0
+        if word.start() > end:
+            yield text[end : word.start()], end, 0
         yield word.group(), word.start(), word.end()
-        at = word.end()
-    if at < len(text):
-        yield text[at:], at, 0
+        end = word.end()
+    if end < len(text):
+        yield text[end:], end, 0
 
 
 def hidden(name: str, value: object) -> Markup:
@@ -39,7 +39,8 @@ def hidden(name: str, value: object) -> Markup:
 
 def readable(name: str, titles: Mapping[str, str] | None = None) -> str:
     """The title of a label, or its name in words."""
-    return (titles or {}).get(name) or name.replace("_", " ").capitalize()
+    title = (titles or {}).get(name)
+    return title or name.replace("_", " ").capitalize()
 
 
 @cache

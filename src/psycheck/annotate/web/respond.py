@@ -11,7 +11,7 @@ from psycheck.annotate.refusals import TooOften
 from psycheck.annotate.web.access import LoggedOut, Visit
 from psycheck.annotate.web.cookies import VISITOR
 from psycheck.annotate.web.pages import draw
-from psycheck.errors import PsycheckError, StoreFailure
+from psycheck.core.errors import PsycheckError, StoreFailure
 
 _LINKS: Final = {
     "GET /p/{project}": "Home",
@@ -30,13 +30,13 @@ _HEADINGS: Final = {
     429: "Too many attempts",
     503: "Not available",
 }
+_NO_PAGE: Final = "There is no such page."
 
 
 def page(visit: Visit, template: str, /, *, status: int = 200, **parts: Any) -> HTMLResponse:
     """A page with navigation for the role; a visitor without an account gets a cookie for the form."""
-    response = HTMLResponse(
-        draw(template, **{**_frame(visit), "csrf": visit.csrf, **parts}), status_code=status
-    )
+    content = draw(template, **{**_frame(visit), "csrf": visit.csrf, **parts})
+    response = HTMLResponse(content, status_code=status)
     if visit.session is None:
         visit.site.signing.write(response, visit.request, VISITOR, visit.visitor)
     return response
@@ -44,10 +44,12 @@ def page(visit: Visit, template: str, /, *, status: int = 200, **parts: Any) -> 
 
 def problem(error: PsycheckError) -> dict[str, Any]:
     """An error as a page shows it; the place is only of use where files are."""
-    return {
-        "what": error.what,
-        "parts": [part for part in (error.allowed and f"Allowed: {error.allowed}", error.do) if part],
-    }
+    parts = []
+    if error.allowed:
+        parts.append(f"Allowed: {error.allowed}")
+    if error.do:
+        parts.append(error.do)
+    return {"what": error.what, "parts": parts}
 
 
 def go(address: str) -> RedirectResponse:
@@ -58,51 +60,72 @@ def go(address: str) -> RedirectResponse:
 def refused(request: Request, error: Exception) -> Response:
     """The page of an error that a person can do something about."""
     if isinstance(error, LoggedOut):
-        if "hx-request" in request.headers:
-            return Response(status_code=401, headers={"hx-redirect": "/login"})
-        return go("/login") if request.method == "GET" else _error(401, error.what)
+        return _logged_out(request, error)
+    if isinstance(error, StoreFailure):
+        return _error_page(503, "The database cannot be used at the moment.")
     if isinstance(error, PsycheckError):
-        status = 503 if isinstance(error, StoreFailure) else getattr(error, "status", 400)
-        headers = {"retry-after": str(int(error.after) + 1)} if isinstance(error, TooOften) else None
-        what = "The database cannot be used at the moment." if status == 503 else error.what
-        return _error(
-            status, ". ".join(part for part in (what, error.do) if part and status != 503) or what, headers
-        )
+        return _refusal_page(error)
     if isinstance(error, RequestValidationError):
-        missing = any(one["loc"][0] == "path" for one in error.errors())
-        return _error(404, "There is no such page.") if missing else _error(422, "A field has a wrong value.")
+        # A path that does not fit its pattern is a page that does not exist.
+        in_path = any(detail["loc"][0] == "path" for detail in error.errors())
+        return _error_page(404, _NO_PAGE) if in_path else _error_page(422, "A field has a wrong value.")
     if isinstance(error, HTTPException):
-        return _error(
-            error.status_code,
-            "There is no such page." if error.status_code in (404, 405) else str(error.detail),
-        )
-    return _error(
-        500, "Something went wrong on the server. The owner of the server finds the place in its log."
+        no_page = error.status_code in (404, 405)
+        return _error_page(error.status_code, _NO_PAGE if no_page else str(error.detail))
+    return _error_page(
+        500,
+        "Something went wrong on the server. The owner of the server finds the place in its log.",
     )
 
 
-def _error(status: int, sentence: str, headers: dict[str, str] | None = None) -> HTMLResponse:
+def sentence_of(words: str) -> str:
+    """The words of an error as a sentence, with a capital and a full stop."""
+    return words[:1].upper() + words[1:].rstrip(".") + "."
+
+
+def _logged_out(request: Request, error: LoggedOut) -> Response:
+    """The way to the log-in form; a form that was sent is not forgotten silently."""
+    if "hx-request" in request.headers:
+        return Response(status_code=401, headers={"hx-redirect": "/login"})
+    if request.method == "GET":
+        return go("/login")
+    return _error_page(401, error.what)
+
+
+def _refusal_page(error: PsycheckError) -> HTMLResponse:
+    """The page of a refusal, with what to do about it."""
+    headers = None
+    if isinstance(error, TooOften):
+        headers = {"retry-after": str(int(error.after) + 1)}
+    sentences = f"{error.what}. {error.do}" if error.do else error.what
+    return _error_page(getattr(error, "status", 400), sentences, headers)
+
+
+def _error_page(status: int, sentence: str, headers: dict[str, str] | None = None) -> HTMLResponse:
     heading = _HEADINGS.get(status, "Something went wrong")
-    sentence = sentence[:1].upper() + sentence[1:].rstrip(".") + "."
-    content = draw("error", **_nobody(), heading=heading, sentence=sentence)
+    content = draw("error", **_empty_frame(), heading=heading, sentence=sentence_of(sentence))
     return HTMLResponse(content, status_code=status, headers=headers)
 
 
-def _nobody() -> dict[str, Any]:
+def _empty_frame() -> dict[str, Any]:
+    """What stands around the content of a page for nobody in particular."""
     return {"links": [], "user": "", "role": "", "problem": None, "here": "", "csrf": ""}
 
 
 def _frame(visit: Visit) -> dict[str, Any]:
     """What every page shows around its content."""
-    frame = {**_nobody(), "here": visit.request.url.path}
+    frame = _empty_frame()
+    frame["here"] = visit.request.url.path
     if visit.session is not None:
         frame["user"] = visit.person.name
-    if visit.membership is not None:
-        member = visit.membership
-        links = [
-            (key.removeprefix("GET ").format(project=member.name), name)
-            for key, name in _LINKS.items()
-            if visit.may(key)
+
+    membership = visit.membership
+    if membership is not None:
+        pages = {route: title for route, title in _LINKS.items() if visit.may(route)}
+        frame["links"] = [
+            (route.removeprefix("GET ").format(project=membership.name), title)
+            for route, title in pages.items()
         ]
-        frame |= {"links": links, "role": member.role, "project_title": member.title}
+        frame["role"] = membership.role
+        frame["project_title"] = membership.title
     return frame

@@ -9,7 +9,7 @@ from typing import Final
 
 from psycheck.annotate.database import Database
 from psycheck.annotate.web.guard import LOOPBACK
-from psycheck.errors import BadInput, library
+from psycheck.core.errors import BadInput, library
 
 PORT: Final = 8420
 
@@ -30,31 +30,45 @@ class Serving:
         """Refuse to send passwords and posts over a network in the clear."""
         if (self.certificate is None) != (self.key is None):
             raise BadInput(
-                "a certificate and its key belong together", do="give both `certificate` and `key`"
+                "a certificate and its key belong together",
+                code="serve.incomplete-certificate",
+                do="give both `certificate` and `key`",
             )
-        for file in filter(None, (self.certificate, self.key)):
-            if not file.is_file():
-                raise BadInput("the file of the certificate or key does not exist", where=str(file))
-        if not (is_loopback(self.host) or self.certificate or self.insecure):
-            what = f"listening on {self.host} without TLS would send passwords and posts in the clear"
-            do = (
-                "give `certificate` and `key`; or listen on 127.0.0.1 with `behind_proxy` and let a proxy "
-                "do TLS; or set `insecure` on a network that you trust"
+        for file in (self.certificate, self.key):
+            if file is not None and not file.is_file():
+                raise BadInput(
+                    "the file of the certificate or key does not exist",
+                    code="serve.missing-file",
+                    where=str(file),
+                )
+
+        is_safe = is_loopback(self.host) or self.certificate is not None
+        if not is_safe and not self.insecure:
+            raise BadInput(
+                f"listening on {self.host} without TLS would send passwords and posts in the clear",
+                code="serve.no-tls",
+                key="host",
+                allowed="127.0.0.1, localhost or ::1 without TLS",
+                do=(
+                    "give `certificate` and `key`; or listen on 127.0.0.1 with `behind_proxy` and let a "
+                    "proxy do TLS; or set `insecure` on a network that you trust"
+                ),
             )
-            raise BadInput(what, key="host", allowed="127.0.0.1, localhost or ::1 without TLS", do=do)
 
     @property
     def address(self) -> str:
         """The address to open in a browser."""
         name = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'https' if self.certificate else 'http'}://{name}:{self.port}/"
+        scheme = "https" if self.certificate else "http"
+        return f"{scheme}://{name}:{self.port}/"
 
     @property
     def host_names(self) -> frozenset[str]:
         """Names that a Host header may hold; empty allows all, beyond this machine or behind a proxy."""
         if self.names:
-            return frozenset(map(str.lower, (*self.names, *LOOPBACK)))
-        return frozenset(LOOPBACK) if is_loopback(self.host) and not self.behind_proxy else frozenset()
+            return frozenset(name.lower() for name in (*self.names, *LOOPBACK))
+        only_this_machine = is_loopback(self.host) and not self.behind_proxy
+        return frozenset(LOOPBACK) if only_this_machine else frozenset()
 
 
 def is_loopback(host: str) -> bool:

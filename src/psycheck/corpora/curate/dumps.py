@@ -7,23 +7,26 @@ cannot be used is counted with its number and never stops the work; a truncated 
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from psycheck.errors import BadInput, check_piece
-from psycheck.files.streams import COMPRESSIONS, DAMAGED, MAGIC, decompressed
+from psycheck.core.errors import BadInput, check_piece
+from psycheck.io.streams import COMPRESSIONS, DAMAGED, MAGIC, decompressed
 
 LONGEST = 8 * 2**20
 """The longest line that is read, in bytes; a longer one is passed over without being held."""
 
 WINDOW = 2**31  # the dumps are compressed with --long=31
-SHOWN = 20
-HOPELESS = 1_000
+SHOWN = 20  # places of unusable lines that are kept for each reason
+HOPELESS = 1_000  # unusable lines in a row after which the file is taken not to be a dump
 
-BAD_JSON, NOT_UTF8, TOO_LONG, NO_FIELD = "not JSON", "not UTF-8", "line too long", "a field is missing"
+BAD_JSON = "not JSON"
+NOT_UTF8 = "not UTF-8"
+TOO_LONG = "line too long"
+NO_FIELD = "a field is missing"
 ODD_TIME = "created_utc is not a time"
 GONE = ("[removed]", "[deleted]")
 _FAULTS = (BAD_JSON, NOT_UTF8, TOO_LONG, NO_FIELD, ODD_TIME)
@@ -75,83 +78,149 @@ def posts_of(path: Path, tally: Tally, skip: Callable[[bytes], bool] | None = No
     tally.in_a_row = 0
     for number, line in enumerate(lines_of(path, tally), start=1):
         tally.lines += 1
-        if line is not None and (not line or line.isspace()):
+        if line is None:
+            post: Post | str = TOO_LONG
+        elif not line or line.isspace():
             continue
-        if line is not None and skip is not None and skip(line):
+        elif skip is not None and skip(line):
+            # A line that names a subreddit is a post, if not one of those that were asked for.
             tally.in_a_row = 0
             continue
-        post = TOO_LONG if line is None else _post(line, number)
+        else:
+            post = _post(line, number)
+
         if isinstance(post, Post):
             tally.in_a_row = 0
             yield post
-            continue
-        tally.fault(post, f"{path.name}:{number}")
-        tally.in_a_row += 1
-        if tally.in_a_row == HOPELESS:
-            found = ", ".join(f"{why} {tally.left_out[why]:,}" for why in _FAULTS if tally.left_out[why])
-            raise BadInput(
-                f"{HOPELESS:,} lines in a row are not posts ({found})",
-                where=f"{path}, lines {number - HOPELESS + 1} to {number}",
-                allowed="one JSON object per line, UTF-8, with id, author, subreddit, body or selftext, and"
-                " created_utc in seconds or milliseconds, or as an ISO date",
-                do="check that this is a dump of posts or comments",
-            )
+        else:
+            tally.fault(post, f"{path.name}:{number}")
+            tally.in_a_row += 1
+            if tally.in_a_row == HOPELESS:
+                raise _no_dump_of_posts(path, number, tally)
+
+
+def _no_dump_of_posts(path: Path, number: int, tally: Tally) -> BadInput:
+    """The error for a file whose last lines, up to `number`, were all unusable."""
+    counts = ", ".join(f"{why} {tally.left_out[why]:,}" for why in _FAULTS if tally.left_out[why])
+    return BadInput(
+        what=f"{HOPELESS:,} lines in a row are not posts ({counts})",
+        code="dump.not-posts",
+        where=f"{path}, lines {number - HOPELESS + 1} to {number}",
+        allowed="one JSON object per line, UTF-8, with id, author, subreddit, body or selftext, and"
+        " created_utc in seconds or milliseconds, or as an ISO date",
+        do="check that this is a dump of posts or comments",
+    )
 
 
 def lines_of(path: Path, tally: Tally) -> Iterator[bytes | None]:
     """The lines of a dump without their ends; None for one that is longer than `LONGEST`."""
-    rest: list[bytes] = []
-    held, passing, done = 0, False, 0
+    # An error names the line after the last whole one: that is where a copy of the dump broke off.
+    finished_lines = 0
     try:
-        for chunk in _chunks(path, tally):
-            *whole, last = chunk.split(b"\n")
-            for piece in whole:
-                line = b"".join((*rest, piece)) if rest else piece
-                yield None if passing or len(line) > LONGEST else line
-                rest, held, passing = [], 0, False
-                done += 1
-            held += len(last)
-            if passing or held > LONGEST:
-                rest, passing = [], True
-            elif last:
-                rest.append(last)
+        for line in _cut_into_lines(_chunks(path, tally)):
+            yield line
+            finished_lines += 1
     except (EOFError, *DAMAGED) as error:
-        what, do = f"damaged after {done:,} whole lines ({error})", "copy it again"
-        if isinstance(error, EOFError):
-            what = f"truncated after {done:,} whole lines"
-            do += " and compare its size or checksum with the source's"
-        where = f"{path}, line {done + 1}"
-        raise BadInput(f"the dump is {what}", where=where, do=f"{do}; nothing was written") from None
+        raise _damaged(path, finished_lines, error) from None
     except OSError as error:
-        raise BadInput(f"the dump cannot be read ({error.strerror})", where=str(path)) from None
-    if passing:
+        raise BadInput(
+            f"the dump cannot be read ({error.strerror})",
+            code="dump.unreadable",
+            where=str(path),
+        ) from None
+
+
+def _cut_into_lines(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
+    """The lines of chunks that may end within a line; None for one that is longer than `LONGEST`."""
+    # The pieces of a line that began in an earlier chunk; dropped as soon as the line is too long.
+    pieces: list[bytes] = []
+    held_bytes = 0
+    too_long = False
+    for chunk in chunks:
+        *ends, beginning = chunk.split(b"\n")
+        for end in ends:
+            # Most lines lie within one chunk and need not be joined.
+            line = b"".join((*pieces, end)) if pieces else end
+            yield None if too_long or len(line) > LONGEST else line
+            pieces = []
+            held_bytes = 0
+            too_long = False
+
+        held_bytes += len(beginning)
+        if too_long or held_bytes > LONGEST:
+            pieces = []
+            too_long = True
+        elif beginning:
+            pieces.append(beginning)
+
+    # The last line need not end in a line break.
+    if too_long:
         yield None
-    elif rest:
-        yield b"".join(rest)
+    elif pieces:
+        yield b"".join(pieces)
+
+
+def _damaged(path: Path, finished_lines: int, error: Exception) -> BadInput:
+    """The error for a dump that ends too early, or whose compression is broken, after so many lines."""
+    where = f"{path}, line {finished_lines + 1}"
+    if isinstance(error, EOFError):
+        return BadInput(
+            what=f"the dump is truncated after {finished_lines:,} whole lines",
+            code="dump.truncated",
+            where=where,
+            do="copy it again and compare its size or checksum with the source's; nothing was written",
+        )
+    return BadInput(
+        what=f"the dump is damaged after {finished_lines:,} whole lines ({error})",
+        code="dump.damaged",
+        where=where,
+        do="copy it again; nothing was written",
+    )
 
 
 def check_dump(path: Path) -> None:
     """Refuse an unreadable file, or one whose compression does not match its extension, before any work."""
     try:
         with path.open("rb") as file:
-            head = file.read(4)
+            first_bytes = file.read(4)
     except OSError as error:
-        what = f"the dump cannot be read ({error.strerror})"
-        raise BadInput(what, where=str(path), allowed="files of JSON lines, plain or .gz or .zst") from None
-    if not head:
-        raise BadInput("the dump is empty", where=str(path))
+        raise BadInput(
+            what=f"the dump cannot be read ({error.strerror})",
+            code="dump.unreadable",
+            where=str(path),
+            allowed="files of JSON lines, plain or .gz or .zst",
+        ) from None
+    if not first_bytes:
+        raise BadInput("the dump is empty", code="dump.empty", where=str(path))
+
+    # Reading goes by the extension: under a wrong one, not a single line would be a post.
     for suffix, compression in COMPRESSIONS.items():
-        if (path.suffix == suffix) != head.startswith(MAGIC[compression]):
-            named = f"named '{suffix}', but is not" if path.suffix == suffix else f"of the kind '{suffix}'"
-            change = "remove the extension from" if path.suffix == suffix else f"add '{suffix}' to"
-            raise BadInput(f"the dump is {named}", where=str(path), do=f"{change} its name")
+        has_suffix = path.suffix == suffix
+        is_compressed = first_bytes.startswith(MAGIC[compression])
+        if has_suffix and not is_compressed:
+            raise BadInput(
+                what=f"the dump is named '{suffix}', but is not",
+                code="dump.wrong-extension",
+                where=str(path),
+                do="remove the extension from its name",
+            )
+        if is_compressed and not has_suffix:
+            raise BadInput(
+                what=f"the dump is of the kind '{suffix}'",
+                code="dump.wrong-extension",
+                where=str(path),
+                do=f"add '{suffix}' to its name",
+            )
 
 
 def _post(line: bytes, number: int) -> Post | str:
     """The post of a line, or why it is none: a field is missing or of the wrong type."""
     try:
         raw = json.loads(line.decode("utf-8"))
-        id_, author, subreddit, created = raw["id"], raw["author"], raw["subreddit"], raw["created_utc"]
+        id_ = raw["id"]
+        author = raw["author"]
+        subreddit = raw["subreddit"]
+        created = raw["created_utc"]
         body = raw.get("body")
     except UnicodeDecodeError:
         return NOT_UTF8
@@ -159,45 +228,82 @@ def _post(line: bytes, number: int) -> Post | str:
         return BAD_JSON
     except (KeyError, TypeError, AttributeError):
         return NO_FIELD
-    kind = "t3_" if body is None else "t1_"
-    if body is None:
-        title, body = raw.get("title"), raw.get("selftext")
-        if not isinstance(body, str):
-            body = "" if isinstance(title, str) else None
-        elif isinstance(title, str) and body and body not in GONE:
-            body = f"{title}\n{body}"
-    strings = isinstance(id_, str) and isinstance(author, str) and isinstance(subreddit, str)
-    if not strings or not id_ or not isinstance(body, str) or created is None:
+
+    # Reddit's prefixes: t1_ for comments, which have a body, t3_ for posts.
+    prefix = "t3_" if body is None else "t1_"
+    text: Any = _text_of_post(raw) if body is None else body
+    # Types are checked after parsing, for all fields at once: nearly every line has the right ones.
+    if not all(isinstance(value, str) for value in (id_, author, subreddit, text)):
         return NO_FIELD
-    time = created if type(created) is int and 0 <= created <= _LAST_SECOND else seconds_of(created)
+    if not id_ or created is None:
+        return NO_FIELD
+
+    time = seconds_of(created)
     if time is None:
         return ODD_TIME
-    text = "" if body in GONE else body
-    return Post(id_ if id_.startswith(kind) else kind + id_, author, subreddit, time, text, number)
+    return Post(
+        id=prefix + id_.removeprefix(prefix),
+        author=author,
+        subreddit=subreddit,
+        time=time,
+        text="" if text in GONE else text,
+        line=number,
+    )
+
+
+def _text_of_post(raw: Mapping[str, Any]) -> str | None:
+    """Title and text of a post as one text; a post without a text of its own (a link, removed) has none."""
+    title = raw.get("title")
+    text = raw.get("selftext")
+    if not isinstance(text, str):
+        return "" if isinstance(title, str) else None
+    if isinstance(title, str) and text and text not in GONE:
+        return f"{title}\n{text}"
+    return text
 
 
 def seconds_of(created: Any) -> int | None:
-    """The seconds of a time in another form (an ISO date without a zone is UTC); None if it is not a time."""
+    """The seconds of a time in any form (an ISO date without a zone is UTC); None if it is not a time."""
+    # Nearly every line of a dump has plain seconds.
+    if type(created) is int and 0 <= created <= _LAST_SECOND:
+        return created
     if isinstance(created, bool) or not isinstance(created, int | float | str):
         return None
+
+    # Older dumps have the seconds as a string.
     try:
         time = int(created)
     except (ValueError, OverflowError):
-        try:
-            when = datetime.fromisoformat(str(created).strip())
-            time = int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
-        except (ValueError, OverflowError):
+        iso_seconds = _seconds_of_iso_date(str(created).strip())
+        if iso_seconds is None:
             return None
+        time = iso_seconds
     if time in _MILLISECONDS:
         time //= 1000
     return time if 0 <= time <= _LAST_SECOND else None
 
 
+def _seconds_of_iso_date(written: str) -> int | None:
+    try:
+        moment = datetime.fromisoformat(written)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return int(moment.timestamp())
+    except (ValueError, OverflowError):
+        return None
+
+
 def _chunks(path: Path, tally: Tally) -> Iterator[bytes]:
     """The decompressed bytes in pieces of bounded size; EOFError if the end is missing."""
-    before = tally.read
+    read_before = tally.read
     with path.open("rb") as file:
-        compression = COMPRESSIONS.get(path.suffix)
-        for chunk in decompressed(file, compression, step=_ZSTD_INPUT, window=WINDOW, chunk=_CHUNK):
-            tally.read = before + file.tell()
+        chunks = decompressed(
+            file=file,
+            compression=COMPRESSIONS.get(path.suffix),
+            step=_ZSTD_INPUT,
+            window=WINDOW,
+            chunk=_CHUNK,
+        )
+        for chunk in chunks:
+            tally.read = read_before + file.tell()
             yield check_piece(chunk, 0, str(path))  # read once and not kept

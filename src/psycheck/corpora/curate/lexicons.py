@@ -7,7 +7,7 @@ by the mean of a post's ranks.
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -15,16 +15,28 @@ from typing import Any
 
 import numpy as np
 
-from psycheck.errors import BadInput, library
-from psycheck.model import FloatArray
+from psycheck.core.arrays import FloatArray
+from psycheck.core.errors import BadInput, library
 
 LISTED = "listed"
-WORDS, EMPATH, NRC = "words", "empath", "nrc"
+WORDS = "words"
+EMPATH = "empath"
+NRC = "nrc"
 Score = Callable[[str], float]
-# Capitals to small letters, apostrophes kept, every other ASCII mark to a space; UTF-8 stays whole.
-_WORDS = bytes(
-    ord(chr(byte).lower()) if chr(byte).isalnum() or byte == 39 else 32 for byte in range(128)
-) + bytes(range(128, 256))
+
+
+def _letters_to_words() -> bytes:
+    """A translation of bytes: capitals to small letters, other ASCII marks than apostrophes to spaces."""
+    ascii_bytes = []
+    for byte in range(128):
+        character = chr(byte)
+        is_letter = character.isalnum() or character == "'"
+        ascii_bytes.append(ord(character.lower()) if is_letter else ord(" "))
+    # UTF-8 stays whole: the bytes of other characters are all above 127.
+    return bytes([*ascii_bytes, *range(128, 256)])
+
+
+_TO_WORDS = _letters_to_words()
 
 
 @cache
@@ -34,7 +46,8 @@ def _data(name: str) -> dict[str, Any]:
 
 def words_in(text: str) -> list[bytes]:
     """The words of a text in small letters, as bytes; quick, because every post of a dump passes here."""
-    return text.replace("’", "'").encode("utf-8", "replace").translate(_WORDS).split()
+    encoded = text.replace("’", "'").encode("utf-8", "replace")
+    return encoded.translate(_TO_WORDS).split()
 
 
 def listed_subreddits() -> frozenset[str]:
@@ -44,86 +57,134 @@ def listed_subreddits() -> frozenset[str]:
 
 def subreddits_of(names: Iterable[str]) -> frozenset[str]:
     """The named subreddits in small letters; "listed" stands for the whole list."""
-    plain = {name.lower().removeprefix("/").removeprefix("r/") for name in names}
-    return frozenset((plain - {LISTED}) | (listed_subreddits() if LISTED in plain else set()))
+    plain_names = {name.lower().removeprefix("/").removeprefix("r/") for name in names}
+    if LISTED in plain_names:
+        return frozenset(plain_names - {LISTED}) | listed_subreddits()
+    return frozenset(plain_names)
 
 
 def is_person() -> Callable[[str], bool]:
     """A test of whether an account's name, in small letters, may be a person's."""
     accounts = _data("listed")["accounts"]
-    names, endings = frozenset(accounts["names"]), tuple(accounts["endings"])
-    return lambda name: name not in names and not name.endswith(endings)
+    names = frozenset(accounts["names"])
+    endings = tuple(accounts["endings"])
+
+    def may_be_person(name: str) -> bool:
+        return name not in names and not name.endswith(endings)
+
+    return may_be_person
 
 
 def holds_term() -> Callable[[list[bytes]], bool]:
     """A test of whether the words of a post hold a listed term."""
     terms = [term.encode() for term in _data("listed")["terms"]]
-    single = frozenset(term for term in terms if b" " not in term)
+    single_words = frozenset(term for term in terms if b" " not in term)
+    # With a space on either side, so that a phrase is found as whole words only.
     phrases = tuple(b" %b " % term for term in terms if b" " in term)
-    begins = frozenset(term.split()[0] for term in phrases)
+    first_words = frozenset(phrase.split()[0] for phrase in phrases)
 
     def holds(words: list[bytes]) -> bool:
-        if not single.isdisjoint(words):
+        if not single_words.isdisjoint(words):
             return True
-        if begins.isdisjoint(words):
+        # Joining the words of every post would take most of the time: few have the first word of a phrase.
+        if first_words.isdisjoint(words):
             return False
-        whole = b" %b " % b" ".join(words)
-        return any(phrase in whole for phrase in phrases)
+        text = b" %b " % b" ".join(words)
+        return any(phrase in text for phrase in phrases)
 
     return holds
 
 
 def rankings(names: Sequence[str], nrc: Path | None = None) -> list[Score]:
     """The scores by these lexicons; a lexicon that is not there is an error before any work."""
-    lexicons: dict[str, Callable[[], Iterable[str]]] = {
+    lexicons: Mapping[str, Callable[[], Iterable[str]]] = {
         WORDS: lambda: chain(*_data("emotions")["words"].values()),
-        EMPATH: _empath,
-        NRC: lambda: _nrc(nrc),
+        EMPATH: _empath_words,
+        NRC: lambda: _nrc_words(nrc),
     }
     for name in names:
         if name not in lexicons:
-            raise BadInput(f"there is no ranking '{name}'", allowed=", ".join(lexicons))
-    return [_share(lexicons[name]()) for name in names]
+            raise BadInput(
+                f"there is no ranking '{name}'",
+                code="curate.unknown-ranking",
+                allowed=", ".join(lexicons),
+            )
+    return [_share_of_words(lexicons[name]()) for name in names]
 
 
 def joined(scores: Sequence[FloatArray]) -> FloatArray:
     """One score for each post from one or several, each (n,): the mean of the ranks, in 0..1."""
     if len(scores) == 1:
         return scores[0]
-    places = [np.unique(one, return_inverse=True)[1] for one in scores]
-    ranks = [place / max(1, int(place.max(initial=0))) for place in places]
+
+    # Ranks, because the shares of a large lexicon are higher than those of a small one throughout.
+    ranks = []
+    for lexicon_scores in scores:
+        # The place among the distinct scores: posts with the same score have the same rank.
+        _, rank = np.unique(lexicon_scores, return_inverse=True)
+        highest_rank = max(1, int(rank.max(initial=0)))
+        ranks.append(rank / highest_rank)
     return np.asarray(np.mean(ranks, axis=0), dtype=np.float64)
 
 
-def _share(lexicon: Iterable[str]) -> Score:
+def _share_of_words(lexicon: Iterable[str]) -> Score:
     """The score by a lexicon that lists a word once for each of its categories."""
-    found = Counter(word.encode() for word in lexicon).get
+    weight_of = Counter(word.encode() for word in lexicon)
 
     def score(text: str) -> float:
         words = words_in(text)
-        return sum(weight for word in words if (weight := found(word))) / len(words) if words else 0.0
+        if not words:
+            return 0.0
+        weights = [weight_of[word] for word in words if word in weight_of]
+        return sum(weights) / len(words)
 
     return score
 
 
-def _empath() -> Iterable[str]:
-    held = library("empath", "ranking by Empath", "curate").Empath().cats
-    return (word for name in _data("emotions")["empath"]["categories"] for word in set(held[name]))
+def _empath_words() -> list[str]:
+    """The words of the categories of Empath that are emotions, a word once for each of its categories."""
+    categories = library("empath", "ranking by Empath", "curate").Empath().cats
+    words: list[str] = []
+    for name in _data("emotions")["empath"]["categories"]:
+        # A set, so that a word counts once per category even if Empath lists it twice.
+        words += set(categories[name])
+    return words
 
 
-def _nrc(path: Path | None) -> list[str]:
+def _nrc_words(path: Path | None) -> list[str]:
     """The words of the emotions, from the lexicon's own file: word, emotion and 0 or 1, separated by tabs."""
     if path is None:
-        allowed = "NRC-Emotion-Lexicon-Wordlevel: word, emotion, 0 or 1, separated by tabs"
-        do = "ask the National Research Council Canada for it (research use only); then `nrc=FILE`"
-        raise BadInput("ranking by NRC needs the file of the lexicon", allowed=allowed, do=do)
-    emotions = _data("emotions")["nrc"]["emotions"]
+        raise BadInput(
+            what="ranking by NRC needs the file of the lexicon",
+            code="curate.no-nrc-file",
+            allowed="NRC-Emotion-Lexicon-Wordlevel: word, emotion, 0 or 1, separated by tabs",
+            do="ask the National Research Council Canada for it (research use only); then `nrc=FILE`",
+        )
     try:
-        rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
+        lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"the NRC lexicon cannot be read ({type(error).__name__})", where=str(path)) from error
-    found = [row[0].lower() for row in rows if len(row) == 3 and row[1] in emotions and row[2].strip() == "1"]
-    if not found:
-        allowed = f"lines of word, emotion ({', '.join(sorted(emotions))} …), 0 or 1, separated by tabs"
-        raise BadInput("the NRC lexicon has no word of the emotions used", where=str(path), allowed=allowed)
-    return found
+        raise BadInput(
+            f"the NRC lexicon cannot be read ({type(error).__name__})",
+            code="curate.unreadable-nrc-file",
+            where=str(path),
+        ) from error
+
+    emotions = _data("emotions")["nrc"]["emotions"]
+    words = []
+    for line in lines:
+        # Blank lines and a description may stand before the entries.
+        fields = line.split("\t")
+        if len(fields) != 3:
+            continue
+        word, emotion, is_associated = fields
+        if emotion in emotions and is_associated.strip() == "1":
+            words.append(word.lower())
+
+    if not words:
+        raise BadInput(
+            what="the NRC lexicon has no word of the emotions used",
+            code="curate.no-nrc-words",
+            where=str(path),
+            allowed=f"lines of word, emotion ({', '.join(sorted(emotions))} …), 0 or 1, separated by tabs",
+        )
+    return words

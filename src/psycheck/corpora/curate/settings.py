@@ -3,14 +3,14 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
+from psycheck.core.errors import BadInput
 from psycheck.corpora.curate.disclosure import known_conditions
 from psycheck.corpora.curate.lexicons import WORDS
-from psycheck.errors import BadInput
-from psycheck.settings.reader import AT_LEAST_0, AT_LEAST_1, Limit, check_values
+from psycheck.io.settings import AT_LEAST_0, AT_LEAST_1, Limit, check_values
 
 PARTS = ("train", "dev", "test")
 FIVE_ONE_FOUR: Mapping[str, float] = {"train": 5.0, "dev": 1.0, "test": 4.0}
@@ -49,11 +49,16 @@ class Curating:
     seed: NotNegative = 0
 
     def __post_init__(self) -> None:
+        # The dataclass is frozen, and still under construction.
         object.__setattr__(self, "conditions", known_conditions(self.conditions))
         check_values(self)
         if self.begin >= self.end:
-            what = f"the first day ({self.since}) is after the last day ({self.until})"
-            raise BadInput(what, key="since", allowed="a first day no later than the last")
+            raise BadInput(
+                what=f"the first day ({self.since}) is after the last day ({self.until})",
+                code="curate.days-reversed",
+                key="since",
+                allowed="a first day no later than the last",
+            )
 
     @property
     def begin(self) -> float:
@@ -63,7 +68,9 @@ class Curating:
     @property
     def end(self) -> float:
         """The first second to exclude: `until` is the last full day."""
-        return math.inf if self.until is None else _midnight(self.until) + timedelta(days=1).total_seconds()
+        if self.until is None:
+            return math.inf
+        return _midnight(self.until) + timedelta(days=1).total_seconds()
 
 
 def split_of(ratio: str) -> dict[str, float]:
@@ -72,16 +79,27 @@ def split_of(ratio: str) -> dict[str, float]:
         shares = [float(share) for share in ratio.split(":")]
     except ValueError:
         shares = []
-    names = PARTS if len(shares) == 3 else (PARTS[0], PARTS[2])
     if len(shares) not in (2, 3) or not all(0 < share < math.inf for share in shares):
-        allowed = "TRAIN:DEV:TEST or TRAIN:TEST, such as 5:1:4"
-        raise BadInput(f"cannot read the split '{ratio}'", key="split", allowed=allowed)
+        raise BadInput(
+            what=f"cannot read the split '{ratio}'",
+            code="split.unreadable-shares",
+            key="split",
+            allowed="TRAIN:DEV:TEST or TRAIN:TEST, such as 5:1:4",
+        )
+
+    names = PARTS if len(shares) == 3 else ("train", "test")
     return dict(zip(names, shares, strict=True))
 
 
 def _midnight(written: str) -> float:
+    """The first second of a day, in UTC."""
     try:
         day = date.fromisoformat(written)
     except ValueError:
-        raise BadInput(f"'{written}' is not a date", allowed="YYYY-MM-DD, such as 2018-01-01") from None
-    return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
+        raise BadInput(
+            f"'{written}' is not a date",
+            code="curate.not-a-date",
+            allowed="YYYY-MM-DD, such as 2018-01-01",
+        ) from None
+    midnight = datetime.combine(day, time.min, tzinfo=UTC)
+    return midnight.timestamp()

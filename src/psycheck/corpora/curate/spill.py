@@ -16,29 +16,34 @@ from pathlib import Path
 from time import monotonic
 from typing import IO
 
+from psycheck.core.errors import BadInput
 from psycheck.corpora.curate.disclosure import conditions, disclosed, mentions_diagnosis
 from psycheck.corpora.curate.dumps import Post, Tally, posts_of
 from psycheck.corpora.curate.lexicons import is_person, listed_subreddits, subreddits_of
 from psycheck.corpora.curate.settings import Curating
-from psycheck.errors import BadInput
 
 Progress = Callable[[str, int, int, float], None]
 
-NOT_A_PERSON, GONE, OUTSIDE = "deleted or automatic account", "removed or empty text", "outside the time"
+NOT_A_PERSON = "deleted or automatic account"
+GONE = "removed or empty text"
+OUTSIDE = "outside the time"
 ELSEWHERE = "in another subreddit"
 PROFILE = "u_"
 """The one group of all personal pages, which are named after their owner."""
 
-_MOST_FILES = 256
-_BYTES_A_FILE = 8 * 2**20
-_HELD = 128
+_MOST_FILES = 256  # all of them are open at the same time
+_BYTES_PER_FILE = 8 * 2**20  # of the compressed dumps; memory is bounded by one file
+_LINES_PER_WRITE = 128  # a call of the compressor for each line would take longer than compressing
 _DRAW_BITS = 64
-_MOST_NAMES = 200_000
-_EVERY = 20_000
+_MOST_NAMES = 200_000  # authors whose draw and hash are remembered, so that they are not computed again
+_POSTS_PER_REPORT = 20_000
+_READ_BYTES = 2**20
+# Within a raw line, so that a post of another subreddit need not be parsed.
+_SUBREDDIT = re.compile(rb'"subreddit"\s*:\s*"([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SpilledPost:
     """One post as it is stored; its text only where it may get into the corpus, parsed on demand.
 
     `draw` stands for the author inside, `who` outside (salted); `named` has a bit for each condition that the
@@ -66,59 +71,97 @@ class Kept:
 
 
 def spill(
-    dumps: Sequence[Path], how: Curating, salt: bytes, work: Path, progress: Progress, files: int | None
+    dumps: Sequence[Path],
+    how: Curating,
+    *,
+    salt: bytes,
+    work: Path,
+    progress: Progress,
+    files: int | None,
 ) -> tuple[list[Path], Tally]:
     """Read every dump once, and put its posts aside in `work`; the files come in rising order of draws."""
-    from zstandard import ZstdCompressor
-
     tally = Tally()
     size = sum(path.stat().st_size for path in dumps)
-    count = files or min(_MOST_FILES, max(4, size // _BYTES_A_FILE))
-    paths = [work / f"posts-{k:03}.zst" for k in range(count)]
-    held: list[list[str]] = [[] for _ in paths]
+    file_count = files or min(_MOST_FILES, max(4, size // _BYTES_PER_FILE))
+    paths = [work / f"posts-{number:03}.zst" for number in range(file_count)]
+    is_elsewhere = _elsewhere_test(how, tally)
     started = monotonic()
+
     with ExitStack() as stack:
-        outs: list[IO[bytes]] = [
-            stack.enter_context(ZstdCompressor(level=1).stream_writer(path.open("wb"))) for path in paths
-        ]
-        for path in dumps:
-            keep = _keeper(path, how, salt, tally)
-            for n, post in enumerate(posts_of(path, tally, _elsewhere(how, tally))):
-                if n % _EVERY == 0:
-                    progress("reading", tally.read, size, monotonic() - started)
-                if (found := keep(post)) is not None:
-                    k = found[0] * count >> _DRAW_BITS
-                    held[k].append(found[1])
-                    if len(held[k]) >= _HELD:
-                        outs[k].write(_encoded(held[k]))
-                        held[k].clear()
-        for out, mine in zip(outs, held, strict=True):
-            out.write(_encoded(mine))
+        writers = [_LineWriter(stack, path) for path in paths]
+        for dump in dumps:
+            line_maker = _LineMaker(dump.name, how, salt)
+            for number, post in enumerate(posts_of(dump, tally, is_elsewhere)):
+                if number % _POSTS_PER_REPORT == 0:
+                    progress(
+                        "reading",
+                        tally.read,
+                        size,
+                        monotonic() - started,
+                    )
+
+                reason = line_maker.reason_to_leave_out(post)
+                if reason:
+                    tally.left_out[reason] += 1
+                else:
+                    draw, line = line_maker.draw_and_line(post)
+                    # The draws from 0 to 2^64 are cut into as many equal ranges as there are files.
+                    file_number = draw * file_count >> _DRAW_BITS
+                    writers[file_number].write(line)
+
+        for writer in writers:
+            writer.flush()
     return paths, tally
 
 
-def put_aside(path: Path) -> Iterator[Kept]:
+class _LineWriter:
+    """A compressed file of lines that writes many at a time."""
+
+    def __init__(self, stack: ExitStack, path: Path) -> None:
+        from zstandard import ZstdCompressor
+
+        # The fastest level: the files are soon read back and deleted.
+        compressor = ZstdCompressor(level=1)
+        self._file: IO[bytes] = stack.enter_context(compressor.stream_writer(path.open("wb")))
+        self._lines: list[str] = []
+
+    def write(self, line: str) -> None:
+        """Add a line, which has no line break."""
+        self._lines.append(line)
+        if len(self._lines) >= _LINES_PER_WRITE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand the lines over to the compressor."""
+        text = "".join(f"{line}\n" for line in self._lines)
+        # Half a surrogate pair, which JSON allows and UTF-8 does not, becomes a "?".
+        self._file.write(text.encode("utf-8", "replace"))
+        self._lines.clear()
+
+
+def spilled_posts(path: Path) -> Iterator[SpilledPost]:
     """The posts of one file that `spill` wrote, in the order of the dumps."""
     from zstandard import ZstdDecompressor
 
     with path.open("rb") as file, ZstdDecompressor().stream_reader(file) as unpacked:
-        rest = b""
-        while chunk := unpacked.read(2**20):
-            *lines, rest = (rest + chunk).split(b"\n")
+        beginning = b""  # of a line whose end is in the next chunk
+        while chunk := unpacked.read(_READ_BYTES):
+            *lines, beginning = (beginning + chunk).split(b"\n")
             for line in lines:
                 # JSON escapes tabs, so that the first one stands between the two parts.
-                head, _, text = line.partition(b"\t")
-                yield Kept(*[*json.loads(head), text])
+                fields, _, text = line.partition(b"\t")
+                values = [*json.loads(fields), text]
+                yield SpilledPost(*values)
 
 
-def bits(named: int) -> list[str]:
-    """The conditions of a bit mask."""
-    return [name for k, name in enumerate(conditions()) if named >> k & 1]
+def conditions_of_mask(mask: int) -> list[str]:
+    """The conditions whose bits are set."""
+    return [name for bit, name in enumerate(conditions()) if mask >> bit & 1]
 
 
-def mask(names: Sequence[str]) -> int:
-    """The bit mask of conditions."""
-    return sum(1 << k for k, name in enumerate(conditions()) if name in names)
+def mask_of_conditions(names: Sequence[str]) -> int:
+    """A number with one bit set for each of these conditions."""
+    return sum(1 << bit for bit, name in enumerate(conditions()) if name in names)
 
 
 def salted(name: str, salt: bytes) -> str:
@@ -126,80 +169,121 @@ def salted(name: str, salt: bytes) -> str:
     return blake2b(name.encode("utf-8", "replace"), key=salt, digest_size=10).hexdigest()
 
 
-def drawn(seed: int, name: str) -> int:
+def draw_of(seed: int, name: str) -> int:
     """A number for a name that looks random, depends on nothing but the seed, and orders samples."""
-    return int.from_bytes(
-        blake2b(f"{seed}\0{name}".encode("utf-8", "replace"), digest_size=8).digest(), "big"
-    )
+    key = f"{seed}\0{name}".encode("utf-8", "replace")
+    return int.from_bytes(blake2b(key, digest_size=8).digest(), "big")
 
 
-def _keeper(path: Path, how: Curating, salt: bytes, tally: Tally) -> Callable[[Post], tuple[int, str] | None]:
-    """A function from a post to its author's draw and the line to put aside, or None to leave it out."""
-    scope = subreddits_of(how.subreddits)
-    listed = listed_subreddits() | scope
-    person, begin, end, shortest = is_person(), how.begin, how.end, how.min_words
-    names: dict[str, tuple[int, str]] = {}
-    dumps = json.dumps
+class _LineMaker:
+    """Decides which posts of a dump are put aside, and makes the lines for them."""
 
-    def keep(post: Post) -> tuple[int, str] | None:
-        name, subreddit = post.author.lower(), post.subreddit.lower()
-        known = names.get(name)
-        inside = not scope or subreddit in scope
-        if known is None and not person(name):
-            why = NOT_A_PERSON
-        elif not post.text:
-            why = GONE
-        elif not begin <= post.time < end:
-            why = OUTSIDE
-        elif not inside and not how.controls:
-            why = ELSEWHERE
-        else:
-            if known is None:
-                if len(names) >= _MOST_NAMES:
-                    names.clear()
-                known = names[name] = drawn(how.seed, name), salted(name, salt)
-            words = len(post.text.split())
-            named = mask(tuple(found)) if (found := disclosed(post.text)) else 0
-            mentions = named != 0 or mentions_diagnosis(post.text)
-            group = PROFILE if subreddit.startswith(PROFILE) else post.subreddit
-            place = f"{path.name}:{post.line}"
-            about = named, mentions, inside, subreddit in listed
-            line = dumps((*known, post.id, group, post.time, words, *about, place), ensure_ascii=False)
-            whole = words >= shortest and not mentions
-            return known[0], f"{line}\t{dumps(post.text, ensure_ascii=False)}" if whole else line
-        tally.left_out[why] += 1
+    def __init__(self, dump_name: str, how: Curating, salt: bytes) -> None:
+        self._dump_name = dump_name
+        self._salt = salt
+        self._seed = how.seed
+        self._min_words = how.min_words
+        self._begin = how.begin
+        self._end = how.end
+        self._controls = how.controls
+        self._requested = subreddits_of(how.subreddits)
+        self._listed = listed_subreddits() | self._requested
+        self._is_person = is_person()
+        self._authors: dict[str, tuple[int, str]] = {}
+
+    def reason_to_leave_out(self, post: Post) -> str | None:
+        """Why a post is not put aside; None if it is."""
+        # The cheapest tests come first. A remembered author has passed the first one before.
+        author = post.author.lower()
+        if author not in self._authors and not self._is_person(author):
+            return NOT_A_PERSON
+        if not post.text:
+            return GONE
+        if not self._begin <= post.time < self._end:
+            return OUTSIDE
+        # Posts elsewhere are needed to know what control authors write.
+        if not self._controls and not self._is_inside(post.subreddit.lower()):
+            return ELSEWHERE
         return None
 
-    return keep
+    def draw_and_line(self, post: Post) -> tuple[int, str]:
+        """The draw of a post's author, and the line to put aside: the fields, a tab, and the text."""
+        subreddit = post.subreddit.lower()
+        words = len(post.text.split())
+        names = disclosed(post.text)
+        named = mask_of_conditions(tuple(names)) if names else 0
+        # A disclosure mentions a diagnosis, so the loose test is needed for the others only.
+        mentions = named != 0 or mentions_diagnosis(post.text)
+
+        # A personal page is named after its owner, and the name must not be stored.
+        stored_subreddit = post.subreddit
+        if subreddit.startswith(PROFILE):
+            stored_subreddit = PROFILE
+
+        draw, who = self._author(post.author.lower())
+        # In the order of the fields of `SpilledPost`.
+        fields = (
+            draw,
+            who,
+            post.id,
+            stored_subreddit,
+            post.time,
+            words,
+            named,
+            mentions,
+            self._is_inside(subreddit),
+            subreddit in self._listed,
+            f"{self._dump_name}:{post.line}",
+        )
+        line = json.dumps(fields, ensure_ascii=False)
+        # The text only where it can get into the corpus.
+        if words >= self._min_words and not mentions:
+            line = f"{line}\t{json.dumps(post.text, ensure_ascii=False)}"
+        return draw, line
+
+    def _is_inside(self, subreddit: str) -> bool:
+        """Whether a subreddit, in small letters, is among the requested ones."""
+        return not self._requested or subreddit in self._requested
+
+    def _author(self, name: str) -> tuple[int, str]:
+        """The draw and the public hash of an author's name, in small letters."""
+        author = self._authors.get(name)
+        if author is None:
+            # All at once: keeping track of which author was seen last would cost more than hashing again.
+            if len(self._authors) >= _MOST_NAMES:
+                self._authors.clear()
+            author = draw_of(self._seed, name), salted(name, self._salt)
+            self._authors[name] = author
+        return author
 
 
-def _elsewhere(how: Curating, tally: Tally) -> Callable[[bytes], bool] | None:
-    """A quick test on a raw line: whether it names no subreddit that matters and need not be parsed."""
-    scope = {name.encode() for name in subreddits_of(how.subreddits)}
-    if not scope or how.controls:
+def _elsewhere_test(how: Curating, tally: Tally) -> Callable[[bytes], bool] | None:
+    """A quick test on a raw line: whether it names no requested subreddit and need not be parsed."""
+    # Control authors are judged by all their posts, wherever these are.
+    requested = {name.encode() for name in subreddits_of(how.subreddits)}
+    if not requested or how.controls:
         return None
-    named = re.compile(rb'"subreddit"\s*:\s*"([^"]*)"').findall
 
-    def elsewhere(line: bytes) -> bool:
+    def is_elsewhere(line: bytes) -> bool:
         # A cross-post holds the post it came from, so that a line may name several.
-        found = named(line)
-        if not found or any(name.lower() in scope for name in found):
+        subreddits = _SUBREDDIT.findall(line)
+        if not subreddits or any(name.lower() in requested for name in subreddits):
             return False
         tally.left_out[ELSEWHERE] += 1
         return True
 
-    return elsewhere
-
-
-def _encoded(lines: list[str]) -> bytes:
-    """Lines as bytes; half a surrogate pair, which JSON allows and UTF-8 does not, becomes a "?"."""
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+    return is_elsewhere
 
 
 def dumps_of(paths: Sequence[str | Path]) -> list[Path]:
     """The dumps in the order of their names, so that the order of the arguments does not matter."""
+    # A dump that is named twice, by a link or another path, would count each post twice.
     distinct = {Path(path).resolve(): Path(path) for path in paths}
-    found = sorted(distinct.values(), key=lambda path: (path.name, str(path)))
-    if not found:
-        raise BadInput("no dump given", do="psycheck curate DUMP… --out FOLDER")
-    return found
+    dumps = sorted(distinct.values(), key=lambda path: (path.name, str(path)))
+    if not dumps:
+        raise BadInput(
+            "no dump given",
+            code="curate.no-dump",
+            do="psycheck curate DUMP… --out FOLDER",
+        )
+    return dumps

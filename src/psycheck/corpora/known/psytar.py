@@ -13,7 +13,7 @@ of any kind means yes and an empty cell no, because every sentence was annotated
 import re
 from pathlib import Path
 
-from psycheck.corpora.known.release import Item, Loaded, Release, gender, joined
+from psycheck.corpora.known.release import Item, Loaded, Release, Sheet, gender, joined
 
 _DISORDERS = {
     "depression": re.compile(r"depress|\bmdd\b|dysthymi", re.I),
@@ -21,56 +21,105 @@ _DISORDERS = {
     "ocd": re.compile(r"\bocd\b|obsessi", re.I),
     "ptsd": re.compile(r"\bptsd\b|post.?traumatic", re.I),
 }
-_NO = ("0", "0.0")
+_NO = ("0", "0.0")  # in the sentence sheet, besides an empty cell
 
 
 def load(release: Release) -> Loaded:
     """One text for each review, with its writer's gender."""
     sheet = release.table(_file(release, "Sample", "psytar_posts.csv"))
-    numbers = sheet.keys("drug_id", "post_id")
-    labels: list[dict[str, float | None]]
+    reviews = sheet.keys("drug_id", "post_id")
+    texts, labels = _texts_and_labels(sheet)
+    rows = zip(
+        reviews,
+        texts,
+        labels,
+        map(gender, sheet.words("gender")),
+        strict=True,
+    )
+
+    items = []
+    for review, text, review_labels, writer_gender in rows:
+        groups = {"gender": writer_gender, "drug": _drug(review)}
+        items.append(
+            Item(
+                id=review,
+                text=text,
+                labels=review_labels,
+                groups=groups,
+            )
+        )
+    return Loaded(items)
+
+
+def _texts_and_labels(sheet: Sheet) -> tuple[list[str], list[dict[str, float | None]]]:
+    """The text and the labels of each review, from a table of ours or from the workbook's sheet."""
     if sheet.find("text"):
-        marks = zip(*(sheet.marks(label) for label in _DISORDERS), strict=True)
-        texts = sheet.texts("text")
-        labels = [dict(zip(_DISORDERS, row, strict=True)) for row in marks]
-    else:
-        sheet.column("comment", "comments")
-        effects = sheet.words("side-effect", "side_effect", "side effect")
-        texts = list(map(joined, effects, sheet.words("comment", "comments")))
-        labels = [disorders_in(word) for word in sheet.words(sheet.column("disorder"))]
-    rows = zip(numbers, texts, labels, map(gender, sheet.words("gender")), strict=True)
-    return Loaded([Item(*row[:3], groups={"gender": row[3], "drug": row[0].split(".")[0]}) for row in rows])
+        marks_of_rows = zip(*(sheet.marks(label) for label in _DISORDERS), strict=True)
+        labels = [dict(zip(_DISORDERS, marks, strict=True)) for marks in marks_of_rows]
+        return sheet.texts("text"), labels
+
+    # Either field may be empty: what a writer says is in one of them, or in both.
+    comments = sheet.words(sheet.column("comment", "comments"))
+    effects = sheet.words("side-effect", "side_effect", "side effect")
+    texts = list(map(joined, effects, comments))
+
+    named_disorders = sheet.words(sheet.column("disorder"))
+    return texts, [disorders_in(word) for word in named_disorders]
 
 
 def load_sentences(release: Release) -> Loaded:
     """One text for each sentence, multi-label; the sentences of a review have one author."""
     kinds = release.known.labels
     sheet = release.table(_file(release, "Sentence_Labeling", "psytar_sentences.csv"), *kinds)
+    marks_of_rows = zip(*(sheet.words(kind) for kind in kinds), strict=True)
     rows = zip(
         sheet.keys("drug_id", "post_id"),
         sheet.words("sentence_index"),
         sheet.texts("sentences", "text"),
-        zip(*(sheet.words(kind) for kind in kinds), strict=True),
+        marks_of_rows,
         strict=True,
     )
     items = []
     for number, (review, place, text, marks) in enumerate(rows, start=1):
-        id = f"{review}-{(place or str(number)).removesuffix('.0')}"
-        labels = {kind: float(word not in (None, *_NO)) for kind, word in zip(kinds, marks, strict=True)}
-        items.append(Item(id, text, labels, author=review, groups={"drug": review.split(".")[0]}))
+        # Our own table has no sentence_index: then the row number makes the id unique.
+        sentence = (place or str(number)).removesuffix(".0")
+        labels = {kind: _is_marked(mark) for kind, mark in zip(kinds, marks, strict=True)}
+        item = Item(
+            id=f"{review}-{sentence}",
+            text=text,
+            labels=labels,
+            author=review,
+            groups={"drug": _drug(review)},
+        )
+        items.append(item)
     return Loaded(items)
+
+
+def _is_marked(cell: str | None) -> float:
+    """1 for a mark of any kind; 0 for an empty cell or a 0."""
+    return float(cell is not None and cell not in _NO)
+
+
+def _drug(review: str) -> str:
+    """The drug of a review by its id, such as "lexapro.12"."""
+    return review.split(".")[0]
 
 
 def disorders_in(word: str | None) -> dict[str, float | None]:
     """Which disorders a writer names as what the drug was taken for; not annotated where nothing is named."""
-    return {
-        label: None if word is None else float(pattern.search(word) is not None)
-        for label, pattern in _DISORDERS.items()
-    }
+    if word is None:
+        return dict.fromkeys(_DISORDERS)
+    return {label: float(pattern.search(word) is not None) for label, pattern in _DISORDERS.items()}
 
 
-def _file(release: Release, sheet: str, other: str) -> Path:
-    if not release.files(f"{sheet}.csv", other) and (books := release.files("PsyTAR*.xlsx")):
-        what = f"save the sheet '{sheet}' of the workbook as {sheet}.csv beside it"
-        raise release.wrong(what, str(books[0]))
-    return release.file(f"{sheet}.csv", other)
+def _file(release: Release, sheet: str, our_table: str) -> Path:
+    """The file of a sheet, or our table; an error that says what to do where there is only the workbook."""
+    if not release.files(f"{sheet}.csv", our_table):
+        workbooks = release.files("PsyTAR*.xlsx")
+        if workbooks:
+            raise release.wrong(
+                f"save the sheet '{sheet}' of the workbook as {sheet}.csv beside it",
+                str(workbooks[0]),
+                code="release.sheet-not-saved",
+            )
+    return release.file(f"{sheet}.csv", our_table)

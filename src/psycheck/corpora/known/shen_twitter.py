@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 from psycheck.corpora.known.release import Item, Loaded, Release, gather
 
 _MONTH = timedelta(days=30)
-_SEED = 0
+_SEED = 0  # fixed, so that everybody who reads the release gets the same corpus
+# "Wed Mar 01 08:00:00 +0000 2017"
 _CREATED = "%a %b %d %H:%M:%S %z %Y"
 _TIMELINE = re.compile(r"(.+?)created_at-?\d+\.json")
 # "diagnosed depression" in the paper; between the words stand "just", "with", "severe" and the like.
@@ -42,20 +43,28 @@ class _Tweet(NamedTuple):
 
 def load(release: Release) -> Loaded:
     """The cleaned tweets of the month before the anchor, as many of each class."""
-    from psycheck.corpora.clean import cleaned, steps_of
+    # Only this corpus is cleaned as it is read: the others need not load the word lists behind cleaning.
+    from psycheck.corpora.cleaning import cleaned, steps_of
 
     left_out: Counter[str] = Counter()
-    items = [
-        item
-        for side, label in (("positive", 1.0), ("negative", 0.0))
-        for item in _side(release, _folder(release, side), label, left_out)
-    ]
-    corpus, _ = cleaned(gather("shen-twitter", Loaded(items, left_out)), steps_of(preset="deck-tweets"))
-    texts = dict(zip(corpus.ids, corpus.texts, strict=True))
-    kept = [replace(item, text=texts[item.id]) for item in items if item.id in texts]
+    items: list[Item] = []
+    for side, label in (("positive", 1.0), ("negative", 0.0)):
+        items += _side(
+            release=release,
+            data=_folder(release, side),
+            label=label,
+            left_out=left_out,
+        )
+
+    raw_corpus = gather("shen-twitter", Loaded(items, left_out))
+    corpus, _ = cleaned(raw_corpus, steps_of(preset="deck-tweets"))
+    clean_texts = dict(zip(corpus.ids, corpus.texts, strict=True))
+    clean_items = [replace(item, text=clean_texts[item.id]) for item in items if item.id in clean_texts]
+
+    # After cleaning, which may drop more texts of one class than of the other.
+    balanced = _balanced(clean_items)
     counts = Counter(corpus.left_out)
-    balanced = _balanced(kept)
-    counts["drawn away to make the classes equally large"] = len(kept) - len(balanced)
+    counts["drawn away to make the classes equally large"] = len(clean_items) - len(balanced)
     return Loaded(balanced, counts)
 
 
@@ -67,67 +76,121 @@ def anchors(text: str) -> bool:
 def _folder(release: Release, side: str) -> Path:
     """The folder of a class, wherever in the archive the user points."""
     for start in ("", "labeled", "Dataset/labeled"):
-        if (folder := release.path / start / side / "data" / "timeline").is_dir():
-            return folder.parent
+        data = release.path / start / side / "data"
+        if (data / "timeline").is_dir():
+            return data
     raise release.missing(f"labeled/{side}/data/timeline/")
 
 
-def _side(release: Release, data: Path, label: float, left_out: Counter[str]) -> Iterator[Item]:
-    seeds: dict[str, list[_Tweet]] = defaultdict(list)
-    for path in sorted((data / "tweet").glob("*.json")):
-        for where, raw in release.json_lines(path):
-            user = raw.get("user") if isinstance(raw, dict) else None
-            name = user.get("screen_name") if isinstance(user, dict) else None
-            if not isinstance(name, str):
-                raise release.wrong("the tweet has no user.screen_name", where)
-            seeds[name.casefold()].append(_tweet(release, raw, where))
-    timelines: dict[str, list[Path]] = defaultdict(list)
-    for path in sorted((data / "timeline").glob("*.json")):
-        named = _TIMELINE.fullmatch(path.name)
-        timelines[named[1] if named else path.stem].append(path)
-    for author, paths in timelines.items():
-        read = (pair for path in paths for pair in release.json_lines(path))
-        tweets = {tweet.id: tweet for tweet in (_tweet(release, raw, where) for where, raw in read)}
-        mine = seeds[author.casefold()]
-        # The month ends at the first anchor of a positive user, at the last known tweet of another.
-        if label:
-            anchored = (tweet.time for tweet in (*mine, *tweets.values()) if anchors(tweet.text))
-            end = min(anchored, default=None)
-        else:
-            end = max((tweet.time for tweet in mine or tweets.values()), default=None)
+def _side(
+    release: Release,
+    data: Path,
+    label: float,
+    left_out: Counter[str],
+) -> Iterator[Item]:
+    """The tweets of the month before the anchor, of all users of one class; what is left out is counted."""
+    anchor_tweets = _anchor_tweets(release, data / "tweet")
+    for author, paths in _timelines(data / "timeline").items():
+        timeline = _timeline(release, paths)
+        end = _end_of_month(label, anchor_tweets[author.casefold()], timeline)
         if end is None:
-            left_out["user without tweets" if not tweets else "user without an anchor tweet"] += 1
+            reason = "user without an anchor tweet" if timeline else "user without tweets"
+            left_out[reason] += 1
             continue
-        for tweet in tweets.values():
+
+        for tweet in timeline:
+            # The end is excluded: the anchor names the label, so it must not be a text.
             if end - _MONTH <= tweet.time < end:
-                time = tweet.time.isoformat()
-                yield Item(tweet.id, tweet.text, {"depression": label}, author=author, time=time)
+                yield Item(
+                    id=tweet.id,
+                    text=tweet.text,
+                    labels={"depression": label},
+                    author=author,
+                    time=tweet.time.isoformat(),
+                )
             else:
                 left_out["tweet not of the month before the anchor"] += 1
 
 
+def _anchor_tweets(release: Release, folder: Path) -> dict[str, list[_Tweet]]:
+    """The tweets of `data/tweet` by their user's name, in small letters; no tweets for other names."""
+    tweets: dict[str, list[_Tweet]] = defaultdict(list)
+    for path in sorted(folder.glob("*.json")):
+        for where, raw in release.json_lines(path):
+            user = raw.get("user") if isinstance(raw, dict) else None
+            name = user.get("screen_name") if isinstance(user, dict) else None
+            if not isinstance(name, str):
+                raise release.wrong(
+                    "the tweet has no user.screen_name",
+                    where,
+                    code="release.missing-field",
+                )
+            tweets[name.casefold()].append(_tweet(release, raw, where))
+    return tweets
+
+
+def _timelines(folder: Path) -> dict[str, list[Path]]:
+    """The files of each user's timeline, by the user's name."""
+    paths_of_users: dict[str, list[Path]] = defaultdict(list)
+    for path in sorted(folder.glob("*.json")):
+        named = _TIMELINE.fullmatch(path.name)
+        user = named[1] if named else path.stem
+        paths_of_users[user].append(path)
+    return paths_of_users
+
+
+def _timeline(release: Release, paths: list[Path]) -> list[_Tweet]:
+    """The tweets of a user, of each id the last."""
+    tweets: dict[str, _Tweet] = {}
+    for path in paths:
+        for where, raw in release.json_lines(path):
+            tweet = _tweet(release, raw, where)
+            tweets[tweet.id] = tweet
+    return list(tweets.values())
+
+
+def _end_of_month(label: float, anchor_tweets: list[_Tweet], timeline: list[_Tweet]) -> datetime | None:
+    """The first anchor of a positive user, the last known tweet of another; None where there is none."""
+    if label:
+        tweets = [*anchor_tweets, *timeline]
+        anchor_times = [tweet.time for tweet in tweets if anchors(tweet.text)]
+        return min(anchor_times, default=None)
+    last_tweets = anchor_tweets or timeline
+    return max((tweet.time for tweet in last_tweets), default=None)
+
+
 def _tweet(release: Release, raw: Any, where: str) -> _Tweet:
+    """A tweet as Twitter's API gave it."""
     if not isinstance(raw, dict):
-        raise release.wrong("the line is not a JSON object", where)
-    number = raw.get("id_str") or raw.get("id")
+        raise release.wrong("the line is not a JSON object", where, code="release.not-an-object")
+    # Twitter's API gives long tweets as `full_text`, and ids as numbers that other programs may round.
+    id_ = raw.get("id_str") or raw.get("id")
     text = raw.get("full_text") or raw.get("text")
-    if not isinstance(number, str | int) or not isinstance(text, str):
-        raise release.wrong("the tweet has no id or no text", where)
+    if not isinstance(id_, str | int) or not isinstance(text, str):
+        raise release.wrong("the tweet has no id or no text", where, code="release.missing-field")
+
     try:
-        return _Tweet(str(number), text, datetime.strptime(str(raw.get("created_at")), _CREATED))
+        time = datetime.strptime(str(raw.get("created_at")), _CREATED)
     except ValueError:
-        what = "created_at is not a time in Twitter's format"
-        raise release.wrong(what, f"{where}, 'created_at'") from None
+        raise release.wrong(
+            "created_at is not a time in Twitter's format",
+            f"{where}, 'created_at'",
+            code="release.not-a-time",
+        ) from None
+    return _Tweet(str(id_), text, time)
 
 
 def _balanced(items: list[Item]) -> list[Item]:
     """As many items of each class, in their order."""
-    rows: dict[float | None, list[int]] = defaultdict(list)
-    for row, item in enumerate(items):
-        rows[item.labels["depression"]].append(row)
-    if len(rows) < 2:
+    places_of_classes: dict[float | None, list[int]] = defaultdict(list)
+    for place, item in enumerate(items):
+        places_of_classes[item.labels["depression"]].append(place)
+    if len(places_of_classes) < 2:
         return items
-    fewest = min(map(len, rows.values()))
+
+    smallest = min(map(len, places_of_classes.values()))
     random = Random(_SEED)
-    keep = {row for mine in rows.values() for row in random.sample(mine, fewest)}
-    return [item for row, item in enumerate(items) if row in keep]
+    drawn_places: set[int] = set()
+    for places in places_of_classes.values():
+        drawn_places.update(random.sample(places, smallest))
+    return [item for place, item in enumerate(items) if place in drawn_places]

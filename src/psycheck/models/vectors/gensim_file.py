@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from psycheck.errors import BadInput, explained
+from psycheck.core.errors import BadInput, explained
 from psycheck.models.vectors.index import Block
 
-ROWS = 4_096
-_NUMBERS = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+BLOCK_ROWS = 4_096
+_NUMBER_TYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 _SHELLS = ("gensim.", "numpy.random.")
 _REMEDY = (
     "in an environment with gensim: "
@@ -38,40 +38,27 @@ class Shell:
 
 def read_gensim(path: Path) -> Iterator[Block]:
     """The words and vectors of a saved KeyedVectors, or of the model that holds one as `wv`."""
-    try:
-        with path.open("rb") as file:
-            shell = _Reader(file).load()
-    except BadInput as error:
-        raise BadInput(error.what, where=str(path), allowed=error.allowed, do=error.do) from error
-    except Exception as error:  # a broken pickle can raise anything
-        what = f"the file is not a readable gensim file ({type(error).__name__})"
-        raise BadInput(what, where=str(path), do=_REMEDY) from error
-    if not isinstance(shell, Shell):
-        what = "the file does not hold a gensim object"
-        raise BadInput(what, where=str(path), allowed="KeyedVectors", do=_REMEDY)
-    held, prefix = vars(shell), ""
-    if isinstance(held.get("wv"), Shell):
-        held, prefix = vars(held["wv"]), "wv."
-    words = held.get("index_to_key", held.get("index2word"))
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise BadInput("the saved object holds no words", where=str(path), allowed="KeyedVectors", do=_REMEDY)
-    vectors = held.get("vectors")
-    if isinstance(vectors, _Array):
-        vectors = vectors.numbers
-    if vectors is None and "min_n" in held:
-        what = "gensim stores the n-grams of fastText vectors separately, which is not supported"
-        allowed = "KeyedVectors of whole words, or fastText's own .bin"
-        raise BadInput(what, where=str(path), allowed=allowed, do=_REMEDY)
-    if vectors is None:
-        array = path.with_name(f"{path.name}.{prefix}vectors.npy")
-        what, do = "the file with the vectors cannot be read", "keep all files of gensim in one folder"
-        with explained(what, OSError, ValueError, where=str(array), do=do):
-            vectors = np.load(array, mmap_mode="r", allow_pickle=False)
+    attributes = vars(_load_shell(path))
+    prefix = ""
+    if isinstance(attributes.get("wv"), Shell):
+        # A saved Word2Vec model holds its KeyedVectors as `wv`, and so do the names of its files.
+        attributes = vars(attributes["wv"])
+        prefix = "wv."
+
+    words = _words(attributes, path)
+    vectors = _vectors(attributes, path.with_name(f"{path.name}.{prefix}vectors.npy"), path)
     if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or len(vectors) != len(words):
-        raise BadInput(f"{len(words):,} words do not match the saved vectors", where=str(path), do=_REMEDY)
-    for start in range(0, len(words), ROWS):
-        some = [word.encode("utf-8", "surrogatepass") for word in words[start : start + ROWS]]
-        yield some, np.asarray(vectors[start : start + ROWS], np.float32)
+        raise BadInput(
+            f"{len(words):,} words do not match the saved vectors",
+            code="vectors.gensim-mismatch",
+            where=str(path),
+            do=_REMEDY,
+        )
+    for start in range(0, len(words), BLOCK_ROWS):
+        block_words = words[start : start + BLOCK_ROWS]
+        # A word with half of a surrogate pair is kept: only exact matches are looked up.
+        names = [word.encode("utf-8", "surrogatepass") for word in block_words]
+        yield names, np.asarray(vectors[start : start + BLOCK_ROWS], np.float32)
 
 
 def companions(path: Path) -> list[Path]:
@@ -79,29 +66,101 @@ def companions(path: Path) -> list[Path]:
     return [path, *sorted(path.parent.glob(f"{path.name}.*.npy"))]
 
 
-class _Kind:
+def _load_shell(path: Path) -> Shell:
+    """The object that the pickle holds, without any code of it."""
+    try:
+        with path.open("rb") as file:
+            loaded = _Reader(file).load()
+    except BadInput as error:
+        raise BadInput(
+            error.what,
+            code=error.code,
+            where=str(path),
+            allowed=error.allowed,
+            do=error.do,
+        ) from error
+    except Exception as error:  # a broken pickle can raise anything
+        raise BadInput(
+            f"the file is not a readable gensim file ({type(error).__name__})",
+            code="vectors.gensim-unreadable",
+            where=str(path),
+            do=_REMEDY,
+        ) from error
+    if not isinstance(loaded, Shell):
+        raise BadInput(
+            "the file does not hold a gensim object",
+            code="vectors.not-gensim",
+            where=str(path),
+            allowed="KeyedVectors",
+            do=_REMEDY,
+        )
+    return loaded
+
+
+def _words(attributes: dict[str, Any], path: Path) -> list[str]:
+    """The words, under the name of gensim 4 or of an older one."""
+    words = attributes.get("index_to_key", attributes.get("index2word"))
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise BadInput(
+            "the saved object holds no words",
+            code="vectors.gensim-no-words",
+            where=str(path),
+            allowed="KeyedVectors",
+            do=_REMEDY,
+        )
+    return words
+
+
+def _vectors(attributes: dict[str, Any], array_file: Path, path: Path) -> Any:
+    """The vectors inside the pickle or, of large models, in a file beside it."""
+    vectors = attributes.get("vectors")
+    if isinstance(vectors, _Array):
+        return vectors.numbers
+    if vectors is not None:
+        return vectors
+    if "min_n" in attributes:
+        raise BadInput(
+            "gensim stores the n-grams of fastText vectors separately, which is not supported",
+            code="vectors.gensim-fasttext",
+            where=str(path),
+            allowed="KeyedVectors of whole words, or fastText's own .bin",
+            do=_REMEDY,
+        )
+    with explained(
+        "the file with the vectors cannot be read",
+        OSError,
+        ValueError,
+        code="vectors.gensim-no-array",
+        where=str(array_file),
+        do="keep all files of gensim in one folder",
+    ):
+        return np.load(array_file, mmap_mode="r", allow_pickle=False)
+
+
+class _NumberType:
     """Replaces a NumPy dtype; only those of plain numbers and of text are supported."""
 
     def __init__(self, code: object = "", *_: object) -> None:
         """Keep a number type ("f4", "i8" …), or that it is text ("U4")."""
-        known = isinstance(code, str) and code in _NUMBERS
-        self.kind: np.dtype[Any] | None = np.dtype(str(code)) if known else None
-        self.text = isinstance(code, str) and code.startswith("U")
-        self.order = "<"
+        self.dtype: np.dtype[Any] | None = None
+        if isinstance(code, str) and code in _NUMBER_TYPES:
+            self.dtype = np.dtype(code)
+        self.is_text = isinstance(code, str) and code.startswith("U")
+        self.byte_order = "<"
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         """Keep only the byte order: other flags could turn plain bytes into pointers."""
-        self.order = str(state[1])
-        if self.kind is not None:
-            self.kind = self.kind.newbyteorder(state[1])
+        self.byte_order = str(state[1])
+        if self.dtype is not None:
+            self.dtype = self.dtype.newbyteorder(state[1])
 
 
-def _scalar(kind: object, raw: object = b"") -> object:
+def _scalar(number_type: object, raw: object = b"") -> object:
     """A word that NumPy stored as text; numbers are not needed."""
-    if isinstance(kind, _Kind) and kind.text and isinstance(raw, bytes):
-        order = "utf-32-be" if kind.order == ">" else "utf-32-le"
-        return raw.decode(order, "surrogatepass").rstrip("\0")
-    return Shell()
+    if not isinstance(number_type, _NumberType) or not number_type.is_text or not isinstance(raw, bytes):
+        return Shell()
+    encoding = "utf-32-be" if number_type.byte_order == ">" else "utf-32-le"
+    return raw.decode(encoding, "surrogatepass").rstrip("\0")
 
 
 class _Array:
@@ -113,30 +172,43 @@ class _Array:
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         """Fill the array; bytes that do not match the shape are an error."""
-        _, shape, kind, by_column, raw = state
-        if isinstance(kind, _Kind) and kind.kind is not None and isinstance(raw, bytes):
-            self.numbers = np.frombuffer(raw, kind.kind).reshape(shape, order="F" if by_column else "C")
+        _, shape, number_type, is_by_column, raw = state
+        if not isinstance(number_type, _NumberType) or not isinstance(raw, bytes):
+            return
+        if number_type.dtype is not None:
+            numbers = np.frombuffer(raw, number_type.dtype)
+            self.numbers = numbers.reshape(shape, order="F" if is_by_column else "C")
 
 
 class _Reader(pickle.Unpickler):
+    """Opens a pickle, with the classes of this module in place of those that it names."""
+
     def find_class(self, module: str, name: str) -> Any:
         """Accept only names that hold data."""
+        # The generator of random numbers of a saved model is not needed, but in the way.
         if module.startswith(_SHELLS):
             return Shell
-        if found := _KNOWN.get((module, name)):
-            return found
-        what = f"the file asks for '{module}.{name}', which is not data"
-        raise BadInput(what, allowed="gensim KeyedVectors, whose vectors are plain arrays", do=_REMEDY)
+        replacement = _REPLACEMENTS.get((module, name))
+        if replacement is not None:
+            return replacement
+        raise BadInput(
+            f"the file asks for '{module}.{name}', which is not data",
+            code="vectors.gensim-not-data",
+            allowed="gensim KeyedVectors, whose vectors are plain arrays",
+            do=_REMEDY,
+        )
 
 
 # Nothing of NumPy is called: with crafted bytes its constructors make arrays of pointers.
-_KNOWN: dict[tuple[str, str], Any] = {
+_REPLACEMENTS: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): Shell,
-    ("numpy", "dtype"): _Kind,
+    ("numpy", "dtype"): _NumberType,
+    ("numpy.core.multiarray", "_reconstruct"): _Array,
+    ("numpy._core.multiarray", "_reconstruct"): _Array,
+    ("numpy.core.multiarray", "scalar"): _scalar,
+    ("numpy._core.multiarray", "scalar"): _scalar,
     ("collections", "OrderedDict"): OrderedDict,
     ("collections", "defaultdict"): defaultdict,
     ("builtins", "int"): int,
     ("builtins", "hash"): Shell,
-    **{(f"numpy.{room}.multiarray", "_reconstruct"): _Array for room in ("core", "_core")},
-    **{(f"numpy.{room}.multiarray", "scalar"): _scalar for room in ("core", "_core")},
 }

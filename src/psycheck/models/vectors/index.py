@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.errors import StoreFailure, refusal
-from psycheck.model import IntArray
+from psycheck.core.arrays import IntArray
+from psycheck.core.errors import StoreFailure, refusal
 from psycheck.models.cache import cache_folder
 from psycheck.models.fingerprint import hashed
 
@@ -48,20 +48,23 @@ class Vocabulary:
 
     def find(self, words: Sequence[str]) -> IntArray:
         """The row of each word, (n,); −1 if it is absent."""
-        raw = [word.encode("utf-8", "surrogatepass") for word in words]
-        wanted = np.fromiter(map(word_hash, raw), np.uint64, len(raw))
-        found = np.full(len(raw), -1, np.int64)
-        for i, start in enumerate(np.searchsorted(self.hashes, wanted)):
-            at = int(start)
+        raw_words = [word.encode("utf-8", "surrogatepass") for word in words]
+        hashes = np.fromiter(map(word_hash, raw_words), np.uint64, len(raw_words))
+        first_places = np.searchsorted(self.hashes, hashes)
+
+        rows = np.full(len(raw_words), -1, np.int64)
+        for i, raw_word in enumerate(raw_words):
+            place = int(first_places[i])
             # Two words may share a hash: compare the letters.
-            while at < len(self.hashes) and self.hashes[at] == wanted[i]:
-                if self._raw(int(self.rows[at])) == raw[i]:
-                    found[i] = self.rows[at]
+            while place < len(self.hashes) and self.hashes[place] == hashes[i]:
+                if self._raw(int(self.rows[place])) == raw_word:
+                    rows[i] = self.rows[place]
                     break
-                at += 1
-        return found
+                place += 1
+        return rows
 
     def _raw(self, row: int) -> bytes:
+        # The words stand one after the other; each begins where the one before it ends.
         start = int(self.ends[row - 1]) if row else 0
         return self.letters[start : int(self.ends[row])].tobytes()
 
@@ -86,14 +89,17 @@ def word_hash(word: bytes) -> int:
 
 def folder_of(paths: Sequence[Path]) -> Path:
     """The cache folder of converted files, named by their paths, sizes and times."""
-    states = [(path.resolve(), path.stat()) for path in paths]
-    key = [str(fact) for path, state in states for fact in (path, state.st_size, state.st_mtime_ns)]
-    return cache_folder() / "vectors" / hashed(FORMAT, *key)
+    facts = []
+    for path in paths:
+        state = path.stat()
+        facts += [str(path.resolve()), str(state.st_size), str(state.st_mtime_ns)]
+    return cache_folder() / "vectors" / hashed(FORMAT, *facts)
 
 
 def stored(folder: Path) -> Stored | None:
     """Open a converted folder without reading it; None if there is no complete one."""
     try:
+        # facts.json is written last, so that a folder that has it is complete.
         facts = json.loads((folder / "facts.json").read_text("utf-8"))
         files = {name: _mapped(folder / f"{name}.npy") for name in ("hashes", "rows", "ends", "letters")}
         table = _mapped(folder / "vectors.npy") if facts["dimensions"] else None
@@ -110,45 +116,70 @@ def store(
     places: NDArray[np.int32] | None = None,
 ) -> Stored:
     """Convert blocks of words and vectors (k, d) into a folder, atomically; d is 0 if only words are kept."""
-    part = folder.with_name(f"{folder.name}.{os.getpid()}.part")
+    unfinished = folder.with_name(f"{folder.name}.{os.getpid()}.part")
     try:
-        part.mkdir(parents=True, exist_ok=True)
-        words, dimensions, content = _write_table(blocks, part / "vectors.npy")
-        hashes = np.fromiter(map(word_hash, words), np.uint64, len(words))
-        order = np.argsort(hashes, kind="stable").astype(np.int32)
-        lengths = np.fromiter(map(len, words), np.int64, len(words))
-        arrays: dict[str, NDArray[Any]] = {
-            "hashes": hashes[order],
-            "rows": order,
-            "ends": np.cumsum(lengths),
-            "letters": np.frombuffer(b"".join(words) or b"\0", np.uint8),
-        }
-        if places is not None:
-            arrays["places"] = places
-        for name, values in arrays.items():
-            np.save(part / f"{name}.npy", values, allow_pickle=False)
-        shape = {"words": len(words), "dimensions": dimensions}
-        every = {**facts, **shape, "content": content, "placed": places is not None}
-        (part / "facts.json").write_text(json.dumps(every), "utf-8")
-        try:
-            part.replace(folder)
-        except OSError:  # another process was faster, or a broken folder is in the way
-            if stored(folder) is None:
-                shutil.rmtree(folder, ignore_errors=True)
-                part.replace(folder)
+        unfinished.mkdir(parents=True, exist_ok=True)
+        _write_folder(blocks, unfinished, facts, places)
+        _put_in_place(unfinished, folder)
     except OSError as error:
         raise StoreFailure(
             f"cannot write the converted vectors: {refusal(error)}",
+            code="vectors.cannot-write",
             where=str(folder.parent),
             allowed="a writable folder with free space",
             do="free space, or set PSYCHECK_STORE to a file in another folder, where vectors go, too",
         ) from error
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
+
     opened = stored(folder)
     if opened is None:
-        raise StoreFailure("the converted vectors cannot be opened again", where=str(folder))
+        raise StoreFailure(
+            "the converted vectors cannot be opened again",
+            code="vectors.cannot-reopen",
+            where=str(folder),
+        )
     return opened
+
+
+def _write_folder(
+    blocks: Iterable[Block], folder: Path, facts: Mapping[str, Any], places: NDArray[np.int32] | None
+) -> None:
+    """Write the vectors, the index of their words, and the facts."""
+    words, dimensions, content = _write_table(blocks, folder / "vectors.npy")
+    hashes = np.fromiter(map(word_hash, words), np.uint64, len(words))
+    # Stable, so that the first of repeated words is found first.
+    order = np.argsort(hashes, kind="stable").astype(np.int32)
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    arrays: dict[str, NDArray[Any]] = {
+        "hashes": hashes[order],
+        "rows": order,
+        "ends": np.cumsum(lengths),
+        "letters": np.frombuffer(b"".join(words) or b"\0", np.uint8),  # an empty array cannot be mapped
+    }
+    if places is not None:
+        arrays["places"] = places
+    for name, values in arrays.items():
+        np.save(folder / f"{name}.npy", values, allow_pickle=False)
+
+    all_facts = {
+        **facts,
+        "words": len(words),
+        "dimensions": dimensions,
+        "content": content,
+        "placed": places is not None,
+    }
+    (folder / "facts.json").write_text(json.dumps(all_facts), "utf-8")
+
+
+def _put_in_place(unfinished: Path, folder: Path) -> None:
+    """Give a finished folder its name."""
+    try:
+        unfinished.replace(folder)
+    except OSError:  # another process was faster, or a broken folder is in the way
+        if stored(folder) is None:
+            shutil.rmtree(folder, ignore_errors=True)
+            unfinished.replace(folder)
 
 
 def _write_table(blocks: Iterable[Block], path: Path) -> tuple[list[bytes], int, str]:
@@ -157,17 +188,23 @@ def _write_table(blocks: Iterable[Block], path: Path) -> tuple[list[bytes], int,
     dimensions = 0
     content = blake2b(digest_size=16)
     with path.open("wb") as file:
+        # The number of words is known only at the end: leave room for the header.
         file.write(bytes(HEADER))
-        for some, rows in blocks:
+        for block_words, rows in blocks:
             dimensions = rows.shape[1]
             raw = np.ascontiguousarray(rows, dtype="<f4").tobytes()
-            words += some
-            content.update(b"\0".join(some))
+            words += block_words
+            content.update(b"\0".join(block_words))
             content.update(raw)
             file.write(raw)
+
         file.seek(0)
         header = {"descr": "<f4", "fortran_order": False, "shape": (len(words), dimensions)}
         np.lib.format.write_array_header_1_0(file, header)
         if file.tell() != HEADER:
-            raise StoreFailure("NumPy wrote a header of another length", where=str(path))
+            raise StoreFailure(
+                "NumPy wrote a header of another length",
+                code="vectors.header-length",
+                where=str(path),
+            )
     return words, dimensions, content.hexdigest()

@@ -16,11 +16,12 @@ from functools import cache
 from typing import Final, Literal
 
 from psycheck.text.edits import Change, Edit, Edited, apply, carry_case
+from psycheck.text.gender.entries import LABELS
 from psycheck.text.gender.main_person import of_main_person
 from psycheck.text.gender.neutral import neutralise
 from psycheck.text.gender.roles import roles_between
-from psycheck.text.gender.words import LABELS, PRONOUNS_ONLY, Found, Scope, gendered, mixed, plain_case, runs
-from psycheck.text.gender.words import scope_of as scope_of
+from psycheck.text.gender.scope import PRONOUNS_ONLY, Scope, scope_of
+from psycheck.text.gender.words import Found, gendered, mixed, plain_case, runs
 
 __all__ = ["Scope", "gender_of", "names_besides", "neutralise", "scope_of", "swap"]
 
@@ -31,8 +32,11 @@ _PARTNERS: Final = {
     "female": {"object": "him", "possessive": "his", "pronoun": "his"},
     "male": {"object": "her", "possessive": "her", "pronoun": "hers"},
 }
+_POSSESSIVES: Final = {"her": "his", "his": "her"}
 # Where each word of a text begins, and its Penn Treebank tag.
 Tagger = Callable[[str], Iterable[tuple[int, str]]]
+# What replaces a word: "" leaves it, None leaves it undecided.
+Partner = str | None
 # More characters on either side than roles.py looks at.
 _BEFORE: Final = 32
 _AFTER: Final = 96
@@ -56,87 +60,118 @@ def swap(scope: Scope = PRONOUNS_ONLY, tagger: Tagger | None = None) -> Edit:
 
 def gender_of(text: str, scope: Scope = PRONOUNS_ONLY) -> Literal["female", "male", "both", "none"]:
     """Which genders the words in the scope name; "he/she" and the like name none in particular."""
-    found = gendered(text, scope)
-    if not found:
+    words = gendered(text, scope)
+    if not words:
         return "none"
-    aside = {at for run in runs(text, found) if mixed([found[at] for at in run]) for at in run}
-    main = of_main_person(text, scope) if scope.person == "main" else None
-    named = {
-        at.entry.gender for i, at in enumerate(found) if i not in aside and (main is None or main.takes[i])
-    } & {"female", "male"}
-    return "both" if len(named) == 2 else "female" if "female" in named else "male" if named else "none"
+    paired: set[int] = set()
+    for run in runs(text, words):
+        if mixed([words[at] for at in run]):
+            paired.update(run)
+    counted = of_main_person(text, scope).takes if scope.person == "main" else [True] * len(words)
+
+    genders = {word.entry.gender for at, word in enumerate(words) if at not in paired and counted[at]}
+    if genders >= {"female", "male"}:
+        return "both"
+    if "female" in genders:
+        return "female"
+    return "male" if "male" in genders else "none"
 
 
 def names_besides(text: str, scope: Scope = PRONOUNS_ONLY) -> bool:
-    """Whether nouns or titles outside the scope name a gender, which then still shows after an edit."""
+    """True if nouns or titles outside the scope name a gender, which then still shows after an edit."""
     wide = replace(scope, nouns=True, titles=True)
     return wide != scope and len(gendered(text, wide)) > len(gendered(text, scope))
 
 
 def _swap_once(text: str, scope: Scope, tagger: Tagger | None) -> Edited:
-    found = gendered(text, scope)
-    if not found:
+    words = gendered(text, scope)
+    if not words:
         return Edited(text, ())
-    partners = _partners(text, found)
+    partners = _partners(text, words)
     if scope.person == "main":
-        main = of_main_person(text, scope)
-        partners = [
-            partner if takes or partner == "" else None if unsure else ""
-            for partner, takes, unsure in zip(partners, main.takes, main.unsure, strict=True)
-        ]
+        partners = _of_main_person_only(text, scope, partners)
     if tagger:
-        tags = dict(tagger(text))
-        partners = [
-            None if partner and _disagrees(at, partner.lower(), tags.get(at.start, "")) else partner
-            for at, partner in zip(found, partners, strict=True)
-        ]
+        partners = _confirmed(words, partners, dict(tagger(text)))
+
     changes: list[Change] = []
     undecided = 0
-    for at, partner in zip(found, partners, strict=True):
-        if partner and partner != text[at.start : at.end]:
-            changes.append((at.start, at.end, partner))
-        elif partner is None:
+    for word, partner in zip(words, partners, strict=True):
+        if partner is None:
             undecided += 1
+        elif partner and partner != text[word.start : word.end]:
+            changes.append((word.start, word.end, partner))
     return apply(text, changes, undecided)
 
 
-def _disagrees(at: Found, partner: str, tag: str) -> bool:
-    """Whether a tag, if there is one, says that a name is another word, or a possessive an object."""
-    if at.entry.kind == "name":
+def _of_main_person_only(text: str, scope: Scope, partners: list[Partner]) -> list[Partner]:
+    """The partners of the main person's words; those of other people stay, unclear ones are undecided."""
+    main = of_main_person(text, scope)
+    own_partners: list[Partner] = []
+    for partner, takes, unsure in zip(partners, main.takes, main.unsure, strict=True):
+        if takes or partner == "":
+            own_partners.append(partner)
+        else:
+            own_partners.append(None if unsure else "")
+    return own_partners
+
+
+def _confirmed(words: list[Found], partners: list[Partner], tags: dict[int, str]) -> list[Partner]:
+    """The partners with which the tags agree; the others are undecided."""
+    confirmed: list[Partner] = []
+    for word, partner in zip(words, partners, strict=True):
+        disputed = partner and _disagrees(word, partner.lower(), tags.get(word.start, ""))
+        confirmed.append(None if disputed else partner)
+    return confirmed
+
+
+def _disagrees(word: Found, partner: str, tag: str) -> bool:
+    """True if a tag, if there is one, says that a name is another word, or a possessive an object."""
+    if word.entry.kind == "name":
         return bool(tag) and not tag.startswith("NNP")
-    possessive = {"her": "his", "his": "her"}.get(at.word)
-    return possessive is not None and tag in ("PRP", "PRP$") and (partner == possessive) != (tag == "PRP$")
+    possessive = _POSSESSIVES.get(word.word)
+    if possessive is None or tag not in ("PRP", "PRP$"):
+        return False
+    return (partner == possessive) != (tag == "PRP$")
 
 
-def _partners(text: str, found: list[Found]) -> list[str | None]:
-    """What replaces each word: "" leaves it, None leaves it undecided.
+def _partners(text: str, words: list[Found]) -> list[Partner]:
+    """What replaces each word.
 
     Words are decided from the last to the first, each in sight of what was decided after it.
     """
-    out = _joined(text, found)
-    left, places = _blind_text(text, found)
-    right, after = "", len(text)
-    for i in range(len(found) - 1, -1, -1):
-        at = found[i]
-        right = (text[at.end : after] + right)[:_AFTER]
-        after = at.start
-        seen = at.written
-        if i in out:
-            seen = _blind(at) if out[i] else seen
-        elif at.entry.gender not in ("female", "male"):
-            out[i] = ""
-        elif not plain_case(at.written) or not (at.entry.partner or at.entry.kind == "decide"):
-            out[i] = None
-        elif at.entry.kind == "decide":
-            before = left[max(0, places[i] - _BEFORE) : places[i]]
-            role = "" if at.ending else _role_both_ways(at.word, before, right)
-            out[i] = carry_case(at.written, _PARTNERS[at.entry.gender][role]) if role else None
-            seen = carry_case(at.written, _BY_ROLE[role]) if role else seen
+    partners = _joined(text, words)
+    left, places = _blind_text(text, words)
+    right = ""
+    after = len(text)
+    for at in range(len(words) - 1, -1, -1):
+        word = words[at]
+        right = (text[word.end : after] + right)[:_AFTER]
+        after = word.start
+        if at in partners:
+            seen = _blind(word) if partners[at] else word.written
         else:
-            out[i] = carry_case(text[at.start : at.end], at.entry.partner)
-            seen = _blind(at)
+            before = left[max(0, places[at] - _BEFORE) : places[at]]
+            partners[at], seen = _partner(text, word, before, right)
         right = seen + right
-    return [out[i] for i in range(len(found))]
+    return [partners[at] for at in range(len(words))]
+
+
+def _partner(text: str, word: Found, before: str, right: str) -> tuple[Partner, str]:
+    """What replaces a word, and the form in which the words before it see it."""
+    entry = word.entry
+    if entry.gender not in ("female", "male"):
+        return "", word.written
+    if not plain_case(word.written):
+        return None, word.written
+    if entry.kind == "decide":
+        role = "" if word.ending else _role_both_ways(word.word, before, right)
+        if not role:
+            return None, word.written
+        partner = _PARTNERS[entry.gender][role]
+        return carry_case(word.written, partner), carry_case(word.written, _BY_ROLE[role])
+    if not entry.partner:
+        return None, word.written
+    return carry_case(text[word.start : word.end], entry.partner), _blind(word)
 
 
 def _role_both_ways(word: str, left: str, right: str) -> str:
@@ -149,39 +184,44 @@ def _role_both_ways(word: str, left: str, right: str) -> str:
     return "possessive" if word != "hers" and her == his == "possessive" else ""
 
 
-def _joined(text: str, found: list[Found]) -> dict[int, str | None]:
+def _joined(text: str, words: list[Found]) -> dict[int, Partner]:
     """The words that a slash or "or" joins: pairs stay, labels have partners, other labels are undecided."""
-    out: dict[int, str | None] = {}
-    for run in runs(text, found):
-        words = [found[i] for i in run]
-        label = LABELS.get(text[words[0].start : words[-1].end].lower())
-        if mixed(words):
-            out |= dict.fromkeys(run, "")
-        elif label and all(plain_case(at.written) for at in words):
-            out |= {
-                i: carry_case(found[i].written, new) for i, new in zip(run, label[0].split("/"), strict=True)
-            }
-        elif "/" in text[words[0].end : words[-1].start] and words[0].entry.kind != "noun":
-            out |= {i: None if found[i].entry.gender in ("female", "male") else "" for i in run}
-    return out
+    partners: dict[int, Partner] = {}
+    for run in runs(text, words):
+        members = [words[at] for at in run]
+        first, last = members[0], members[-1]
+        label = LABELS.get(text[first.start : last.end].lower())
+        if mixed(members):
+            partners |= dict.fromkeys(run, "")
+        elif label and all(plain_case(member.written) for member in members):
+            new_label, _ = label
+            for at, new in zip(run, new_label.split("/"), strict=True):
+                partners[at] = carry_case(words[at].written, new)
+        elif "/" in text[first.end : last.start] and first.entry.kind != "noun":
+            for at in run:
+                partners[at] = None if words[at].entry.gender in ("female", "male") else ""
+    return partners
 
 
-def _blind_text(text: str, found: list[Found]) -> tuple[str, list[int]]:
+def _blind_text(text: str, words: list[Found]) -> tuple[str, list[int]]:
     """The text with each gendered word in a form that a swap does not change, and where each stands."""
     pieces: list[str] = []
     places: list[int] = []
-    done = length = 0
-    for at in found:
-        between, word = text[done : at.start], _blind(at)
+    done = 0
+    length = 0
+    for word in words:
+        between = text[done : word.start]
+        blind = _blind(word)
         places.append(length + len(between))
-        length += len(between) + len(word)
-        pieces += (between, word)
-        done = at.end
+        length += len(between) + len(blind)
+        pieces += (between, blind)
+        done = word.end
     return "".join(pieces), places
 
 
-def _blind(at: Found) -> str:
-    if at.entry.gender not in ("female", "male") or not plain_case(at.written):
-        return at.written
-    word = min(at.word, at.entry.partner.lower() or at.word)
-    return carry_case(at.written, _BLIND.get(at.entry.kind, word))
+def _blind(word: Found) -> str:
+    """A word in the form that it and its partner share; as it is where it has no partner."""
+    if word.entry.gender not in ("female", "male") or not plain_case(word.written):
+        return word.written
+    first_of_both = min(word.word, word.entry.partner.lower() or word.word)
+    return carry_case(word.written, _BLIND.get(word.entry.kind, first_of_both))

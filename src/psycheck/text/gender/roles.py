@@ -21,8 +21,8 @@ roles_after.toml (verbs that follow it), roles_nouns.toml and roles_frames.toml 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
-from itertools import chain, pairwise
-from typing import Final, Literal, cast
+from itertools import pairwise
+from typing import Final, Literal, NamedTuple, cast
 
 from psycheck.text.gender.neighbours import FORMS, LISTS, Neighbours, look
 from psycheck.text.word_lists import read_toml
@@ -30,7 +30,7 @@ from psycheck.text.word_lists import read_toml
 Role = Literal["object", "possessive", "pronoun", "undecided"]
 Test = Callable[[str], bool]
 
-_KNOWN: Final[dict[str, Role]] = {
+_ROLE_OF_FORM: Final[dict[str, Role]] = {
     **dict.fromkeys(("hers", "her's", "theirs"), "pronoun"),
     **dict.fromkeys(("him", "them"), "object"),
     "their": "possessive",
@@ -40,44 +40,73 @@ _DATA: Final = read_toml("gender/role_rules.toml")
 
 def _frames(role: str) -> frozenset[str]:
     """Every form of a verb with every word of its set phrases."""
-    entries = (entry.split(":") for entry in read_toml("gender/roles_frames.toml")[role].values())
-    return frozenset(
-        f"{verb} {word}" for verbs, words in entries for verb in verbs.split() for word in words.split()
-    )
+    frames: set[str] = set()
+    for entry in read_toml("gender/roles_frames.toml")[role].values():
+        verbs, words = entry.split(":")
+        for verb in verbs.split():
+            frames.update(f"{verb} {word}" for word in words.split())
+    return frozenset(frames)
 
 
-_LISTS: Final = LISTS | {
-    **{
-        name: frozenset().union(*(LISTS[each] for each in names.split()))
-        for name, names in _DATA["unions"].items()
-    },
-    **{f"{role}_frames": _frames(role) for role in ("object", "possessive")},
+def _unions() -> dict[str, frozenset[str]]:
+    """The lists that role_rules.toml makes of several others."""
+    unions = {}
+    for name, members in _DATA["unions"].items():
+        lists = [LISTS[member] for member in members.split()]
+        unions[name] = frozenset[str]().union(*lists)
+    return unions
+
+
+_OBJECT_FRAMES: Final = _frames("object")
+_POSSESSIVE_FRAMES: Final = _frames("possessive")
+_LISTS: Final = {
+    **LISTS,
+    **_unions(),
+    "object_frames": _OBJECT_FRAMES,
+    "possessive_frames": _POSSESSIVE_FRAMES,
 }
 _PAIRS: Final = LISTS["done_pairs"] | LISTS["status_pairs"] | LISTS["adverbial_pairs"]
-_FRAMES: Final = _LISTS["object_frames"] | _LISTS["possessive_frames"]
+_FRAMES: Final = _OBJECT_FRAMES | _POSSESSIVE_FRAMES
 
 
-def _rules() -> tuple[list[str], list[list[str]], dict[str, int]]:
-    """The result and the conditions of each rule, and where each section begins."""
-    results: list[str] = []
-    conditions: list[list[str]] = []
-    starts: dict[str, int] = {}
-    for section, following in pairwise([*_DATA["rules"], ""]):
-        starts[section] = len(results)
-        blocks: list[tuple[int, str]] = []
-        for line in _DATA["rules"][section].splitlines():
-            indent = len(line) - len(line.lstrip())
-            if line.startswith("#", indent):
-                continue
-            while blocks and blocks[-1][0] >= indent:
-                blocks.pop()
-            own, arrow, result = line.partition("->")
-            if arrow:
-                results.append(result.strip().replace("next", following))
-                conditions.append(" ".join([*(block for _, block in blocks), own]).split())
-            else:
-                blocks.append((indent, own.removesuffix(":")))
-    return results, conditions, starts
+class _Rule(NamedTuple):
+    """A rule of role_rules.toml: the role, or the section to go on with, if all conditions hold."""
+
+    result: str
+    conditions: list[str]
+
+
+def _rules() -> tuple[list[_Rule], dict[str, int]]:
+    """The rules of all sections in order, and where each section begins."""
+    rules: list[_Rule] = []
+    section_starts: dict[str, int] = {}
+    for section, next_section in pairwise([*_DATA["rules"], ""]):
+        section_starts[section] = len(rules)
+        rules += _section_rules(_DATA["rules"][section], next_section)
+    return rules, section_starts
+
+
+def _section_rules(lines: str, next_section: str) -> list[_Rule]:
+    """The rules of a section; a line that ends in ":" adds its conditions to the lines indented below it."""
+    rules: list[_Rule] = []
+    blocks: list[tuple[int, str]] = []
+    for line in lines.splitlines():
+        indent = len(line) - len(line.lstrip())
+        if line.startswith("#", indent):
+            continue
+        while blocks and blocks[-1][0] >= indent:
+            blocks.pop()
+        line_conditions, arrow, result = line.partition("->")
+        if not arrow:
+            blocks.append((indent, line_conditions.removesuffix(":")))
+            continue
+        block_conditions = [block for _, block in blocks]
+        rule = _Rule(
+            result=result.strip().replace("next", next_section),
+            conditions=" ".join([*block_conditions, line_conditions]).split(),
+        )
+        rules.append(rule)
+    return rules
 
 
 def _test(condition: str) -> tuple[str, Test]:
@@ -94,26 +123,46 @@ def _test(condition: str) -> tuple[str, Test]:
             forms.append(partial(fnmatchcase, pat=name.strip("'")))
         else:
             words.add(name.strip("'"))
-    wanted = position[-1] != "!"
-    return position.rstrip("!"), lambda word: (word in words or any(form(word) for form in forms)) is wanted
+
+    def holds(word: str) -> bool:
+        return word in words or any(form(word) for form in forms)
+
+    # "first!=noun" asks for the opposite.
+    if position.endswith("!"):
+        return position.rstrip("!"), lambda word: not holds(word)
+    return position, holds
 
 
-_RESULTS, _CONDITIONS, _STARTS = _rules()
-# A set of rules is a number with a bit for each rule. By position: the tests of the word there, each with the
-# rules that have it.
-_TESTS: Final[dict[str, list[tuple[Test, int]]]] = {}
-for _condition in dict.fromkeys(chain.from_iterable(_CONDITIONS)):
-    _position, _holds = _test(_condition)
-    _with = sum(1 << at for at, conditions in enumerate(_CONDITIONS) if _condition in conditions)
-    _TESTS.setdefault(_position, []).append((_holds, _with))
+def _tests(rules: list[_Rule]) -> dict[str, list[tuple[Test, int]]]:
+    """By position: the tests of the word there, each with the set of rules that have it.
+
+    A set of rules is a number with a bit for each rule.
+    """
+    rules_with: dict[str, int] = {}
+    for at, rule in enumerate(rules):
+        for condition in rule.conditions:
+            rules_with[condition] = rules_with.get(condition, 0) | 1 << at
+
+    tests: dict[str, list[tuple[Test, int]]] = {}
+    for condition, rule_set in rules_with.items():
+        position, holds = _test(condition)
+        tests.setdefault(position, []).append((holds, rule_set))
+    return tests
+
+
+_RULES, _SECTION_STARTS = _rules()
+_TESTS: Final = _tests(_RULES)
+_ALL_RULES: Final = (1 << len(_RULES)) - 1
 
 
 def role_of(text: str, start: int, end: int) -> Role:
     """The role of the third-person pronoun at `text[start:end]`; a possessive stands before its noun."""
     word = text[start:end].lower()
-    if (known := _KNOWN.get(word.replace("’", "'"))) is not None:
-        return known
-    return _decide(_fitting(look(text, start, end)), "his" if word == "his" else "her")
+    role = _ROLE_OF_FORM.get(word.replace("’", "'"))
+    if role is not None:
+        return role
+    fitting = _fitting(look(text, start, end))
+    return _decide(fitting, "his" if word == "his" else "her")
 
 
 def roles_between(left: str, right: str) -> tuple[Role, Role]:
@@ -125,17 +174,21 @@ def roles_between(left: str, right: str) -> tuple[Role, Role]:
 def _decide(fitting: int, section: str) -> Role:
     """The role that the first fitting rule from this section on gives."""
     while True:
-        start = _STARTS[section]
-        rest = fitting >> start
-        section = _RESULTS[start + (rest & -rest).bit_length() - 1]
-        if section not in _STARTS:
+        start = _SECTION_STARTS[section]
+        from_section = fitting >> start
+        # The lowest bit that is set is the first rule that fits.
+        lowest_bit = from_section & -from_section
+        section = _RULES[start + lowest_bit.bit_length() - 1].result
+        if section not in _SECTION_STARTS:
             return cast(Role, section)
 
 
 def _fitting(at: Neighbours) -> int:
     """The rules whose conditions all hold."""
     before = "" if at.before in LISTS["openers"] else at.before
-    pair, frame = f"{at.first}_{at.second}", f"{before} {at.first}"
+    pair = f"{at.first}_{at.second}"
+    frame = f"{before} {at.first}"
+    # Facts that are true or false are words here as well, so that all conditions are tested alike.
     return (
         _allowed("first", at.first)
         & _allowed("second", at.second)
@@ -143,9 +196,9 @@ def _fitting(at: Neighbours) -> int:
         & _allowed("prior", at.before)
         & _allowed("third", at.third)
         & _allowed("lead", at.lead)
-        & _allowed("comma", "," * at.comma)
-        & _allowed("relative", "who" * at.relative)
-        & _allowed("capital", "A" * at.capital)
+        & _allowed("comma", "," if at.comma else "")
+        & _allowed("relative", "who" if at.relative else "")
+        & _allowed("capital", "A" if at.capital else "")
         & _allowed("echo", at.first if at.first == at.third else "")
         & _allowed("pair", pair if pair in _PAIRS else "")
         & _allowed("frame", frame if frame in _FRAMES else "")
@@ -155,8 +208,8 @@ def _fitting(at: Neighbours) -> int:
 @lru_cache(100_000)
 def _allowed(position: str, word: str) -> int:
     """The rules that this word at this position allows."""
-    out = (1 << len(_RESULTS)) - 1
+    allowed = _ALL_RULES
     for holds, rules in _TESTS[position]:
         if not holds(word):
-            out &= ~rules
-    return out
+            allowed &= ~rules
+    return allowed

@@ -18,30 +18,43 @@ _WORDS: Final = {
     "persons": any_of(read_toml("gender/they_verbs.toml")["persons"].split()),
 }
 _FORMS: Final = compiled(PATTERNS["sex_letters"], PATTERNS["parts"] | _WORDS)
+_NO_AGE_BEFORE: Final = frozenset(_SEX["no_age_before"].split())
+_NO_PERSON_BEHIND: Final = frozenset(_SEX["no_person_behind"].split())
+_POSTER_BEHIND: Final = frozenset(_SEX["poster_behind"].split())
 _WINDOW: Final = 72
 _OLDEST_GLUED: Final = 94  # From 95 on, "98F" is a temperature.
 
 
 def sex_letters(text: str) -> Iterator[tuple[int, int]]:
     """The spans of letters for a person's sex, with a joined letter for the race: "WF"."""
-    for found in _FORMS["leading"].finditer(text):
-        start, end = found.span()
-        # Somebody who is named or speaks: "I (F25)", "I'm F25".
-        before = _FORMS["aged_person"].search(text, max(0, start - _WINDOW), start)
-        led = before and (before[0].endswith(" ") or _FORMS["aged_ends"].match(text, end))
-        if led or (text[end] == "/" and found[0].isupper()):
+    for match in _FORMS["leading"].finditer(text):
+        start, end = match.span()
+        # "F/34"
+        before_slash = text[end] == "/" and match[0].isupper()
+        if before_slash or _of_speaker(text, start, end):
             yield start, end
-    for found in _FORMS["letter"].finditer(text):
-        start, end = found.span()
+    for match in _FORMS["letter"].finditer(text):
+        start, end = match.span()
         race = _FORMS["race"].search(text, max(0, start - 3), start)
         if race is None:
             continue
         start = race.start()
         left = max(0, start - _WINDOW)
-        if _FORMS["before"].search(text, left, start) or (
-            not race[0] and (_glued(text, left, start, end) or _is_one(text, left, start, end))
-        ):
+        labelled = _FORMS["before"].search(text, left, start) is not None
+        if labelled or (not race[0] and _of_person(text, left, start, end)):
             yield start, end
+
+
+def _of_person(text: str, left: int, start: int, end: int) -> bool:
+    return _glued(text, left, start, end) or _of_patient(text, left, start, end)
+
+
+def _of_speaker(text: str, start: int, end: int) -> bool:
+    """True if a letter before an age is of somebody who is named or speaks: "I (F25)", "I'm F25"."""
+    before = _FORMS["aged_person"].search(text, max(0, start - _WINDOW), start)
+    if before is None:
+        return False
+    return before[0].endswith(" ") or _FORMS["aged_ends"].match(text, end) is not None
 
 
 def _glued(text: str, left: int, start: int, end: int) -> bool:
@@ -49,22 +62,33 @@ def _glued(text: str, left: int, start: int, end: int) -> bool:
     age = _FORMS["glued"].search(text, left, start)
     if age is None or int(age[1]) > _OLDEST_GLUED:
         return False
-    slash = "/" in text[age.end(1) : start]
-    bracket = _FORMS["bracket"].search(text, left, start) is not None and text[end : end + 1] in (")", "]")
-    if not slash and text[start - 1].isspace():
-        spaced = _FORMS["spaced"].search(text, left, start) and _FORMS["described"].match(text, end)
-        return text[start].isupper() and (bracket or spaced is not None)
+    is_upper = text[start].isupper()
+    in_brackets = (
+        text[end : end + 1] in (")", "]") and _FORMS["bracket"].search(text, left, start) is not None
+    )
+    has_slash = "/" in text[age.end(1) : start]
+    # "34 F" needs more than a letter of an age: "34 F today" is a temperature.
+    if not has_slash and text[start - 1].isspace():
+        return is_upper and (in_brackets or _is_described(text, left, start, end))
+
     before = _FORMS["word_before"].search(text, left, start)
+    if before and before[1].lower() in _NO_AGE_BEFORE:
+        return False
     behind = _FORMS["word_behind"].match(text, end)
-    if before and before[1].lower() in _SEX["no_age_before"].split():
+    word_behind = behind[1].lower() if behind else ""
+    if word_behind in _NO_PERSON_BEHIND:
         return False
-    if behind and behind[1].lower() in _SEX["no_person_behind"].split():
-        return False
-    posts = behind is not None and behind[1].lower() in _SEX["poster_behind"].split()
-    return bracket or posts or text[start].isupper()
+    return in_brackets or is_upper or word_behind in _POSTER_BEHIND
 
 
-def _is_one(text: str, left: int, start: int, end: int) -> bool:
+def _is_described(text: str, left: int, start: int, end: int) -> bool:
+    """True if what surrounds an age and a letter describes a person: "Pt 34 F with …"."""
+    if not _FORMS["spaced"].search(text, left, start):
+        return False
+    return _FORMS["described"].match(text, end) is not None
+
+
+def _of_patient(text: str, left: int, start: int, end: int) -> bool:
     """Whether a letter describes the patient, or of somebody with their age: "Pt is a F", "F, 34"."""
     if not text[start].isupper():
         return False

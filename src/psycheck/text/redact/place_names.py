@@ -34,114 +34,182 @@ _KNOWN_LOWER: Final = frozenset(
     place.lower() for place in _KNOWN if len(place) > 3 and place.isascii() and "." not in place
 ) | frozenset(PLACES["short"])
 TAGS: Final = frozenset(place.replace(" ", "").replace(".", "").lower() for place in _KNOWN if len(place) > 3)
+_PHRASE_END: Final = re.compile(r"[,;:!?…*~()\"”]|\.\.|['’]s?\b")
 
 
 def lower_case(text: str) -> Iterator[Found]:
     """Places of the list that are written small, after "in", "from" and the like."""
-    for found in _FORMS["lower_place"].finditer(text):
-        words = found[1].split()
+    for match in _FORMS["lower_place"].finditer(text):
+        words = match[1].split()
         for count in range(len(words), 0, -1):
-            if " ".join(words[:count]) in _KNOWN_LOWER:
-                end = found.start(1) + len(" ".join(words[:count]))
-                yield Found(found.start(1), end, "PLACE")
+            place = " ".join(words[:count])
+            if place in _KNOWN_LOWER:
+                yield Found(match.start(1), match.start(1) + len(place), "PLACE")
                 break
 
 
 def placed(text: str) -> Iterator[Found]:
     """Places by the words around them: "University of …", "Lake …", "I live in …"."""
-    possible = " of " in text or any(kind in text for kind in _KINDS)
-    for found in _FORMS["house"].finditer(text) if possible else ():
-        start = _proper(text, found.start(), found.end())
-        if start < found.end():
-            yield Found(start, with_region(text, found.end()), "PLACE")
+    # A glance at the text spares most of them the slower patterns.
+    if " of " in text or any(kind in text for kind in _KINDS):
+        yield from _institutions(text)
     if any(sign in text for sign in PLACES["water"]):
-        for found in _FORMS["water"].finditer(text):
-            if any(unknown(word) for word in FORMS["word"].findall(found[0])[1:]):
-                yield Found(*found.span(), "PLACE")
-    for found in _FORMS["working"].finditer(text):
-        words = FORMS["word"].findall(found[1])
-        plain = len(words) > 1 and not any(word in CAPITALS or word in TITLES for word in words)
-        if not FORMS["field_term"].match(text, found.start(1) - 1) and (plain or any(map(unknown, words))):
-            yield Found(found.start(1), with_region(text, found.end(1)), "PLACE")
-    for found in _FORMS["living"].finditer(text):
-        words = found[1].split()
+        yield from _waters(text)
+    yield from _workplaces(text)
+    yield from _homes(text)
+
+
+def _institutions(text: str) -> Iterator[Found]:
+    """Institutions by their kind: "Harbor View Clinic", "University of …"."""
+    for match in _FORMS["house"].finditer(text):
+        start = _proper(text, match.start(), match.end())
+        if start < match.end():
+            yield Found(start, with_region(text, match.end()), "PLACE")
+
+
+def _waters(text: str) -> Iterator[Found]:
+    """Lakes, rivers and the like, if their name is not everyday English."""
+    for match in _FORMS["water"].finditer(text):
+        names = FORMS["word"].findall(match[0])[1:]
+        if any(map(unknown, names)):
+            yield Found(match.start(), match.end(), "PLACE")
+
+
+def _workplaces(text: str) -> Iterator[Found]:
+    """Where somebody works or studies: "I work at …"."""
+    for match in _FORMS["working"].finditer(text):
+        if FORMS["field_term"].match(text, match.start(1) - 1):
+            continue
+        words = FORMS["word"].findall(match[1])
+        harmless = any(word in CAPITALS or word in TITLES for word in words)
+        has_long_name = len(words) > 1 and not harmless
+        if has_long_name or any(map(unknown, words)):
+            yield Found(match.start(1), with_region(text, match.end(1)), "PLACE")
+
+
+def _homes(text: str) -> Iterator[Found]:
+    """Where somebody lives or moves: "I live in …", "moved to …"."""
+    for match in _FORMS["living"].finditer(text):
+        all_words = match[1].split()
+        words = list(all_words)
         # "moved to Swindon Hoping for more": everyday English at the end is not part of it.
         while words and not may_be_name(words[-1]) and words[-1] not in _COMPASS:
             words.pop()
-        if words and (unknown(words[0]) or words[0] in _COMPASS) and (words[0] not in SURE or len(words) > 1):
-            end = found.start(1) + len(found[1]) if len(words) == len(found[1].split()) else 0
-            end = end or text.index(words[-1], found.start(1)) + len(words[-1])
-            yield Found(found.start(1), with_region(text, end), "PLACE")
+        if not words or not _begins_place(words):
+            continue
+        if len(words) == len(all_words):
+            end = match.end(1)
+        else:
+            end = text.index(words[-1], match.start(1)) + len(words[-1])
+        yield Found(match.start(1), with_region(text, end), "PLACE")
+
+
+def _begins_place(words: list[str]) -> bool:
+    """True if words may name a place; a first name alone is rather a person."""
+    may_begin = unknown(words[0]) or words[0] in _COMPASS
+    return may_begin and (words[0] not in SURE or len(words) > 1)
 
 
 def _proper(text: str, start: int, end: int) -> int:
     """Where the name of an institution begins, without words that open the sentence; `end` if nowhere."""
-    words = list(FORMS["word"].finditer(text, start, end))
-    for i, word in enumerate(words):
-        if word[0] in _KINDS and i == len(words) - 1:
+    matches = list(FORMS["word"].finditer(text, start, end))
+    words = [match[0] for match in matches]
+    opens_sentence = word_before(text, start)[0] == ""
+    for at, word in enumerate(words):
+        is_last = at == len(words) - 1
+        if word in _KINDS and is_last:
             return end
-        rest = [one[0] for one in words[i:]]
-        opens = i == 0 and everyday(word[0]) and word_before(text, start)[0] == "" and len(rest) > 1
-        if opens and word[0] not in BOTH and word[0] not in _KINDS:
+        # "The Harbor Clinic", at the start of a sentence, begins with its second word.
+        may_open = at == 0 and opens_sentence and not is_last and everyday(word)
+        if may_open and word not in BOTH and word not in _KINDS:
             continue
-        proper = [one for one in rest if one not in _KINDS and not (everyday(one) and one not in BOTH)]
-        # A clinic may well bear the name of a film.
-        named = (
-            any(one not in CAPITALS or one in TITLES_OF_WORKS for one in proper) or " of " in text[start:end]
-        )
+        name = words[at:]
         # "Harbor View Clinic": two words of everyday English make a name when they stand before a kind.
-        return word.start() if named or len(rest) > 2 else end
+        if len(name) > 2 or " of " in text[start:end] or any(map(_is_proper, name)):
+            return matches[at].start()
+        return end
     return end
+
+
+def _is_proper(word: str) -> bool:
+    """True if a word before the kind of an institution may be its name; it may well be that of a film."""
+    if word in _KINDS or (everyday(word) and word not in BOTH):
+        return False
+    return word not in CAPITALS or word in TITLES_OF_WORKS
 
 
 def known_place(text: str, found: re.Match[str]) -> int:
     """Where a place of the lists that begins here ends; 0 if there is none."""
-    some = _FORMS["four"].match(text, found.start())
-    words = re.split(r"[,;:!?…*~()\"”]|\.\.|['’]s?\b", some[0])[0].split() if some else []
+    start = found.start()
+    four_words = _FORMS["four"].match(text, start)
+    if four_words is None:
+        return 0
+    words = _PHRASE_END.split(four_words[0])[0].split()
     for count in range(len(words), 0, -1):
-        place = " ".join(words[:count])
-        one = place if place in _LISTED else place.rstrip(".")
-        if one not in _LISTED:
+        written = " ".join(words[:count])
+        place = written if written in _LISTED else written.rstrip(".")
+        if place not in _LISTED:
             continue
-        before = kind_before(text, found)
-        sure = one in _KNOWN and one not in BOTH and not (one in PLACES["rather"] and before == "NAME")
-        end = found.start() + len(one)
-        if sure or before == "PLACE" or with_region(text, end) > end:
-            at = found.start()
-            for word in one.split():  # "Wagga Wagga"
-                at = text.find(word, at) + len(word)
-            more = _FORMS["state_after"].match(text, at)
-            return with_region(text, more.end() if more else at)
+        announced = kind_before(text, found)
+        region_end = start + len(place)
+        is_sure = _is_sure(place, announced)
+        if is_sure or announced == "PLACE" or with_region(text, region_end) > region_end:
+            return _end_of_place(text, start, place)
     return 0
+
+
+def _is_sure(place: str, announced: str) -> bool:
+    """True if a place of the lists is one whatever stands around it; "Paris" after "told" is a person."""
+    if place not in _KNOWN or place in BOTH:
+        return False
+    return place not in PLACES["rather"] or announced != "NAME"
+
+
+def _end_of_place(text: str, start: int, place: str) -> int:
+    """Where a place ends in the text, which may have more white space, with its state and country."""
+    end = start
+    for word in place.split():  # "Wagga Wagga"
+        end = text.find(word, end) + len(word)
+    state = _FORMS["state_after"].match(text, end)
+    return with_region(text, state.end() if state else end)
 
 
 def with_region(text: str, at: int) -> int:
     """Where a place ends that is followed by its country or state: "Leeds, UK"."""
-    more = _FORMS["region"].match(text, at)
-    return more.end() if more and more[1] in _REGIONS else at
+    region = _FORMS["region"].match(text, at)
+    return region.end() if region and region[1] in _REGIONS else at
 
 
 def kind_before(text: str, found: re.Match[str]) -> Literal["NAME", "PLACE", ""]:
     """What the word before announces: "in" a place, "told" a person, "from" either."""
-    word, marks = word_before(text, found.start())
-    head = text[max(0, found.start() - 40) : found.start()]
+    start = found.start()
+    word, marks = word_before(text, start)
+    head = text[max(0, start - 40) : start]
     if word.lower() in ("uh", "um", "the"):
         head = head.rstrip()[: -len(word)]
-        word, marks = word_before(text, found.start() - len(word) - 1)
+        word, marks = word_before(text, start - len(word) - 1)
     if marks or not word:
         return ""
     word = word.lower()
     if word in ("from", "to"):
-        form = _FORMS["origin" if word == "from" else "travel"]
-        where = form.search(head.removesuffix("from ") if word == "from" else head)
-        both = found[0] in PLACES["both"] and found[0] not in SURE
-        return "PLACE" if where or both or found[0] in PLACES["rather"] else "NAME"
+        return "PLACE" if _is_origin_or_goal(found[0], word, head) else "NAME"
     if word in PLACES["preposition"]:
         return "PLACE"
     return "NAME" if word in NAMES["person_before"] else ""
 
 
+def _is_origin_or_goal(name: str, preposition: str, head: str) -> bool:
+    """True if a name after "from" or "to" is a place: "moved to", "I'm from"; but "a letter from"."""
+    if name in PLACES["rather"] or (name in PLACES["both"] and name not in SURE):
+        return True
+    if preposition == "from":
+        return _FORMS["origin"].search(head.removesuffix("from ")) is not None
+    return _FORMS["travel"].search(head) is not None
+
+
 def compass(text: str, found: re.Match[str]) -> bool:
-    """Whether "New", "South" and the like stand before another capitalised word that may be a name."""
-    more = FORMS["next"].match(text, found.end()) if found[0] in _COMPASS else None
-    return more is not None and unknown(more[1])
+    """True if "New", "South" and the like stand before another capitalised word that may be a name."""
+    if found[0] not in _COMPASS:
+        return False
+    following = FORMS["next"].match(text, found.end())
+    return following is not None and unknown(following[1])

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from psycheck.errors import BadInput
+from psycheck.core.errors import BadInput
 from psycheck.text.redact.lists import FIRST_NAMES, FORMS, PATTERNS, SURNAMES, Found, Kind, may_be_name
 
 Recogniser = Callable[[str], Iterable[Found]]
@@ -29,20 +29,32 @@ def load_recogniser(name: str) -> Recogniser:
     try:
         recognise = _package("spacy").load(name, exclude=_NOT_FOR_NAMES)
     except OSError as error:
-        allowed = "presidio, or the name or folder of an installed spaCy pipeline, such as en_core_web_sm"
-        raise BadInput(f"there is no recogniser '{name}'", allowed=allowed, key="recogniser") from error
-    return lambda text: _found(
-        text, ((one.start_char, one.end_char, one.label_) for one in recognise(text).ents)
-    )
+        raise BadInput(
+            f"there is no recogniser '{name}'",
+            code="recogniser.unknown",
+            allowed="presidio, or the name or folder of an installed spaCy pipeline, such as en_core_web_sm",
+            key="recogniser",
+        ) from error
+
+    def recognise_names(text: str) -> Iterator[Found]:
+        entities = recognise(text).ents
+        spans = [(entity.start_char, entity.end_char, entity.label_) for entity in entities]
+        return _likely_spans(text, spans)
+
+    return recognise_names
 
 
 def _presidio(pipeline: str) -> Recogniser:
-    presidio, engines = _package("presidio_analyzer"), _package("presidio_analyzer.nlp_engine")
+    presidio = _package("presidio_analyzer")
+    engines = _package("presidio_analyzer.nlp_engine")
     # Presidio would download a pipeline that is missing.
     if not Path(pipeline).is_dir() and not (pipeline.isidentifier() and find_spec(pipeline)):
-        what = f"Presidio needs the spaCy pipeline '{pipeline}', which is not installed"
-        do = "install it, or name another one by its name or folder: presidio:PIPELINE"
-        raise BadInput(what, do=do, key="recogniser")
+        raise BadInput(
+            f"Presidio needs the spaCy pipeline '{pipeline}', which is not installed",
+            code="recogniser.no-pipeline",
+            do="install it, or name another one by its name or folder: presidio:PIPELINE",
+            key="recogniser",
+        )
     # One warning per country whose language is not English.
     logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
     models = [{"lang_code": "en", "model_name": pipeline}]
@@ -52,8 +64,9 @@ def _presidio(pipeline: str) -> Recogniser:
     kinds = [kind for kind in analyzer.get_supported_entities("en") if kind in _KINDS]
 
     def recognise(text: str) -> Iterator[Found]:
-        found = analyzer.analyze(text=text, language="en", entities=kinds, score_threshold=_SCORE)
-        return _found(text, ((one.start, one.end, one.entity_type) for one in found))
+        entities = analyzer.analyze(text=text, language="en", entities=kinds, score_threshold=_SCORE)
+        spans = [(entity.start, entity.end, entity.entity_type) for entity in entities]
+        return _likely_spans(text, spans)
 
     return recognise
 
@@ -63,11 +76,15 @@ def _package(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         package = name.split(".")[0]
-        do = f"pip install {package.replace('_', '-')}, or leave out `recogniser`"
-        raise BadInput(f"the package '{package}' is not installed", do=do, key="recogniser") from error
+        raise BadInput(
+            f"the package '{package}' is not installed",
+            code="recogniser.not-installed",
+            do=f"pip install {package.replace('_', '-')}, or leave out `recogniser`",
+            key="recogniser",
+        ) from error
 
 
-def _found(text: str, spans: Iterable[tuple[int, int, str]]) -> Iterator[Found]:
+def _likely_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> Iterator[Found]:
     """The spans of personal data, in order; of a name or a place from its first to its last likely word."""
     for start, end, label in sorted(spans):
         kind = _KINDS.get(label)

@@ -1,0 +1,279 @@
+"""What a case of a behavioural check is, and how it is judged (DECK sections 3 and 5.2, Table 2)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psycheck.audits.figures import thresholds_of
+from psycheck.audits.suite import Check
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.audit import Scores
+from psycheck.core.corpus import Corpus
+from psycheck.statistics.classification import decide, firm, gold
+from psycheck.text.edits import Span, append_to_all
+
+OUTCOMES: Final = ("passed", "failed", "unchanged", "unseen", "unanswered")
+PASSED, FAILED, UNCHANGED, UNSEEN, UNANSWERED = range(5)
+NOT_DRAWN: Final = -1  # the state of a variant that was not drawn for a text
+# Which variant decides a case: the one with the highest rank. By state; the last is that of NOT_DRAWN.
+_RANK_OF_STATE: Final = np.array([1, 4, 0, 2, 3, -1], np.int8)
+_ROUNDING: Final = 1e-9  # a change of exactly the tolerance passes
+
+VariantRule = Literal["suite", "each", "one"]
+
+
+class Cases(NamedTuple):
+    """The cases of one check: m texts, v variants.
+
+    rows (m,) in the corpus; outcome (m,); variant (m,) that decided it; before, after (m,) are the scores of
+    the unedited text and of that variant; states (m, v); undecided (m,) marks texts with words that an edit
+    left alone; decided_before (m,) is the decision on the unedited text.
+    """
+
+    rows: IntArray
+    outcome: NDArray[np.int8]
+    variant: IntArray
+    before: FloatArray
+    after: FloatArray
+    states: NDArray[np.int8]
+    undecided: NDArray[np.bool_]
+    decided_before: FloatArray
+
+    @property
+    def passed(self) -> NDArray[np.bool_]:
+        """The cases that passed, (m,)."""
+        passed: NDArray[np.bool_] = self.outcome == PASSED
+        return passed
+
+    @property
+    def tested(self) -> NDArray[np.bool_]:
+        """The cases that passed or failed, (m,)."""
+        return self.outcome <= FAILED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Originals:
+    """The n unedited texts that a check is tried on: rows (n,) in the corpus, scores (n, k) of all labels."""
+
+    rows: IntArray
+    ids: list[str]
+    texts: list[str]
+    scores: FloatArray
+
+
+class _EditedTexts(NamedTuple):
+    """The texts of one variant; without `spans` the change is the end of each text."""
+
+    texts: list[str]
+    spans: Sequence[tuple[Span, ...]]
+    undecided: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """How scores (n, k) become decisions (n,) on one label."""
+
+    column: int
+    threshold: float
+    exclusive: bool
+
+    def of(self, scores: FloatArray) -> FloatArray:
+        if self.exclusive:
+            return decide(scores, exclusive=True)[:, self.column]
+        return decide(scores[:, self.column], self.threshold)
+
+
+def applies_to(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
+    """The texts that a check is about, (n,): all, or those annotated as it requires."""
+    if check.gold is None:
+        return np.ones(len(corpus), np.bool_)
+    if check.label not in corpus.labels:
+        return np.zeros(len(corpus), np.bool_)
+    target = corpus.targets([check.label])[:, 0]
+    # A soft label of exactly 0.5 says neither.
+    is_firm = ~np.isnan(firm(target))
+    applies: NDArray[np.bool_] = is_firm & (gold(target) == bool(check.gold))
+    return applies
+
+
+def texts_by_variant(
+    check: Check, ids: Sequence[str], *, variants: VariantRule, seed: int
+) -> list[Sequence[int]]:
+    """For each variant of a check the positions of the texts that it is tried on.
+
+    Either every text has every variant, or each text has one, by a seeded rotation over the ids.
+    """
+    count = len(check.edits)
+    takes_each = check.each if variants == "suite" else variants == "each"
+    if takes_each or count == 1:
+        return [range(len(ids))] * count
+
+    positions: list[Sequence[int]] = []
+    keys = (f"{seed}/{check.id}/{text_id}" for text_id in ids)
+    drawn = [crc32(key.encode("utf-8", "surrogatepass")) % count for key in keys]
+    for variant in range(count):
+        positions.append([position for position, number in enumerate(drawn) if number == variant])
+    return positions
+
+
+def changed_cases(
+    check: Check, corpus: Corpus, *, variants: VariantRule, seed: int
+) -> Iterator[tuple[int, list[str]]]:
+    """The cases of a check that an edit changes: the row, and the texts to score, unedited first."""
+    ids = corpus.ids
+    texts = corpus.fitted if check.sentences else corpus.texts
+    for row in np.flatnonzero(applies_to(check, corpus)).tolist():
+        drawn = texts_by_variant(check, [ids[row]], variants=variants, seed=seed)
+        edits = [check.edits[variant] for variant, positions in enumerate(drawn) if positions]
+        edited = [edit(texts[row]) for edit in edits]
+        changed = [result.text for result in edited if result.spans]
+        if changed:
+            yield row, [texts[row], *changed]
+
+
+def joined_cases(pieces: Sequence[Cases]) -> Cases:
+    """The cases of one check in several slices of a corpus, one after the other."""
+    columns = zip(*pieces, strict=True)
+    return Cases(*map(np.concatenate, columns))
+
+
+def judge_texts(
+    check: Check,
+    originals: Originals,
+    scores: Scores,
+    *,
+    drawn: Sequence[Sequence[int]],
+    threshold: float,
+) -> Cases:
+    """The cases of a check on texts; `drawn` has the positions of the texts of each variant.
+
+    A case fails if a variant does; else it is unanswered or unseen if a variant is; else passed or unchanged.
+    """
+    column = scores.labels.index(check.label)
+    decision = _Decision(
+        column=column,
+        threshold=float(thresholds_of(scores, threshold)[column]),
+        exclusive=scores.traits.exclusive,
+    )
+    n = len(originals.texts)
+    before = originals.scores[:, column]
+    decided_before = decision.of(originals.scores)
+
+    after = np.full((n, len(check.edits)), np.nan)
+    states = np.full(after.shape, NOT_DRAWN, np.int8)
+    undecided = np.zeros(n, np.bool_)
+    for variant, drawn_positions in enumerate(drawn):
+        positions = np.fromiter(drawn_positions, np.int64, len(drawn_positions))
+        texts = originals.texts
+        if len(drawn_positions) < n:
+            texts = [originals.texts[position] for position in drawn_positions]
+        edited = _edited(check, variant, texts)
+        edited_scores = scores.of(edited.texts)
+
+        after[positions, variant] = edited_scores[:, column]
+        undecided[positions] |= edited.undecided
+        states[positions, variant] = _variant_states(
+            check,
+            edited,
+            scores,
+            before=before[positions],
+            after=edited_scores[:, column],
+            decided_before=decided_before[positions],
+            decided_after=decision.of(edited_scores),
+        )
+
+    deciding = _deciding_variant(states, before, after)
+    line = np.arange(n)
+    return Cases(
+        rows=originals.rows,
+        outcome=states[line, deciding],
+        variant=deciding,
+        before=before,
+        after=after[line, deciding],
+        states=states,
+        undecided=undecided,
+        decided_before=decided_before,
+    )
+
+
+def _edited(check: Check, variant: int, texts: list[str]) -> _EditedTexts:
+    if check.sentences:
+        appended = append_to_all(texts, check.sentences[variant])
+        return _EditedTexts(appended, (), np.zeros(len(texts), np.bool_))
+    edits = [check.edits[variant](text) for text in texts]
+    return _EditedTexts(
+        texts=[edit.text for edit in edits],
+        spans=[edit.spans for edit in edits],
+        undecided=np.fromiter((edit.undecided > 0 for edit in edits), np.bool_, len(edits)),
+    )
+
+
+def _variant_states(
+    check: Check,
+    edited: _EditedTexts,
+    scores: Scores,
+    *,
+    before: FloatArray,
+    after: FloatArray,
+    decided_before: FloatArray,
+    decided_after: FloatArray,
+) -> NDArray[np.int64]:
+    """The outcome of one variant for each of its texts, all (m,)."""
+    fails = _fails(
+        check,
+        moved=after - before,
+        decided_before=decided_before,
+        decided_after=decided_after,
+    )
+    state = np.where(fails, FAILED, PASSED)
+
+    unanswered = np.isnan(after)
+    if check.kind != "MFT":  # an MFT check looks at the edited text alone
+        unanswered |= np.isnan(before)
+    state[unanswered] = UNANSWERED
+
+    if not scores.traits.reads_all:
+        state[_unseen(edited, scores.read(edited.texts))] = UNSEEN
+    unchanged = [k for k, spans in enumerate(edited.spans) if not spans]
+    state[unchanged] = UNCHANGED
+    return state
+
+
+def _unseen(edited: _EditedTexts, read: IntArray) -> NDArray[np.bool_]:
+    """The texts, (m,), of which the model did not read any changed place to its end."""
+    lengths = np.fromiter(map(len, edited.texts), np.int64, len(edited.texts))
+    unseen: NDArray[np.bool_] = read < lengths
+    if edited.spans:
+        for k in np.flatnonzero(unseen).tolist():
+            unseen[k] = not any(end <= read[k] for _, end in edited.spans[k])
+    return unseen
+
+
+def _fails(
+    check: Check, *, moved: FloatArray, decided_before: FloatArray, decided_after: FloatArray
+) -> NDArray[np.bool_]:
+    """Table 2's fail criteria by change of score and decisions, (m,); the caller sees to NaN."""
+    tolerance = check.expect.by + _ROUNDING
+    criteria: dict[str, NDArray[np.bool_]] = {
+        "same_label": decided_after != decided_before,
+        "label": decided_after != bool(check.expect.label),
+        "not_down": -moved > tolerance,
+        "not_up": moved > tolerance,
+        "steady": np.abs(moved) > tolerance,
+    }
+    return criteria[check.expect.kind]
+
+
+def _deciding_variant(states: NDArray[np.int8], before: FloatArray, after: FloatArray) -> IntArray:
+    """The variant that decides each case, (m,); states and after are (m, v), before is (m,)."""
+    failed = states == FAILED
+    # Among failing variants the one that moved the score most is the one to show.
+    moved = np.where(failed, np.abs(after - before[:, None]), -1.0)
+    most_moved = np.nan_to_num(moved, nan=0.0).argmax(axis=1)
+    highest_rank = _RANK_OF_STATE[states].argmax(axis=1)
+    deciding: IntArray = np.where(failed.any(axis=1), most_moved, highest_rank)
+    return deciding

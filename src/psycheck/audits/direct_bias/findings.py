@@ -1,0 +1,387 @@
+"""Direct Bias and its neighbours as findings, from vectors alone (gender paper, sections 2.1.1 and 5)."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from psycheck.audits.direct_bias.word_lists import Asked, AskedList, Spoken, Target
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.audit import Judgement
+from psycheck.core.errors import BadInput
+from psycheck.core.finding import Finding
+from psycheck.statistics import word_association as association
+from psycheck.statistics.intervals import Interval
+from psycheck.statistics.significance import holm
+from psycheck.statistics.word_association import (
+    LISTS,
+    Centring,
+    ListTest,
+    carriers,
+    cosines,
+    list_test,
+    paired_axis,
+    unit,
+    words_interval,
+)
+
+Lengths = Literal["unit", "raw"]
+FEWEST_PAIRS = 3
+FEWEST_RANDOM = 20  # distinct random words with a vector; lists drawn from fewer hardly differ
+ALPHA = 0.05
+CARRIERS = 10
+POOL = 1_000  # random words for the shares of variance by chance
+# Ways to make the gender direction; the first is Bolukbasi's.
+VARIANTS: tuple[tuple[Centring, Lengths], ...] = (
+    ("pairs", "unit"),
+    ("pairs", "raw"),
+    ("differences", "unit"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Biasing:
+    """How bias is measured.
+
+    `centring` and `lengths` make the gender direction, `strictness` is the c of Direct Bias, `pool` is the
+    number of random words per target, `random_lists` the most lists that are made of them.
+    """
+
+    centring: Centring = "pairs"
+    lengths: Lengths = "unit"
+    strictness: float = 1.0
+    pool: int = 200
+    random_lists: int = LISTS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.strictness <= 0:
+            raise BadInput(
+                "the strictness c of Direct Bias must be above 0",
+                code="bias.strictness-not-positive",
+                allowed="above 0; the paper uses 1",
+            )
+        for name, least in (("pool", 1), ("random_lists", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise BadInput(
+                    f"'{name}' is below {least}",
+                    code="bias.number-too-small",
+                    allowed=f"{least} or more",
+                )
+
+    def sizes(self, cosines: FloatArray) -> FloatArray:
+        """What Direct Bias is the mean of: |cosine| ** strictness."""
+        sizes: FloatArray = np.abs(cosines) ** self.strictness
+        return sizes
+
+
+class Embedded:
+    """Vectors by word and sentence, (n, d) as they came from an encoder; a row of NaN where it knows none.
+
+    A row of zeros points nowhere, so that its word counts as not known, too.
+    """
+
+    def __init__(self, spoken: Sequence[Spoken], vectors: FloatArray) -> None:
+        self._vectors = np.asarray(vectors, np.float64)
+        self._rows = {word: row for row, word in enumerate(spoken)}
+
+    def of(self, spoken: Sequence[Spoken]) -> FloatArray:
+        """The vectors of some words, (n, d)."""
+        if not spoken:
+            return self._vectors[:0]
+        return self._vectors[[self._rows[word] for word in spoken]]
+
+    def known(self, spoken: Sequence[Spoken]) -> NDArray[np.bool_]:
+        """Which of them have a direction, (n,)."""
+        has_direction: NDArray[np.bool_] = np.linalg.norm(self.of(spoken), axis=1) > 0
+        return has_direction
+
+    def of_known(self, spoken: Sequence[Spoken]) -> FloatArray:
+        """The vectors of those that have a direction."""
+        vectors: FloatArray = self.of(spoken)[self.known(spoken)]
+        return vectors
+
+
+def known_pairs(request: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:
+    """The pairs of which the encoder knows both words."""
+    return [pair for pair in request.pairs if vectors.known(pair).all()]
+
+
+def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasing) -> Judgement:
+    """Measure every list; a list without a known word is an error."""
+    pairs = known_pairs(request, vectors)
+    if len(pairs) < FEWEST_PAIRS:
+        raise BadInput(
+            f"the encoder knows {len(pairs)} of the {len(request.pairs)} gender pairs",
+            code="bias.too-few-pairs",
+            allowed=f"{FEWEST_PAIRS} pairs or more, such as she and he, woman and man",
+            do="use vectors of English words; check that the file is the right one",
+        )
+    judging = _Judging(
+        vectors=vectors,
+        how=how,
+        first=vectors.of([pair[0] for pair in pairs]),
+        second=vectors.of([pair[1] for pair in pairs]),
+        female=vectors.of_known(request.female),
+        male=vectors.of_known(request.male),
+    )
+    axis = judging.axis(how.centring, how.lengths)
+
+    findings: list[Finding] = list(judging.direction(request, where))
+    tables: list[pl.DataFrame] = []
+    for name, asked_list in request.lists.items():
+        values = cosines(vectors.of(asked_list.own), axis)
+        if np.isnan(values).all():
+            raise BadInput(
+                f"none of the {len(values)} words of list '{name}' is known to the encoder",
+                code="bias.no-known-word",
+                where=where.get("encoder", ""),
+                allowed="words of the language and spelling of the vectors",
+                do="check the spelling in the list, or choose other vectors",
+            )
+        findings += _list_findings(judging, asked_list, values, axis, request, {**where, "list": name})
+        tables.append(_word_table(name, asked_list, values))
+    findings += _adjusted(findings)
+    words = pl.concat(tables).with_columns(pl.col("cosine").fill_nan(None))
+    return Judgement(tuple(findings), {"words": words})
+
+
+def _list_findings(
+    judging: "_Judging",
+    asked_list: AskedList,
+    values: FloatArray,
+    axis: FloatArray,
+    request: Asked,
+    where: Mapping[str, str],
+) -> Iterator[Finding]:
+    """The findings of one list; values are the cosines of its words with the axis, (targets,)."""
+    is_known = ~np.isnan(values)
+    topics = judging.topics(asked_list, int(is_known.sum()))
+    yield from judging.direct(asked_list, values, axis, where, topics)
+
+    # Direct Bias with other gender directions: how much the figure depends on that choice.
+    known_vectors = judging.vectors.of(asked_list.own)[is_known]
+    for centring, lengths in VARIANTS:
+        variant_cosines = cosines(known_vectors, judging.axis(centring, lengths))
+        here = {**where, "centring": centring, "lengths": lengths}
+        yield judging.mean_size("direct_bias_variant", variant_cosines, here)
+
+    yield from judging.neighbours(asked_list, request.contrast, where, topics)
+
+
+def _word_table(name: str, asked_list: AskedList, values: FloatArray) -> pl.DataFrame:
+    """The words of a list with their cosines; NaN where the encoder does not know a word."""
+    targets = asked_list.listed.targets
+    return pl.DataFrame(
+        {
+            "list": [name] * len(values),
+            "word": [target.word for target in targets],
+            "symptom": [target.symptom for target in targets],
+            "known": ~np.isnan(values),
+            "cosine": values,
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """Vectors, those of the pairs known on both sides and of WEAT's attributes, and how they are measured."""
+
+    vectors: Embedded
+    how: Biasing
+    first: FloatArray
+    second: FloatArray
+    female: FloatArray
+    male: FloatArray
+
+    def sides(self, lengths: Lengths) -> tuple[FloatArray, FloatArray]:
+        """Both sides of the pairs, as they are or with length 1."""
+        if lengths == "raw":
+            return self.first, self.second
+        return unit(self.first), unit(self.second)
+
+    def axis(self, centring: Centring, lengths: Lengths) -> FloatArray:
+        """The gender direction, (d,)."""
+        vector = paired_axis(*self.sides(lengths), centring=centring).vector
+        if not np.isfinite(vector).all():
+            raise BadInput(
+                "the gender pairs have the same vectors, so there is no direction between them",
+                code="bias.no-direction",
+            )
+        return vector
+
+    def direction(self, request: Asked, where: Mapping[str, str]) -> Iterator[Finding]:
+        """Shares of variance of all components (section 5), and the same for pairs of random words."""
+        how = self.how
+        n = len(self.first)
+        axis = paired_axis(*self.sides(how.lengths), centring=how.centring)
+        chance = self._random_shares(request, n)
+        counts = {"pairs": len(request.pairs), "known": n, "agreeing": axis.agreeing}
+        for k, share in enumerate(axis.shares):
+            here = {**where, "component": str(k + 1), "centring": how.centring, "lengths": how.lengths}
+            yield Finding("explained_variance", float(share), n, None, here, counts)
+            if k < len(chance) and math.isfinite(chance[k]):
+                yield Finding("explained_variance_chance", float(chance[k]), n, None, here)
+
+    def _random_shares(self, request: Asked, pairs: int) -> FloatArray:
+        """The shares of variance of as many pairs of random words, from the words of the first list."""
+        first_list = next(iter(request.lists.values()))
+        pool = self.vectors.of_known(first_list.random_plain[:POOL])
+        if len(pool) < FEWEST_RANDOM:
+            pool = pool[:0]
+        if self.how.lengths == "unit":
+            pool = unit(pool)
+        return association.random_shares(pool, pairs, seed=self.how.seed)
+
+    def direct(
+        self,
+        asked_list: AskedList,
+        values: FloatArray,
+        axis: FloatArray,
+        where: Mapping[str, str],
+        topics: IntArray,
+    ) -> Iterator[Finding]:
+        """Direct Bias of a list, its side, its symptoms and its words; values are cosines, (targets,)."""
+        how = self.how
+        is_known = ~np.isnan(values)
+        projections = values[is_known]
+        n = len(projections)
+        targets = [asked_list.listed.targets[k] for k in np.flatnonzero(is_known)]
+        random = cosines(self.vectors.of(asked_list.random), axis)[topics]  # (lists, n)
+        ends = _or_none(words_interval(projections))
+        is_direction_clear = ends is not None and ends[0] * ends[1] > 0
+        flags = () if is_direction_clear else ("direction_unclear",)
+
+        size = self.mean_size("direct_bias", projections, where)
+        counts = {"words": len(values), "known": n, "missing": len(values) - n}
+        examples = tuple(targets[k].word for k in carriers(projections, CARRIERS))
+        yield replace(size, counts=counts, examples=examples, flags=flags)
+        size_test = list_test(float(how.sizes(projections).mean()), how.sizes(random).mean(axis=1))
+        yield from _chance("direct_bias", size_test, n, where)
+
+        mean = float(projections.mean())
+        sides = {
+            "towards_female": int((projections > 0).sum()),
+            "towards_male": int((projections < 0).sum()),
+        }
+        yield Finding("signed_mean", mean, n, ends, size.where, sides, (), flags)
+        side_test = list_test(mean, random.mean(axis=1), two_sided=True)
+        yield from _chance("signed_mean", side_test, n, where)
+
+        yield from self._by_symptom(targets, projections, where)
+        for k in carriers(projections, n):
+            here = {**where, "word": targets[k].word}
+            if targets[k].symptom:
+                here["symptom"] = targets[k].symptom
+            yield Finding("projection", float(projections[k]), 1, None, here)
+
+    def _by_symptom(
+        self, targets: Sequence[Target], projections: FloatArray, where: Mapping[str, str]
+    ) -> Iterator[Finding]:
+        """Direct Bias of the words of each symptom."""
+        for symptom in dict.fromkeys(target.symptom for target in targets if target.symptom):
+            of_symptom = projections[[target.symptom == symptom for target in targets]]
+            yield self.mean_size("direct_bias_symptom", of_symptom, {**where, "symptom": symptom})
+
+    def neighbours(
+        self, asked_list: AskedList, contrast: Sequence[Spoken], where: Mapping[str, str], topics: IntArray
+    ) -> Iterator[Finding]:
+        """WEAT (SEAT for contextual vectors) against words of bodily illness, and RND; above 0 is female."""
+        targets = self.vectors.of_known(asked_list.plain)
+        attributes = {"female": len(self.female), "male": len(self.male)}
+        if not len(targets) or not all(attributes.values()):
+            return
+        yield from self._weat(asked_list, targets, contrast, where, attributes)
+
+        distances = self._norm_distances(asked_list.plain)
+        distances = distances[~np.isnan(distances)]
+        n = len(distances)
+        mean = float(distances.mean())
+        yield Finding("rnd", mean, n, _or_none(words_interval(distances)), where, attributes)
+        random_means = self._norm_distances(asked_list.random_plain)[topics].mean(axis=1)
+        yield from _chance("rnd", list_test(mean, random_means, two_sided=True), n, where)
+
+    def _weat(
+        self,
+        asked_list: AskedList,
+        targets: FloatArray,
+        contrast: Sequence[Spoken],
+        where: Mapping[str, str],
+        attributes: Mapping[str, int],
+    ) -> Iterator[Finding]:
+        """WEAT of the targets, (n, d), against the words of the contrast that the list does not hold."""
+        listed_words = {target.word.casefold() for target in asked_list.listed.targets}
+        contrast_words = [word for word in contrast if word.word.casefold() not in listed_words]
+        contrast_vectors = self.vectors.of_known(contrast_words)
+        weat = association.weat(
+            targets,
+            contrast_vectors,
+            self.female,
+            self.male,
+            permutations=self.how.random_lists,
+            seed=self.how.seed,
+        )
+        n = len(targets) + len(contrast_vectors)
+        here = {**where, "against": "physical illness"}
+        counts = {"targets": len(targets), "contrast": len(contrast_vectors), **attributes}
+        yield Finding("weat_effect", weat.effect, n, _or_none(weat.interval), here, counts)
+        yield Finding("weat_p", weat.p_two_sided, n, None, here)
+
+    def _norm_distances(self, words: Sequence[Spoken]) -> FloatArray:
+        """The relative norm distance of each word, (n,); NaN where it is not known."""
+        return association.norm_distances(self.vectors.of(words), self.female, self.male)
+
+    def mean_size(self, measure: str, values: FloatArray, where: Mapping[str, str]) -> Finding:
+        """Direct Bias of some words, and the side that they lean to."""
+        here = {**where, "direction": "F" if values.mean() > 0 else "M"}
+        value = association.direct_bias(values, strictness=self.how.strictness)
+        ends = _or_none(words_interval(self.how.sizes(values)))
+        return Finding(measure, value, len(values), ends, here)
+
+    def topics(self, asked_list: AskedList, size: int) -> IntArray:
+        """Random lists as rows of its random words, (k, size); none where too few of the words are known."""
+        is_known = self.vectors.known(asked_list.random) & self.vectors.known(asked_list.random_plain)
+        rows = np.flatnonzero(is_known)
+        if len(rows) < FEWEST_RANDOM:
+            rows = rows[:0]
+        pool = self.vectors.of([asked_list.random[row] for row in rows])
+        lists = association.neighbourhoods(pool, size, lists=self.how.random_lists, seed=self.how.seed)
+        return rows[lists]
+
+
+def _chance(measure: str, test: ListTest, n: int, where: Mapping[str, str]) -> Iterator[Finding]:
+    """What random lists show, and how many of them show as much."""
+    yield Finding(f"{measure}_chance", test.chance, n, _or_none(test.spread), where)
+    yield Finding(f"{measure}_p", test.p, n, None, where, {"lists": test.lists})
+
+
+def _adjusted(findings: Sequence[Finding]) -> list[Finding]:
+    """The p-values of size and side, adjusted by Holm over both and over all lists.
+
+    With m tests on k random lists none falls below m / (k + 1); where that is not below 0.05 it is flagged.
+    """
+    tests = [finding for finding in findings if finding.measure in ("direct_bias_p", "signed_mean_p")]
+    tested = sum(test.tested for test in tests)
+    lists_needed = math.floor(tested / ALPHA + 1e-9)
+
+    adjusted: list[Finding] = []
+    for test, p in zip(tests, holm([test.value for test in tests]), strict=True):
+        has_too_few = test.tested and test.counts["lists"] < lists_needed
+        adjusted.append(
+            replace(
+                test,
+                measure=f"{test.measure}_holm",
+                value=float(p),
+                counts={"tests": tested, **test.counts, "lists_needed": lists_needed},
+                flags=("too_few_lists",) if has_too_few else (),
+            )
+        )
+    return adjusted
+
+
+def _or_none(interval: Interval) -> Interval | None:
+    return None if any(math.isnan(end) for end in interval) else interval

@@ -1,0 +1,140 @@
+"""Whether failing a check goes with the length of the text (DECK, section 6.2)."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy.stats import rankdata
+
+from psycheck.audits.figures import measured
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding
+from psycheck.statistics.classification import BoolArray, FloatArray, classification_intervals
+from psycheck.statistics.clustered import FEWEST_MOVED, Clusters, groups_p, median_interval
+from psycheck.statistics.intervals import Interval
+from psycheck.statistics.significance import holm, mann_whitney
+
+LENGTH_MEASURES = ("length_effect", "length_median", "length_p")
+FEATURES = ("words", "unique_words", "characters", "mean_word_length")
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_ALPHA = 0.05
+
+
+class LengthTest(NamedTuple):
+    """Whether failed texts are longer: Mann–Whitney's p, and the rank-biserial correlation of n texts."""
+
+    p: float
+    effect: float
+    interval: Interval
+    n: int
+
+
+def length_findings(corpus: Corpus, cases: pl.DataFrame, where: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Compare the length of the original texts behind failed and passed DIR cases, by Mann–Whitney.
+
+    `cases` has the columns check, kind, id and outcome; only passed and failed DIR cases count. Cases are
+    pooled, as in the paper (`unit` "case"), and texts that failed any DIR check are compared with those that
+    passed all (`unit` "text"). Cases of one text and texts of one author are not independent: there the test
+    compares mean ranks by cluster, and needs five clusters on each side. `length_p` is flagged "significant"
+    after Holm's correction over the four features; `length_effect` is the rank-biserial correlation, above 0
+    where failed texts are longer; `length_median` is given for both sides. Without DIR cases there is none.
+    """
+    directed = cases.filter(pl.col("kind") == "DIR")
+    if directed.is_empty():
+        return ()
+    is_judged = pl.col("outcome").is_in(["passed", "failed"])
+    by_case = directed.filter(is_judged).select("id", failed=pl.col("outcome") == "failed")
+    by_text = by_case.group_by("id", maintain_order=True).agg(pl.col("failed").any())
+
+    sizes = _sizes_of_texts(corpus, by_text.select("id"))
+    findings: list[Finding] = []
+    for unit, rows in (("case", by_case), ("text", by_text)):
+        rows_with_sizes = rows.join(sizes, on="id", how="inner", maintain_order="left")
+        findings += _unit_findings(rows_with_sizes, {**where, "unit": unit})
+    return tuple(findings)
+
+
+def _sizes_of_texts(corpus: Corpus, ids: pl.DataFrame) -> pl.DataFrame:
+    """The lengths of the texts with these ids, with their `id` and `unit` (the author, or the text)."""
+    texts = corpus.table.select("id", "text").join(ids, on="id", how="semi")
+    units = corpus.table.select("id", unit=pl.Series(corpus.units()))
+    lengths = text_lengths(texts["text"].to_list())
+    return lengths.with_columns(texts["id"]).join(units, on="id", how="left")
+
+
+def text_lengths(texts: Sequence[str]) -> pl.DataFrame:
+    """Words, unique words whatever their case, characters, mean word length; null where there is no word."""
+    rows = []
+    for text in texts:
+        words = _WORD.findall(text)
+        unique_words = {word.casefold() for word in words}
+        mean_word_length = sum(map(len, words)) / len(words) if words else None
+        rows.append((float(len(words)), float(len(unique_words)), float(len(text)), mean_word_length))
+    return pl.DataFrame(rows, schema=dict.fromkeys(FEATURES, pl.Float64), orient="row")
+
+
+def _unit_findings(rows: pl.DataFrame, where: Mapping[str, str]) -> Iterator[Finding]:
+    """The findings of one way to count: pooled cases, or texts."""
+    failed = rows["failed"].to_numpy()
+    clusters = Clusters.of(rows["unit"].to_numpy())
+    counts = {
+        "failed": int(failed.sum()),
+        "passed": int((~failed).sum()),
+        "units": clusters.count,
+    }
+    columns = [rows[feature].fill_null(np.nan).to_numpy() for feature in FEATURES]
+    tests = [compare_lengths(values, failed, clusters) for values in columns]
+    adjusted = holm([test.p for test in tests])
+
+    for feature, values, test, p_holm in zip(FEATURES, columns, tests, adjusted, strict=True):
+        here = {**where, "feature": feature}
+        yield Finding("length_p", test.p, test.n, None, here, counts, flags=_verdict(test.p, p_holm))
+        yield _effect(test, here, counts)
+        for outcome, side in (("failed", failed), ("passed", ~failed)):
+            with_value = side & ~np.isnan(values)
+            side_values = values[with_value]
+            yield measured(
+                "length_median",
+                float(np.median(side_values)) if len(side_values) else np.nan,
+                len(side_values),
+                median_interval(side_values, clusters.at(with_value)),
+                {**here, "outcome": outcome},
+                counts,
+            )
+
+
+def _verdict(p: float, p_holm: float) -> tuple[str, ...]:
+    if np.isnan(p):
+        return ("too_few",)
+    return ("significant",) if p_holm < _ALPHA else ()
+
+
+def _effect(test: LengthTest, where: Mapping[str, str], counts: Mapping[str, int]) -> Finding:
+    """The rank-biserial correlation; a few texts have none, and some have one without an interval."""
+    interval = None if np.isnan(test.interval[0]) else test.interval
+    flags = ("too_few",) if np.isnan(test.effect) else ()
+    return Finding("length_effect", test.effect, test.n, interval, where, counts, flags=flags)
+
+
+def compare_lengths(values: FloatArray, failed: BoolArray, clusters: Clusters) -> LengthTest:
+    """Compare the values of failed texts with those of others, both (n,); NaN is left out."""
+    has_value = ~np.isnan(values)
+    values = values[has_value]
+    failed = failed[has_value]
+    clusters = clusters.at(has_value)
+    n = len(values)
+
+    independent = mann_whitney(values[failed], values[~failed])
+    if clusters.whole or np.isnan(independent.effect):
+        return LengthTest(independent.p, independent.effect, independent.interval, n)
+
+    # Texts of one author are alike: the test and the interval go by clusters, the effect stays.
+    ranks = rankdata(values) / n
+    fewest_clusters = min(clusters.at(failed).count, clusters.at(~failed).count)
+    p = np.nan
+    if fewest_clusters >= FEWEST_MOVED:
+        p = groups_p(ranks, np.ones(n), failed, clusters)
+    low, high = classification_intervals(failed.astype(np.float64), ranks, clusters)["auc"]
+    return LengthTest(p, independent.effect, (2 * low - 1, 2 * high - 1), n)

@@ -1,0 +1,374 @@
+"""Gates: bounds on findings that decide the exit code."""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated
+
+from psycheck.audits.figures import measured_rate
+from psycheck.core.errors import BadInput, nearest
+from psycheck.core.finding import Finding
+from psycheck.core.measure import Measure, described, measure_of
+from psycheck.core.run import GateResult, Run
+from psycheck.io.settings import AT_LEAST_0
+from psycheck.report.numbers import count, plain
+from psycheck.statistics.group_rates import Rate
+
+_GATE = re.compile(
+    r"\s*(?P<measure>\w+(?:\.(?:low|high))?)"
+    r"\s*(?P<sign>>=|<=|>|<)"
+    r"\s*(?P<bound>-?\d*\.?\d+%?)"
+    r"\s*(?:where\s+(?P<where>.+))?$"
+)
+_CONDITIONS = re.compile(r"\s+and\s+|\s*,\s*")
+_ALLOWED = (
+    "MEASURE >= BOUND [where KEY=VALUE [and KEY=VALUE …]], for example: pass_rate>=0.7 where kind=DIR; "
+    "MEASURE.low and MEASURE.high are the ends of the 95 % interval"
+)
+_ROUNDING = 1e-12
+_SHARES = {"accuracy": "annotated", "pass_rate": "generated"}  # what `unanswered` is a share of
+_MARKED = {"corpora": "the texts or labels of corpus", "suites": "the checks of suite"}
+_SETTINGS = ("threshold", "variants", "fit", "swap", "swap_person")  # decide what a figure means
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A bound on every finding of one measure that fits `where`.
+
+    The measure may end in `.low` or `.high`, the ends of its interval; `tolerance` is how much worse than
+    the baseline a figure may be.
+    """
+
+    measure: str
+    min: float | None = None
+    max: float | None = None
+    strict: bool = False
+    where: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    no_worse_than: str | None = None
+    tolerance: Annotated[float, AT_LEAST_0] = 0.0
+
+    @property
+    def name(self) -> str:
+        """The measure without the end of its interval."""
+        return self.measure.partition(".")[0]
+
+    @property
+    def end(self) -> str:
+        """The end of the interval that is compared: low, high, or "" for the value itself."""
+        return self.measure.partition(".")[2]
+
+    def figure(self, finding: Finding) -> float:
+        """The value that is compared, or the end of the interval; NaN if there is no interval."""
+        if not self.end:
+            return finding.value
+        low, high = finding.interval or (math.nan, math.nan)
+        return high if self.end == "high" else low
+
+    def refused(
+        self, what: str, allowed: str, do: str = "", *, code: str = "gate.cannot-be-judged"
+    ) -> BadInput:
+        """The error for a gate that cannot be judged."""
+        return BadInput(what, code=code, where=str(self), allowed=allowed, do=do)
+
+    def __str__(self) -> str:
+        equal = "" if self.strict else "="
+        bounds: list[str] = []
+        if self.min is not None:
+            bounds.append(f">{equal}{self.min:g}")
+        if self.max is not None:
+            bounds.append(f"<{equal}{self.max:g}")
+        if self.no_worse_than:
+            tolerance = f" by more than {self.tolerance:g}" if self.tolerance else ""
+            bounds.append(f"no worse than {self.no_worse_than}{tolerance}")
+
+        bound = " and ".join(bounds)
+        space = " " if bound.startswith("no") else ""
+        where = " and ".join(f"{key}={value}" for key, value in self.where.items())
+        condition = f" where {where}" if where else ""
+        return f"{self.measure}{space}{bound}{condition}"
+
+
+def parse_gate(text: str) -> Gate:
+    """Read a gate such as "pass_rate>=0.7 where kind=DIR and corpus=posts"."""
+    match = _GATE.match(text)
+    if not match:
+        raise BadInput(
+            f"gate not understood: {text!r}",
+            code="gate.not-understood",
+            key="gates",
+            allowed=_ALLOWED,
+        )
+    number = match["bound"]
+    bound = float(number.rstrip("%"))
+    if number.endswith("%"):
+        bound /= 100
+    is_upper_bound = match["sign"].startswith("<")
+    return Gate(
+        measure=match["measure"],
+        min=None if is_upper_bound else bound,
+        max=bound if is_upper_bound else None,
+        strict=not match["sign"].endswith("="),
+        where=_conditions(match["where"].strip()) if match["where"] else {},
+    )
+
+
+def _conditions(text: str) -> dict[str, str]:
+    """The conditions of a gate: "kind=DIR and corpus=posts"."""
+    where: dict[str, str] = {}
+    for condition in _CONDITIONS.split(text):
+        key, _, value = condition.partition("=")
+        key = key.strip()
+        value = value.strip()
+        if not (key and value):
+            raise BadInput(
+                f"gate condition not understood: {condition!r}",
+                code="gate.condition-not-understood",
+                key="gates",
+                allowed=_ALLOWED,
+            )
+        where[key] = value.strip("'\"")
+    return where
+
+
+def check_gates(gates: Iterable[Gate], measures: Collection[str | Measure], tags: Iterable[str] = ()) -> None:
+    """Refuse, before anything is scored, a measure or a key that the requested audits do not have.
+
+    `measures` are names of the catalogue, or entries of outside audits; `tags` are those of the checks.
+    """
+    entries = [measure_of(measure) if isinstance(measure, str) else measure for measure in measures]
+    measure_by_name = {measure.name: measure for measure in entries}
+    if measure_by_name.keys() & _SHARES:
+        measure_by_name["unanswered"] = measure_of("unanswered")
+
+    tag_names = tuple(tags)
+    for gate in gates:
+        if gate.name not in measure_by_name or gate.end not in ("", "low", "high"):
+            raise _unknown_measure(gate, measure_by_name)
+        measure = measure_by_name[gate.name]
+        _refuse_unknown_keys(gate, {*measure.keys, *(tag_names if measure.tagged else ())})
+        if gate.no_worse_than and measure.better == "none":
+            raise gate.refused(
+                f"no value of '{measure.name}' is better than another, so no run can be worse",
+                "no_worse_than for measures with a better direction (docs/reference/measures.md)",
+                "set a bound instead: min or max",
+                code="gate.no-better-direction",
+            )
+
+
+def refuse_own_baseline(gates: Iterable[Gate], out: Path | None) -> None:
+    """Refuse a gate that compares a run with the folder it is written to: a second run would always hold."""
+    if out is None:
+        return
+    for gate in gates:
+        if gate.no_worse_than and Path(gate.no_worse_than).resolve() == out.resolve():
+            raise gate.refused(
+                f"the baseline run and the output are the same folder: {out}",
+                "no_worse_than = the folder of an earlier run, out = another folder",
+                "keep the baseline in a folder of its own and write this run elsewhere: `out`",
+                code="gate.own-baseline",
+            )
+
+
+def refuse_incomparable(gates: Iterable[Gate], runs: Mapping[str, Run], now: Run) -> None:
+    """Refuse a baseline run whose texts, suites or settings differ: its figures do not mean the same."""
+    for gate in gates:
+        if not gate.no_worse_than:
+            continue
+        baseline = runs[gate.no_worse_than]
+        corpus = gate.where.get("corpus", "")
+        differences = [*_changed_inputs(baseline, now, corpus), *_changed_settings(baseline, now)]
+        if differences:
+            listed = ", ".join(differences)
+            raise gate.refused(
+                f"the baseline run cannot be compared with this one: they differ in {listed}",
+                "a baseline with the same texts, suites and settings",
+                f"audit the earlier model again in the same way, with `out={gate.no_worse_than}`",
+                code="gate.incomparable-baseline",
+            )
+
+
+def _changed_inputs(baseline: Run, now: Run, only_corpus: str) -> list[str]:
+    """The corpora and suites of both runs whose content differs; a gate may be on one corpus alone."""
+    changed: list[str] = []
+    for kind, description in _MARKED.items():
+        earlier_marks = baseline.environment.get(kind, {})
+        for name, mark in now.environment[kind].items():
+            is_other_corpus = kind == "corpora" and only_corpus.casefold() not in ("", name.casefold())
+            if mark != earlier_marks.get(name, mark) and not is_other_corpus:
+                changed.append(f"{description} '{name}'")
+    return changed
+
+
+def _changed_settings(baseline: Run, now: Run) -> list[str]:
+    """The settings that decide what a figure means and that differ, with both values."""
+    values = {key: (baseline.plan.get(key, now.plan[key]), now.plan[key]) for key in _SETTINGS}
+    values["budget"] = (baseline.plan.get("budget", "none"), now.plan.get("budget", "none"))
+    return [
+        f"{key} ({earlier} → {current})" for key, (earlier, current) in values.items() if earlier != current
+    ]
+
+
+def judge_gates(
+    gates: Sequence[Gate],
+    findings: Sequence[Finding],
+    earlier: Mapping[str, Sequence[Finding]] | None = None,
+    more: Sequence[Measure] = (),
+) -> tuple[GateResult, ...]:
+    """Apply every gate to the findings; `earlier` maps a baseline run's name to its findings."""
+    baseline_runs = {name: _with_unanswered(run) for name, run in (earlier or {}).items()}
+    now = _with_unanswered(findings)
+    return tuple(_judge(gate, now, baseline_runs.get(gate.no_worse_than or "", ()), more) for gate in gates)
+
+
+def _with_unanswered(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, and the shares of texts that the model gave no usable answer to."""
+    shares: list[Finding] = []
+    for finding in findings:
+        total = finding.counts.get(_SHARES.get(finding.measure, ""), 0)
+        if total and "unanswered" in finding.counts:
+            rate = Rate(finding.counts["unanswered"], total)
+            shares.append(measured_rate("unanswered", rate, finding.where))
+    return [*findings, *shares]
+
+
+def _judge(
+    gate: Gate, findings: Sequence[Finding], earlier: Sequence[Finding], more: Sequence[Measure]
+) -> GateResult:
+    """Apply one gate; `earlier` are the findings of its baseline run."""
+    matching = _matching(gate, findings)
+    if not matching:
+        return GateResult(str(gate), False, 0, (), "no finding matches; what is not tested does not pass")
+    baselines = _baselines(matching, earlier)
+
+    untested = [not finding.tested for finding in matching]
+    if any(untested):
+        return _failed(gate, matching, baselines, untested, "not tested")
+
+    without_baseline = [baseline is None for baseline in baselines]
+    if gate.no_worse_than and any(without_baseline):
+        reason = f"have no counterpart in {gate.no_worse_than}"
+        return _failed(gate, matching, baselines, without_baseline, reason)
+
+    measure = measure_of(gate.name, more) if gate.no_worse_than else described(gate.name)
+    pairs = zip(matching, baselines, strict=True)
+    margins = [_margin(gate, finding, baseline, measure) for finding, baseline in pairs]
+    # A strict bound is not met by the bound itself, and a figure without an interval (NaN) is not inside.
+    inside = [margin > 0 if gate.strict else margin >= 0 for margin in margins]
+    if not all(inside):
+        return _failed(
+            gate, matching, baselines, [not is_inside for is_inside in inside], "outside the bound"
+        )
+
+    nearest_to_bound = margins.index(min(margins))
+    line = _line(matching[nearest_to_bound], baselines[nearest_to_bound])
+    n = len(matching)
+    return GateResult(str(gate), True, n, (), f"all {n} within the bound", (line,))
+
+
+def _matching(gate: Gate, findings: Sequence[Finding]) -> list[Finding]:
+    """The findings that a gate speaks of; an unknown measure or key is an error."""
+    of_measure = [finding for finding in findings if finding.measure == gate.name]
+    if not of_measure:
+        raise _unknown_measure(gate, {finding.measure for finding in findings})
+    conditions = {key: value.casefold() for key, value in gate.where.items()}
+
+    def fits(finding: Finding) -> bool:
+        return all(finding.where.get(key, "").casefold() == value for key, value in conditions.items())
+
+    matching = [finding for finding in of_measure if fits(finding)]
+    if not matching:
+        _refuse_unknown_keys(gate, {key for finding in of_measure for key in finding.where})
+    return matching
+
+
+def _baselines(matching: Sequence[Finding], earlier: Sequence[Finding]) -> list[Finding | None]:
+    """The finding of the baseline run for each finding, None where there is none.
+
+    A single model is compared with a single model; among several, each with the one of the same name.
+    """
+    are_models_named = max(_models(earlier), _models(matching)) > 1
+
+    def key(finding: Finding) -> tuple[str, frozenset[tuple[str, str]]]:
+        where = dict(finding.where)
+        if not are_models_named:
+            where.pop("model", None)
+        return finding.measure, frozenset(where.items())
+
+    baseline_by_key = {key(finding): finding for finding in earlier if finding.tested}
+    return [baseline_by_key.get(key(finding)) for finding in matching]
+
+
+def _models(findings: Sequence[Finding]) -> int:
+    """How many models the findings are about."""
+    return len({finding.where.get("model", "") for finding in findings} - {""})
+
+
+def _failed(
+    gate: Gate,
+    matching: Sequence[Finding],
+    baselines: Sequence[Finding | None],
+    fails: Sequence[bool],
+    reason: str,
+) -> GateResult:
+    """The result of a gate that some of its findings fail."""
+    failing = [k for k, is_failing in enumerate(fails) if is_failing]
+    return GateResult(
+        str(gate),
+        False,
+        len(matching),
+        tuple(matching[k] for k in failing),
+        f"{len(failing)} of {len(matching)} {reason}",
+        tuple(_line(matching[k], baselines[k]) for k in failing),
+    )
+
+
+def _unknown_measure(gate: Gate, measures: Iterable[str]) -> BadInput:
+    return gate.refused(
+        f"gate on a measure that this run does not have: '{gate.measure}'",
+        nearest(gate.measure, measures),
+        code="gate.unknown-measure",
+    )
+
+
+def _refuse_unknown_keys(gate: Gate, keys: Collection[str]) -> None:
+    for key in gate.where:
+        if key not in keys:
+            raise gate.refused(
+                f"gate has a condition on '{key}', which findings of '{gate.measure}' do not have",
+                nearest(key, keys),
+                code="gate.unknown-key",
+            )
+
+
+def _margin(gate: Gate, finding: Finding, baseline: Finding | None, measure: Measure) -> float:
+    """How far a figure is inside the nearest of the bounds, below 0 outside; NaN if there is no figure."""
+    value = gate.figure(finding)
+    margins: list[float] = []
+    if gate.min is not None:
+        margins.append(value - gate.min)
+    if gate.max is not None:
+        margins.append(gate.max - value)
+    if baseline is not None:
+        margins.append(_margin_to_baseline(gate, gate.figure(baseline), value, measure))
+    if any(map(math.isnan, margins)):
+        return math.nan
+    return min(margins, default=math.inf)
+
+
+def _margin_to_baseline(gate: Gate, earlier: float, value: float, measure: Measure) -> float:
+    """How much worse a figure could still be than that of the baseline."""
+    margin = gate.tolerance - measure.loss(earlier, value)
+    if abs(margin) >= _ROUNDING or math.isnan(margin):
+        return margin
+    # As good as the baseline is no worse, even where a strict bound stands beside it.
+    return math.inf if gate.strict else 0.0
+
+
+def _line(finding: Finding, baseline: Finding | None) -> str:
+    """A figure with its interval, its n and its baseline, and what it describes."""
+    versus = f", baseline {plain(baseline)}" if baseline else ""
+    described_by = [f"{key} {value}" for key, value in finding.where.items() if key != "title" and value]
+    return f"{finding.measure} {plain(finding)}, n {count(finding.n)}{versus}: {', '.join(described_by)}"

@@ -1,0 +1,280 @@
+"""Counterfactual pairs: every text with gendered words beside its swapped counterpart (gender bias 2.2)."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from psycheck.audits.figures import measured, measured_rate
+from psycheck.audits.groups import counted_rate, difference, miss_ratio
+from psycheck.core.arrays import FloatArray
+from psycheck.core.audit import Scores
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding
+from psycheck.statistics.classification import BoolArray, classes
+from psycheck.statistics.clustered import Clusters, effective_share, ratio_interval
+from psycheck.statistics.group_rates import Rate, paired_difference, score_shift
+from psycheck.text.edits import Edited
+from psycheck.text.gender.edits import Scope, gender_of, names_besides, swap
+from psycheck.text.gender.placebo import placebo
+
+OUTCOMES = ("passed", "failed", "unseen", "unanswered")
+PASSED, FAILED, UNSEEN, UNANSWERED = range(4)
+UNDECIDED = "undecided"  # in the table alone: such a text makes no pair
+FEMALE, MALE = "female", "male"
+EXAMPLES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs:
+    """The m texts that can be swapped, by their row in the corpus; before, after and placebo are (m, k).
+
+    `gender` is the one that a text names as it is written, `besides` marks texts that name someone besides
+    the swapped words, `seen` those of which the model read a swapped word. `placebo` is NaN where too few
+    words can be replaced, or the model does not read them. `undecided` are the rows of texts with a word
+    whose swap cannot be decided.
+    """
+
+    rows: NDArray[np.int64]
+    undecided: NDArray[np.int64]
+    gender: NDArray[np.str_]
+    gender_undecided: NDArray[np.str_]
+    besides: NDArray[np.bool_]
+    seen: NDArray[np.bool_]
+    before: FloatArray
+    after: FloatArray
+    placebo: FloatArray
+
+
+def pair_texts(corpus: Corpus, scope: Scope) -> Iterator[str]:
+    """The texts of all pairs: as written, swapped, and with a placebo where there is one."""
+    edit = swap(scope)
+    for text in corpus.texts:
+        edited = edit(text)
+        if _makes_pair(edited):
+            yield text
+            yield edited.text
+            neutral = placebo(text, edited)
+            if neutral.spans:
+                yield neutral.text
+
+
+def gender_pairs(corpus: Corpus, scores: Scores, scope: Scope) -> Pairs:
+    """Every text swapped once, slice by slice, with the scores of both wordings."""
+    edit = swap(scope)
+    slices: list[Pairs] = []
+    start = 0
+    for piece in corpus.slices():
+        slices.append(_pairs_of_slice(piece, start, scores, scope, edit))
+        start += len(piece)
+    columns = {
+        column.name: np.concatenate([getattr(pairs, column.name) for pairs in slices])
+        for column in fields(Pairs)
+    }
+    return Pairs(**columns)
+
+
+def _pairs_of_slice(
+    piece: Corpus, start: int, scores: Scores, scope: Scope, edit: Callable[[str], Edited]
+) -> Pairs:
+    """The pairs of a slice that begins at row `start` of the corpus."""
+    texts = piece.texts
+    edited = [edit(text) for text in texts]
+    rows = [row for row, swapped in enumerate(edited) if _makes_pair(swapped)]
+    undecided = [row for row, swapped in enumerate(edited) if swapped.undecided]
+
+    paired_texts = [texts[row] for row in rows]
+    swapped = [edited[row] for row in rows]
+    neutral = [placebo(texts[row], edited[row]) for row in rows]
+    neutral_scores = scores.of([placebo_text.text for placebo_text in neutral])
+    return Pairs(
+        rows=np.array(rows, np.int64) + start,
+        undecided=np.array(undecided, np.int64) + start,
+        gender=np.array([gender_of(text, scope) for text in paired_texts], "U6"),
+        gender_undecided=np.array([gender_of(texts[row], scope) for row in undecided], "U6"),
+        besides=np.array([names_besides(text, scope) for text in paired_texts], np.bool_),
+        seen=_seen(swapped, scores),
+        before=scores.of(paired_texts),
+        after=scores.of([counterpart.text for counterpart in swapped]),
+        placebo=np.where(_seen(neutral, scores)[:, None], neutral_scores, np.nan),
+    )
+
+
+def _makes_pair(edited: Edited) -> bool:
+    """Whether a text makes a pair: something was swapped, and nothing was left undecided."""
+    return bool(edited.spans) and not edited.undecided
+
+
+def _seen(edited: Sequence[Edited], scores: Scores) -> NDArray[np.bool_]:
+    """Whether the model read at least one swapped word, (m,)."""
+    read = scores.read([edit.text for edit in edited])
+    seen = [
+        any(end <= characters for _, end in edit.spans) for edit, characters in zip(edited, read, strict=True)
+    ]
+    return np.array(seen, np.bool_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedPairs:
+    """The pairs, judged for one label: scores and decisions are (m,), `truth` is (n,) of the corpus."""
+
+    pairs: Pairs
+    clusters: Clusters
+    truth: FloatArray
+    before: FloatArray
+    after: FloatArray
+    placebo: FloatArray
+    decided_before: FloatArray
+    decided_after: FloatArray
+    decided_placebo: FloatArray
+
+    @property
+    def outcome(self) -> NDArray[np.int8]:
+        """A pair passes where both wordings are decided alike, (m,)."""
+        state = np.where(self.decided_before != self.decided_after, FAILED, PASSED).astype(np.int8)
+        state[np.isnan(self.before) | np.isnan(self.after)] = UNANSWERED
+        state[~self.pairs.seen] = UNSEEN
+        return state
+
+    def findings(self, corpus: Corpus, where: Mapping[str, str]) -> Iterator[Finding]:
+        """Flips with their ledger, those by the placebo, the mean shift, and the rates of both wordings."""
+        ids = corpus.table["id"]
+        outcome = self.outcome
+        judged = outcome <= FAILED
+        units = self.clusters.at(judged)
+        has_one_gender = np.isin(self.pairs.gender, (FEMALE, MALE))
+        counts = self._ledger(outcome, texts=len(corpus))
+        counts["both_genders"] = int(np.sum(judged & ~has_one_gender))
+        counts["named_besides"] = int(np.sum(judged & self.pairs.besides))
+        counts["units"] = units.count
+
+        flips = Rate(counts["failed"], int(judged.sum()))
+        interval = ratio_interval(outcome[judged] == FAILED, np.ones(flips.n), units)
+        examples = ids.gather(self._furthest_flips(outcome)).to_list()
+        yield measured_rate("flip_rate", flips, where, counts, examples, interval)
+        yield from self._placebo_findings(judged, outcome == FAILED, where)
+
+        shift = score_shift(self.after[judged], self.before[judged], units)
+        yield _with_spread("score_shift", shift.size, shift.n, shift.size_interval, where)
+        yield from self._wordings(judged & has_one_gender, ids, where)
+
+    def _ledger(self, outcome: NDArray[np.int8], *, texts: int) -> dict[str, int]:
+        """How many texts have each outcome, and how many make no pair."""
+        undecided = len(self.pairs.undecided)
+        outcomes = np.bincount(outcome, minlength=len(OUTCOMES))
+        counts = {"generated": texts - undecided}
+        counts |= {name: int(outcomes[number]) for number, name in enumerate(OUTCOMES)}
+        counts["unchanged"] = counts["generated"] - len(outcome)
+        counts["undecided"] = undecided
+        return counts
+
+    def _furthest_flips(self, outcome: NDArray[np.int8]) -> NDArray[np.int64]:
+        """The rows of the flipped texts whose scores moved furthest, these first."""
+        order = np.argsort(-np.abs(self.after - self.before), kind="stable")
+        flipped = order[outcome[order] == FAILED]
+        rows: NDArray[np.int64] = self.pairs.rows[flipped[:EXAMPLES]]
+        return rows
+
+    def _placebo_findings(
+        self, judged: BoolArray, flipped: BoolArray, where: Mapping[str, str]
+    ) -> Iterator[Finding]:
+        """Flips by the placebo, and how many more the swap of the same texts makes."""
+        compared = judged & ~np.isnan(self.placebo)
+        placebo_flipped = (self.decided_before != self.decided_placebo)[compared]
+        n = len(placebo_flipped)
+        units = self.clusters.at(compared)
+        counts = {"without_placebo": int(np.sum(judged & ~compared))}
+
+        flips = Rate(int(placebo_flipped.sum()), n)
+        interval = ratio_interval(placebo_flipped, np.ones(n), units)
+        yield measured_rate("placebo_flip_rate", flips, where, counts, [], interval)
+        excess = paired_difference(flipped[compared], placebo_flipped, units)
+        yield from difference("flip_excess", excess, where, counts)
+
+    def _wordings(self, among: BoolArray, ids: pl.Series, where: Mapping[str, str]) -> Iterator[Finding]:
+        """The female and the male wording of the same texts, whichever of them the corpus has."""
+        rows = self.pairs.rows[among]
+        clusters = self.clusters.at(among)
+        is_female_first = self.pairs.gender[among] == FEMALE
+        decided_1 = {
+            FEMALE: np.where(is_female_first, self.decided_before[among], self.decided_after[among]) == 1,
+            MALE: np.where(is_female_first, self.decided_after[among], self.decided_before[among]) == 1,
+        }
+        yes, no = classes(self.truth[rows])
+        everyone = np.ones(len(rows), bool)
+
+        for wording, positive in decided_1.items():
+            here = {**where, "group": wording}
+            missed_ids = ids.gather(rows[yes & ~positive][:EXAMPLES]).to_list()
+            for measure, hits, out_of, examples in (
+                ("fnr", yes & ~positive, yes, missed_ids),
+                ("fpr", no & positive, no, []),
+                ("positive_rate", positive, everyone, []),
+            ):
+                rate = Rate(int(hits.sum()), int(out_of.sum()))
+                interval = ratio_interval(hits, out_of, clusters)
+                yield counted_rate(measure, rate, here, examples, interval=interval)
+
+        versus = {**where, "group": FEMALE, "versus": MALE}
+        yield from _compared_decisions(decided_1[FEMALE], decided_1[MALE], yes, clusters, versus)
+
+        female_scores = np.where(is_female_first, self.before[among], self.after[among])
+        male_scores = np.where(is_female_first, self.after[among], self.before[among])
+        shift = score_shift(female_scores, male_scores, clusters)
+        yield _with_spread("score_difference", shift.difference, shift.n, shift.interval, versus)
+        yield measured("score_difference_p", shift.p, shift.n, None, versus)
+
+    def table(self, corpus: Corpus, where: Mapping[str, str]) -> pl.DataFrame:
+        """One row per pair: id, gender of the text as written, outcome, scores; then the undecided texts."""
+        pairs = self.pairs
+        undecided = len(pairs.undecided)
+        outcome = np.concatenate([self.outcome.astype(np.int64), np.full(undecided, len(OUTCOMES))])
+        genders = [*pairs.gender.tolist(), *pairs.gender_undecided.tolist()]
+        place_columns = [
+            pl.lit(where[key]).cast(pl.Categorical).alias(key) for key in ("model", "corpus", "label")
+        ]
+        return pl.DataFrame(
+            {
+                "id": corpus.table["id"].gather(np.concatenate([pairs.rows, pairs.undecided])),
+                "gender": pl.Series(genders, dtype=pl.String).cast(pl.Categorical),
+                "outcome": pl.Series([*OUTCOMES, UNDECIDED]).gather(outcome).cast(pl.Categorical),
+                "before": pl.Series(self.before, dtype=pl.Float64).extend_constant(None, undecided),
+                "after": pl.Series(self.after, dtype=pl.Float64).extend_constant(None, undecided),
+            }
+        ).select(*place_columns, pl.all())
+
+
+def _compared_decisions(
+    female: BoolArray, male: BoolArray, yes: BoolArray, clusters: Clusters, where: Mapping[str, str]
+) -> Iterator[Finding]:
+    """The ratio of misses and the differences of both wordings' decisions, all (m,); `yes` is annotated 1."""
+    female_missed = yes & ~female
+    male_missed = yes & ~male
+    positives = int(yes.sum())
+    yield miss_ratio(
+        Rate(int(female_missed.sum()), positives),
+        Rate(int(male_missed.sum()), positives),
+        where,
+        both=int(np.sum(female_missed & male_missed)),
+        share=effective_share(female_missed | male_missed, yes, clusters),
+    )
+    opportunity = paired_difference(female[yes], male[yes], clusters.at(yes))
+    yield from difference("equal_opportunity_difference", opportunity, where)
+    parity = paired_difference(female, male, clusters)
+    counts = {
+        "only_group": int(np.sum(female & ~male)),
+        "only_versus": int(np.sum(male & ~female)),
+    }
+    yield from difference("demographic_parity_difference", parity, where, counts)
+
+
+def _with_spread(
+    measure: str, value: float, n: int, interval: tuple[float, float], where: Mapping[str, str]
+) -> Finding:
+    """A mean; without an interval it is flagged: no score moves, or too few texts or authors do."""
+    finding = measured(measure, value, n, interval, where)
+    if not finding.tested or finding.interval is not None:
+        return finding
+    return replace(finding, flags=("too_few" if value else "no_spread",))

@@ -1,0 +1,251 @@
+"""How well a model agrees with the annotations of one label: every figure, with interval and mistakes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from psycheck.audits.figures import measured
+from psycheck.core.arrays import FloatArray
+from psycheck.core.finding import Finding, Interval
+from psycheck.statistics import calibration
+from psycheck.statistics import classification as measure
+from psycheck.statistics.classification import BoolArray, Confusion, Measured, classification_intervals
+from psycheck.statistics.clustered import Clusters, difference_interval, paired_p, ratio_interval
+from psycheck.statistics.group_rates import Rate
+from psycheck.statistics.intervals import UNKNOWN
+
+MOST_EXAMPLES = 50
+Mistake = tuple[float, str]  # how far the score was off, and the id of the text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelAnswers:
+    """Annotations and answers for one label, all (n,): targets, scores and decisions, NaN where unknown.
+
+    `seed` is for the noise of the calibration error and for tests that turn signs.
+    """
+
+    ids: list[str]
+    targets: FloatArray
+    scores: FloatArray
+    decided: FloatArray
+    clusters: Clusters
+    where: Mapping[str, str]
+    seed: int
+
+    @property
+    def firm_targets(self) -> FloatArray:
+        """The targets without those of exactly 0.5, which are undecided."""
+        return measure.firm(self.targets)
+
+    @property
+    def yes(self) -> BoolArray:
+        """The texts annotated 1."""
+        return measure.gold(self.firm_targets)
+
+    @property
+    def usable(self) -> BoolArray:
+        """The texts that are annotated and answered."""
+        return measure.usable(self.firm_targets, self.scores)
+
+
+def label_findings(answers: LabelAnswers) -> list[Finding]:
+    """The findings of one label."""
+    targets = answers.firm_targets
+    confusion = measure.confusion(targets, answers.decided)
+    counts = _counts(answers, confusion)
+    findings = [
+        *_figures(answers, confusion, counts),
+        *against_trivial(answers, counts),
+        _prevalence(answers, counts),
+    ]
+    if counts["unanswered"]:
+        findings += f1_bounds(targets, answers.decided, answers.clusters, answers.where, counts)
+    findings += _reliability_curve(answers)
+    return findings
+
+
+def ledger(targets: FloatArray, scores: FloatArray) -> dict[str, int]:
+    """How many marks are annotated, how many of these unanswered, and how many are not annotated."""
+    annotated = ~np.isnan(targets)
+    return {
+        "annotated": int(annotated.sum()),
+        "unanswered": int((annotated & np.isnan(scores)).sum()),
+        "not_annotated": int((~annotated).sum()),
+    }
+
+
+def _counts(answers: LabelAnswers, confusion: Confusion) -> dict[str, int]:
+    """What every figure of the label is based on."""
+    counts = {
+        "texts": len(answers.targets),
+        **ledger(answers.firm_targets, answers.scores),
+        **asdict(confusion),
+    }
+    undecided = int((answers.targets == 0.5).sum())
+    if undecided:
+        counts["undecided"] = undecided
+        counts["not_annotated"] -= undecided
+    counts["units"] = answers.clusters.at(answers.usable).count
+    return counts
+
+
+def _figures(answers: LabelAnswers, confusion: Confusion, counts: Mapping[str, int]) -> Iterator[Finding]:
+    """Classification and calibration, with the mistakes behind the figures."""
+    intervals = classification_intervals(
+        answers.firm_targets, answers.scores, answers.clusters, decided=answers.decided
+    )
+    missed, false_alarms = _mistakes(answers)
+    mistakes = {
+        "accuracy": missed + false_alarms,
+        "f1": missed + false_alarms,
+        "precision": false_alarms,
+        "recall": missed,
+    }
+    out_of = {"precision": confusion.tp + confusion.fp, "recall": confusion.positive}
+    for name, value in _values(answers, confusion).items():
+        yield measured(
+            name,
+            value.value,
+            out_of.get(name, confusion.n),
+            intervals.get(name, UNKNOWN),
+            answers.where,
+            counts,
+            _most_confident(mistakes.get(name, [])),
+            value.flags,
+        )
+
+
+def _values(answers: LabelAnswers, confusion: Confusion) -> dict[str, Measured]:
+    """Every measure of one label."""
+    targets = answers.firm_targets
+    scores = answers.scores
+    ece = calibration.expected_calibration_error(targets, scores)
+    noise = calibration.calibration_noise(targets, scores, seed=answers.seed)
+    return {
+        "accuracy": measure.accuracy(confusion),
+        "precision": measure.precision(confusion),
+        "recall": measure.recall(confusion),
+        "f1": measure.f1(confusion),
+        "macro_f1": measure.macro_f1(confusion),
+        "weighted_precision": measure.weighted_precision(confusion),
+        "weighted_f1": measure.weighted_f1(confusion),
+        "auc": measure.auc(targets, scores),
+        "average_precision": measure.average_precision(targets, scores),
+        "brier": Measured(calibration.brier(targets, scores)),
+        "log_loss": Measured(calibration.log_loss(targets, scores)),
+        "ece": Measured(ece, ("within_noise",) if ece <= noise else ()),
+        "hard_brier": measure.hard_brier(confusion),
+        "hard_auc": measure.hard_auc(confusion),
+    }
+
+
+def _mistakes(answers: LabelAnswers) -> tuple[list[Mistake], list[Mistake]]:
+    """Texts annotated 1 and predicted 0, and the reverse."""
+    predicted = answers.decided == 1
+    missed = answers.usable & answers.yes & ~predicted
+    false_alarms = answers.usable & ~answers.yes & predicted
+    return _furthest_off(answers, missed), _furthest_off(answers, false_alarms)
+
+
+def _furthest_off(answers: LabelAnswers, wrong: BoolArray) -> list[Mistake]:
+    """The mistakes whose scores are furthest off, these first."""
+    rows = np.flatnonzero(wrong)
+    distances = np.abs(answers.scores[rows] - answers.yes[rows])
+    order = np.argsort(-distances, kind="stable")[:MOST_EXAMPLES]
+    return [(float(distances[i]), answers.ids[rows[i]]) for i in order]
+
+
+def _most_confident(mistakes: Sequence[Mistake]) -> list[str]:
+    """The ids of the most confident mistakes; equal ones keep their order, as the sort is stable."""
+    ranked = sorted(mistakes, key=lambda mistake: -mistake[0])
+    return [text_id for _, text_id in ranked[:MOST_EXAMPLES]]
+
+
+def against_trivial(answers: LabelAnswers, counts: Mapping[str, int]) -> list[Finding]:
+    """Accuracy minus that of always giving the commoner answer, and whether that could be chance.
+
+    Where the corpus does not show which answer is the commoner one (the interval of its share holds 0.5),
+    the interval reaches around those of both answers: choosing the better one by chance is no weakness.
+    """
+    usable = answers.usable
+    if not usable.any():
+        return []
+    yes = answers.yes[usable]
+    units = answers.clusters.at(usable)
+    right = answers.decided[usable] == yes
+    trivial_right = yes == (yes.mean() >= 0.5)
+    n = len(yes)
+
+    low, high = ratio_interval(yes, np.ones(n), units)
+    is_commoner_answer_unclear = low <= 0.5 <= high
+    trivial_answers = (yes, ~yes) if is_commoner_answer_unclear else (trivial_right,)
+    interval = _around_all(right, trivial_answers, units)
+
+    flags = ("constant",) if np.ptp(answers.scores[usable]) == 0 else ()
+    all_counts = {**counts, "trivial_right": int(trivial_right.sum()), "right": int(right.sum())}
+    gain = float(right.mean() - trivial_right.mean())
+    p = paired_p(right.astype(np.float64) - trivial_right, units, seed=answers.seed)
+    where = answers.where
+    return [
+        measured("accuracy_over_trivial", gain, n, interval, where, all_counts, flags=flags),
+        measured("accuracy_over_trivial_p", p, n, UNKNOWN, where, all_counts, flags=flags),
+    ]
+
+
+def _around_all(right: BoolArray, trivial_answers: Sequence[BoolArray], units: Clusters) -> Interval:
+    """The smallest interval that holds those of the differences from each of the trivial answers."""
+    ones = np.ones(len(right))
+    intervals = [difference_interval((right, ones), (trivial, ones), units) for trivial in trivial_answers]
+    return min(low for low, _ in intervals), max(high for _, high in intervals)
+
+
+def _prevalence(answers: LabelAnswers, counts: Mapping[str, int]) -> Finding:
+    """The share of the annotated texts that are annotated 1."""
+    annotated = ~np.isnan(answers.firm_targets)
+    share = Rate(int((answers.yes & annotated).sum()), counts["annotated"])
+    interval = ratio_interval(answers.yes & annotated, annotated, answers.clusters)
+    return measured("prevalence", share.value, share.n, interval, answers.where, counts)
+
+
+def f1_bounds(
+    targets: FloatArray,
+    decided: FloatArray,
+    clusters: Clusters,
+    where: Mapping[str, str],
+    counts: Mapping[str, int],
+) -> Iterator[Finding]:
+    """F1 if every unanswered text were wrong, and if every one were right; targets and predictions (n,)."""
+    yes = measure.gold(targets)
+    for name, right in (("f1_worst", False), ("f1_best", True)):
+        filled = np.where(np.isnan(decided), yes == right, decided)
+        confusion = measure.confusion(targets, filled)
+        f1 = measure.f1(confusion)
+        interval = classification_intervals(targets, filled, clusters).get("f1", UNKNOWN)
+        yield measured(name, f1.value, confusion.n, interval, where, counts, flags=f1.flags)
+
+
+def _reliability_curve(answers: LabelAnswers) -> Iterator[Finding]:
+    """The reliability curve: in each bin that has texts, the share annotated 1 beside the mean score."""
+    bin_of_text = calibration.bin_of(answers.scores)
+    usable = answers.usable
+    yes = answers.yes
+    for number, score_bin in enumerate(calibration.reliability(answers.firm_targets, answers.scores), 1):
+        if not score_bin.n:
+            continue
+        inside = usable & (bin_of_text == number - 1)
+        yield measured(
+            "reliability",
+            score_bin.share,
+            score_bin.n,
+            ratio_interval(yes & inside, inside, answers.clusters),
+            {
+                **answers.where,
+                "bin": str(number),
+                "from": f"{score_bin.lower:.4f}",
+                "to": f"{score_bin.upper:.4f}",
+                "mean_score": f"{score_bin.mean_score:.4f}",
+            },
+            {"texts": score_bin.n, "annotated_1": score_bin.positive},
+        )

@@ -1,0 +1,173 @@
+"""Which checks may be the weakest: what a verdict names, and where the calls of a budget tell most.
+
+The weakest check has the lowest upper end of its pass rate (of an MFT check, relative to the texts as they
+were), so that few texts do not outweigh many; from a sample this figure is foreseen for all cases. Others may
+be as weak: on the same texts they are not shown to lose fewer. Both are the same for a sample and a full run.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psycheck.audits.cases import Cases, applies_to
+from psycheck.audits.suite import Check, Suite
+from psycheck.core.arrays import FloatArray
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding
+from psycheck.statistics.clustered import Clusters, exact_number, ratio_interval
+from psycheck.statistics.intervals import exact
+
+SURE = 2.0  # standard errors of a difference, beyond which one check is weaker than another
+HARMED = 2.0  # standard errors of an MFT check's change, beyond which a full run calls it harmed
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Standing:
+    """Where a check stands among all checks of the run.
+
+    `upper_end` is the upper end of the pass rate that a full run is likely to find, infinite if no harm is
+    shown. `possible` says whether the edit may turn out to do harm. `lost` is the share of the `n` texts that
+    it costs, `errors` (units,) what each author or text of the corpus adds to the error of this share.
+    `width` is half the width of the interval of the pass rate.
+    """
+
+    upper_end: float = math.inf
+    possible: bool = False
+    lost: float = 0.0
+    n: int = 0
+    corpus: str = ""
+    errors: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    width: float = math.nan
+
+
+def standings(
+    suite: Suite,
+    corpus: Corpus,
+    all_cases: Sequence[Cases],
+    *,
+    others: int,
+    parts: Sequence[int],
+) -> Iterator[Standing]:
+    """The standing of each check of a suite by its cases.
+
+    `others` is the number of checks of the run besides these; `parts` divide the 5 % of each interval.
+    """
+    tested_checks = others + sum(bool(cases.tested.any()) for cases in all_cases)
+    units = Clusters.of(corpus.units())
+    for check, cases, part in zip(suite.checks, all_cases, parts, strict=True):
+        possible_cases = max(int(applies_to(check, corpus).sum()), 1)
+        standing = _standing(
+            check,
+            cases,
+            units,
+            asked_share=len(cases.rows) / possible_cases,
+            among=tested_checks,
+        )
+        low, high = ratio_interval(cases.passed, cases.tested, units.at(cases.rows), among=part)
+        yield replace(standing, corpus=corpus.name, width=(high - low) / 2)
+
+
+def _standing(check: Check, cases: Cases, units: Clusters, *, asked_share: float, among: int) -> Standing:
+    """The standing by the cases that were asked, a share of all; `among` is the number of all checks."""
+    tested = cases.tested
+    rows = cases.rows[tested]
+    n = int(tested.sum())
+    if not n:
+        return Standing(errors=np.zeros(units.count, np.float32))
+
+    passed = cases.passed[tested].astype(np.float64)
+    harm = _passed_unedited(check, cases) - passed  # (n,): 1 where the edit costs a text
+    lost = float(harm.mean())
+    # One more text that differs by 1: a few texts that are all alike may be the exception.
+    variance = (float(np.sum((harm - lost) ** 2)) + 1) / (n + 1)
+
+    # The interval of a full run: as many independent texts more as there are cases more.
+    full_n = n / asked_share
+    independent = exact_number(passed, np.ones(n), units.at(rows), among)
+    full_independent = full_n if math.isnan(independent) else independent / asked_share
+    rate = float(passed.mean())
+    upper_end = 1 - lost + exact(rate, full_independent, among)[1] - rate
+
+    # The edit of an MFT check may also help: it does harm only beyond chance.
+    least_harm = HARMED * math.sqrt(variance / full_n) if check.kind == "MFT" else 0.0
+    unasked_error = math.sqrt(variance / n * (1 - asked_share))
+    return Standing(
+        upper_end=upper_end if lost > least_harm else math.inf,
+        possible=lost + SURE * unasked_error > least_harm,
+        lost=lost,
+        n=n,
+        errors=np.bincount(units.codes[rows], (harm - lost) / n, units.count).astype(np.float32),
+    )
+
+
+def _passed_unedited(check: Check, cases: Cases) -> FloatArray:
+    """1 for each tested case, (n,), that would have passed unedited; that is so for all but MFT checks."""
+    decided = cases.decided_before[cases.tested]
+    if check.kind != "MFT":
+        return np.ones(len(decided))
+    right: NDArray[np.bool_] = decided == bool(check.expect.label)
+    return right.astype(np.float64)
+
+
+def contenders(every: Sequence[Standing]) -> list[int]:
+    """The checks that may be the weakest, the likeliest first: no other is shown to lose more texts."""
+    if not every:
+        return []
+
+    def weakness(k: int) -> tuple[float, bool, float]:
+        return every[k].upper_end, not every[k].possible, -every[k].lost
+
+    first = min(range(len(every)), key=weakness)
+    errors_behind: dict[int, float] = {}
+    for k, standing in enumerate(every):
+        if k != first and standing.possible:
+            errors_behind[k] = _errors_behind(standing, every[first])
+    rivals = [k for k, errors in errors_behind.items() if errors <= SURE]
+    return [first, *sorted(rivals, key=errors_behind.__getitem__)]
+
+
+def _errors_behind(standing: Standing, first: Standing) -> float:
+    """By how many standard errors a check loses fewer texts; those of the same corpus are paired."""
+    if standing.corpus == first.corpus:
+        variance = float(np.sum((first.errors - standing.errors) ** 2))
+    else:
+        variance = float(np.sum(first.errors**2) + np.sum(standing.errors**2))
+    # One more text of each check that differs by 1, as in the standings.
+    smoothing = sum(1 / max(n, 1) ** 2 for n in (standing.n, first.n))
+    return (first.lost - standing.lost) / math.sqrt(variance + smoothing)
+
+
+def mark_weakest(findings: Sequence[Finding], every: Sequence[Standing]) -> list[Finding]:
+    """Flag the likeliest of the weakest checks "weakest", and those that may be as weak "maybe_weakest".
+
+    The standings are those of the checks' pass rates among the findings, in their order. No check is flagged
+    where none is shown to do harm.
+    """
+    places = [k for k, finding in enumerate(findings) if _is_pass_rate_of_check(finding)]
+    tested = [_as_tested(findings[k], standing) for k, standing in zip(places, every, strict=True)]
+    weakest = contenders(tested)
+    marked = list(findings)
+    is_harm_shown = bool(weakest) and tested[weakest[0]].upper_end < math.inf
+    if not is_harm_shown:
+        return marked
+
+    for number, check in enumerate(weakest):
+        rate = findings[places[check]]
+        flag = "maybe_weakest" if number else "weakest"
+        marked[places[check]] = replace(rate, flags=(*rate.flags, flag))
+    return marked
+
+
+def _is_pass_rate_of_check(finding: Finding) -> bool:
+    return finding.measure == "pass_rate" and finding.where.get("audit") == "behaviour"
+
+
+def _as_tested(rate: Finding, standing: Standing) -> Standing:
+    """The standing of an MFT check by the test of its edit: more cases may still show harm, but only they."""
+    if "passed_unedited" not in rate.counts or "harmed" in rate.flags:
+        return standing
+    cases_left = rate.counts.get("not_asked", 0) > 0
+    return replace(standing, upper_end=math.inf, possible=standing.possible and cases_left)

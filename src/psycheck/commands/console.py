@@ -1,0 +1,111 @@
+"""What the verbs print: a run, notes, and the progress of long work."""
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Self
+
+import typer
+
+from psycheck.commands.options import with_flags
+
+if TYPE_CHECKING:
+    from psycheck.core.run import Run
+
+# Seconds between two updates.
+_ON_A_TERMINAL = 0.2
+_IN_A_LOG = 10.0
+_CLEAR_LINE = "\r\033[K"
+
+
+def print_notes(notes: Iterable[str], about: str = "") -> None:
+    """Print notes on standard error, one per line, with the name of what they are about."""
+    prefix = f"note: {about}: " if about else "note: "
+    for note in notes:
+        typer.echo(prefix + with_flags(note), err=True)
+
+
+def print_run(run: "Run", out: Path, lines: Iterable[str], *, as_json: bool, **more: str) -> None:
+    """Print a run: its notes, the verb's lines and the report's path; or `more` and its findings as JSON."""
+    report = out / "report.html"
+    if as_json:
+        # Notes are part of the JSON, so that programs get them without reading standard error.
+        content = {
+            **more,
+            "report": str(report),
+            "findings": [json.loads(finding.as_json()) for finding in run.findings],
+            "notes": [with_flags(note) for note in run.notes],
+        }
+        typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
+        return
+
+    print_notes(run.notes)
+    for line in lines:
+        typer.echo(line)
+    typer.echo(f"report: {report}")
+
+
+class ProgressLine:
+    """Shows done, rate and time left: one moving line on a terminal, plain lines elsewhere."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._pause = _ON_A_TERMINAL if self._terminal else _IN_A_LOG
+        self._start = self._last = monotonic()
+        self._shown = False
+
+    def __call__(self, name: str, done: int, total: int, seconds: float) -> None:
+        """Show the progress, but not more often than a person can read; a `total` of 0 is not known yet."""
+        now = monotonic()
+        if now - self._last < self._pause:
+            return
+        self._last = now
+
+        line = _progress(name, done, total, seconds)
+        sys.stderr.write(f"{_CLEAR_LINE}{line}" if self._terminal else f"{line}\n")
+        sys.stderr.flush()
+        self._shown = True
+
+    def training(self, done: int, total: int) -> None:
+        """Show the steps of a training."""
+        self("training", done, total, monotonic() - self._start)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # The moving line would stay before the result; lines of a log are a record, and stay.
+        if self._terminal and self._shown:
+            sys.stderr.write(_CLEAR_LINE)
+            sys.stderr.flush()
+
+
+def _progress(name: str, done: int, total: int, seconds: float) -> str:
+    """The line "minilm: 20 of 100, 5.0/s, 16 s left", or its first part if the total is not known."""
+    rate = done / seconds if seconds else 0.0
+    # A rate below 1 reads as "0/s": the time of each says more.
+    if 0 < rate < 1:
+        speed = f"{1 / rate:,.1f} s each"
+    elif rate < 10:
+        speed = f"{rate:,.1f}/s"
+    else:
+        speed = f"{rate:,.0f}/s"
+
+    if not total:
+        return f"{name}: {done:,}, {speed}"
+    # A total is an estimate where texts are still being made, and may be passed.
+    time_left = span((total - done) / rate) if rate else "?"
+    return f"{name}: {done:,} of {max(total, done):,}, {speed}, {time_left} left"
+
+
+def span(seconds: float) -> str:
+    """A time for people: "1 h 05 min", "2 min 10 s", "3 s"."""
+    all_minutes, full_seconds = divmod(int(seconds + 0.5), 60)
+    hours, minutes = divmod(all_minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    if minutes:
+        return f"{minutes} min {full_seconds:02} s"
+    return f"{full_seconds} s"

@@ -1,0 +1,395 @@
+"""Retrain a model on failed checks, on both genders or on symptoms, and test it on corpora it never saw."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+
+from psycheck.audits.suite import Suite, read_suite
+from psycheck.commands import options as opt
+from psycheck.commands.console import ProgressLine
+from psycheck.core.errors import BadInput, counted, nearest
+from psycheck.core.finding import Findings
+from psycheck.core.progress import Progress, Say, quiet, silent
+from psycheck.core.run import Run
+from psycheck.corpora.opening import CorpusLike, corpus_plans, open_corpus
+from psycheck.io.settings import read_settings
+from psycheck.report.studies.improve_tables import improve_table
+from psycheck.runs.environment import described, environment_of
+from psycheck.runs.folder import writes_run
+from psycheck.runs.pages import save
+from psycheck.text.gender.edits import Scope, scope_of
+from psycheck.train.arm_figures import ArmResult, checks_by_seed, compare_arms
+from psycheck.train.arms import SAMPLE, Experiment, Retraining, plan_experiment
+from psycheck.train.card import RECORD, read_record
+from psycheck.train.fit import opened
+from psycheck.train.gender_arms import train_gender_arms
+from psycheck.train.recipe import Recipe, preset, presets, used
+from psycheck.train.sentence_arms import train_arms, train_grounded_arms
+
+if TYPE_CHECKING:
+    from psycheck.corpora.columns import Columns
+
+AUDIT = "improve"
+AUGMENT = "augment"
+GROUND = "ground"
+DECK = "deck"
+GENDER = "gender"
+# Settings that a grounded model has no use for.
+_OF_AUGMENTING = ("which", "share", "agreeing", "control")
+# Options of --augment deck, and those that --how ground refuses.
+_OF_SENTENCES = ("suite", "unseen", "which", "share", "agreeing", "balance", "texts")
+_NOT_GROUNDED = (*_OF_AUGMENTING, "augment", "swap", "swap_person")
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a model is improved: on symptoms ("ground"), sentences ("deck") or swapped texts ("gender")."""
+
+    kind: Literal["ground", "deck", "gender"]
+    retraining: Retraining
+    scope: Scope
+
+    def suites(self) -> list[Suite]:
+        """The suites whose sentences are tried: the first one is learned from."""
+        if self.kind == GENDER:
+            return []
+        names = (self.retraining.suite, self.retraining.unseen)
+        return [read_suite(name) for name in names if name]
+
+    def arms(self, recipe: Recipe) -> list[str]:
+        """The names of the arms, in order."""
+        if self.kind == GROUND:
+            return self.retraining.grounded_arms(recipe)
+        if self.kind == GENDER:
+            return self.retraining.gender_arms()
+        return self.retraining.sentence_arms(recipe)
+
+
+@writes_run("start", "corpus", "others", "changes")
+def improve(
+    start: str | Path | Recipe,
+    corpus: CorpusLike,
+    others: Sequence[CorpusLike] = (),
+    *,
+    out: str | Path,
+    how: str = AUGMENT,
+    augment: str = DECK,
+    swap: Sequence[str] | None = None,
+    swap_person: str | None = None,
+    seeds: int = 1,
+    texts: int | None = None,
+    store: str | Path | None = None,
+    progress: Progress = silent,
+    say: Say = quiet,
+    **changes: Any,
+) -> Run:
+    """Retrain with sentences, with swapped texts or on symptoms; measure all models at home and elsewhere.
+
+    `start` is a folder that `train` wrote from this corpus, or a recipe. Every further seed trains anew. All
+    arms are measured on the test split and on the others (their test split where they have one), at 0.5, at a
+    threshold chosen on dev, and by AUC; sentences are tried on `texts` texts of dev (40). `changes` are
+    fields of `Retraining`: suite, unseen, which, share, agreeing, balance, control. Finished trainings and
+    scores are reused. With `augment` "gender" every text of train and dev that names a gender gets a swapped
+    counterpart, and flips and false negative rates are measured too; `swap` (pronouns) and `swap_person`
+    (all) choose the words to swap, in training and in these pairs. Settings of the other kind of augmenting
+    are an error. With `how` "ground" no text is changed: the arm "grounded" is a logistic regression on the
+    evidence for the symptoms of PHQ-9.
+    """
+    retraining = _read_retraining(changes)
+    set_options = list(changes)
+    if texts is not None:
+        set_options.append("texts")
+    swaps = swap is not None or swap_person is not None
+    _refuse_settings_without_effect(how, augment, set_options, swaps=swaps)
+    way = _Way(
+        kind=_kind(how, augment),
+        retraining=retraining,
+        scope=scope_of(swap or (), swap_person or "all"),
+    )
+
+    folder, recipe = _read_start(start)
+    recipes = recipe.with_seeds(seeds)
+    experiment = plan_experiment(
+        open_corpus(corpus),
+        [open_corpus(other) for other in others],
+        recipe,
+        way.suites(),
+        Path(out),
+        audit=AUDIT,
+        texts=SAMPLE if texts is None else texts,
+        store=Path(store) if store else None,
+        progress=progress,
+        say=say,
+    )
+
+    # Trainings take hours: what makes the comparison unfair is refused before the first one.
+    if folder is not None:
+        _refuse_other_training(folder, experiment)
+    say(_announcement(experiment, way.arms(recipe), seeds, finished=int(folder is not None)))
+
+    arms = _train_all_arms(experiment, way, recipes, folder)
+    # Which checks are below the mean is known only after the plain model was trained and tested.
+    if way.kind == DECK and not any(checks_by_seed(arms).values()):
+        raise BadInput(
+            f"no DIR check of '{experiment.suites[0].name}' is below the mean: all have the same pass rate",
+            code="improve.no-check-below-mean",
+            do="learn from all of them: `which=all`",
+        )
+
+    run = Run(
+        plan=_plan(experiment, way, arms, how=how, recipe=recipe, seeds=seeds),
+        environment=environment_of(
+            [arm.model for arm in arms],
+            [experiment.corpus, *experiment.tests[1:]],
+            experiment.suites,
+        ),
+        findings=Findings(compare_arms(arms, experiment.probe)),
+        notes=_notes(experiment, way, arms),
+        folder=experiment.out,
+    )
+    return save(run, experiment.out)
+
+
+def _read_retraining(changes: Mapping[str, Any]) -> Retraining:
+    setting_names = [field.name for field in fields(Retraining)]
+    for name in changes:
+        if name not in setting_names:
+            raise BadInput(
+                f"improve() has no setting '{name}'",
+                code="improve.unknown-setting",
+                allowed=nearest(name, setting_names),
+            )
+    return read_settings(Retraining, changes)
+
+
+def _refuse_settings_without_effect(how: str, augment: str, settings: Sequence[str], *, swaps: bool) -> None:
+    """Refuse unknown kinds, and settings that the chosen kind would ignore."""
+    if how not in (AUGMENT, GROUND):
+        raise BadInput(
+            f"cannot improve by '{how}'",
+            code="improve.unknown-how",
+            allowed=nearest(how, (AUGMENT, GROUND)),
+        )
+    if how == GROUND:
+        ignored = [name for name in _OF_AUGMENTING if name in settings]
+        if augment != DECK:
+            ignored.append("augment")
+        if ignored:
+            raise BadInput(
+                f"how = 'ground' changes no text; settings without effect: {', '.join(ignored)}",
+                code="improve.setting-without-effect",
+                allowed="suite, unseen, texts, balance and seeds",
+                do="remove them, or use `how=augment`",
+            )
+
+    if augment not in (DECK, GENDER):
+        raise BadInput(
+            f"cannot augment with '{augment}'",
+            code="improve.unknown-augment",
+            allowed=nearest(augment, (DECK, GENDER)),
+        )
+    if augment == DECK and swaps:
+        raise BadInput(
+            "augment = 'deck' swaps nothing",
+            code="improve.setting-without-effect",
+            do="swap words with `augment=gender`",
+        )
+
+    # Both kinds of augmenting have a control arm: random sentences there, repeated texts here.
+    ignored = [name for name in settings if name != "control"]
+    if augment == GENDER and ignored:
+        raise BadInput(
+            f"augment = 'gender' appends no sentences; settings without effect: {', '.join(ignored)}",
+            code="improve.setting-without-effect",
+            allowed="control, swap, swap_person and seeds",
+            do="remove them, or use `augment=deck`",
+        )
+
+
+def _kind(how: str, augment: str) -> Literal["ground", "deck", "gender"]:
+    if how == GROUND:
+        return "ground"
+    return "gender" if augment == GENDER else "deck"
+
+
+def _read_start(start: str | Path | Recipe) -> tuple[Path | None, Recipe]:
+    """A finished training and its recipe, or a recipe alone."""
+    if isinstance(start, Recipe):
+        return None, start
+
+    # `train` prints its model as hf:FOLDER, which is what people copy.
+    folder = Path(str(start).removeprefix("hf:"))
+    if not (folder / RECORD).is_file():
+        raise BadInput(
+            f"'{folder}' was not written by psycheck train: it has no recipe",
+            code="improve.not-a-training",
+            allowed=f"a folder with {RECORD}, or a named recipe",
+            do="run psycheck train CORPUS --out FOLDER first, or choose a recipe (psycheck ls recipes)",
+        )
+    return folder, opened(folder).recipe
+
+
+def _refuse_other_training(folder: Path, experiment: Experiment) -> None:
+    """Refuse a plain model of other texts: plain and augmented can be compared only on the same ones."""
+    trained_on = read_record(folder)["trained_on"]["train"]["fingerprint"]
+    if trained_on != experiment.parts.train.fingerprint():
+        raise BadInput(
+            f"the model was not trained on the train split of corpus '{experiment.corpus.name}' as it is now",
+            code="improve.trained-on-other-texts",
+            where=str(folder),
+            allowed="the corpus the model was trained on, with the same columns and splits",
+            do="name that corpus first, or a recipe instead of the folder",
+        )
+
+
+def _announcement(experiment: Experiment, arm_names: Sequence[str], seeds: int, *, finished: int) -> str:
+    """What lies ahead: how many trainings, on how many texts."""
+    trainings = len(arm_names) * seeds - finished
+    tests = ", ".join(f"{test.name} ({len(test):,})" for test in experiment.tests)
+    train_texts = counted(len(experiment.parts.train), "text")
+    return (
+        f"{counted(trainings, 'training')} ahead: {', '.join(arm_names)}; {counted(seeds, 'seed')}; "
+        f"{train_texts} of train and {len(experiment.parts.dev):,} of dev; "
+        f"test texts per model: {tests}"
+    )
+
+
+def _train_all_arms(
+    experiment: Experiment, way: _Way, recipes: Sequence[Recipe], folder: Path | None
+) -> list[ArmResult]:
+    """The arms of every seed; the finished training in `folder` is the plain model of the first one."""
+    arms: list[ArmResult] = []
+    for recipe in recipes:
+        first = recipe is recipes[0]
+        finished = folder if first else None
+        if way.kind == GROUND:
+            arms += train_grounded_arms(experiment, recipe, way.retraining, finished)
+        elif way.kind == GENDER:
+            arms += train_gender_arms(
+                experiment,
+                recipe,
+                control=way.retraining.control,
+                folder=finished,
+                scope=way.scope,
+                first=first,
+            )
+        else:
+            arms += train_arms(experiment, recipe, way.retraining, finished)
+    return arms
+
+
+def _plan(
+    experiment: Experiment, way: _Way, arms: Sequence[ArmResult], *, how: str, recipe: Recipe, seeds: int
+) -> dict[str, Any]:
+    models = [arm.model for arm in arms]
+    plan = {
+        "how": how,
+        "augment": "" if way.kind == GROUND else way.kind,
+        "verb": AUDIT,
+        "models": [{"name": model.name, "labels": list(model.labels)} for model in models],
+        **described(experiment.tests, experiment.suites),
+        "trained_on": {model.name: [experiment.corpus.name] for model in models},
+        "threshold": 0.5,
+        "recipe": used(recipe),
+        "seeds": seeds,
+        "sentences_tried_on": len(experiment.probe) if experiment.suites else 0,
+        "ways": asdict(way.retraining),
+        "chosen": checks_by_seed(arms),
+        "augmented": _augmented_counts(arms),
+    }
+    if way.kind == GENDER:
+        plan |= {"swap": list(way.scope.words), "swap_person": way.scope.person}
+    return plan
+
+
+def _augmented_counts(arms: Sequence[ArmResult]) -> dict[str, dict[str, int]]:
+    """What augmenting did to the texts of each arm that has other texts than the plain one."""
+    return {f"{arm.arm}-{arm.seed}": dict(arm.augmented) for arm in arms if arm.augmented}
+
+
+def _notes(experiment: Experiment, way: _Way, arms: Sequence[ArmResult]) -> tuple[str, ...]:
+    if way.kind == GENDER:
+        notes = _gender_notes(arms)
+    elif way.kind == GROUND:
+        notes = [f"sentences were tried on {len(experiment.probe)} texts of dev"]
+    else:
+        tried = f"sentences were tried on {len(experiment.probe)} texts of dev"
+        notes = [f"{tried}; checks that training used are marked 'trained_on'"]
+
+    for test in experiment.tests:
+        notes += test.clustering()
+    for arm in arms:
+        notes += arm.notes
+    return tuple(notes)
+
+
+def _gender_notes(arms: Sequence[ArmResult]) -> list[str]:
+    """How many texts were added, and the thresholds, for which the page of pairs has no column."""
+    notes = []
+    for name, counts in _augmented_counts(arms).items():
+        note = f"{name}: {counts['added']} texts added to the {counts['texts']} of train and dev; "
+        note += f"{counts['undecided']} undecided texts were not swapped"
+        if counts["undecided"]:
+            note += " (by id: undecided_rate in findings.jsonl)"
+        if counts["named_besides"]:
+            note += f"; {counts['named_besides']} of them also name a gender by a noun or title, which stays"
+        notes.append(note)
+
+    thresholds = [f"{arm.arm}-{arm.seed} {arm.rows[0].threshold:.3f}" for arm in arms]
+    return [*notes, f"thresholds chosen on dev: {', '.join(thresholds)}"]
+
+
+@opt.verb("improve", opt.TRAINING)
+def improve_cli(
+    ctx: typer.Context,
+    columns: "Columns",
+    model: str,
+    corpora: list[str],
+    out: Path = Path("runs/improve"),
+    suite: str = "deck",
+    how: Literal["augment", "ground"] = "augment",
+    augment: str = "deck",
+    swap: list[str] | None = None,
+    swap_person: Literal["all", "main"] | None = None,
+    seeds: int = 1,
+    store: str | None = None,
+) -> None:
+    """Retrain on the checks that failed or on symptoms; test all models on corpora they never saw."""
+    if how == GROUND:
+        opt.refuse(ctx, _NOT_GROUNDED, "improve --how ground", "with --how augment")
+    elif augment == GENDER:
+        opt.refuse(ctx, _OF_SENTENCES, "improve --augment gender", "with --augment deck")
+    elif augment == DECK:
+        opt.refuse(ctx, ("swap", "swap_person"), "improve --augment deck", "with --augment gender")
+
+    first_corpus, *other_corpora = corpus_plans(corpora, columns)
+    start: str | Recipe = model
+    if model in presets() and not Path(model).exists():
+        # The suite's label is learned alone: what it tests is what is to be improved.
+        labels = () if augment == GENDER else (read_suite(suite).checks[0].label,)
+        start = preset(model, labels=labels)
+
+    settings = (*_OF_SENTENCES, "control")
+    changes = {name: ctx.params[name] for name in settings if opt.given(ctx, name)}
+    with ProgressLine() as line:
+        run = improve(
+            start,
+            first_corpus,
+            other_corpora,
+            out=out,
+            how=how,
+            augment=augment,
+            swap=swap,
+            swap_person=swap_person,
+            seeds=seeds,
+            store=store,
+            progress=line,
+            say=partial(typer.echo, err=True),
+            **changes,
+        )
+    typer.echo(improve_table(run.findings))
+    typer.echo(f"report: {out / 'report.html'}")

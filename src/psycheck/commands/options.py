@@ -1,0 +1,224 @@
+"""The options of the verbs, from options.toml, and how a verb reads them."""
+
+import re
+import tomllib
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from psycheck.core.errors import BadInput, PsycheckError
+
+if TYPE_CHECKING:
+    from psycheck.corpora.columns import Columns
+
+VerbFunction = Callable[..., None]
+Entry = str | dict[str, Any]  # of options.toml: a help text, or several properties of an option
+
+_OPTIONS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("options.toml").read_text("utf-8")
+)
+_COLUMN_OPTIONS = _OPTIONS["columns"]
+_TYPES: dict[str, Any] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "Path": Path,
+    "list": list[str],
+}
+_FLAGS: ChainMap[str, str] = ChainMap()  # the options of the verb that runs, by the name of the setting
+TRAINING = ("text", "id_", "labels", "positive", "author", "split_column")
+
+
+def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbFunction], VerbFunction]:
+    """Declare the parameters of a verb's function as options.toml says.
+
+    A parameter `columns` stands for the options that name columns, all of them or those listed here.
+    """
+    verb_entries = _OPTIONS.get(name, {})
+    group_entries = _OPTIONS.get(name.split()[0], {})
+    entries = ChainMap(verb_entries, group_entries, _OPTIONS["shared"], _COLUMN_OPTIONS)
+
+    def decorated(function: VerbFunction) -> VerbFunction:
+        arguments = signature(function).parameters
+        parameters = _with_settings(arguments, verb_entries)
+
+        # The options that name columns come last in the help: most corpora need none of them.
+        takes_columns = parameters.pop("columns", None) is not None
+        column_names = tuple(columns) if takes_columns else ()
+        for column_name in column_names:
+            parameters[column_name] = _setting(column_name, _COLUMN_OPTIONS[column_name])
+
+        entry_of = {parameter_name: entries.get(parameter_name, "") for parameter_name in parameters}
+        declared = []
+        for parameter_name, parameter in parameters.items():
+            annotation = _annotation(parameter, entry_of[parameter_name])
+            declared.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=annotation))
+        flags = _flags_by_setting(entry_of)
+
+        @wraps(function)
+        def with_options(**values: Any) -> None:
+            _FLAGS.maps = [flags]
+            try:
+                if column_names:
+                    column_values = {column: values.pop(column) for column in column_names}
+                    values["columns"] = _columns(column_values)
+
+                # The other values are settings, which the function reads from its context.
+                named_values = {option: value for option, value in values.items() if option in arguments}
+                function(**named_values)
+            except PsycheckError as error:
+                name_options(error)
+                raise
+
+        # Typer reads these two.
+        vars(with_options)["__signature__"] = Signature(declared)
+        with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in declared}
+        return with_options
+
+    return decorated
+
+
+def _with_settings(
+    arguments: Mapping[str, Parameter], verb_entries: Mapping[str, Entry]
+) -> dict[str, Parameter]:
+    """The parameters of a function, with the settings that a table of options.toml gives a type.
+
+    A setting comes after the option that stands before it in the table.
+    """
+    parameters = dict(arguments)
+    order = list(arguments)
+    previous = ""
+    for name, entry in verb_entries.items():
+        if isinstance(entry, dict) and "type" in entry:
+            parameters[name] = _setting(name, entry)
+            order.insert(order.index(previous) + 1, name)
+        previous = name
+    return {name: parameters[name] for name in order}
+
+
+def _setting(name: str, entry: Mapping[str, Any]) -> Parameter:
+    """A parameter that may be left out, of the type that options.toml names."""
+    return Parameter(
+        name,
+        Parameter.KEYWORD_ONLY,
+        default=entry.get("default"),
+        annotation=_TYPES[entry["type"]] | None,
+    )
+
+
+def _annotation(parameter: Parameter, entry: Entry) -> Any:
+    """The annotation that Typer reads, from an entry of options.toml."""
+    if parameter.annotation is typer.Context:
+        return typer.Context
+
+    properties: dict[str, Any] = {"help": entry} if isinstance(entry, str) else dict(entry)
+    for key in ("type", "role", "default"):
+        properties.pop(key, None)
+    if properties.pop("argument", False):
+        properties.setdefault("metavar", parameter.name.upper())
+        return Annotated[parameter.annotation, Argument(**properties)]
+
+    # Typer names an option by itself, and adds "--no-…" to a switch: wrong for a switch that is off by
+    # default, and for a name such as `format_`.
+    flags: list[str] = properties.pop("flags", [])
+    named_by_us = parameter.name.endswith("_") or parameter.default is False
+    if named_by_us and not flags:
+        flags = [_default_flag(parameter.name)]
+    return Annotated[parameter.annotation, Option(*flags, **properties)]
+
+
+def _default_flag(name: str) -> str:
+    return f"--{name.strip('_').replace('_', '-')}"
+
+
+def _flags_by_setting(entries: Mapping[str, Entry]) -> dict[str, str]:
+    """The option of each setting by its name, and of each column by its role."""
+    flags: dict[str, str] = {}
+    for name, entry in entries.items():
+        properties = entry if isinstance(entry, dict) else {}
+        if "argument" not in properties:
+            first_flag = properties.get("flags", [_default_flag(name)])[0]
+            flags[name] = first_flag.partition("/")[0]  # of "--fit/--no-fit"
+
+    # Errors about columns name the field of `Columns`, "columns.labels", not the parameter.
+    flags_by_role = {}
+    for name, column in _COLUMN_OPTIONS.items():
+        if name in flags:
+            flags_by_role[f"columns.{column['role']}"] = flags[name]
+
+    flags_by_name = {name.strip("_"): flag for name, flag in flags.items()}
+    return flags_by_role | flags_by_name
+
+
+def _columns(options: Mapping[str, Any]) -> "Columns":
+    """The columns that the options name."""
+    from psycheck.corpora.columns import Columns
+    from psycheck.io.settings import read_settings
+
+    # What the user did not set is left to the defaults of `Columns`, and guessed.
+    roles = {_COLUMN_OPTIONS[name]["role"]: value for name, value in options.items() if value}
+    return read_settings(Columns, roles)
+
+
+def values_for(ctx: typer.Context, kind: type) -> dict[str, Any]:
+    """The options that were set, for the fields of a settings dataclass that have the same names."""
+    # None and empty lists mean "not set"; False and 0 are values that a user may choose.
+    names = {field.name for field in fields(kind)}
+    set_options = {name: value for name, value in ctx.params.items() if value not in (None, (), [])}
+    return {name: value for name, value in set_options.items() if name in names}
+
+
+def given(ctx: typer.Context, name: str) -> bool:
+    """True if the user set the option explicitly, even to its default value."""
+    # The value alone does not tell: it may be the default, typed out.
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
+
+
+def refuse(ctx: typer.Context, names: Iterable[str], what: str, belongs: str) -> None:
+    """Refuse the first of these options that was set: `what` would ignore it, it `belongs` elsewhere."""
+    for name in names:
+        if not given(ctx, name):
+            continue
+
+        option: Any = next(parameter for parameter in ctx.command.params if parameter.name == name)
+        switched_off = ctx.params[name] is False and option.secondary_opts
+        flag = option.secondary_opts[0] if switched_off else option.opts[0]  # --no-retrain or --retrain
+        raise BadInput(f"{what} takes no {flag}", code="option.not-used", allowed=f"{flag} {belongs}")
+
+
+def refuse_existing(file: Path, option: str, *, force: bool) -> None:
+    """Refuse to overwrite a file without --force."""
+    if file.is_file() and not force:
+        raise BadInput(
+            f"'{file}' already exists",
+            code="file.already-exists",
+            where=option,
+            allowed="a new file, or any file with --force",
+            do="choose another file, or add --force to overwrite it",
+        )
+
+
+def with_flags(message: str) -> str:
+    """A message with options for the settings in backquotes: --swap nouns for `swap=nouns`."""
+    # Messages are written for the Python functions; on the command line a setting is an option.
+    for name, flag in _FLAGS.items():
+        message = message.replace(f"`{name}`", flag)
+        message = re.sub(rf"`{name}=([^`]*)`", rf"{flag} \1", message)
+    return message
+
+
+def name_options(error: PsycheckError) -> None:
+    """Name settings by their options, and the setting at fault as the place of an error without one."""
+    key = error.key.partition(".")[0]
+    error.where = error.where or _FLAGS.get(key) or _FLAGS.get(f"columns.{key}", "")
+    for part in ("what", "where", "allowed", "do"):
+        setattr(error, part, with_flags(getattr(error, part)))

@@ -1,0 +1,262 @@
+"""`psycheck score`: scores or silver labels of a whole corpus.
+
+What scores is imported in the functions that use it: `psycheck score --help` needs none of it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+import typer
+
+from psycheck.commands import options as opt
+from psycheck.commands.console import ProgressLine, print_notes
+from psycheck.commands.table_files import check_table_file, write_table
+from psycheck.core.arrays import FloatArray
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import counted
+from psycheck.core.item import Item, digest_of
+from psycheck.core.model import Model, capabilities_of
+from psycheck.core.progress import Progress, silent
+from psycheck.core.registry import ENGINES
+
+if TYPE_CHECKING:
+    from psycheck.commands.silver_labels import Labelling
+    from psycheck.corpora.columns import Columns
+    from psycheck.corpora.opening import CorpusPlan
+    from psycheck.scoring.engine import Piece
+    from psycheck.scoring.limits import Limits
+
+_INCOMPLETE = 3  # exit code
+_ONLY_FOR_LABELS = ("more_models", "confidence", "min_agreement", "complete")
+
+
+@opt.verb("score", (*opt.TRAINING, "time"))
+def score_cli(
+    ctx: typer.Context,
+    columns: "Columns",
+    model: str,
+    corpus: str,
+    more_models: list[str] | None = None,
+    out: Path = Path("scores.csv"),
+    confidence: str | None = None,
+    split: str | None = None,
+    format_: str | None = None,
+    store: Path | None = None,
+) -> None:
+    """Score every text of a corpus; the file holds ids and scores, or texts with silver labels."""
+    from psycheck.audits.jobs import check_pools
+    from psycheck.corpora.opening import corpus_plan
+    from psycheck.io.settings import read_settings
+    from psycheck.models.opening import open_model
+    from psycheck.scoring.engine import LOCAL
+    from psycheck.scoring.limits import Limits
+
+    # Options without effect, unknown names and outputs that cannot be written are refused before scoring.
+    writes_labels = opt.given(ctx, "as_labels")
+    if not writes_labels:
+        what = "scoring without --as-labels"
+        opt.refuse(ctx, _ONLY_FOR_LABELS, what, "is for silver labels: add --as-labels hard")
+    how = _labelling(ctx, confidence)
+    engine = ctx.params["engine"] or LOCAL
+    ENGINES.get(engine)  # an unknown name is refused before a corpus or a model is opened
+    specs = [model, *(more_models or ())]
+    plan = corpus_plan(corpus, columns, split, format_)
+    _refuse_output(out, plan, specs, writes_labels=writes_labels)
+
+    opened = _open_corpus(plan, how)
+    models = [open_model(spec) for spec in specs]
+    for opened_model in models:
+        print_notes(capabilities_of(opened_model).notes, opened_model.name)
+    print_notes(check_pools(models, [opened]))
+
+    asking: dict[str, Any] = {
+        "store": store,
+        "limits": read_settings(Limits, opt.values_for(ctx, Limits)),
+        "say": lambda note: print_notes([note]),
+        "engine": engine,
+    }
+    if writes_labels:
+        failed = _write_labels(models, opened, how, out, **asking)
+    else:
+        # Without --threshold the file holds scores alone, though `how` has a default.
+        threshold = how.threshold if opt.given(ctx, "threshold") else None
+        failed = _write_scores(models[0], opened, threshold, out, **asking)
+
+    # The file is written all the same; the exit code tells scripts that scores are missing.
+    if failed:
+        print_notes([f"{counted(failed, 'text')} could not be scored: no score or label in the file"])
+        raise typer.Exit(_INCOMPLETE)
+
+
+def _labelling(ctx: typer.Context, confidence: str | None) -> "Labelling":
+    """How scores become labels, from the options."""
+    from psycheck.audits.thresholds import threshold_of
+    from psycheck.commands.silver_labels import Labelling
+    from psycheck.io.settings import read_settings
+
+    values = opt.values_for(ctx, Labelling)
+    if "threshold" in values:
+        values["threshold"] = threshold_of(values["threshold"])
+    if confidence is not None:
+        values["confidence"] = [threshold_of(end) for end in confidence.split(":")]
+    return read_settings(Labelling, values)
+
+
+def _refuse_output(out: Path, plan: "CorpusPlan", specs: Sequence[str], *, writes_labels: bool) -> None:
+    """Refuse, before anything is opened, an output of an unknown kind or one that is an input."""
+    from psycheck.commands.silver_labels import silver_files
+    from psycheck.corpora.opening import corpus_path
+    from psycheck.corpora.writing import refuse_kind
+    from psycheck.io.writing import refuse_overwriting
+    from psycheck.models.opening import paths_of_spec
+
+    inputs = [path for spec in specs for path in paths_of_spec(spec)]
+    corpus_file = corpus_path(plan)
+    if corpus_file is not None:
+        inputs.append(corpus_file)
+    if writes_labels:
+        refuse_kind(out)
+        refuse_overwriting([out, *silver_files(out)], inputs)
+    else:
+        check_table_file(out, inputs)
+
+
+def _open_corpus(plan: "CorpusPlan", how: "Labelling") -> Corpus:
+    """Open the corpus, with its dev split if the threshold comes from there, and print its notes."""
+    from psycheck.audits.thresholds import DEV, open_with_dev
+    from psycheck.corpora.opening import open_corpus
+
+    opened = open_with_dev(plan) if how.threshold == DEV else open_corpus(plan)
+    print_notes(opened.notes, opened.name)
+    left_out = opened.left_out.items()
+    print_notes((f"{counted(rows, 'row')} left out ({why})" for why, rows in left_out), opened.name)
+    return opened
+
+
+def _write_labels(models: Sequence[Model], corpus: Corpus, how: "Labelling", out: Path, **asking: Any) -> int:
+    """Write a corpus with silver labels, and print what was done; returns how many texts failed."""
+    from psycheck.commands.silver_labels import label_corpus, shown_alpha, write_silver
+
+    with ProgressLine() as line:
+        labelled, failed = label_corpus(models, corpus, how, progress=line, **asking)
+        files = write_silver(labelled, out)
+
+    print_notes(labelled.card["notes"])
+    texts = counted(len(labelled.corpus), "text")
+    file_names = ", ".join(map(str, files))
+    typer.echo(f"{texts} of {len(corpus):,} labelled: {file_names}")
+    for label, agreement in labelled.card["agreement"].items():
+        typer.echo(f"agreement on {label}: Krippendorff's alpha {shown_alpha(agreement)}")
+    return failed
+
+
+def _write_scores(
+    model: Model, corpus: Corpus, threshold: float | Literal["dev"] | None, out: Path, **asking: Any
+) -> int:
+    """Write a table of scores, and print what was done; returns how many texts failed."""
+    with ProgressLine() as line:
+        table, failed, notes = score_corpus(model, corpus, threshold=threshold, progress=line, **asking)
+        write_table(table, out)
+    print_notes(notes)
+    scored = "author" if capabilities_of(model).takes == "histories" else "text"
+    typer.echo(f"{counted(len(table), scored)} scored: {out}")
+    return failed
+
+
+def score_corpus(
+    model: Model,
+    corpus: Corpus,
+    *,
+    threshold: float | Literal["dev"] | None = None,
+    store: Path | None = None,
+    progress: Progress = silent,
+    limits: "Limits | None" = None,
+    say: Callable[[str], None] = lambda note: None,
+    engine: str | None = None,
+) -> tuple[pl.DataFrame, int, tuple[str, ...]]:
+    """A table of ids with a score per label (null: no usable answer), how many texts failed, and notes.
+
+    With a threshold it also has a column NAME_silver of 0 and 1 for each label; of exclusive classes the one
+    with the largest score is 1. A threshold from dev leaves the silver labels of dev texts empty. The last
+    column, `text_hash`, names the text of each row, so that the file can be opened as `scores:FILE`. `engine`
+    names what scores the texts (default: the local engine).
+    """
+    from psycheck.audits.figures import thresholds_of
+    from psycheck.audits.thresholds import DEV, choose_thresholds, set_aside
+    from psycheck.corpora.posting_histories import as_taken
+    from psycheck.scoring.answers import answers
+    from psycheck.scoring.engine import LOCAL
+    from psycheck.scoring.limits import NO_LIMITS
+    from psycheck.statistics.classification import decide
+
+    notes_before = corpus.notes
+    (corpus,) = as_taken([corpus], [model])  # texts, or the histories of authors
+    for note in corpus.notes[len(notes_before) :]:
+        say(f"{corpus.name}: {note}")
+
+    # A corpus without dev is refused here, before it is scored.
+    dev: Sequence[Corpus] = []
+    if threshold == DEV:
+        _, dev = set_aside([corpus], {model.name: model.labels})
+
+    notes: tuple[str, ...] = ()
+    with answers(
+        [model],
+        pieces_of(corpus),
+        store=store,
+        progress=progress,
+        limits=limits or NO_LIMITS,
+        say=say,
+        engine=engine or LOCAL,
+    ) as answered:
+        view = answered.views[0]
+        scores = view.of(corpus.items)
+        fixed_threshold = threshold if isinstance(threshold, float | int) else 0.5
+        thresholds = thresholds_of(view, fixed_threshold)
+        if dev:
+            chosen = choose_thresholds(view, dev)
+            thresholds = chosen.values
+            notes = chosen.notes
+
+    labels = None
+    if threshold is not None:
+        labels = decide(scores, thresholds, exclusive=capabilities_of(model).exclusive)
+        if dev:
+            is_dev = [split == DEV for split in corpus.strings("split")]
+            labels[is_dev] = np.nan
+    table = _score_table(model.labels, corpus.ids, corpus.items, scores, labels)
+    return table, answered.tallies[model.name].failed, notes
+
+
+def _score_table(
+    names: Sequence[str],
+    ids: Sequence[str],
+    items: Sequence[Item],
+    scores: FloatArray,
+    labels: FloatArray | None,
+) -> pl.DataFrame:
+    """One row per text: id, score and, if there are `labels` (n, k), the label of each name, and a hash."""
+    from psycheck.models.score_file import SILVER
+
+    columns = [pl.Series("id", ids, pl.String)]
+    for k, name in enumerate(names):
+        # NaN, "no usable answer", is an empty cell: not every program reads "NaN" as missing.
+        score_column = pl.Series(name, scores[:, k].copy())
+        columns.append(score_column.fill_nan(None))
+        if labels is not None:
+            label_column = pl.Series(f"{name}{SILVER}", labels[:, k])
+            columns.append(label_column.fill_nan(None).cast(pl.Int8))
+
+    hashes = [digest_of(item).hex() for item in items]
+    columns.append(pl.Series("text_hash", hashes, pl.String))
+    return pl.DataFrame(columns)
+
+
+def pieces_of(corpus: Corpus) -> "Iterator[Piece]":
+    """The texts or histories of a corpus in pieces to score."""
+    from psycheck.scoring.answers import in_equal_shares
+
+    return in_equal_shares([piece.items for piece in corpus.slices()])

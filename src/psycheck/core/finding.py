@@ -1,0 +1,228 @@
+"""One measured value, and its file formats."""
+
+import csv
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from psycheck.core.errors import UNREADABLE, BadInput
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Interval = tuple[float, float]
+_UNKNOWN: Interval = (math.nan, math.nan)
+_SHOWN = 20  # findings in a notebook
+_FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")  # the wide forms count in Japanese locales
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?").fullmatch
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One measured value with its n, its interval, what it describes and the cases behind it.
+
+    `value` is NaN if nothing could be measured ("not tested"); it is written as null.
+    `interval` is the 95 % interval, or None (a p-value, a count).
+    `where` names the model, corpus, suite, check, kind, label, group … of the value (see `measure.toml`).
+    `counts` holds the ledger, `examples` the ids of the cases behind the value (failing ones first),
+    `flags` short marks such as "below_dir_mean", "not_tested" or "one_class".
+    """
+
+    measure: str
+    value: float
+    n: int
+    interval: Interval | None = None
+    where: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    counts: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    examples: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def tested(self) -> bool:
+        """Whether there is a value."""
+        return not math.isnan(self.value)
+
+    def as_json(self) -> str:
+        """One line of findings.jsonl; NaN is written as null."""
+        line: dict[str, Any] = {
+            "measure": self.measure,
+            "value": _number(self.value),
+            "n": self.n,
+            "interval": None if self.interval is None else [_number(end) for end in self.interval],
+            "where": dict(self.where),
+            "counts": dict(self.counts),
+            "examples": list(self.examples),
+        }
+        if self.flags:
+            line["flags"] = list(self.flags)
+        return json.dumps(line, ensure_ascii=False, allow_nan=False)
+
+
+def finding_of(line: str) -> Finding:
+    """Read one line of findings.jsonl."""
+    raw = json.loads(line)
+    ends = raw["interval"]
+    return Finding(
+        measure=raw["measure"],
+        value=_float(raw["value"]),
+        n=raw["n"],
+        interval=None if ends is None else (_float(ends[0]), _float(ends[1])),
+        where=raw["where"],
+        counts=raw["counts"],
+        examples=tuple(raw["examples"]),
+        flags=tuple(raw.get("flags", ())),
+    )
+
+
+def write_jsonl(findings: Iterable[Finding], path: Path) -> None:
+    """Write findings, one per line."""
+    with path.open("w", encoding="utf-8") as file:
+        for finding in findings:
+            file.write(finding.as_json() + "\n")
+
+
+def read_jsonl(path: Path) -> tuple[Finding, ...]:
+    """Read what `write_jsonl` wrote."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+        return tuple(finding_of(line) for line in lines if line)
+    except UNREADABLE as error:
+        raise BadInput(
+            f"cannot read findings ({type(error).__name__})",
+            code="run.unreadable-findings",
+            where=str(path),
+            allowed="the findings.jsonl of a finished run",
+            do="pass a run folder that psycheck wrote",
+        ) from error
+
+
+def write_csv(findings: Iterable[Finding], path: Path) -> None:
+    """Write findings as a flat table: one column per key of `where` and of `counts`."""
+    names, rows = _flat(tuple(findings))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(map(spreadsheet_safe, names))
+        for measure, value, n, low, high, *keys, flags, examples in rows:
+            # Numbers stay numbers: only words can be formulas.
+            numbers = [_cell(value), n, _cell(low), _cell(high)]
+            words = [*keys, " ".join(flags), " ".join(examples)]
+            out.writerow([spreadsheet_safe(measure), *numbers, *map(spreadsheet_safe, words)])
+
+
+def spreadsheet_safe(cell: Any) -> Any:
+    """A string that a spreadsheet would run as a formula, with an apostrophe in front; all else as it is.
+
+    Apostrophes in front of such a string get one more, so that removing one gives the string back.
+    """
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER(cell):
+        return f"'{cell}"
+    return cell
+
+
+def _flat(findings: Sequence[Finding]) -> tuple[list[str], list[list[Any]]]:
+    """The names of the columns of a flat table, and its rows; None where a finding has no such key."""
+    where_keys = _keys_of(finding.where for finding in findings)
+    count_keys = _keys_of(finding.counts for finding in findings)
+    count_columns = [f"count_{key}" for key in count_keys]
+    names = ["measure", "value", "n", "low", "high", *where_keys, *count_columns, "flags", "examples"]
+
+    rows: list[list[Any]] = []
+    for finding in findings:
+        low, high = finding.interval or _UNKNOWN
+        row: list[Any] = [finding.measure, finding.value, finding.n, low, high]
+        row += map(finding.where.get, where_keys)
+        row += map(finding.counts.get, count_keys)
+        row += [list(finding.flags), list(finding.examples)]
+        rows.append(row)
+    return names, rows
+
+
+def _keys_of(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The keys of all mappings, sorted."""
+    keys: set[str] = set()
+    for mapping in mappings:
+        keys.update(mapping)
+    return sorted(keys)
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN and no infinity: both become null."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _float(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _cell(value: float) -> str:
+    return "" if not math.isfinite(value) else f"{value:.15g}"
+
+
+class Findings(tuple[Finding, ...]):
+    """Findings in order: a tuple that can be filtered and turned into a table."""
+
+    __slots__ = ()
+
+    def where(self, **keys: str) -> "Findings":
+        """The findings with this measure and these values: `where(measure="f1", corpus="posts")`."""
+        return Findings(finding for finding in self if _has(finding, keys))
+
+    def to_polars(self) -> "pl.DataFrame":
+        """A flat table with the columns of findings.csv; `flags` and `examples` are lists."""
+        import polars as pl
+
+        names, rows = _flat(self)
+        types: dict[str, Any] = dict.fromkeys(names, pl.String)
+        types |= dict.fromkeys(("value", "low", "high"), pl.Float64)
+        types |= dict.fromkeys(("flags", "examples"), pl.List(pl.String))
+        types |= {name: pl.Int64 for name in names if name == "n" or name.startswith("count_")}
+        table = pl.DataFrame(rows, types, orient="row")
+        return table.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def to_pandas(self) -> Any:
+        """The same table as a pandas frame."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise BadInput(
+                "to_pandas() needs pandas",
+                code="extra.no-pandas",
+                do="pip install pandas, or use to_polars()",
+            ) from error
+        return pd.DataFrame(self.to_polars().to_dict(as_series=False))
+
+    def _repr_html_(self) -> str:
+        """The first findings as a table for a notebook; ids of cases are left out."""
+        keys = _keys_of(finding.where for finding in self)
+        head = _html_row("th", ["measure", "value", "95 %", "n", *keys])
+        rows = "".join(_html_row("td", _cells(finding, keys)) for finding in self[:_SHOWN])
+        more = f"<p>{len(self) - _SHOWN:,} more</p>" if len(self) > _SHOWN else ""
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>{more}"
+
+
+def _has(finding: Finding, keys: Mapping[str, str]) -> bool:
+    """Whether a finding has these values; "measure" is a key, too."""
+    values = {"measure": finding.measure, **finding.where}
+    return values.items() >= keys.items()
+
+
+def _html_row(tag: str, cells: Iterable[str]) -> str:
+    escaped = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
+    return f"<tr>{escaped}</tr>"
+
+
+def _cells(finding: Finding, keys: Iterable[str]) -> list[str]:
+    """One row of the table for a notebook."""
+    value = f"{finding.value:.3g}" if finding.tested else "not tested"
+    low, high = finding.interval or _UNKNOWN
+    has_interval = math.isfinite(low) and math.isfinite(high)
+    interval = f"{low:.3g}–{high:.3g}" if has_interval else ""
+    keyed = [finding.where.get(key, "") for key in keys]
+    return [finding.measure, value, interval, f"{finding.n:,}", *keyed]

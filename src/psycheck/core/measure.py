@@ -1,0 +1,140 @@
+"""The catalogue of measures: what every finding's measure means, and how it is read and shown."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from psycheck.core.errors import BadInput, nearest
+from psycheck.core.registry import MEASURES
+
+SHIPPED = Path(__file__).with_name("measure.toml")
+Kind = Literal["rate", "score", "distance", "p_value", "count"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One entry of the catalogue.
+
+    `better` is "higher", "lower", "none" or the best value; `keys` are the allowed keys of `where`. `section`
+    is the audit or verb that writes it, `tagged` whether the tags of a check are keys too.
+    """
+
+    name: str
+    title: str
+    kind: Kind = "score"
+    better: str | float = "none"
+    unit: str = ""
+    sentence: str = ""
+    keys: tuple[str, ...] = ()
+    interval: str = ""
+    section: str = ""
+    tagged: bool = False
+
+    def loss(self, before: float, after: float) -> float:
+        """How much worse `after` is than `before`, below 0 where it is better, 0 where neither is better."""
+        if isinstance(self.better, str):
+            return {"higher": before - after, "lower": after - before}.get(self.better, 0.0)
+        return abs(after - self.better) - abs(before - self.better)
+
+
+@cache
+def catalogue() -> Mapping[str, Measure]:
+    """All registered measures by name: ours, and those of other packages."""
+    measures = _shipped_measures()
+    for name in MEASURES.names():
+        if not MEASURES.is_ours(name):
+            measures |= {measure.name: measure for measure in _registered(name)}
+    return MappingProxyType(measures)
+
+
+def _shipped_measures() -> dict[str, Measure]:
+    """The measures of measure.toml by name."""
+    measures: dict[str, Measure] = {}
+    for section_name, section in _sections().items():
+        for name, entry in section["measures"].items():
+            settings = {"tagged": section.get("tagged", False), **entry}
+            settings["keys"] = (*section["keys"], *entry.get("keys", ()))
+            measures[name] = Measure(name=name, section=section_name, **settings)
+    return measures
+
+
+def _registered(name: str) -> list[Measure]:
+    """What the entry point of another package names: a measure, or several."""
+    thing = MEASURES.get(name)
+    measures = [thing] if isinstance(thing, Measure) else list(thing)
+    for measure in measures:
+        if not isinstance(measure, Measure):
+            raise BadInput(
+                f"the entry point '{name}' names a {type(measure).__name__}",
+                code="measure.not-a-measure",
+                where="psycheck.measures",
+                allowed="a psycheck.Measure, or a list of them",
+            )
+    return measures
+
+
+def experiment_keys() -> tuple[str, ...]:
+    """Keys of `where` that `improve` and `study` add to the findings of any measure."""
+    return tuple(_file()["experiment_keys"])
+
+
+def measure_of(name: str, more: Iterable[Measure] = ()) -> Measure:
+    """The entry of a measure, from `more` (measures of outside audits) or the catalogue."""
+    measures = {**catalogue(), **{measure.name: measure for measure in more}}
+    if name not in measures:
+        raise BadInput(
+            f"unknown measure: '{name}'",
+            code="measure.unknown",
+            allowed=nearest(name, measures),
+        )
+    return measures[name]
+
+
+def described(name: str) -> Measure:
+    """The entry of a measure for display; an unknown one (of an outside audit) is a score."""
+    return catalogue().get(name) or Measure(name, name.replace("_", " "))
+
+
+def reference() -> str:
+    """The text of docs/reference/measures.md."""
+    parts = [_file()["preface"]]
+    for section_name, section in _sections().items():
+        keys = ", ".join(f"`{key}`" for key in section["keys"])
+        parts.append(f"## {section['title']}\n\nKeys of `where`: {keys}.\n")
+        parts.append(
+            "| measure | in the report | what | kind | better | interval |\n|---|---|---|---|---|---|"
+        )
+        for measure in _shipped_measures().values():
+            if measure.section == section_name:
+                parts.append(_reference_row(measure, own_keys=measure.keys[len(section["keys"]) :]))
+        parts.append(f"\n{section['notes'].strip()}\n" if "notes" in section else "")
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _reference_row(measure: Measure, own_keys: Iterable[str]) -> str:
+    """One row of the table of measures in Markdown."""
+    sentence = measure.sentence
+    named_keys = ", ".join(f"`{key}`" for key in own_keys)
+    if named_keys:
+        sentence += f" Keys: {named_keys}."
+    kind = measure.kind.replace("_", "-")
+    if measure.unit:
+        kind += f", {measure.unit}"
+    better = "–" if measure.better == "none" else str(measure.better)
+
+    cells = (f"`{measure.name}`", measure.title, sentence, kind, better, measure.interval or "–")
+    escaped = [cell.replace("|", "\\|") for cell in cells]
+    return f"| {' | '.join(escaped)} |"
+
+
+def _sections() -> dict[str, Any]:
+    return {name: part for name, part in _file().items() if isinstance(part, dict)}
+
+
+@cache
+def _file() -> dict[str, Any]:
+    return tomllib.loads(SHIPPED.read_text("utf-8"))

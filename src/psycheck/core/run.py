@@ -1,0 +1,150 @@
+"""A run: its plan, environment, findings and gates; saved as a folder that can be opened again."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import polars as pl
+
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.headline import Headline
+from psycheck.core.measure import Measure
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_KEY_FIGURES = ("f1", "auc", "pass_rate_mean", "flip_rate", "direct_bias")  # in a notebook
+PAIRS = "audit:fairness"  # the suite of a shown gender pair; its check is the label
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One case as the report shows it.
+
+    `text` and `spans` (what the edit changed) are set only if the user asked to show texts; `before` and
+    `after` are NaN if the model gave no usable answer.
+    """
+
+    model: str
+    corpus: str
+    suite: str
+    check: str
+    id: str
+    outcome: str
+    before: float
+    after: float
+    variant: int
+    text: str | None = None
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """Whether a gate holds, and which findings break it.
+
+    `lines` give value, interval and baseline of these, or of the finding nearest to the bound.
+    """
+
+    gate: str
+    holds: bool
+    checked: int
+    failing: tuple[Finding, ...]
+    reason: str
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAudit:
+    """What pages and gates need of an audit written outside the package; `section` is HTML, or None."""
+
+    name: str
+    title: str
+    measures: tuple[Measure, ...] = ()
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Everything a report is drawn from.
+
+    `plan` is the plan as it was run, `environment` holds versions and fingerprints, `tables` holds
+    `predictions` and `cases` (ids, never texts), `shown` the cases on the page, `notes` what was guessed or
+    left out, `incomplete` the number of texts that could not be scored, `own_audits` the audits written
+    outside the package, `headlines` the verdict in its order.
+    """
+
+    plan: Mapping[str, Any]
+    environment: Mapping[str, Any]
+    findings: Findings
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: _NOTHING)
+    gates: tuple[GateResult, ...] = ()
+    shown: tuple[Shown, ...] = ()
+    notes: tuple[str, ...] = ()
+    incomplete: int = 0
+    folder: Path | None = None
+    own_audits: tuple[OwnAudit, ...] = ()
+    headlines: tuple[Headline, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The headlines as one paragraph."""
+        return " ".join(headline.sentence for headline in self.headlines)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every gate holds."""
+        return all(gate.holds for gate in self.gates)
+
+    @property
+    def exit_code(self) -> int:
+        """0 done and the gates hold, 1 a gate fails, 3 some texts could not be scored."""
+        if self.incomplete:
+            return 3
+        return 0 if self.holds else 1
+
+    def to_polars(self) -> pl.DataFrame:
+        """The findings as a polars frame."""
+        return self.findings.to_polars()
+
+    def to_pandas(self) -> Any:
+        """The findings as a pandas frame."""
+        return self.findings.to_pandas()
+
+    def _repr_html_(self) -> str:
+        """A summary for a notebook: gates, key figures, and where the report is; no texts."""
+        items = "".join(f"<li>{escape(line)}</li>" for line in self._summary_lines())
+        key_figures = Findings(finding for finding in self.findings if finding.measure in _KEY_FIGURES)
+        table = key_figures._repr_html_() if key_figures else ""
+        return f"<ul>{items}</ul>{table}"
+
+    def _summary_lines(self) -> list[str]:
+        lines = [f"{len(self.findings):,} findings"]
+
+        failed_gates = [gate for gate in self.gates if not gate.holds]
+        if self.gates:
+            lines.append(f"{len(self.gates) - len(failed_gates)} of {len(self.gates)} gates hold")
+        lines += [f"gate fails: {gate.gate} ({gate.reason})" for gate in failed_gates]
+
+        tested_checks = [check for check in self.findings.where(measure="pass_rate") if check.tested]
+        if tested_checks:
+            weakest = min(tested_checks, key=lambda check: check.value)
+            lines.append(f"weakest check: {weakest.where.get('check')}, pass rate {weakest.value:.0%}")
+
+        if self.incomplete:
+            lines.append(f"{self.incomplete:,} texts could not be scored")
+        if self.folder is not None:
+            lines.append(f"report: {self.folder / 'report.html'}")
+        return lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """How the runs of a verb are shown: the object that a `psycheck.pages` entry point names.
+
+    `draw` returns the text of each file of the report by its name; `verdict` makes the headlines of a run,
+    None for a page without any. Both need nothing but the run, so a saved run can be drawn again.
+    """
+
+    draw: Callable[[Run], dict[str, str]]
+    verdict: Callable[[Run], Iterable[Headline]] | None = None

@@ -1,0 +1,106 @@
+"""What a server answered, as a reply: the JSON of a chat completion, read with care."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from psycheck.core.model import Reply
+from psycheck.llm.pace import Unanswered
+
+_DIGITS: Final = 5  # of a logprob
+_LEAST_LOGPROB: Final = -9999.0  # servers write minus infinity so, or as null
+_LONGEST_FINISH: Final = 40  # characters
+_MOST_TOKENS: Final = 2**53  # a larger count is not one
+
+
+def completion_of(body: bytes, seconds: float) -> Reply:
+    """The reply in the body of an answer; a body that is no chat completion is a failure, never a reply."""
+    try:
+        answer = json.loads(body)
+        choice = answer["choices"][0]
+        text = _text_of(choice["message"])
+        finish = str(choice.get("finish_reason") or "")[:_LONGEST_FINISH]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise Unanswered("garbled") from None
+
+    usage = answer.get("usage")
+    if not isinstance(usage, dict):
+        usage = {}
+    return Reply(
+        text=text,
+        prompt_tokens=_token_count(usage.get("prompt_tokens")),
+        completion_tokens=_token_count(usage.get("completion_tokens")),
+        finish=finish,
+        seconds=seconds,
+        logprobs=_logprobs(choice.get("logprobs")),
+    )
+
+
+def joined(samples: Sequence[Reply]) -> Reply:
+    """Several samples of one question as one reply; tokens and seconds are those of all."""
+    first = samples[0]
+    if len(samples) == 1:
+        return first
+    return replace(
+        first,
+        prompt_tokens=_sum_of([sample.prompt_tokens for sample in samples]),
+        completion_tokens=_sum_of([sample.completion_tokens for sample in samples]),
+        seconds=sum(sample.seconds or 0.0 for sample in samples),
+        # Their token probabilities are not kept: with several samples, their share is the confidence.
+        others=tuple(sample.text for sample in samples[1:]),
+    )
+
+
+def _sum_of(counts: Sequence[int | None]) -> int | None:
+    """The sum of token counts, None if one of them is not known."""
+    total = 0
+    for count in counts:
+        if count is None:
+            return None
+        total += count
+    return total
+
+
+def _text_of(message: Any) -> str:
+    """The text of a message, else its refusal; some servers send the text in parts."""
+    content = message.get("content")
+    if content is None or isinstance(content, str):
+        text = content or ""
+    else:
+        text_parts = [part for part in content if part.get("type") == "text"]
+        text = "".join(part["text"] for part in text_parts)
+
+    refusal = message.get("refusal")
+    if not text and isinstance(refusal, str):
+        return refusal
+    return text
+
+
+def _token_count(number: Any) -> int | None:
+    is_count = isinstance(number, int) and 0 <= number < _MOST_TOKENS
+    return number if is_count else None
+
+
+def _logprobs(logprobs: Any) -> str:
+    """The log probabilities of tokens and their alternatives as `Reply` keeps them, "" without any."""
+    try:
+        tokens = [_token_row(token) for token in logprobs["content"]]
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError):
+        return ""
+    return json.dumps(tokens, separators=(",", ":")) if tokens else ""
+
+
+def _token_row(token: Any) -> list[Any]:
+    """A token, its log probability, and the same of each alternative to it."""
+    rows: list[list[Any]] = []
+    for alternative in token.get("top_logprobs") or []:
+        logprob = _rounded(alternative["logprob"])
+        rows.append([alternative["token"], logprob])
+    return [token["token"], _rounded(token["logprob"]), rows]
+
+
+def _rounded(logprob: float | None) -> float:
+    if logprob is None:
+        return _LEAST_LOGPROB
+    return max(_LEAST_LOGPROB, round(float(logprob), _DIGITS))

@@ -1,0 +1,133 @@
+"""The connection to an OpenAI-compatible server: what it may not do, and what its errors mean."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import httpx2
+from openai import APIStatusError, AsyncOpenAI
+
+from psycheck.llm.pace import Unanswered, pause_of
+
+MOST_BYTES = 8 * 2**20  # of one answer
+
+# Kinds of failures.toml by status; a status that is not listed is a failure of the server.
+_KIND_BY_STATUS = {
+    401: "key",
+    403: "forbidden",
+    404: "unknown",
+    429: "busy",
+    503: "busy",
+    529: "busy",
+    **dict.fromkeys((400, 405, 406, 410, 411, 413, 414, 415, 422), "rejected"),
+}
+_STATUS_OF_UNKNOWN_SETTING = (500, 501)  # besides those that reject a request
+
+# The words by which a server names a setting that it does not know.
+_WORDS_BY_SETTING = {
+    "logprobs": ("logprobs",),
+    "response_format": ("response_format", "json_schema", "grammar"),
+    "max_tokens": ("max_completion_tokens",),
+}
+_NEVER_CONNECTED = (httpx2.ConnectError, httpx2.ProxyError, httpx2.UnsupportedProtocol, OSError)
+_MESSAGE_READ = 10_000  # characters of an error message
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where questions are sent and how; `demanded` settings are not given up if the server lacks them."""
+
+    model: str
+    base_url: str
+    local: bool
+    key: str = field(repr=False)
+    key_env: str
+    timeout: float
+    concurrency: int
+    demanded: frozenset[str]
+
+
+def connect(server: Server) -> AsyncOpenAI:
+    """The official client without retries of its own.
+
+    It follows no redirect, and uses no proxy of the environment for a loopback address: texts would leave the
+    machine unnoticed.
+    """
+    http = httpx2.AsyncClient(
+        timeout=None,  # one limit for the whole request is set around it
+        follow_redirects=False,
+        trust_env=not server.local,
+        limits=httpx2.Limits(
+            max_connections=server.concurrency,
+            max_keepalive_connections=server.concurrency,
+        ),
+        event_hooks={"response": [_limit_size]},
+    )
+    return AsyncOpenAI(
+        api_key=server.key,
+        base_url=server.base_url,
+        max_retries=0,
+        http_client=http,
+        default_headers={"Accept-Encoding": "identity"},
+    )
+
+
+def failure_of_status(error: APIStatusError) -> Unanswered:
+    """The failure that an error status means, with the pause that the server asks for."""
+    if error.code == "insufficient_quota":
+        return Unanswered("quota")
+
+    usual_kind = "redirect" if error.status_code < 400 else "server"
+    kind = _KIND_BY_STATUS.get(error.status_code, usual_kind)
+    headers = error.response.headers
+    return Unanswered(kind, pause_of(headers.get("retry-after"), headers.get("retry-after-ms")))
+
+
+def failure_of_connection(cause: BaseException | None) -> str:
+    """The kind of failure that an error of the connection is."""
+    if isinstance(cause, httpx2.DecodingError):
+        return "large"
+    if isinstance(cause, _NEVER_CONNECTED):
+        return "unreachable"
+    return "cut"
+
+
+def missing_setting(error: APIStatusError, body: dict[str, Any]) -> str:
+    """The setting of a request that the server names as unknown in its error message, or ""."""
+    status = error.status_code
+    if _KIND_BY_STATUS.get(status) != "rejected" and status not in _STATUS_OF_UNKNOWN_SETTING:
+        return ""
+
+    message = error.response.text[:_MESSAGE_READ]
+    for setting, words in _WORDS_BY_SETTING.items():
+        if setting in body and any(word in message for word in words):
+            return setting
+    return ""
+
+
+async def _limit_size(response: httpx2.Response) -> None:
+    """Limit the size of an answer; a compressed one, which was not asked for, could unpack to anything."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise httpx2.DecodingError("compressed", request=response.request)
+    response.stream = _LimitedStream(response)
+
+
+class _LimitedStream(httpx2.AsyncByteStream):
+    """The body of an answer up to a limit."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        # An asynchronous client never hands out the other kind of stream.
+        self.stream = cast("httpx2.AsyncByteStream", response.stream)
+        self.request = response.request
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in self.stream:
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise httpx2.DecodingError("too large", request=self.request)
+            yield piece
+
+    async def aclose(self) -> None:
+        """Close the connection's stream."""
+        await self.stream.aclose()

@@ -1,0 +1,240 @@
+"""LLMs behind an OpenAI-compatible address: llm:NAME?base_url=…&prompt=…"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from psycheck.core.arrays import FloatArray
+from psycheck.core.errors import BadInput, library
+from psycheck.core.model import Answer, Capabilities, Expected, ModelKind, Reply, unlimited
+from psycheck.llm.cost import Price, estimated_tokens, price_of
+from psycheck.llm.decoding import Settings, demanded_settings, described, settings_of
+from psycheck.llm.options import FILES, LlmOptions
+from psycheck.llm.parsing import Reading, read_reply
+from psycheck.llm.prompts import Example, Prompt, move_cutoff, read_prompt, shipped_prompts
+from psycheck.llm.server_address import KEY_VARIABLE, OPENAI, api_key, remote_host
+from psycheck.models.fingerprint import hashed_parts
+from psycheck.models.label_names import column_names
+
+if TYPE_CHECKING:
+    from psycheck.llm.few_shot import ExamplePool
+
+BATCH = 4096  # items for one `ask`: connections stay busy, and another process finds something to do
+_SAMPLE = 64  # questions that are written out to estimate the tokens of all
+_SWITCH = {None: "if supported", True: "yes", False: "no"}
+
+
+@dataclass(frozen=True, slots=True)
+class LlmModel:
+    """A model that is asked one question per text; it retries and paces its requests itself.
+
+    `settings` are sent with each question, once per sample.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    fingerprint: str
+    capabilities: Capabilities
+    prompt: Prompt = field(repr=False)
+    price: Price | None = field(repr=False)
+    pool: "ExamplePool | None" = field(repr=False)
+    settings: tuple[Settings, ...] = field(repr=False)
+    model: str = field(repr=False)
+    base_url: str = field(repr=False)
+    options: LlmOptions = field(repr=False)
+
+    def ask(
+        self, texts: Sequence[str], /, *, allowed: Callable[[int], bool] = unlimited
+    ) -> Iterator[list[Answer]]:
+        """The place of each text with its reply or final failure, in groups that arrived together."""
+        library("openai", "a model behind an API", "llm")
+        from psycheck.llm.client import ask_all
+        from psycheck.llm.connection import Server
+
+        options = self.options
+        is_remote = bool(self.capabilities.remote)
+        server = Server(
+            model=self.model,
+            base_url=self.base_url,
+            local=not is_remote,
+            key=api_key(options.key_env, self.base_url, remote=is_remote),
+            key_env=options.key_env or KEY_VARIABLE,
+            timeout=options.timeout,
+            concurrency=options.concurrency,
+            demanded=demanded_settings(options),
+        )
+        examples = self._examples(texts)
+
+        def question(place: int) -> list[dict[str, str]]:
+            return self._question(texts[place], examples[place])
+
+        return ask_all(
+            server=server,
+            count=len(texts),
+            question=question,
+            settings=[dict(sample) for sample in self.settings],
+            allowed=allowed,
+        )
+
+    def reading(self, reply: Reply, /) -> Reading:
+        """Everything that a reply says: one call gives the scores and the rationale."""
+        return read_reply(reply, self.prompt)
+
+    def read_reply(self, reply: Reply, /) -> FloatArray:
+        """The scores of one reply, (k,); NaN for each label that it does not answer."""
+        return self.reading(reply).scores
+
+    def rationale(self, reply: Reply, /) -> str:
+        """What a reply gives as its reason, "" if nothing."""
+        return self.reading(reply).rationale
+
+    def score(self, texts: Sequence[str], /) -> FloatArray:
+        """Scores of texts whose replies are not kept, (n, k); NaN without a readable reply."""
+        scores = np.full((len(texts), len(self.labels)), np.nan)
+        for answers in self.ask(texts):
+            for place, answer in answers:
+                if isinstance(answer, Reply):
+                    scores[place] = self.read_reply(answer)
+        return scores
+
+    def expected(self, texts: Sequence[str], /) -> Expected:
+        """An estimate of what asking takes: tokens sent from the texts' bytes, tokens received at most."""
+        requests = len(self.settings) * len(texts)
+        tokens_of_texts = sum(_tokens(text) for text in texts)
+        tokens_around = round(len(texts) * self._tokens_around_a_text(texts))
+        sent = len(self.settings) * (tokens_of_texts + tokens_around)
+        received = requests * int(self.settings[0]["max_tokens"])
+        return Expected(
+            requests=requests,
+            prompt_tokens=sent,
+            completion_tokens=received,
+            cost=self.cost(sent, received),
+        )
+
+    def cost(self, prompt_tokens: int, completion_tokens: int, /) -> float | None:
+        """What tokens cost, None without a price."""
+        return self.price.of(prompt_tokens, completion_tokens) if self.price else None
+
+    def _tokens_around_a_text(self, texts: Sequence[str]) -> float:
+        """The mean number of tokens that the instructions and examples of a question have."""
+        by_length = sorted(texts, key=len)
+        sample = by_length[:: max(1, len(texts) // _SAMPLE)]  # longer posts may have other examples
+        around = [
+            estimated_tokens(self._question(text, examples)) - _tokens(text)
+            for text, examples in zip(sample, self._examples(sample), strict=True)
+        ]
+        return sum(around) / max(1, len(around))
+
+    def _examples(self, texts: Sequence[str]) -> Sequence[Sequence[Example]]:
+        """The examples that are shown with each text."""
+        return self.pool.examples(texts) if self.pool else [()] * len(texts)
+
+    def _question(self, text: str, examples: Sequence[Example]) -> list[dict[str, str]]:
+        """The messages of one request; half a surrogate pair cannot be sent and becomes a question mark."""
+        return [
+            {"role": message["role"], "content": message["content"].encode("utf-8", "replace").decode()}
+            for message in self.prompt.messages(text, examples)
+        ]
+
+
+def _tokens(text: str) -> int:
+    return estimated_tokens([{"content": text}])
+
+
+def open_llm(target: str, options: LlmOptions) -> LlmModel:
+    """Open NAME at `base_url` with a prompt; nothing is sent before the model is asked."""
+    base_url = (options.base_url or OPENAI).rstrip("/")
+    remote = remote_host(base_url)
+    prompt = _prompt(target, options)
+    pool = _pool(prompt, options)
+    settings = settings_of(prompt, options)
+    parts = {
+        "model": target,
+        # Another server may serve another model, or another quantisation of it, under the same name.
+        "base_url": base_url,
+        "prompt": prompt.fingerprint,
+        "decoding": described(settings),
+        # What is asked for: a server that lacks it always lacks it.
+        "schema": _SWITCH[options.schema],
+        "logprobs": _SWITCH[options.logprobs],
+        "examples": pool.fingerprint if pool else "none",
+    }
+    return LlmModel(
+        name=options.name or f"{target.rpartition('/')[2]}-{prompt.name}",
+        labels=column_names(prompt.labels, options.label, where=f"llm:{target}"),
+        fingerprint=hashed_parts(parts),
+        capabilities=Capabilities(
+            batch=options.batch or BATCH,
+            thresholds=_thresholds(prompt),
+            remote=remote,
+            asks_leave=True,
+            parts=parts,
+            notes=pool.notes if pool else (),
+        ),
+        prompt=prompt,
+        price=price_of(target, options.prices),
+        pool=pool,
+        settings=settings,
+        model=target,
+        base_url=base_url,
+        options=options,
+    )
+
+
+def _prompt(target: str, options: LlmOptions) -> Prompt:
+    """The prompt that a spec names, with its cut-off."""
+    if options.prompt is None:
+        raise BadInput(
+            "the spec names no prompt",
+            code="llm.no-prompt",
+            where=f"llm:{target}",
+            allowed=f"a shipped prompt ({', '.join(shipped_prompts())}) or a TOML file",
+            do="add prompt=NAME",
+        )
+    prompt = read_prompt(options.prompt)
+    return prompt if options.cutoff is None else move_cutoff(prompt, options.cutoff)
+
+
+def _thresholds(prompt: Prompt) -> tuple[float, ...]:
+    """An item that is rated in points counts as present from one point on; NaN for the verdict."""
+    scale = prompt.scale
+    if scale is None or prompt.items != "points":
+        return ()
+    half_a_point = 0.5 / scale.points[1]
+    return (np.nan, *[half_a_point] * len(scale.item))
+
+
+def _pool(prompt: Prompt, options: LlmOptions) -> "ExamplePool | None":
+    """The pool that examples are drawn from; a prompt that shows examples needs one."""
+    if prompt.examples and options.pool is None:
+        raise BadInput(
+            f"prompt '{prompt.name}' shows examples, and the spec names no pool",
+            code="llm.no-pool",
+            do="add pool=CORPUS to the spec",
+        )
+    if options.pool is None:
+        return None
+    if not prompt.examples:
+        raise BadInput(
+            f"prompt '{prompt.name}' shows no examples, and the spec names a pool",
+            code="llm.pool-without-examples",
+            do="leave out pool, or name a few-shot prompt",
+        )
+
+    from psycheck.llm.few_shot import Choice, open_pool
+
+    choice = Choice(
+        shots=options.shots or prompt.examples,
+        order=options.order,
+        balance=options.balance,
+        encoder=options.encoder,
+        seed=options.seed or 0,
+        split=options.pool_split,
+        authors=options.authors,
+    )
+    return open_pool(options.pool, prompt.labels, choice)
+
+
+KIND = ModelKind(open=open_llm, options=LlmOptions, target="name", files=FILES)

@@ -1,0 +1,155 @@
+"""Read replies: a pure function of the reply and the prompt's output contract.
+
+What cannot be read is NaN, for exactly the labels that it fails on, and never 0. One call gives everything
+that a reply says: scores, reasons, and the points of a rating scale.
+
+    reply → samples → take_apart (sample.py): fields and the words outside them
+          → yes_no.py, ratings.py or disorders.py, by the prompt's kind of answer
+          → Reading
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from psycheck.core.arrays import FloatArray
+from psycheck.core.model import Reply
+from psycheck.llm.disorders import read_open
+from psycheck.llm.prompts import Prompt
+from psycheck.llm.prose import refuses
+from psycheck.llm.ratings import read_items
+from psycheck.llm.sample import Sample, take_apart
+from psycheck.llm.yes_no import read_yes_no
+from psycheck.symptoms.scales import Scale, band_of, total_of, verdict_of
+
+NOTHING: Final = np.zeros(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a reply says.
+
+    `scores` has one score per label, (k,), NaN where the reply does not answer. `how` says where the answer
+    stood: json, lines, words or prose; or why there is none: empty, cut, filtered, refusal or unreadable. For
+    a rating scale, `items` holds the points of each item, (n,), NaN where missing, with `total` and `band`.
+    """
+
+    scores: FloatArray
+    how: str
+    rationale: str = ""
+    items: FloatArray = field(default_factory=lambda: NOTHING)
+    total: float = math.nan
+    band: str = ""
+
+
+def read_reply(reply: Reply, prompt: Prompt) -> Reading:
+    """Read a reply; confidence comes from token probabilities, else from the samples, else it is 0 or 1."""
+    first = _read_sample(reply.text, reply.finish, reply.logprobs, prompt)
+    if not reply.others:
+        return first
+    # Only the first sample is stored with its token probabilities and the reason of its end.
+    further = [_read_sample(text, "stop", "", prompt) for text in reply.others]
+    return _mean_of_samples([first, *further], prompt)
+
+
+def _read_sample(text: str, finish: str, logprobs: str, prompt: Prompt) -> Reading:
+    """The reading of one sample."""
+    # The filter may cut at any place, so that nothing before it can be trusted.
+    if finish == "content_filter":
+        return _without_answer("filtered", prompt)
+    if not text.strip():
+        return _without_answer("empty", prompt)
+    sample = take_apart(text, finish, logprobs)
+    if sample is None:
+        return _without_answer("unreadable", prompt)
+
+    if prompt.answer == "open":
+        reading = _read_open(sample, prompt)
+    elif prompt.scale is not None:
+        reading = _read_scale(sample, prompt, prompt.scale)
+    else:
+        reading = _read_yes_no(sample, prompt)
+
+    if np.isnan(reading.scores).all():
+        return replace(reading, how=_why_without_answer(sample))
+    return reading
+
+
+def _read_yes_no(sample: Sample, prompt: Prompt) -> Reading:
+    scores, how = read_yes_no(sample, prompt.labels)
+    return Reading(scores=scores, how=how, rationale=sample.reasons)
+
+
+def _read_open(sample: Sample, prompt: Prompt) -> Reading:
+    scores, rationale = read_open(sample, prompt)
+    return Reading(scores=scores, how=_where(sample), rationale=rationale)
+
+
+def _read_scale(sample: Sample, prompt: Prompt, scale: Scale) -> Reading:
+    """The verdict by the total of the items, then the score of each item."""
+    rated = read_items(sample, prompt, scale)
+    total = total_of(scale, rated.points)
+    return Reading(
+        scores=np.array([verdict_of(scale, total), *rated.scores]),
+        how=_where(sample),
+        rationale=sample.reasons,
+        items=rated.points,
+        total=total,
+        band=band_of(scale, total),
+    )
+
+
+def _where(sample: Sample) -> str:
+    return "json" if sample.has_json else "lines"
+
+
+def _why_without_answer(sample: Sample) -> str:
+    if refuses(sample.outside):
+        return "refusal"
+    return "cut" if sample.is_cut else "unreadable"
+
+
+def _without_answer(why: str, prompt: Prompt) -> Reading:
+    items = NOTHING
+    if prompt.scale is not None:
+        items = np.full(len(prompt.scale.item), np.nan)
+    return Reading(
+        scores=np.full(len(prompt.labels), np.nan),
+        how=why,
+        items=items,
+    )
+
+
+def _mean_of_samples(samples: Sequence[Reading], prompt: Prompt) -> Reading:
+    """The mean of the samples that answer; the verdict of a scale is that of the mean total."""
+    first = samples[0]
+    scores = _mean([sample.scores for sample in samples])
+    if prompt.scale is None:
+        return Reading(scores=scores, how=first.how, rationale=first.rationale)
+
+    # Not the mean of the verdicts: these are linear only on either side of the cut-off.
+    totals = [sample.total for sample in samples if not math.isnan(sample.total)]
+    total = math.fsum(totals) / len(totals) if totals else math.nan
+    scores[0] = verdict_of(prompt.scale, total)
+    return Reading(
+        scores=scores,
+        how=first.how,
+        rationale=first.rationale,
+        items=_mean([sample.items for sample in samples]),
+        total=total,
+        band=band_of(prompt.scale, total),
+    )
+
+
+def _mean(rows: Sequence[FloatArray]) -> FloatArray:
+    """The mean of each column over the rows that answered it."""
+    stacked = np.stack(rows)
+    is_answered = ~np.isnan(stacked)
+    counts = is_answered.sum(axis=0)
+    sums = np.nansum(stacked, axis=0)
+    # `np.nanmean` would warn about every column that no sample answered.
+    means = sums / np.maximum(counts, 1)
+    return np.where(counts > 0, means, np.nan)

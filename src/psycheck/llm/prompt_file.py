@@ -1,0 +1,151 @@
+"""The TOML file of a prompt, checked when it is read: errors name the key."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from psycheck.io.settings import AT_LEAST_0, read_settings, read_toml, wrong
+from psycheck.symptoms.scales import Scale, Text, read_scale
+
+Answer = Literal["yes_no", "scale", "open"]
+SLOT: Final = re.compile(r"\{([A-Za-z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFile:
+    """The keys of a prompt file, explained in docs/how-to/prompts.md."""
+
+    title: Text
+    user: Text
+    answer: Answer = "yes_no"
+    labels: tuple[Text, ...] = ()
+    system: str = ""
+    example: str = ""
+    examples: Annotated[int, AT_LEAST_0] = 0
+    scale: Text | None = None
+    items: Literal["points", "yes_no"] = "points"
+    names: Mapping[str, tuple[Text, ...]] = field(default_factory=dict)
+    source: str = ""
+
+
+def read_prompt_file(path: Path) -> tuple[PromptFile, Scale | None]:
+    """Read a prompt file and the scale that it names, relative to the file."""
+    place = str(path)
+    file = read_settings(PromptFile, read_toml(path, "prompt"), place)
+    _check_scale(file, place)
+    _check_labels(file, place)
+    _check_examples(file, place)
+
+    scale = read_scale(file.scale, path.parent) if file.scale else None
+    if scale and file.items == "yes_no" and scale.yes is None:
+        raise wrong(
+            "the scale does not say what a yes counts",
+            place,
+            "items",
+            allowed='"points"',
+            do=f"set `yes` in the scale '{scale.name}': the points that a yes counts",
+            code="prompt.yes-without-points",
+        )
+    _check_slots(file, place)
+    return file, scale
+
+
+def _check_scale(file: PromptFile, place: str) -> None:
+    """Refuse a scale without the kind of answer that needs one, and the reverse."""
+    if (file.answer == "scale") != (file.scale is not None):
+        raise wrong(
+            f"an answer of the kind '{file.answer}' with{'' if file.scale else 'out'} a scale",
+            place,
+            "scale",
+            allowed='answer = "scale" with a scale, or neither',
+            code="prompt.scale-and-answer",
+        )
+
+
+def _check_labels(file: PromptFile, place: str) -> None:
+    """Refuse labels that the kind of answer does not have, or that cannot be told apart."""
+    if file.answer == "scale" and file.labels:
+        raise wrong(
+            "the scale sets the labels",
+            place,
+            "labels",
+            do="leave out the labels",
+            code="prompt.labels-of-scale",
+        )
+    if file.answer != "scale" and not file.labels:
+        raise wrong(
+            "the prompt has no labels", place, "labels", allowed="at least one label", code="prompt.no-labels"
+        )
+
+    distinct = {label.casefold() for label in file.labels}
+    if len(distinct) < len(file.labels):
+        raise wrong(
+            "two labels are the same",
+            place,
+            "labels",
+            allowed="each label once, ignoring case",
+            code="prompt.duplicate-labels",
+        )
+
+    named_labels = set(file.labels) if file.answer == "open" else set()
+    if set(file.names) != named_labels:
+        raise wrong(
+            "the names do not match the labels",
+            place,
+            "names",
+            allowed='for answer = "open", the words that mean each label; for other answers, nothing',
+            code="prompt.names-and-labels",
+        )
+
+
+def _check_examples(file: PromptFile, place: str) -> None:
+    """Refuse examples where they cannot be shown."""
+    if file.examples and file.answer != "yes_no":
+        raise wrong(
+            "only yes_no prompts take examples",
+            place,
+            "examples",
+            allowed='answer = "yes_no", or 0',
+            code="prompt.examples-and-answer",
+        )
+    if bool(file.examples) != bool(file.example.strip()):
+        raise wrong(
+            "examples and their layout belong together",
+            place,
+            "example",
+            allowed="both keys, or neither",
+            code="prompt.example-layout",
+        )
+
+
+def _check_slots(file: PromptFile, place: str) -> None:
+    """Refuse templates in which a slot is missing, unknown or repeated."""
+    user_slots = ["post"]
+    if file.examples:
+        user_slots.append("examples")
+    if file.scale:
+        user_slots.append("items")
+    example_slots = ["post", "answer"] if file.examples else []
+
+    _check_template(file.system, [], place, "system")
+    _check_template(file.user, user_slots, place, "user")
+    _check_template(file.example, example_slots, place, "example")
+
+
+def _check_template(template: str, required: Sequence[str], place: str, key: str) -> None:
+    slots = SLOT.findall(template)
+    allowed = "no slot"
+    if required:
+        allowed = ", ".join(f"{{{slot}}}" for slot in required) + " exactly once each"
+
+    for slot in slots:
+        if slot not in required:
+            raise wrong(f"unknown slot {{{slot}}}", place, key, allowed, code="prompt.unknown-slot")
+    for slot in required:
+        times = slots.count(slot)
+        if times != 1:
+            raise wrong(
+                f"the slot {{{slot}}} occurs {times} times", place, key, allowed, code="prompt.slot-count"
+            )

@@ -1,0 +1,377 @@
+"""The checks of each suite and label: plots, heat map, means, sentences and the ledger."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from psycheck.core.errors import counted
+from psycheck.core.finding import Finding
+from psycheck.report.charts import Lane, Means, Plot, Row, rate_lane
+from psycheck.report.display_names import Place, name_of, natural, order, place_names, place_of
+from psycheck.report.headlines import among_checks, weakest
+from psycheck.report.numbers import count, figure, percent, rate, span, spans
+from psycheck.report.sections import Key, Section, UnshownFindings, by, drawn, unique
+from psycheck.report.tables import Table, table_of
+
+MEAN, DEVIATION = "pass_rate_mean", "pass_rate_sd"
+PANELS = 3  # of a plot
+BY = ("category", "polarity", "kind", "symptom")
+LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided")
+Head = tuple[str, ...]  # suite and label
+PlotGroup = tuple[str, Means, tuple[Row, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class MeanKey:
+    """What a mean of pass rates is over: the checks of one category, polarity …, at one place."""
+
+    grouping: str
+    value: str
+    place: Place
+    measure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The section of one suite and one label; the plot and the ledger of `opened` start unfolded.
+
+    `called` names the places, `checks` has each check once, `cells` all findings, `dir_means` the DIR means.
+    """
+
+    name: str
+    opened: Place | None
+    called: Mapping[Place, str]
+    checks: tuple[Finding, ...]
+    cells: Mapping[tuple[str, Place], Finding]
+    dir_means: Mapping[Place, Finding]
+    means: Table | None
+    sentences: Table | None
+
+    def plots(self) -> Iterator[Plot]:
+        """One plot for few places, else one per model if it has several corpora; at most three panels."""
+        models = unique(model for model, _ in self.called)
+        # Panels of one model are compared with each other; a plot with many panels cannot be read.
+        if PANELS < len(self.called) > len(models):
+            for model in models:
+                places = [place for place in self.called if place[0] == model]
+                names = [corpus or model for _, corpus in places]
+                yield from self._plots_of(model, places, names)
+        else:
+            yield from self._plots_of("", list(self.called), list(self.called.values()))
+
+    def _plots_of(self, model: str, places: Sequence[Place], names: Sequence[str]) -> Iterator[Plot]:
+        for start in range(0, len(places), PANELS):
+            end = start + PANELS
+            part = tuple(places[start:end])
+            yield Plot(
+                name=model,
+                panels=tuple(names[start:end]) if len(self.called) > 1 else (),
+                groups=tuple(self._groups(part)),
+                places=part,
+            )
+
+    def _groups(self, places: Sequence[Place]) -> Iterator[PlotGroup]:
+        """The name, means and rows of each group of checks; the DIR mean precedes the first DIR check."""
+        mean_lanes = tuple(_mean_lane(self.dir_means.get(place)) for place in places)
+        means = tuple(lane.mean if lane else None for lane in mean_lanes)
+        rows: dict[str, list[Row]] = {}
+        groups_with_dir_checks = set()
+        for check in self.checks:
+            name = _group_name(check)
+            if check.where.get("kind") == "DIR":
+                groups_with_dir_checks.add(name)
+                if self.dir_means:
+                    mean_row = Row(
+                        check="",
+                        word="Mean of the DIR checks",
+                        title="",
+                        cells=mean_lanes,
+                    )
+                    rows.setdefault("", [mean_row])
+            rows.setdefault(name, []).append(self._row(check, places, means))
+
+        no_means = (None,) * len(places)
+        for name, rows_of_group in rows.items():
+            drawn_means = means if name in groups_with_dir_checks else no_means
+            yield name, drawn_means, tuple(rows_of_group)
+
+    def _row(self, check: Finding, places: Sequence[Place], means: Means) -> Row:
+        """One check at each place."""
+        name = check.where["check"]
+        lanes = []
+        for place, mean in zip(places, means, strict=True):
+            finding = self.cells.get((name, place))
+            lanes.append(_lane(finding, mean) if finding else None)
+        polarity = check.where.get("polarity", "") if check.where.get("symptom") else ""
+        return Row(
+            check=name,
+            word=polarity,
+            title=check.where.get("title", ""),
+            cells=tuple(lanes),
+        )
+
+    def ledgers(self) -> Iterator[tuple[Place, Table]]:
+        """What became of the cases of every check, place by place."""
+        for place, place_name in self.called.items():
+            cells = [self.cells.get((check.where["check"], place)) for check in self.checks]
+            findings = [finding for finding in cells if finding is not None]
+            outcomes = _ledger_columns(findings)
+            rows = []
+            for finding in findings:
+                counts = [count(finding.counts.get(outcome, 0)) for outcome in outcomes]
+                rows.append((finding.where["check"], *counts))
+            where = f", {place_name}" if len(self.called) > 1 else ""
+            head = [outcome.replace("_", " ") for outcome in outcomes]
+            yield (
+                place,
+                table_of(
+                    "ledger",
+                    rows,
+                    head,
+                    place=where,
+                ),
+            )
+
+
+def _ledger_columns(findings: Sequence[Finding]) -> list[str]:
+    """The outcomes of a ledger; "undecided" only where it occurs, unknown outcomes last."""
+    counted_outcomes = {outcome for finding in findings for outcome in finding.counts}
+    # The usual columns stay even if empty: a 0 says that nothing was, for instance, unseen.
+    usual = [outcome for outcome in LEDGER if outcome in counted_outcomes or outcome != "undecided"]
+    return usual + sorted(counted_outcomes - set(LEDGER))
+
+
+def _group_name(check: Finding) -> str:
+    """The group of a check in a plot: its symptom with the item of the scale, or its topic."""
+    where = check.where
+    name = name_of("symptoms", where.get("symptom") or where.get("topic") or "other checks")
+    name = name[:1].upper() + name[1:]
+    if where.get("symptom") and where.get("item"):
+        name += f" · {where.get('scale', '')} item {where['item']}"
+    return name
+
+
+def _lane(finding: Finding, mean: float | None) -> Lane:
+    title = f"{finding.where['check']}: {rate(finding)}"
+    if finding.tested:
+        title += f" of {count(finding.n)} pass"
+        if "below_dir_mean" in finding.flags:
+            title += ", below the mean of the DIR checks"
+    return rate_lane(finding, title, mean if finding.where.get("kind") == "DIR" else None)
+
+
+def _mean_lane(mean: Finding | None) -> Lane | None:
+    if mean is None or not mean.tested:
+        return None
+    value = percent(mean.value, 1)
+    checks = counted(mean.counts.get("checks", mean.n), "check")
+    return Lane(
+        title=f"Mean of the DIR checks: {value}",
+        figures=spans(value, span(mean, 1), checks),
+        mean=mean.value,
+    )
+
+
+def checks_section(unshown: UnshownFindings) -> list[Section]:
+    """Every check, by symptom."""
+    return drawn("checks", blocks(unshown))
+
+
+def blocks(unshown: UnshownFindings) -> tuple[Block, ...]:
+    """Take the findings on behaviour, by suite and label; the plot of the weakest check starts unfolded."""
+    weakest_check = weakest(among_checks(unshown.run))
+    # The verdict has shown these: the same rates with other intervals.
+    unshown.take(lambda f: f.measure == "pass_rate_among_checks", lambda f: tuple(f.where.values()))
+    checks = unshown.take(
+        lambda f: f.measure == "pass_rate" and bool(f.where.get("check")),
+        by(
+            "suite",
+            "label",
+            "check",
+            "model",
+            "corpus",
+        ),
+    )
+    sentences = unshown.take(
+        lambda f: f.measure == "sentence_pass_rate" and bool(f.where.get("check")),
+        by(
+            "suite",
+            "label",
+            "check",
+            "variant",
+            "sentence",
+            "model",
+            "corpus",
+        ),
+    )
+    averages = unshown.take(lambda f: f.measure in (MEAN, DEVIATION) and "by" in f.where, _average_key)
+    means = _means_by_head(averages.values(), list(checks))
+
+    heads = unique(key[:2] for key in (*checks, *sentences, *means))
+    names = _block_names(heads)
+    return tuple(
+        _block(
+            names[head],
+            checks=[finding for key, finding in checks.items() if key[:2] == head],
+            sentences=[finding for key, finding in sentences.items() if key[:2] == head],
+            means=means.get(head, {}),
+            weakest_check=weakest_check,
+        )
+        for head in heads
+    )
+
+
+def _average_key(average: Finding) -> Key:
+    """A mean or deviation: suite, label, what it is over, and where."""
+    return by(
+        "suite",
+        "label",
+        "by",
+        average.where["by"],
+        "model",
+        "corpus",
+        "measure",
+    )(average)
+
+
+def _means_by_head(
+    averages: Iterable[Finding], check_keys: Sequence[Key]
+) -> dict[Head, dict[MeanKey, Finding]]:
+    """The means and deviations of each suite and label."""
+    means: dict[Head, dict[MeanKey, Finding]] = {}
+    for average in averages:
+        suite, label, grouping, value, model, corpus, measure = _average_key(average)
+        if not label:
+            # A mean over corpora has no label, and takes that of its suite if there is one only.
+            labels = {key[1] for key in check_keys if key[0] == suite}
+            label = labels.pop() if len(labels) == 1 else ""
+        key = MeanKey(
+            grouping=grouping,
+            value=value,
+            place=(model, corpus),
+            measure=measure,
+        )
+        means.setdefault((suite, label), {})[key] = average
+    return means
+
+
+def _block_names(heads: Sequence[Head]) -> dict[Head, str]:
+    """The heading of each block: suite and label, each only where there are several."""
+    suites = {suite for suite, _ in heads}
+    labels = {label for _, label in heads}
+    names: dict[Head, str] = {}
+    for suite, label in heads:
+        words = []
+        if len(suites) > 1:
+            words.append(f"suite {suite}")
+        if len(labels) > 1:
+            words.append(f"label {label}" if label else "all labels")
+        names[suite, label] = ", ".join(words)
+    return names
+
+
+def _block(
+    name: str,
+    *,
+    checks: Sequence[Finding],
+    sentences: Sequence[Finding],
+    means: Mapping[MeanKey, Finding],
+    weakest_check: Finding | None,
+) -> Block:
+    places = unique(place_of(finding) for finding in (*checks, *sentences))
+    called = place_names(places)
+    opened = places[0] if places else None
+    # Intervals differ, so the weakest check is recognised by its place.
+    places_of_checks = [check.where for check in checks]
+    if weakest_check is not None and weakest_check.where in places_of_checks:
+        opened = place_of(weakest_check)
+
+    # A check has one finding per place; the plot needs one row for all of them.
+    each_check_once = {check.where["check"]: check for check in sorted(checks, key=order)}
+    return Block(
+        name=name,
+        opened=opened,
+        called=called,
+        checks=tuple(each_check_once.values()),
+        cells={(check.where["check"], place_of(check)): check for check in checks},
+        dir_means=_dir_means(means),
+        means=_means_table(means) if means else None,
+        sentences=_sentence_table(sentences, called) if sentences else None,
+    )
+
+
+def _dir_means(means: Mapping[MeanKey, Finding]) -> dict[Place, Finding]:
+    """The mean pass rate of the DIR checks at each place."""
+    dir_means = {}
+    for key, mean in means.items():
+        if (key.grouping, key.value, key.measure) == ("kind", "DIR", MEAN):
+            dir_means[place_of(mean)] = mean
+    return dir_means
+
+
+def _means_table(means: Mapping[MeanKey, Finding]) -> Table:
+    """Mean and standard deviation over the checks of a category, polarity, kind …, as in DECK's Table 5."""
+    places = unique(key.place for key in means)
+    groups = unique((key.grouping, key.value) for key in means)
+    # In the order of BY; any other grouping comes last.
+    groups.sort(key=lambda group: [*BY, group[0]].index(group[0]))
+
+    rows = []
+    last_grouping = ""
+    for grouping, value in groups:
+        cells = []
+        for place in places:
+            mean_key = MeanKey(grouping=grouping, value=value, place=place, measure=MEAN)
+            deviation_key = replace(mean_key, measure=DEVIATION)
+            cells.append(_mean_with_deviation(means.get(mean_key), means.get(deviation_key)))
+
+        # The name of a grouping stands in its first row only.
+        heading = name_of("by", grouping) if grouping != last_grouping else ""
+        name = name_of("symptoms" if grouping == "symptom" else "values", value)
+        rows.append((heading, name, *cells))
+        last_grouping = grouping
+
+    columns = ["Mean"]
+    if len(places) > 1:
+        named_places = [_over_corpora_named(place) for place in places]
+        names = place_names(named_places)
+        columns = [names[place] for place in named_places]
+    return table_of("check_means", rows, columns)
+
+
+def _over_corpora_named(place: Place) -> Place:
+    model, corpus = place
+    return model, "all corpora" if corpus == "all" else corpus
+
+
+def _mean_with_deviation(mean: Finding | None, deviation: Finding | None) -> Markup:
+    either = mean or deviation
+    if either is None:
+        return figure(None)
+
+    # One check has a mean, but no deviation.
+    checks = counted(either.counts.get("checks", either.n), "check")
+    between = "no sd"
+    if deviation is not None and deviation.tested:
+        between = f"sd {100 * deviation.value:.1f}"
+    figures = spans("–")
+    if mean is not None and mean.tested:
+        figures = spans(percent(mean.value, 1), span(mean, 1))
+    return figures + Markup(' <span class="n sd">{}, {}</span>').format(between, checks)
+
+
+def _sentence_table(sentences: Sequence[Finding], called: Mapping[Place, str]) -> Table:
+    """The pass rate of each sentence of a check, one column per place."""
+    key = by("check", "variant", "sentence")
+    cells = {(key(finding), place_of(finding)): finding for finding in sentences}
+    in_order = sorted(
+        unique(key(finding) for finding in sentences),
+        key=lambda parts: (natural(parts[0]), natural(parts[1])),
+    )
+    rows = []
+    for check, variant, text in in_order:
+        figures = [figure(cells.get(((check, variant, text), place))) for place in called]
+        rows.append((check, text or f"variant {variant}", *figures))
+    columns = list(called.values()) if len(called) > 1 else ["Pass rate"]
+    return table_of("sentences", rows, columns)

@@ -1,0 +1,362 @@
+"""Before and after: the page and the tables of `improve`, and one summary line per arm."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from psycheck.core.finding import Finding, spreadsheet_safe
+from psycheck.core.headline import Headline
+from psycheck.core.run import Page, Run
+from psycheck.report import audit_page
+from psycheck.report.display_names import listed, swapped_words
+from psycheck.report.headlines import headline, sentence
+from psycheck.report.junit import junit
+from psycheck.report.numbers import known_interval, plain
+from psycheck.report.page import draw
+from psycheck.report.sections import by, grouped, unique
+from psycheck.report.studies.published_figures import interval_of, over_seeds, p_values
+from psycheck.report.tables import Table, table_of
+
+TRAINED_ON, AUGMENTED, CONTROL, GROUNDED = "trained_on", "augmented", "control", "grounded"
+RANKING = "ranking"  # the decision of figures that need no threshold
+PLACES = {"in_distribution": "on its own corpus", "out_of_distribution": "on the others"}
+DECISIONS = {
+    "0.5": "macro-F1 at 0.5",
+    "dev": "at the dev threshold",
+    RANKING: "AUC",
+}
+FAVOURED = {"F": "favours_female", "M": "favours_male"}  # the letter of a flag
+_FAIR_PLACE = by(
+    "corpus",
+    "label",
+    "decision",
+    "arm",
+)
+Row = tuple[str, ...]
+ByMeasure = Mapping[str, Sequence[Finding]]
+
+
+def pages(run: Run) -> dict[str, str]:
+    """The files of `improve`."""
+    # With swapped texts the fairness section of the audit's page draws the pairs.
+    swapped = run.plan.get("augment") == "gender"
+    return {
+        "report.html": audit_page.render(run) if swapped else render_improving(run),
+        "junit.xml": junit(run),
+        "improve.md": improve_table(run.findings),
+        "improve.csv": improve_csv(run.findings),
+    }
+
+
+def verdict(run: Run) -> Sequence[Headline]:
+    """The headlines of `improve`; with swapped texts those of an audit."""
+    if run.plan.get("augment") == "gender":
+        return audit_page.verdict(run)
+    return improvement_headlines(run.findings)
+
+
+PAGE = Page(draw=pages, verdict=verdict)
+
+
+def render_improving(run: Run) -> str:
+    """The page of before and after as one HTML file without scripts."""
+    corpora = [str(corpus["name"]) for corpus in run.plan.get("corpora", ())]
+    return draw(
+        "improvement",
+        run,
+        verdict=run.verdict,
+        lines=summary_lines(run.findings),
+        tables=tables_of(run.findings),
+        corpus=corpora[0] if corpora else "",
+    )
+
+
+def improve_table(findings: Sequence[Finding]) -> str:
+    """Markdown: figures before and after on each corpus, the symptoms, the checks."""
+    first, *more = tables_of(findings)
+    summary = [f"- {line}" for line in summary_lines(findings)]
+    parts = [first.to_markdown("# Before and after"), "\n".join([*summary, ""])]
+    return "\n".join([*parts, *(table.to_markdown() for table in more)])
+
+
+def improve_csv(findings: Sequence[Finding]) -> str:
+    """The first table as CSV."""
+    table = table_of("improve", result_rows(findings))
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(table.head)
+    writer.writerows(map(spreadsheet_safe, row) for row in table.rows)
+    return file.getvalue()
+
+
+def tables_of(findings: Sequence[Finding]) -> list[Table]:
+    """The tables of before and after: performance, the swapped texts, symptoms and checks of each suite."""
+    tables = [table_of("improve", result_rows(findings))]
+    pairs = fair_rows(findings)
+    if pairs:
+        flips = next((finding for finding in findings if finding.measure == "flip_rate"), None)
+        tables.append(table_of("improve_pairs", pairs, swapped=swapped_words(flips)))
+
+    changes = [finding for finding in findings if finding.measure == "pass_rate_change"]
+    for suite in unique(change.where["suite"] for change in changes):
+        for column in ("symptom", "check"):
+            rows = change_rows(findings, suite, column)
+            if rows:
+                tables.append(
+                    table_of(
+                        "improve_checks",
+                        rows,
+                        suite=suite,
+                        column=column,
+                    )
+                )
+    return tables
+
+
+def improvement_headlines(findings: Sequence[Finding]) -> list[Headline]:
+    """How the arm that learned changes macro-F1 at 0.5 on the other corpora, or else on its own.
+
+    An arm that decides from symptoms is meant to rank better, so it is judged by AUC.
+    """
+    changes = _tested_changes(findings)
+    arm = _arm_to_judge(changes)
+    decision = RANKING if arm == GROUNDED else "0.5"
+    # The other corpora tell more than the one that the arm learned from.
+    for place in ("out_of_distribution", "in_distribution"):
+        changes_there = [change for change in changes if place in change.flags]
+        by_arm = grouped(changes_there, by("arm", "decision"))
+        if (arm, decision) in by_arm:
+            return _changes_of_arm(arm, decision, by_arm)
+    return [headline("improve.nothing")]
+
+
+def _tested_changes(findings: Sequence[Finding]) -> list[Finding]:
+    measures = ("macro_f1_change", "auc_change")
+    return [finding for finding in findings if finding.measure in measures and finding.tested]
+
+
+def _arm_to_judge(changes: Sequence[Finding]) -> str:
+    """The arm that learned something, or else the first; empty if there is none."""
+    arms = unique(change.where["arm"] for change in changes)
+    for arm in (AUGMENTED, GROUNDED):
+        if arm in arms:
+            return arm
+    return arms[0] if arms else ""
+
+
+def _changes_of_arm(
+    arm: str, decision: str, by_arm: Mapping[tuple[str, ...], Sequence[Finding]]
+) -> list[Headline]:
+    """What an arm changes, and what else could explain a gain."""
+    changes = by_arm[arm, decision]
+    rises = any(_rises(change) for change in changes)
+    falls = any(_falls(change) for change in changes)
+    rule = {
+        (True, True): "improve.mixed",
+        (True, False): "improve.rises",
+        (False, True): "improve.falls",
+        (False, False): "improve.not_shown",
+    }[rises, falls]
+
+    figure = "AUC" if decision == RANKING else "macro-F1 at 0.5"
+    sizes = [f"by {plain(change)} on {change.where['corpus']}" for change in changes]
+    headlines = [
+        headline(
+            rule,
+            changes,
+            arm=arm,
+            figure=figure,
+            changes=listed(sizes),
+        )
+    ]
+    control = by_arm.get((CONTROL, "0.5"), ())
+    if rises and any(_rises(change) for change in control):
+        headlines.append(headline("improve.control_too", control))
+    ranking = by_arm.get((arm, RANKING), ())
+    if rises and not any(_rises(change) for change in ranking):
+        headlines.append(headline("improve.threshold", ranking))
+    return headlines
+
+
+def _rises(change: Finding) -> bool:
+    """Whether the whole interval of a change is above 0."""
+    interval = known_interval(change)
+    return bool(interval) and interval[0] > 0
+
+
+def _falls(change: Finding) -> bool:
+    """Whether the whole interval of a change is below 0."""
+    interval = known_interval(change)
+    return bool(interval) and interval[1] < 0
+
+
+def summary_lines(findings: Sequence[Finding]) -> list[str]:
+    """One line per arm: what it costs on the corpus it learned from, what it brings on the others."""
+    changes = _tested_changes(findings)
+    lines = []
+    for arm in unique(change.where["arm"] for change in changes):
+        for flag, place in PLACES.items():
+            there = [change for change in changes if change.where["arm"] == arm and flag in change.flags]
+            means = _mean_changes(there)
+            if means:
+                lines.append(
+                    sentence(
+                        "improve.means",
+                        arm=arm,
+                        place=place,
+                        changes=", ".join(means),
+                    )
+                )
+    return lines
+
+
+def _mean_changes(changes: Sequence[Finding]) -> list[str]:
+    """The mean change of each figure: "macro-F1 at 0.5 +0.021"."""
+    means = []
+    for decision, name in DECISIONS.items():
+        values = [change.value for change in changes if change.where["decision"] == decision]
+        if values:
+            mean = f"{fmean(values):+.3f}".replace("-", "−")
+            means.append(f"{name} {mean}")
+    return means
+
+
+def result_rows(findings: Sequence[Finding]) -> list[Row]:
+    """One row for each test, arm and decision; several seeds are averaged."""
+    figures = []
+    for finding in findings:
+        # Figures with "against" are tests against trivial answers.
+        if {TRAINED_ON, "decision"} <= finding.where.keys() and "against" not in finding.where:
+            figures.append(finding)
+
+    rows: list[Row] = []
+    for place, arm_findings in grouped(
+        figures,
+        by(
+            TRAINED_ON,
+            "corpus",
+            "arm",
+            "decision",
+        ),
+    ).items():
+        by_measure = grouped(arm_findings, lambda finding: finding.measure)
+        rows.append((*place, *_result_cells(place[-1], by_measure)))
+    return rows
+
+
+def _result_cells(decision: str, by_measure: ByMeasure) -> Row:
+    """Threshold, F1, main figure, its change with interval, and the p-values of McNemar's test."""
+    if decision == RANKING:
+        main = "auc"
+        scores = ("", f"AUC {over_seeds(by_measure[main])}")
+    else:
+        main = "macro_f1"
+        scores = (over_seeds(by_measure.get("f1", ())), over_seeds(by_measure[main]))
+
+    moved = ("", "")
+    changes = by_measure.get(f"{main}_change", ())
+    if changes:
+        moved = (f"{changes[0].value:+.3f}", interval_of(changes[0]))
+    thresholds = {"0.5": "0.500", "dev": over_seeds(by_measure.get("threshold", ()))}
+    return (
+        thresholds.get(decision, ""),
+        *scores,
+        *moved,
+        p_values(by_measure.get("mcnemar_p", ())),
+        p_values(by_measure.get("mcnemar_p_holm", ())),
+    )
+
+
+def fair_rows(findings: Sequence[Finding]) -> list[Row]:
+    """Flips, false negative rates and F1 of each test, arm and decision; several seeds are averaged."""
+    pairs = [f for f in findings if "arm" in f.where and f.where.get("unit") == "pairs"]
+    places = unique(_FAIR_PLACE(finding) for finding in pairs if finding.measure == "fnr_ratio")
+    if not places:
+        return []
+
+    labels = {label for _, label, _, _ in places}
+    rows: list[Row] = []
+    for place in _arms_together(places):
+        corpus, label, decision, arm = place
+        of_pairs = grouped((f for f in pairs if _FAIR_PLACE(f) == place), lambda f: f.measure)
+        of_texts = grouped((f for f in findings if _FAIR_PLACE(f) == place), lambda f: f.measure)
+        name = corpus if len(labels) == 1 else f"{corpus}, {label}"
+        rows.append(
+            (
+                name,
+                arm,
+                decision,
+                *_fair_cells(of_pairs, of_texts),
+            )
+        )
+    return rows
+
+
+def _arms_together(places: Sequence[Row]) -> list[Row]:
+    """The places so that the arms of one test and decision follow each other; all else keeps its order."""
+    order = [unique(names) for names in zip(*places, strict=True)]
+
+    def rank(place: Row) -> list[int]:
+        return [names.index(name) for names, name in zip(order, place, strict=True)]
+
+    return sorted(places, key=rank)
+
+
+def _fair_cells(of_pairs: ByMeasure, of_texts: ByMeasure) -> Row:
+    """The ratio with the favoured sides, both false negative rates, flips, their change, and F1."""
+    ratios = of_pairs["fnr_ratio"]
+    flags = {flag for ratio in ratios for flag in ratio.flags}
+    ratio = over_seeds(ratios)
+    sides = "".join(letter for letter, flag in FAVOURED.items() if flag in flags)
+    if sides:
+        ratio += f" {sides}"
+
+    rates = of_pairs.get("fnr", ())
+    female = [rate for rate in rates if rate.where["group"] == "female"]
+    male = [rate for rate in rates if rate.where["group"] == "male"]
+    moved = [change.value for change in of_texts.get("flip_rate_change", ())]
+    return (
+        ratio,
+        over_seeds(female),
+        over_seeds(male),
+        _of_each_seed(of_pairs.get("flip_rate", ())),
+        f"{fmean(moved):+.3f}" if moved else "",
+        over_seeds(of_texts.get("f1", ())),
+    )
+
+
+def _of_each_seed(flips: Sequence[Finding]) -> str:
+    """Flipped pairs seed by seed, since each seed judges the same pairs: "3, 5 of 40"."""
+    if not flips:
+        return "–"
+    if len({finding.n for finding in flips}) > 1:
+        return ", ".join(f"{finding.counts['failed']} of {finding.n}" for finding in flips)
+    failed = ", ".join(str(finding.counts["failed"]) for finding in flips)
+    return f"{failed} of {flips[0].n}"
+
+
+def change_rows(findings: Sequence[Finding], suite: str, column: str) -> list[Row]:
+    """Pass rates before and after."""
+    rows: list[Row] = []
+    for finding in findings:
+        where = finding.where
+        if finding.measure != "pass_rate_change" or (where["suite"], where["by"]) != (suite, column):
+            continue
+        name = where.get("symptom", "")
+        if column == "check":
+            name = f"{where['check']} {name}".rstrip()
+        counts = finding.counts
+        rows.append(
+            (
+                where["arm"],
+                name,
+                where.get("polarity", ""),
+                f"{counts['passed_before'] / counts['n_before']:.2f}",
+                f"{counts['passed_after'] / counts['n_after']:.2f}",
+                f"{finding.value:+.2f}",
+                interval_of(finding),
+                "learned from" if TRAINED_ON in finding.flags else "",
+            )
+        )
+    return rows

@@ -1,0 +1,135 @@
+"""The run of an audit, made from what was planned, scored and judged."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from psycheck.audits.jobs import PlannedRun
+from psycheck.audits.outside import described_audits
+from psycheck.audits.performance import HARD
+from psycheck.audits.registered import is_own
+from psycheck.audits.summary import across_corpora, across_models, holm_families
+from psycheck.audits.thresholds import Thresholds
+from psycheck.core.errors import counted
+from psycheck.core.finding import Finding, Findings
+from psycheck.core.model import capabilities_of
+from psycheck.core.run import Run, Shown
+from psycheck.corpora.cautions import cheap_cautions
+from psycheck.runs.environment import described, environment_of
+from psycheck.scoring.answers import Answers
+from psycheck.text.gender.edits import scope_of
+
+_PLANNED_SETTINGS = ("threshold", "variants", "seed", "fit", "show_texts")  # recorded as they were set
+_OPTIONAL_SETTINGS = ("budget", "until")  # recorded where they were set
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the jobs of a run found, the cases to show, and the thresholds chosen on dev, by model name."""
+
+    findings: Sequence[Finding]
+    tables: Mapping[str, pl.DataFrame]
+    shown: tuple[Shown, ...]
+    thresholds: Mapping[str, Thresholds]
+
+
+def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
+    """The run: findings of all jobs, what holds across them, cautions about the corpora, cases to show."""
+    run = Run(
+        plan=plan_record(planned) | {"thresholds": _chosen_thresholds(judged)},
+        environment=environment_of(planned.models, planned.corpora, planned.suites, answers.tallies),
+        findings=Findings(_all_findings(planned, judged)),
+        tables=judged.tables,
+        shown=judged.shown,
+        notes=tuple(_notes(planned, answers, judged)),
+        incomplete=sum(tally.failed for tally in answers.tallies.values()),
+    )
+    return replace(run, own_audits=described_audits(planned.audits, run))
+
+
+def plan_record(planned: PlannedRun) -> dict[str, Any]:
+    """The plan as it was carried out, for the folder and the page."""
+    settings = planned.settings
+    trained_on = {model.name: _trained_on(model, settings.trained_on) for model in planned.models}
+    outside_audits = [audit.name for audit in planned.audits if is_own(audit)]
+    shipped_names = [name for name in settings.audits if name.partition("?")[0] not in outside_audits]
+    record: dict[str, Any] = {
+        "models": [
+            {"name": model.name, "labels": list(planned.labels[model.name])} for model in planned.models
+        ],
+        **described(planned.corpora, planned.suites),
+        "gates": [str(gate) for gate in settings.gates],
+        "trained_on": {name: sorted(corpora) for name, corpora in trained_on.items() if corpora},
+        "audits": (*shipped_names, *outside_audits),
+    }
+    for key in _PLANNED_SETTINGS:
+        record[key] = getattr(settings, key)
+    for key in _OPTIONAL_SETTINGS:
+        if getattr(settings, key) is not None:
+            record[key] = getattr(settings, key)
+    record["swap"] = list(scope_of(settings.swap).words)
+    record["swap_person"] = settings.swap_person
+    return record
+
+
+def _trained_on(model: Any, by_model: Mapping[str, Sequence[str]]) -> set[str]:
+    """The corpora that a model was trained on, as its card and the user say; "" stands for every model."""
+    return {
+        *by_model.get("", ()),
+        *by_model.get(model.name, ()),
+        *capabilities_of(model).trained_on,
+    }
+
+
+def _chosen_thresholds(judged: Judged) -> dict[str, dict[str, float]]:
+    return {name: thresholds.by_label for name, thresholds in judged.thresholds.items()}
+
+
+def _all_findings(planned: PlannedRun, judged: Judged) -> list[Finding]:
+    """The findings of the jobs, then those across corpora and models, then cautions."""
+    findings = list(judged.findings)
+    for name, thresholds in judged.thresholds.items():
+        for corpus in planned.corpora:
+            findings += thresholds.findings(name, corpus)
+
+    findings += [*across_corpora(findings), *holm_families(findings, "accuracy_over_trivial_p", ())]
+    if len(planned.models) > 1 or len(planned.corpora) > 1:
+        findings += across_models(findings)
+
+    for corpus in planned.corpora:
+        cautions = cheap_cautions(corpus, show=planned.settings.show_texts)
+        findings += [caution.finding() for caution in cautions]
+    return findings
+
+
+def _notes(planned: PlannedRun, answers: Answers, judged: Judged) -> Iterator[str]:
+    """What was guessed, left out, clustered, could not be scored, and chosen on dev."""
+    yield from planned.brought
+    yield from planned.notes
+    for corpus in planned.corpora:
+        yield from corpus.clustering()
+    yield from _scoring_notes(answers)
+    for thresholds in judged.thresholds.values():
+        yield from thresholds.notes
+
+
+def _scoring_notes(answers: Answers) -> Iterator[str]:
+    """Notes on texts that could not be scored."""
+    for view in answers.views:
+        for reason, count in view.complaints.items():
+            yield f"model '{view.model}': {counted(count, 'text')} could not be scored: {reason}"
+        if view.traits.hard:
+            yield f"model '{view.model}' answers only 0 or 1, so {HARD}"
+
+    for name, tally in answers.tallies.items():
+        if tally.unreadable:
+            texts = counted(tally.unreadable, "text")
+            yield f"model '{name}': {texts} got a reply that answers no label; they count as unanswered"
+        if tally.dropped:
+            scores = counted(tally.dropped, "stored score")
+            yield f"model '{name}' gives other scores than before: {scores} dropped, every text scored again"
+        if tally.failed:
+            texts = counted(tally.failed, "text")
+            yield f"model '{name}': {texts} could not be scored; the run is incomplete"

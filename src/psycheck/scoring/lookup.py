@@ -1,0 +1,107 @@
+"""Find the rows of keys in a table, thousands at a time: open addressing in NumPy."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Keys = NDArray[np.uint64]
+"""One row per key, (n, 1) or (n, 2); the first column is spread evenly, as hashes are."""
+Rows = NDArray[np.int64]
+
+_EMPTY = -1  # a slot without a row; also the row of a key that is not in the table
+_FIRST_SIZE = 1 << 16
+_LARGE = 1 << 22  # slots; a larger table doubles, to save memory, and a smaller one grows fourfold
+_PIECE = 1 << 13  # keys at once: these fit into the processor's cache
+
+
+class Lookup:
+    """Finds the rows of keys in a table that only grows; takes 8 to 16 bytes per row once it is large.
+
+    It does not hold the keys: every call takes the table's keys by row. A key is looked for from the slot
+    that its first bits name to the next empty one (linear probing); at least half of the slots are empty.
+    """
+
+    def __init__(self) -> None:
+        self._slots = np.full(_FIRST_SIZE, _EMPTY, np.int32)
+        self._count = 0
+
+    def add(self, rows: Rows, keys: Keys) -> Rows:
+        """Enter rows of the table; returns those whose key is at an earlier row, where it will be found."""
+        self._count += len(rows)
+        if 2 * self._count > len(self._slots):
+            self._grow(keys)
+
+        repeated = [self._place(piece, keys) for piece in _pieces(rows)]
+        return np.concatenate(repeated) if repeated else rows
+
+    def find(self, wanted_keys: Keys, keys: Keys) -> Rows:
+        """The rows of keys, (n,); -1 for keys that are not in the table."""
+        result = np.full(len(wanted_keys), _EMPTY, np.int64)
+        pending = np.arange(len(wanted_keys))
+        slots = self._first_slots(wanted_keys)
+        while len(pending):
+            # An empty slot ends the search: the key is not in the table.
+            rows = self._slots[slots]
+            occupied = rows >= 0
+            pending = pending[occupied]
+            slots = slots[occupied]
+            rows = rows[occupied]
+
+            same = _equal(keys[rows], wanted_keys[pending])
+            result[pending[same]] = rows[same]
+            pending = pending[~same]
+            slots = self._next_slots(slots[~same])
+        return result
+
+    def _grow(self, keys: Keys) -> None:
+        """Make room for twice the number of rows, and enter those that are in the table again."""
+        entered = self._slots[self._slots >= 0].astype(np.int64)
+        size = len(self._slots)
+        while size < 2 * self._count:
+            size *= 4 if size < _LARGE else 2
+        self._slots = np.full(size, _EMPTY, np.int32)
+        for piece in _pieces(entered):
+            self._place(piece, keys)
+
+    def _place(self, rows: Rows, keys: Keys) -> Rows:
+        """Give each row a slot; returns the rows whose key has one already."""
+        own_keys = keys[rows]
+        slots = self._first_slots(own_keys)
+        repeated = []
+        while len(rows):
+            is_free = self._slots[slots] < 0
+            # Where several rows take the same slot, NumPy keeps the last; the others try again.
+            self._slots[slots[is_free]] = rows[is_free]
+            occupants = self._slots[slots]
+
+            unplaced = occupants != rows
+            rows = rows[unplaced]
+            own_keys = own_keys[unplaced]
+            slots = slots[unplaced]
+
+            same = _equal(keys[occupants[unplaced]], own_keys)
+            if same.any():
+                repeated.append(rows[same])
+                rows = rows[~same]
+                own_keys = own_keys[~same]
+                slots = slots[~same]
+            slots = self._next_slots(slots)
+        return np.concatenate(repeated) if repeated else rows
+
+    def _first_slots(self, keys: Keys) -> NDArray[np.int64]:
+        mask = np.uint64(len(self._slots) - 1)
+        return (keys[:, 0] & mask).astype(np.int64)
+
+    def _next_slots(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        return (slots + 1) & (len(self._slots) - 1)
+
+
+def _pieces(rows: Rows) -> list[Rows]:
+    return [rows[start : start + _PIECE] for start in range(0, len(rows), _PIECE)]
+
+
+def _equal(left: Keys, right: Keys) -> NDArray[np.bool_]:
+    """Which keys are the same, (n,)."""
+    same: NDArray[np.bool_] = left[:, 0] == right[:, 0]
+    if left.shape[1] > 1:
+        same &= left[:, 1] == right[:, 1]
+    return same

@@ -1,0 +1,21 @@
+"""Tags of sentences by a symptom model."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from psycheck.models.output import checked_scores
+from psycheck.scoring.retries import patiently
+from psycheck.symptoms.reader import SymptomModel, Tags
+
+
+def tags_of(model: SymptomModel, sentences: Sequence[str]) -> Tags:
+    """Relevance, status and subject of sentences, in one pass over the distinct ones."""
+    distinct = list(dict.fromkeys(sentences))
+    tags = patiently(lambda: model.tag(distinct), model.name)
+    checked_scores(tags.relevance, len(distinct), model.labels, model=model.name)
+
+    # Back from the distinct sentences to all of them.
+    row_of_sentence = {sentence: row for row, sentence in enumerate(distinct)}
+    rows = np.array([row_of_sentence[sentence] for sentence in sentences], np.int64)
+    return Tags(tags.relevance[rows], tags.uncertain[rows], tags.own[rows])

@@ -1,0 +1,198 @@
+"""Texts about one gender with their swapped and neutral wordings."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from psycheck import Corpus
+from psycheck.core.errors import BadInput
+from psycheck.statistics.classification import BoolArray, IntArray, gold
+from psycheck.text.gender.edits import Scope, gender_of, names_besides, neutralise, swap
+
+How = Literal["they", "remove"]
+FEMALE = "female"
+MALE = "male"
+_OPPOSITE = {FEMALE: MALE, MALE: FEMALE}
+CELLS = ("female positive", "female negative", "male positive", "male negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Gendered:
+    """The texts of a corpus that can be swapped completely, row by row.
+
+    `female` is true for texts about a woman, `marks` for texts annotated 1, both (n,); `owners` are
+    the authors, or the ids where nobody is known; `parts` the splits. `left_out` counts the others by reason,
+    `undecided` holds the ids of those whose gendered words could not all be decided. `besides` counts the
+    texts in which nouns or titles that are not edited name a gender, too.
+    """
+
+    corpus: str
+    label: str
+    ids: list[str]
+    texts: list[str]
+    swapped: list[str]
+    neutral: list[str]
+    female: BoolArray
+    marks: BoolArray
+    owners: list[str]
+    parts: list[str]
+    left_out: dict[str, int]
+    undecided: tuple[str, ...]
+    besides: int = 0
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def cells(self) -> IntArray:
+        """Which of `CELLS` each text is in, (n,)."""
+        male = (~self.female).astype(np.intp)
+        negative = (~self.marks).astype(np.intp)
+        cells: IntArray = 2 * male + negative
+        return cells
+
+    def wordings(self, rows: IntArray) -> tuple[list[str], list[str]]:
+        """The texts of rows worded about a woman, and worded about a man."""
+        as_female = []
+        as_male = []
+        for row in rows:
+            original, swapped = self.texts[row], self.swapped[row]
+            as_female.append(original if self.female[row] else swapped)
+            as_male.append(swapped if self.female[row] else original)
+        return as_female, as_male
+
+    def error(self, code: str, what: str, allowed: str = "", do: str = "") -> BadInput:
+        """An error about these texts."""
+        return BadInput(
+            what,
+            code=code,
+            where=f"corpus '{self.corpus}', label '{self.label}'",
+            allowed=allowed,
+            do=do,
+        )
+
+
+def label_of(corpus: Corpus, requested: str | None = None) -> str:
+    """The label to study: the requested one, the only one, or depression."""
+    labels = corpus.labels
+    if requested is not None:
+        corpus.targets([requested])  # raises an error that lists the labels where this one is missing
+        return requested
+    if len(labels) == 1:
+        return labels[0]
+    if "depression" in labels:
+        return "depression"
+
+    if labels:
+        raise BadInput(
+            f"corpus '{corpus.name}' has {len(labels)} labels",
+            code="corpus.several-labels",
+            allowed=", ".join(labels),
+            do="name one: `labels=COLUMN`",
+        )
+    raise BadInput(
+        f"corpus '{corpus.name}' has no label",
+        code="corpus.no-labels",
+        do="name the column of the annotation: `labels=COLUMN`",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Wordings:
+    """A text that can be swapped: its row in the corpus, its gender and its other wordings."""
+
+    row: int
+    gender: str
+    swapped: str
+    neutral: str
+
+
+def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") -> Gendered:
+    """Select the annotated texts of one gender that can be swapped and neutralised completely, each once.
+
+    With an undecided word the pair would be half swapped, so the text is left out and listed by id.
+    A text whose swapped wording is another text of the corpus is the same text twice.
+    """
+    targets = corpus.targets([label])[:, 0]
+    texts = corpus.texts
+    ids = corpus.ids
+    swap_words = swap(scope)
+    neutralise_words = neutralise(scope, how)
+
+    left_out: Counter[str] = Counter()
+    undecided: list[str] = []
+    earlier_texts: set[str] = set()
+    selected: list[_Wordings] = []
+    for row, text in enumerate(texts):
+        gender = gender_of(text, scope)
+        reason = _why_unusable(float(targets[row]), gender)
+        if reason:
+            left_out[reason] += 1
+            continue
+
+        swapped = swap_words(text)
+        neutral = neutralise_words(text)
+        undecided_word = swapped.undecided or neutral.undecided
+        if undecided_word or gender_of(swapped.text, scope) != _OPPOSITE[gender]:
+            left_out["undecided gendered word"] += 1
+            undecided.append(ids[row])
+        elif text in earlier_texts:
+            left_out["same text twice"] += 1
+        else:
+            earlier_texts |= {text, swapped.text}
+            selected.append(_Wordings(row=row, gender=gender, swapped=swapped.text, neutral=neutral.text))
+
+    return _gendered(corpus, label, scope, selected, dict(left_out), tuple(undecided))
+
+
+def _gendered(
+    corpus: Corpus,
+    label: str,
+    scope: Scope,
+    selected: list[_Wordings],
+    left_out: dict[str, int],
+    undecided: tuple[str, ...],
+) -> Gendered:
+    """The selected texts with what the corpus says about them."""
+    rows = [wordings.row for wordings in selected]
+    all_texts = corpus.texts
+    texts = [all_texts[row] for row in rows]
+    all_ids = corpus.ids
+    ids = [all_ids[row] for row in rows]
+    all_authors = corpus.strings("author")
+    authors = [all_authors[row] for row in rows]
+    all_splits = corpus.strings("split")
+    return Gendered(
+        corpus=corpus.name,
+        label=label,
+        ids=ids,
+        texts=texts,
+        swapped=[wordings.swapped for wordings in selected],
+        neutral=[wordings.neutral for wordings in selected],
+        female=np.array([wordings.gender == FEMALE for wordings in selected], bool),
+        marks=gold(corpus.targets([label])[rows, 0]),
+        owners=[_owner(author, text_id) for author, text_id in zip(authors, ids, strict=True)],
+        parts=[all_splits[row] or "" for row in rows],
+        left_out=left_out,
+        undecided=undecided,
+        besides=sum(names_besides(text, scope) for text in texts),
+    )
+
+
+def _owner(author: str | None, text_id: str) -> str:
+    return f"author {author}" if author else f"id {text_id}"
+
+
+def _why_unusable(target: float, gender: str) -> str:
+    """Why a text is left out before it is edited; "" if it can be used."""
+    if np.isnan(target):
+        return "not annotated"
+    if target == 0.5:
+        return "undecided annotation"
+    if gender == "none":
+        return "no gendered word"
+    if gender not in (FEMALE, MALE):
+        return "both genders"
+    return ""

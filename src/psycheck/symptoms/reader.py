@@ -1,0 +1,194 @@
+"""Symptom models: how likely a sentence is about each symptom, whether that is uncertain, and whose it is.
+
+A trained one is a classifier of sentences whose labels are the symptoms and, where the status was annotated,
+`uncertain`, all from one pass. `symptoms:descriptions` needs no training: the relevance of a symptom is the
+highest cosine similarity s of the sentence to one of its descriptions, as 1 / (1 + exp(-10 (s - 0.5))).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psycheck.core.arrays import FloatArray
+from psycheck.core.errors import BadInput
+from psycheck.core.model import Capabilities, ModelKind, capabilities_of
+from psycheck.models.fingerprint import hashed, hashed_parts
+from psycheck.models.opening import open_encoder, open_model
+from psycheck.models.options import ModelOptions, Text
+from psycheck.statistics.word_association import highest_cosine
+from psycheck.symptoms.graph import read_graph
+from psycheck.text.clean import split_sentences
+from psycheck.text.subject import own
+
+UNCERTAIN: Final = "uncertain"
+"""The label of the status: the share of annotators who called the symptoms of a sentence uncertain."""
+
+DESCRIPTIONS: Final = "descriptions"
+# The weight of the subject, w_subj of formula (1): the writer, or somebody else.
+OWN_WEIGHT = 0.9
+OTHER_WEIGHT = 0.1
+# A similarity of 0.5, the least that retrieval accepts (App. D), becomes a relevance of 0.5.
+_MIDDLE = 0.5
+_SLOPE = 10.0
+_BATCH = 32  # sentences at once, for a model that does not say what it prefers
+_SCORING = "1"  # increase it whenever the same model and text would give another score
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tags:
+    """What a model says of n sentences and k symptoms, from one pass of one encoder.
+
+    `relevance` (n, k) is the probability that the sentence is about the symptom, `uncertain` (n,) that of the
+    status (NaN if the model has none), `own` (n,) whether the writer speaks of themselves.
+    """
+
+    relevance: FloatArray
+    uncertain: FloatArray
+    own: NDArray[np.bool_]
+
+
+def weighted(tags: Tags, *, status: bool = True, subject: bool = True) -> FloatArray:
+    """Relevance × P(present) × 0.9 for the writer's own or 0.1 for another's, (n, k): formula (1).
+
+    Each factor is a switch; without a status the factor is 1.
+    """
+    factor = np.ones(len(tags.own))
+    if status:
+        factor *= np.where(np.isnan(tags.uncertain), 1.0, 1 - tags.uncertain)
+    if subject:
+        factor *= np.where(tags.own, OWN_WEIGHT, OTHER_WEIGHT)
+    return np.asarray(tags.relevance * factor[:, None])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SymptomModel:
+    """A model of sentences as a model of texts; `outputs` gives (n, k + 1): relevance, then `uncertain`."""
+
+    name: str
+    labels: tuple[str, ...]
+    fingerprint: str
+    capabilities: Capabilities = field(repr=False)
+    outputs: Callable[[Sequence[str]], FloatArray] = field(repr=False)
+
+    def tag(self, sentences: Sequence[str], /) -> Tags:
+        """Relevance, status and subject of sentences."""
+        values = self.outputs(sentences)
+        is_own = [own(sentence) for sentence in sentences]
+        return Tags(
+            relevance=values[:, :-1],
+            uncertain=values[:, -1],
+            own=np.array(is_own, np.bool_),
+        )
+
+    def score(self, texts: Sequence[str], /) -> FloatArray:
+        """The largest relevance over the sentences of each text, (n, k); NaN for a text without one."""
+        sentences_of_texts = [split_sentences(text) for text in texts]
+        counts = np.array([len(text_sentences) for text_sentences in sentences_of_texts])
+        sentences = [sentence for text_sentences in sentences_of_texts for sentence in text_sentences]
+
+        scores = np.full((len(texts), len(self.labels)), np.nan)
+        if sentences:
+            has_sentences = counts > 0
+            ends = np.cumsum(counts[has_sentences])
+            starts = np.concatenate([[0], ends[:-1]])
+            relevance = self.outputs(sentences)[:, :-1]
+            scores[has_sentences] = np.maximum.reduceat(relevance, starts, axis=0)
+        return scores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SymptomOptions(ModelOptions):
+    """Options of a symptom model: the symptom `graph` (a file) and the `encoder` of symptoms:descriptions."""
+
+    graph: Text | None = None
+    encoder: Text = "minilm"
+
+
+def open_symptoms(target: str, options: SymptomOptions) -> SymptomModel:
+    """Open "descriptions" (no training), or a folder that `psycheck symptoms train` wrote."""
+    if target == DESCRIPTIONS:
+        return _described(options)
+    if options.graph is not None:
+        raise BadInput(
+            "a trained symptom model knows its symptoms: it takes no graph",
+            code="symptoms.graph-of-trained-model",
+            where=target,
+            allowed="graph is for symptoms:descriptions",
+        )
+    return _trained(target, options)
+
+
+def _trained(target: str, options: SymptomOptions) -> SymptomModel:
+    """The model of a folder: a classifier of sentences, one of whose labels may be the status."""
+    model = open_model(target, batch=options.batch)
+    symptom_columns = [column for column, label in enumerate(model.labels) if label != UNCERTAIN]
+    status_columns = [column for column, label in enumerate(model.labels) if label == UNCERTAIN]
+
+    def outputs(sentences: Sequence[str]) -> FloatArray:
+        values = model.score(sentences)
+        relevance = values[:, symptom_columns]
+        # NaN and not 0: a model without the status does not say that a symptom is certain.
+        status = np.full((len(values), 1), np.nan)
+        if status_columns:
+            status = values[:, status_columns]
+        return np.hstack([relevance, status])
+
+    parts = {"sentences": model.fingerprint, "scoring": _SCORING}
+    declared = capabilities_of(model)
+    return SymptomModel(
+        name=options.name or model.name,
+        labels=tuple(model.labels[column] for column in symptom_columns),
+        fingerprint=hashed_parts(parts),
+        # Not what else the classifier declares: its thresholds and `exclusive` are about its own labels.
+        capabilities=Capabilities(
+            batch=declared.batch or _BATCH,
+            parts=parts,
+            trained_on=declared.trained_on,
+            notes=declared.notes,
+        ),
+        outputs=outputs,
+    )
+
+
+def _described(options: SymptomOptions) -> SymptomModel:
+    """The model that compares sentences with the descriptions of the symptoms of a graph."""
+    graph = read_graph(options.graph)
+    encoder = open_encoder(options.encoder)
+    descriptions = [text for symptom in graph.symptom for text in symptom.descriptions]
+    counts = [len(symptom.descriptions) for symptom in graph.symptom]
+    starts = np.cumsum([0, *counts])[:-1]
+    # Encoded once when opened, since every sentence is compared with all of them.
+    description_vectors = encoder.encode(descriptions)
+
+    def outputs(sentences: Sequence[str]) -> FloatArray:
+        similarity = highest_cosine(encoder.encode(sentences), description_vectors, starts)
+        relevance = 1 / (1 + np.exp(-_SLOPE * (similarity - _MIDDLE)))
+        no_status = np.full((len(relevance), 1), np.nan)
+        return np.hstack([relevance, no_status])
+
+    words = [text for symptom in graph.symptom for text in (symptom.name, *symptom.descriptions)]
+    parts = {
+        "encoder": encoder.fingerprint,
+        "graph": hashed(*words),  # links and titles of the graph decide no score
+        "scoring": _SCORING,
+    }
+    batch = options.batch or capabilities_of(encoder).batch or _BATCH
+    return SymptomModel(
+        name=options.name or DESCRIPTIONS,
+        labels=tuple(symptom.name for symptom in graph.symptom),
+        fingerprint=hashed_parts(parts),
+        capabilities=Capabilities(batch=batch, parts=parts),
+        outputs=outputs,
+    )
+
+
+KIND = ModelKind(
+    open=open_symptoms,
+    options=SymptomOptions,
+    target="path",
+    files=("graph",),
+    names=(DESCRIPTIONS,),
+)

@@ -1,0 +1,79 @@
+"""What goes with a word that is taken out of a text: its space, and its capital."""
+
+from typing import Final
+
+from psycheck.text.edits import Change, Span, address_spans, capitalised, inside
+
+_SPACE: Final = " \t\xa0"
+_CLOSING: Final = ".,;:!?)]}…”\n\r"
+
+
+def tidied(text: str, changes: list[Change]) -> list[Change]:
+    """Changes that also remove the space of removed words, and give their capital to the next word."""
+    tidy: list[Change] = []
+    addresses = address_spans(text)
+    # Where a letter must become a capital, because a capitalised word before it goes; -1 if none must.
+    letter = -1
+    for start, end, new in changes:
+        if tidy and start < tidy[-1][1]:
+            continue
+        if 0 <= letter < start:
+            tidy.append(_capital(text, letter))
+        needs_capital = letter == start
+        letter = -1
+        if new:
+            tidy.append((start, end, capitalised(new) if needs_capital else new))
+            continue
+
+        left, right = _with_space(text, start, end)
+        if tidy:
+            left = max(left, tidy[-1][1])
+        tidy.append((left, right, ""))
+        if needs_capital or _has_capital(text[start:end]):
+            next_is_small = text[right : right + 1].islower()
+            if next_is_small and not inside(addresses, right):
+                letter = right
+
+    if letter >= 0:
+        tidy.append(_capital(text, letter))
+    return tidy
+
+
+def _capital(text: str, at: int) -> Change:
+    return at, at + 1, text[at].upper()
+
+
+def _has_capital(word: str) -> bool:
+    """True for "She", but not for "SHE", whose capitals are no sign of a sentence's start."""
+    return word[0].isupper() and not word.isupper()
+
+
+def space_before(text: str, start: int) -> int:
+    """Where the space before a word begins."""
+    while start and text[start - 1] in _SPACE:
+        start -= 1
+    return start
+
+
+def _space_after(text: str, end: int) -> int:
+    """Where the space after a word ends."""
+    while end < len(text) and text[end] in _SPACE:
+        end += 1
+    return end
+
+
+def _with_space(text: str, start: int, end: int) -> Span:
+    """A word with the space that goes with it: at the end of a phrase the one before, else the one after."""
+    # Brackets with nothing left in them go, too.
+    if text[max(0, start - 1) : start] + text[end : end + 1] in ("()", "[]"):
+        start -= 1
+        end += 1
+    if text[max(0, start - 1) : start].isalnum():
+        return start, end
+
+    left = space_before(text, start)
+    right = _space_after(text, end)
+    ends_phrase = right == len(text) or text[right] in _CLOSING
+    if left < start and ends_phrase:
+        return left, end
+    return start, right

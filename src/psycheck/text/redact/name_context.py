@@ -1,0 +1,169 @@
+"""Whether a capitalised word is a person's name, by the words around it."""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from psycheck.text.redact.lists import (
+    FORMS,
+    NAMES,
+    PATTERNS,
+    SURNAMES,
+    THINGS,
+    TITLES,
+    compiled,
+    everyday,
+    may_be_name,
+    name_end,
+    unknown,
+    word_before,
+)
+
+NAME_FORMS: Final = compiled(PATTERNS["persons"])
+PERSON_BEFORE: Final = NAMES["person_before"] | frozenset(title.lower() for title in TITLES)
+_OF: Final = frozenset({"in", "of", "from", "for", "on", "to", "the"})
+_MONTHS: Final = frozenset({"May", "April", "June", "August", "Christian"})
+_OPEN_TO: Final = PERSON_BEFORE | NAMES["open_to"] | NAMES["roles"]
+_SENTENCE_ENDS: Final = (".", "!", "?", ":", "…", "-", "*")
+
+
+def acts(text: str, at: int) -> bool:
+    """Whether what follows is what a person does."""
+    after = NAME_FORMS["does"].match(text, at)
+    return after is not None and (after[1] is not None or after[2].lower() in NAMES["doing"])
+
+
+def is_person(text: str, match: re.Match[str]) -> bool:
+    """True if a name that is also a word names a person here, by its context."""
+    before, marks = word_before(text, match.start())
+    word = before.lower()
+    end = match.end()
+    joined = text.startswith((" and I ", ", my "), end)
+    if match[0] in _MONTHS:
+        return joined or _month_is_person(text, match, word, marks)
+    if marks == "," and word in NAMES["roles"] and NAME_FORMS["apposed"].match(text, end):
+        return True
+    if acts(text, end):
+        return marks != "" or word not in NAMES["not_after"]
+    if NAME_FORMS["owns"].match(text, end):
+        return bool(word) and marks in ("", ",") and word not in ("the", "a", "an", "this")
+    if not word or marks not in ("", ","):
+        return joined or _two(text, match)
+    # "Star Wars", "Rose Garden": a title of something rather than a surname.
+    following = FORMS["next"].match(text, end)
+    if following and not may_be_name(following[1]):
+        return joined
+    return joined or (not marks and before[0].islower() and word not in NAMES["not_after"])
+
+
+def _month_is_person(text: str, match: re.Match[str], word: str, marks: str) -> bool:
+    """True for "told May" and "when June calls", which "in May" and "last June" are not."""
+    if not marks and word in NAMES["person_before"] and word not in NAMES["weak_before"]:
+        return True
+    return (word == "when" or match[0] == "Christian") and acts(text, match.end())
+
+
+def is_strange_name(text: str, match: re.Match[str], follows: bool) -> bool:
+    """True if an unknown capitalised word is a name here, by its place in the sentence."""
+    word, marks = ("", "") if follows else word_before(text, match.start())
+    end = match.end()
+    if _thing(text, match, word, marks):
+        return False
+    # "Léonie": hardly an English word
+    if not match[0].isascii():
+        return True
+    owns = NAME_FORMS["owns"].match(text, end) is not None
+    if not word or _ends_sentence(marks):
+        return owns or _doing(text, match)
+    if marks == "":
+        return _strange_after_word(text, match, word, owns=owns)
+
+    lowered = word.lower()
+    if marks in (", ", ","):
+        if lowered == "the":
+            return _after_place_preposition(text, match, word)
+        if lowered not in NAMES["roles"] and not everyday(word):
+            return False
+        return owns or acts(text, end) or _is_apposed(text, end)
+    # "my sister (Loekje)"
+    return marks.strip() == "(" and lowered in NAMES["roles"] and _is_apposed(text, end)
+
+
+def _ends_sentence(marks: str) -> bool:
+    """True if the marks before a word end the sentence, so that its capital means nothing."""
+    return "\n" in marks or marks.rstrip("\"'”’ )")[-1:] in _SENTENCE_ENDS
+
+
+def _strange_after_word(text: str, match: re.Match[str], word: str, *, owns: bool) -> bool:
+    """True if an unknown capitalised word right after another word is a name."""
+    lowered = word.lower()
+    if lowered == "the":
+        return _after_place_preposition(text, match, word)
+    acts = _doing(text, match)
+    if not (owns or acts or lowered in _OPEN_TO or match[0] in SURNAMES):
+        return False
+    # "that" opens a clause as often as it points at a thing.
+    opens_clause = acts and lowered == "that"
+    if lowered in NAMES["thing_before"] and not owns and not opens_clause:
+        return False
+    return word[0].islower() or everyday(word)
+
+
+def _after_place_preposition(text: str, match: re.Match[str], article: str) -> bool:
+    """True for "at the …", "near the …": an unknown place."""
+    before, _ = word_before(text, text.rfind(article, 0, match.start()))
+    return before.lower() in ("at", "in", "near", "from", "around")
+
+
+def _is_apposed(text: str, end: int) -> bool:
+    """True if a comma or bracket closes the name: "my sister, Loekje, …"."""
+    return NAME_FORMS["apposed"].match(text, name_end(text, end)) is not None
+
+
+def _thing(text: str, match: re.Match[str], word: str, marks: str) -> bool:
+    """True if an unknown capitalised word names a thing, by its form and its context."""
+    start, end = match.span()
+    if match[0].lower() in words_like(NAME_FORMS["small_word"], text):
+        return True
+    if FORMS["two_parts"].match(match[0]) or NAME_FORMS["thing_after"].match(text, end):
+        return True
+    if not word or marks:
+        return False
+    if _opens_title(text, start, word):
+        return True
+    lowered = word.lower()
+    if lowered in _OF and NAME_FORMS["thing_of"].search(text, max(0, start - 40), start):
+        return True
+    # "Roblox and Bionicles": what is joined to a thing is one.
+    if lowered in ("and", "or", "to", "than"):
+        neighbour, stop = word_before(text, text.rfind(word, 0, start))
+        return not stop and neighbour in THINGS
+    return False
+
+
+def _opens_title(text: str, start: int, word: str) -> bool:
+    """True if the word before is not a first name and opens a title: "Hollow Knight", "Organic Chemistry"."""
+    if not word[0].isupper() or len(word) == 1 or may_be_name(word):
+        return False
+    if word.rstrip(".") in TITLES or word.lower() in NAMES["roles"]:
+        return False
+    before, stop = word_before(text, text.rfind(word, 0, start))
+    return before != "" and not stop
+
+
+@lru_cache(4)
+def words_like(form: re.Pattern[str], text: str) -> frozenset[str]:
+    """The words that a text has in this form, found once for all its names."""
+    return frozenset(form.findall(text))
+
+
+def _doing(text: str, match: re.Match[str]) -> bool:
+    """Whether what follows makes a person of an unknown word: a deed, an address or a surname."""
+    end = match.end()
+    return acts(text, end) or NAME_FORMS["spoken_to"].match(text, end) is not None or _two(text, match)
+
+
+def _two(text: str, match: re.Match[str]) -> bool:
+    """Whether another unknown capitalised word follows: a first name and a surname."""
+    more = FORMS["next"].match(text, match.end())
+    return more is not None and unknown(more[1])

@@ -1,0 +1,163 @@
+"""Verbs that change with the person of their subject: "I am" → "they are", "he feels" → "I feel"."""
+
+import re
+from typing import Final, NamedTuple
+
+from psycheck.text.edits import Change, carry_style, straight
+from psycheck.text.gender.neighbours import LISTS
+from psycheck.text.word_lists import patterns, read_toml, word_sets
+
+_DATA: Final = read_toml("verbs.toml")
+_WORDS: Final = word_sets(_DATA["words"])
+REGULAR: Final = _WORDS["regular"]
+
+_ALTERNATIVES: Final = {name: "|".join(sorted(words)) for name, words in _WORDS.items()}
+_FORMS: Final = patterns(_DATA["patterns"], **_ALTERNATIVES)
+_OPENING: Final = "([{*\"“'‘«"
+# Words that may stand between two verbs of one subject: "I am sad and tired and feel".
+_PLAIN: Final = LISTS["adjectives"] | _WORDS["plain"]
+
+
+def third_person(verb: str) -> str:
+    """The regular third-person form: try → tries, miss → misses, feel → feels."""
+    if verb.endswith("y") and verb[-2] not in "aeou":
+        return verb[:-1] + "ies"
+    if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
+        return verb + "es"
+    return verb + "s"
+
+
+class _Forms(NamedTuple):
+    """New forms of the verbs of a subject: auxiliaries before it and after it, and other verbs."""
+
+    before: dict[str, str]
+    after: dict[str, str]
+    lexical: dict[str, str]
+
+
+_TO_S_FORM: Final = {verb: third_person(verb) for verb in REGULAR}
+_TO_PLAIN_FORM: Final = {form: verb for verb, form in _TO_S_FORM.items()}
+_FORMS_BESIDE: Final = {
+    "they": _Forms(before=_DATA["they"]["before"], after=_DATA["they"]["after"], lexical={}),
+    "he": _Forms(before=_DATA["he"]["before"], after=_DATA["he"]["after"], lexical=_TO_S_FORM),
+    "she": _Forms(before=_DATA["he"]["before"], after=_DATA["he"]["after"], lexical=_TO_S_FORM),
+    "I": _Forms(before=_DATA["I"]["before"], after=_DATA["I"]["after"], lexical=_TO_PLAIN_FORM),
+}
+
+
+def verbs_beside(text: str, start: int, end: int, to: str) -> tuple[list[Change], list[Change]]:
+    """The verbs before and after the subject at `text[start:end]` that must change with it."""
+    # Beside he or she, "were" is not a past tense: "if she were here".
+    singular = text[start:end].lower() in ("he", "she")
+    words = _two_words_before(text, start)
+    if _asks(words):
+        if words[-1] == "were" and singular:
+            return [], []
+        return _verb_before(text, start, to), []
+    # "my sister and I are": the verb has two subjects and stays.
+    if words and words[-1] == "and" and _FORMS["both"].search(text, max(0, start - 48), start):
+        return [], []
+    return [], _verbs_after(text, end, to, singular=singular)
+
+
+def _two_words_before(text: str, start: int) -> list[str]:
+    """Up to two words before the subject in lower case, none before an opening bracket or quote."""
+    words = text[max(0, start - 24) : start].lower().split()[-2:]
+    if words and words[-1][0] in _OPENING:
+        return [words[-1].lstrip(_OPENING)]
+    return words
+
+
+def _asks(words: list[str]) -> bool:
+    """True if the verb stands before the subject: "am I", but not in "what you are I am"."""
+    return bool(words) and straight(words[-1]) in _WORDS["helpers"] and words[0] not in _WORDS["subjects"]
+
+
+def _verb_before(text: str, start: int, to: str) -> list[Change]:
+    question = _FORMS["before"].search(text, max(0, start - 16), start)
+    change = _change(question, 1, _FORMS_BESIDE[to].before) if question else None
+    return [change] if change else []
+
+
+def _verbs_after(text: str, end: int, to: str, *, singular: bool) -> list[Change]:
+    """The verb after the subject, and one that belongs to it: "I do feel", "I feel sad and cry"."""
+    verb = _first_verb(text, end)
+    if verb is None:
+        return []
+    word = straight(verb[1].lower())
+    if word == "were" and singular:
+        return []
+
+    forms = _FORMS_BESIDE[to]
+    change = _change(verb, 1, forms.after)
+    if change is None:
+        change = _change(verb, 1, forms.lexical)
+        if change and verb[2]:
+            second = _change(verb, 2, forms.lexical) or _change(verb, 2, forms.after)
+            return [change, second] if second else [change]
+
+    finite = word in _WORDS["be"] or (change is not None and word not in _WORDS["helpers"])
+    joined = verb_joined(text, verb.end(1), to, finite=finite)
+    return [verb_change for verb_change in (change, joined) if verb_change]
+
+
+def _first_verb(text: str, end: int) -> re.Match[str] | None:
+    """The word after the subject, past adverbs, as group 1 and a verb joined to it as group 2."""
+    nearest = _FORMS["nearest"].match(text, end, end + 72)
+    if nearest is None:
+        return None
+    # The closer look past adverbs is slower, and few subjects need it.
+    word = nearest[1].lower()
+    if nearest[2] or word in _WORDS["adverbs"] or word.endswith("ly"):
+        return _FORMS["after"].match(text, end, end + 72) or nearest
+    return nearest
+
+
+def verb_joined(text: str, end: int, to: str, *, finite: bool) -> Change | None:
+    """The verb that "and" or "but" joins to a first one, which ends at `end`, with plain words between.
+
+    After a verb that is not `finite` ("I can't sleep and don't eat") only one that cannot be bare changes.
+    """
+    if text.find(" and ", end, end + 40) < 0 and text.find(" but ", end, end + 40) < 0:
+        return None
+    words = text[end : end + 56].lower().split()[:6]
+    joint = _plain_until_joint(words, finite=finite)
+    if joint < 0:
+        return None
+
+    forms = _FORMS_BESIDE[to]
+    second = straight(words[joint + 1].rstrip(".,;:!?)")) if joint + 1 < len(words) else ""
+    is_verb = second in forms.after or second in forms.lexical
+    is_adverb = second in _WORDS["adverbs"] or second.endswith("ly")
+    if not is_verb and not is_adverb:
+        return None
+    verb = _FORMS["second"].match(text, end, end + 64)
+    if verb is None:
+        return None
+    if straight(verb[1].lower()) in _WORDS["finite"]:
+        return _change(verb, 1, forms.after)
+    if not finite:
+        return None
+    return _change(verb, 1, forms.lexical) or _change(verb, 1, forms.after)
+
+
+def _plain_until_joint(words: list[str], *, finite: bool) -> int:
+    """Where "and" or "but" stands, if only plain words come before it; else -1."""
+    for at, written in enumerate(words):
+        if written in ("and", "but"):
+            return at
+        word = written.rstrip(",")
+        bare_verb = at == 0 and not finite and word in REGULAR
+        if word not in _PLAIN and not bare_verb:
+            return -1
+    return -1
+
+
+def _change(match: re.Match[str], group: int, forms: dict[str, str]) -> Change | None:
+    """The change of a matched verb to its new form; None if it has none."""
+    verb = match[group]
+    form = forms.get(straight(verb.lower()))
+    if form is None:
+        return None
+    start, end = match.span(group)
+    return start, end, carry_style(verb, form)
