@@ -26,7 +26,7 @@ from psycheck.corpora.opening import open_corpus
 from psycheck.corpora.split import linked, split_corpus
 from psycheck.report.studies.angst_tables import MULTI, combination_table, together_table, usage_table
 from psycheck.studies.angst_study import LABELS, study_angst
-from psycheck.train.recipe import preset
+from psycheck.training.recipe import preset
 
 SHARES = {"train": 5, "dev": 1, "test": 4}
 # Not A.3's 30 epochs, which take ten times as long: fewer and larger steps. Both classes weigh the same,

@@ -23,7 +23,7 @@ from psycheck.core.run import Run
 from psycheck.report.studies.gender_tables import answers, tables_of
 from psycheck.studies.gender_study import study_gender
 from psycheck.text.gender.edits import Scope
-from psycheck.train.recipe import preset
+from psycheck.training.recipe import preset
 from timing import machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks" / "gender.md"

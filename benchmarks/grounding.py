@@ -31,13 +31,13 @@ from psycheck.statistics.thresholds import best_threshold
 from psycheck.symptoms.evidence import asked_symptoms, log_odds, open_evidence
 from psycheck.symptoms.frozen_model import FrozenModel
 from psycheck.symptoms.graph import read_graph
-from psycheck.train.arm_figures import Scored
-from psycheck.train.arms import score_label
-from psycheck.train.augment import reader_of
-from psycheck.train.fit import train
-from psycheck.train.linear import evidence_of, fit_heads
-from psycheck.train.parts import parts_of
-from psycheck.train.recipe import Recipe, preset
+from psycheck.training.arm_figures import Scored
+from psycheck.training.arms import score_label
+from psycheck.training.augment import reader_of
+from psycheck.training.fit import train
+from psycheck.training.linear import evidence_of, fit_heads
+from psycheck.training.parts import parts_of
+from psycheck.training.recipe import Recipe, preset
 from timing import machine, table
 
 WEIGHT = 0.5  # of the second task in the loss, set before any result of this arm was seen

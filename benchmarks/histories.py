@@ -28,9 +28,9 @@ from psycheck.models.opening import open_model
 from psycheck.scoring.answers import scores_of
 from psycheck.statistics.classification import auc, classification_intervals, confusion, f1
 from psycheck.statistics.clustered import Clusters
-from psycheck.train.fit import fit
-from psycheck.train.recipe import preset, preset_of
-from psycheck.train.symptom_models import train_symptoms
+from psycheck.training.fit import fit
+from psycheck.training.recipe import preset, preset_of
+from psycheck.training.symptom_models import train_symptoms
 from timing import machine, table
 
 AUTHORS = 240

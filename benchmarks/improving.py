@@ -29,12 +29,12 @@ from psycheck.statistics.classification import auc, confusion, f1, macro_f1
 from psycheck.statistics.intervals import wilson
 from psycheck.statistics.significance import holm
 from psycheck.statistics.thresholds import best_threshold
-from psycheck.train.arm_figures import Scored, against, differences
-from psycheck.train.arms import dir_checks, score_label, sentence_cases
-from psycheck.train.augment import augmented, reader_of
-from psycheck.train.fit import train
-from psycheck.train.recipe import preset
-from psycheck.train.sentence_arms import additions_of
+from psycheck.training.arm_figures import Scored, against, differences
+from psycheck.training.arms import dir_checks, score_label, sentence_cases
+from psycheck.training.augment import augmented, reader_of
+from psycheck.training.fit import train
+from psycheck.training.recipe import preset
+from psycheck.training.sentence_arms import additions_of
 from timing import machine, table
 
 NAMES = ("depression_reddit", "depression_tweets", "counselchat")

@@ -14,8 +14,8 @@ from typing import Any
 from demo_texts import generate
 from psycheck.models.opening import open_model
 from psycheck.scoring.answers import answers
-from psycheck.train.fit import train
-from psycheck.train.recipe import preset
+from psycheck.training.fit import train
+from psycheck.training.recipe import preset
 from timing import machine, table, verdict
 
 TEXTS, WORDS, BATCH, PADDED, ROUNDS = 192, 20, 32, 64, 9

@@ -37,11 +37,11 @@ from psycheck.scoring.answers import scores_of
 from psycheck.scoring.vectors import encode_once
 from psycheck.statistics.classification import auc, confusion, f1
 from psycheck.symptoms.reader import UNCERTAIN
-from psycheck.train.losses import MISSING as MISSING_MARK
-from psycheck.train.losses import annotated_loss, log_chances
-from psycheck.train.recipe import Recipe, preset
-from psycheck.train.samplers import Balanced
-from psycheck.train.symptom_models import (
+from psycheck.training.losses import MISSING as MISSING_MARK
+from psycheck.training.losses import annotated_loss, log_chances
+from psycheck.training.recipe import Recipe, preset
+from psycheck.training.samplers import Balanced
+from psycheck.training.symptom_models import (
     DISEASE,
     Missing,
     subsets,

@@ -29,7 +29,7 @@ from psycheck.models.hf import minilm_folder
 from psycheck.models.opening import open_model
 from psycheck.scoring.tags import tags_of
 from psycheck.symptoms.reader import SymptomModel
-from psycheck.train.output_layer import open_classifier
+from psycheck.training.output_layer import open_classifier
 from timing import machine, peak_megabytes, table
 
 SYMPTOMS = [f"symptom {k}" for k in range(38)]

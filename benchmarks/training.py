@@ -14,8 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from psycheck.core.corpus import Corpus
-from psycheck.train.fit import train
-from psycheck.train.recipe import preset
+from psycheck.training.fit import train
+from psycheck.training.recipe import preset
 
 WANTED = 2.5
 LINE = (

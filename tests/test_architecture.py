@@ -26,11 +26,11 @@ MAY = {
     "scoring": FOUNDATION | {"models", "symptoms"},
     "report": {"core"},
     "audits": SOURCES | {"scoring", "report"},
-    "train": SOURCES | {"scoring", "audits", "report"},
+    "training": SOURCES | {"scoring", "audits", "report"},
     "runs": SOURCES | {"scoring", "audits", "report"},
     "annotate": SOURCES,
-    "commands": SOURCES | {"scoring", "audits", "report", "train", "runs", "annotate"},
-    "studies": SOURCES | {"scoring", "audits", "report", "train", "runs", "commands"},
+    "commands": SOURCES | {"scoring", "audits", "report", "training", "runs", "annotate"},
+    "studies": SOURCES | {"scoring", "audits", "report", "training", "runs", "commands"},
 }
 _HIDDEN = re.compile(r"(psycheck(?:\.\w+)+)(?::\w+)?")
 GROUPS = "core/registry.py"  # names the groups of entry points, which begin like modules
@@ -87,9 +87,9 @@ def test_no_two_rooms_need_each_other() -> None:
 def test_late_imports_and_strings_are_seen(tmp_path: Path) -> None:
     file = tmp_path / "late.py"
     file.write_text(
-        'def f():\n    from psycheck.models.opening import open_model\n\nK = "psycheck.train.fit:train"\n'
+        'def f():\n    from psycheck.models.opening import open_model\n\nK = "psycheck.training.fit:train"\n'
     )
-    assert _imported(file) == {"models", "train"}
+    assert _imported(file) == {"models", "training"}
 
 
 def test_only_studies_build_on_the_commands() -> None:
@@ -208,7 +208,7 @@ def test_results_are_opened_for_writing_in_one_place() -> None:
         "commands/view.py",
         "commands/symptoms.py",
         "audits/sentence_choice.py",
-        "train/card.py",
+        "training/card.py",
         "commands/silver_labels.py",
         "annotate/transfer.py",  # an upload, in a private folder
     }  # write a part
@@ -216,9 +216,9 @@ def test_results_are_opened_for_writing_in_one_place() -> None:
         "io/writing.py",
         "scoring/store_file.py",  # scores, private by itself
         "models/vectors/index.py",  # words of published vectors
-        "train/history_models.py",  # in a private folder
-        "train/linear.py",
-        "train/finetune.py",
+        "training/history_models.py",  # in a private folder
+        "training/linear.py",
+        "training/finetune.py",
     }
 
 

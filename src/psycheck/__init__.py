@@ -60,22 +60,22 @@ if TYPE_CHECKING:
     from psycheck.studies.psysym_study import study_psysym
     from psycheck.symptoms.graph import Graph, Symptom, read_graph
     from psycheck.symptoms.reader import SymptomModel
-    from psycheck.train.arm_figures import ArmResult, compare_arms, compare_plain_models
-    from psycheck.train.arms import Experiment, Retraining, plan_experiment, score_label
-    from psycheck.train.arms import judge_with_room as judge_checks
-    from psycheck.train.fit import Trained, training_folder
-    from psycheck.train.fit import fit as fit_model
-    from psycheck.train.fit import train as train_model
-    from psycheck.train.parts import held_out
-    from psycheck.train.recipe import Recipe, preset
-    from psycheck.train.sentence_arms import train_arms
-    from psycheck.train.symptom_models import train_each as train_symptoms_by_disease
-    from psycheck.train.symptom_models import train_symptoms
+    from psycheck.training.arm_figures import ArmResult, compare_arms, compare_plain_models
+    from psycheck.training.arms import Experiment, Retraining, plan_experiment, score_label
+    from psycheck.training.arms import judge_with_room as judge_checks
+    from psycheck.training.fit import Trained, training_folder
+    from psycheck.training.fit import fit as fit_model
+    from psycheck.training.fit import train as train_model
+    from psycheck.training.parts import held_out
+    from psycheck.training.recipe import Recipe, preset
+    from psycheck.training.sentence_arms import train_arms
+    from psycheck.training.symptom_models import train_each as train_symptoms_by_disease
+    from psycheck.training.symptom_models import train_symptoms
 
 
 # Where each name is defined: a module or, if it has another name there, "module:name".
 _HOMES = {
-    "ArmResult": "psycheck.train.arm_figures",
+    "ArmResult": "psycheck.training.arm_figures",
     "Audit": "psycheck.core.audit",
     "Behaviour": "psycheck.audits.behaviour",
     "Check": "psycheck.audits.suite",
@@ -83,7 +83,7 @@ _HOMES = {
     "Corpus": "psycheck.core.corpus",
     "CorpusLike": "psycheck.corpora.opening",
     "Encoder": "psycheck.core.model",
-    "Experiment": "psycheck.train.arms",
+    "Experiment": "psycheck.training.arms",
     "Finding": "psycheck.core.finding",
     "Findings": "psycheck.core.finding",
     "Graph": "psycheck.symptoms.graph",
@@ -94,20 +94,20 @@ _HOMES = {
     "Model": "psycheck.core.model",
     "Performance": "psycheck.audits.performance",
     "PsycheckError": "psycheck.core.errors",
-    "Recipe": "psycheck.train.recipe",
-    "Retraining": "psycheck.train.arms",
+    "Recipe": "psycheck.training.recipe",
+    "Retraining": "psycheck.training.arms",
     "Run": "psycheck.core.run",
     "Suite": "psycheck.audits.suite",
     "Symptom": "psycheck.symptoms.graph",
     "SymptomModel": "psycheck.symptoms.reader",
     "Tally": "psycheck.scoring.tally",
-    "Trained": "psycheck.train.fit",
+    "Trained": "psycheck.training.fit",
     "against_controls": "psycheck.corpora.posting_histories",
     "answers": "psycheck.scoring.answers",
     "audit": "psycheck.commands.audit",
-    "compare_arms": "psycheck.train.arm_figures",
+    "compare_arms": "psycheck.training.arm_figures",
     "compare_corpora": "psycheck.commands.compare",
-    "compare_plain_models": "psycheck.train.arm_figures",
+    "compare_plain_models": "psycheck.training.arm_figures",
     "compute_once": "psycheck.scoring.results",
     "corpus_classes": "psycheck.corpora.distances:classes_of",
     "corpus_distances": "psycheck.corpora.distances:compare",
@@ -118,12 +118,12 @@ _HOMES = {
     "encoder_bias": "psycheck.commands.bias",
     "encoder_or_tfidf": "psycheck.commands.compare:encoder_of",
     "evaluate_symptoms": "psycheck.commands.measure_symptoms",
-    "fit_model": "psycheck.train.fit:fit",
-    "held_out": "psycheck.train.parts",
+    "fit_model": "psycheck.training.fit:fit",
+    "held_out": "psycheck.training.parts",
     "histories_by_author": "psycheck.corpora.posting_histories:by_author",
     "holm_families": "psycheck.audits.summary",
     "improve": "psycheck.commands.improve",
-    "judge_checks": "psycheck.train.arms:judge_with_room",
+    "judge_checks": "psycheck.training.arms:judge_with_room",
     "measured": "psycheck.audits.figures",
     "open_corpus": "psycheck.corpora.opening",
     "open_encoder": "psycheck.models.opening",
@@ -131,15 +131,15 @@ _HOMES = {
     "open_run": "psycheck.runs.folder",
     "outcome_lengths": "psycheck.audits.error_cues",
     "pass_rates_across_corpora": "psycheck.audits.summary:across_corpora",
-    "plan_experiment": "psycheck.train.arms",
-    "preset": "psycheck.train.recipe",
+    "plan_experiment": "psycheck.training.arms",
+    "preset": "psycheck.training.recipe",
     "read_corpus": "psycheck.corpora.reading",
     "read_graph": "psycheck.symptoms.graph",
     "read_suite": "psycheck.audits.suite",
     "run_environment": "psycheck.runs.environment:environment_of",
     "save_run": "psycheck.runs.pages:save",
     "score_corpus": "psycheck.commands.score",
-    "score_label": "psycheck.train.arms",
+    "score_label": "psycheck.training.arms",
     "score_texts": "psycheck.scoring.answers:scores_of",
     "shared_labels": "psycheck.audits.performance",
     "study_angst": "psycheck.studies.angst_study",
@@ -148,11 +148,11 @@ _HOMES = {
     "study_gender": "psycheck.studies.gender_study",
     "study_psysym": "psycheck.studies.psysym_study",
     "symptom_similarity": "psycheck.commands.retrieve:nearest_of",
-    "train_arms": "psycheck.train.sentence_arms",
-    "train_model": "psycheck.train.fit:train",
-    "train_symptoms": "psycheck.train.symptom_models",
-    "train_symptoms_by_disease": "psycheck.train.symptom_models:train_each",
-    "training_folder": "psycheck.train.fit",
+    "train_arms": "psycheck.training.sentence_arms",
+    "train_model": "psycheck.training.fit:train",
+    "train_symptoms": "psycheck.training.symptom_models",
+    "train_symptoms_by_disease": "psycheck.training.symptom_models:train_each",
+    "training_folder": "psycheck.training.fit",
     "writes_run": "psycheck.runs.folder",
 }
 

@@ -16,8 +16,8 @@ from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput
 from psycheck.core.run import Run
 from psycheck.runs.folder import open_run
-from psycheck.train.fit import opened, train
-from psycheck.train.recipe import Recipe
+from psycheck.training.fit import opened, train
+from psycheck.training.recipe import Recipe
 from refusals import refused
 from suites_of_ours import seen_and_unseen
 
@@ -223,7 +223,7 @@ def test_steps_of_a_training_reach_the_progress(tmp_path: Path, monkeypatch: pyt
         progress(1, 3)
         return train(corpus, recipe, folder)
 
-    monkeypatch.setattr("psycheck.train.arms.train", stepping)
+    monkeypatch.setattr("psycheck.training.arms.train", stepping)
     improve(
         RECIPE,
         corpus_of("own"),

@@ -17,7 +17,7 @@ from psycheck.core.run import Run
 from psycheck.corpora.opening import open_corpus
 from psycheck.models.opening import open_model
 from psycheck.symptoms.frozen_model import FrozenModel
-from psycheck.train.recipe import preset
+from psycheck.training.recipe import preset
 from refusals import refused
 from suites_of_ours import small_suite
 

@@ -9,8 +9,8 @@ from psycheck.commands.compare import compare_corpora
 from psycheck.core.errors import BadInput, counted, neighbours
 from psycheck.corpora.opening import CorpusPlan, open_corpus
 from psycheck.corpora.reading import Columns, read_corpus
-from psycheck.train.parts import parts_of
-from psycheck.train.recipe import Recipe
+from psycheck.training.parts import parts_of
+from psycheck.training.recipe import Recipe
 
 
 def test_a_number_and_its_noun_agree() -> None:

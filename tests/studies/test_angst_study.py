@@ -19,7 +19,7 @@ from psycheck.report.studies.published_figures import published
 from psycheck.report.tables import Table
 from psycheck.runs.folder import open_run
 from psycheck.studies.angst_study import study_angst
-from psycheck.train.recipe import Recipe, preset
+from psycheck.training.recipe import Recipe, preset
 
 LOW, TENSE = ("empty", "hopeless", "numb"), ("panic", "worry", "shaking")
 REST = ("i", "feel", "today", "the", "was", "and", "very", "we", "had", "a", "day", "again")

@@ -10,7 +10,7 @@ from psycheck.core.run import Run
 from psycheck.report.studies.deck_tables import deck_tables
 from psycheck.report.studies.published_figures import published
 from psycheck.studies.deck_study import study_deck
-from psycheck.train.recipe import Recipe
+from psycheck.training.recipe import Recipe
 from refusals import refused
 from suites_of_ours import seen_and_unseen
 

@@ -17,7 +17,7 @@ from psycheck.report.studies.published_figures import published
 from psycheck.runs.folder import open_run
 from psycheck.studies.gender_study import study_gender
 from psycheck.text.gender.edits import Scope
-from psycheck.train.recipe import Recipe
+from psycheck.training.recipe import Recipe
 from refusals import refused
 from tools.demo_corpora.domains import generate
 

@@ -23,8 +23,8 @@ from psycheck.studies.gender_classifiers import (
     why_same_to,
 )
 from psycheck.studies.gender_rows import Decided, unseen_notes
-from psycheck.train.fit import train
-from psycheck.train.recipe import Recipe
+from psycheck.training.fit import train
+from psycheck.training.recipe import Recipe
 
 PAIRS = [("She slept badly.", "He slept badly."), ("It rained; she slept.", "It rained; he slept.")]
 

@@ -15,7 +15,7 @@ from psycheck.report.studies.psysym_tables import answers, detection_table, rele
 from psycheck.runs.folder import open_run
 from psycheck.runs.pages import redraw
 from psycheck.studies.psysym_study import conditions, study_psysym
-from psycheck.train.recipe import TFIDF, Recipe
+from psycheck.training.recipe import TFIDF, Recipe
 from refusals import refused
 
 

@@ -16,8 +16,8 @@ from psycheck.core.run import Run
 from psycheck.demo.opening import open_demo
 from psycheck.models.opening import open_model
 from psycheck.report.verdict import headlines
-from psycheck.train.fit import FORMAT, train
-from psycheck.train.recipe import TFIDF, Recipe, preset
+from psycheck.training.fit import FORMAT, train
+from psycheck.training.recipe import TFIDF, Recipe, preset
 
 TRAINED_ON = "tweets"
 OTHERS = ("interviews", "forum")

@@ -22,13 +22,13 @@ from psycheck.runs.environment import described, environment_of
 from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.text.gender.edits import Scope, scope_of
-from psycheck.train.arm_figures import ArmResult, checks_by_seed, compare_arms
-from psycheck.train.arms import SAMPLE, Experiment, Retraining, plan_experiment
-from psycheck.train.card import RECORD, read_record
-from psycheck.train.fit import opened
-from psycheck.train.gender_arms import train_gender_arms
-from psycheck.train.recipe import Recipe, preset, presets, used
-from psycheck.train.sentence_arms import train_arms, train_grounded_arms
+from psycheck.training.arm_figures import ArmResult, checks_by_seed, compare_arms
+from psycheck.training.arms import SAMPLE, Experiment, Retraining, plan_experiment
+from psycheck.training.card import RECORD, read_record
+from psycheck.training.fit import opened
+from psycheck.training.gender_arms import train_gender_arms
+from psycheck.training.recipe import Recipe, preset, presets, used
+from psycheck.training.sentence_arms import train_arms, train_grounded_arms
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns

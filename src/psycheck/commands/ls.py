@@ -28,7 +28,7 @@ from psycheck.core.registry import (
 )
 
 if TYPE_CHECKING:
-    from psycheck.train.recipe import Recipe
+    from psycheck.training.recipe import Recipe
 
 Rows = Iterator[tuple[str, str]]  # names and descriptions
 _NAME_WIDTH = 28
@@ -137,7 +137,7 @@ def _measures(*, in_full: bool) -> Rows:
 
 
 def _recipes(*, in_full: bool) -> Rows:
-    from psycheck.train.recipe import preset, presets
+    from psycheck.training.recipe import preset, presets
 
     for name in presets():
         yield name, _recipe(preset(name))
@@ -195,7 +195,7 @@ def _scores(*, in_full: bool) -> Rows:
 
 def _recipe(recipe: "Recipe") -> str:
     """The settings that matter: epochs and batches of a fine-tuning, the features of a linear baseline."""
-    from psycheck.train.recipe import kind_of
+    from psycheck.training.recipe import kind_of
 
     match kind_of(recipe):
         case "sklearn":
@@ -211,7 +211,7 @@ def _recipe(recipe: "Recipe") -> str:
 
 
 def _frozen_features(recipe: "Recipe") -> str:
-    from psycheck.train.recipe import evidence_target, has_vectors
+    from psycheck.training.recipe import evidence_target, has_vectors
 
     features = []
     if evidence_target(recipe) is not None:

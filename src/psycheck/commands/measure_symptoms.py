@@ -15,7 +15,7 @@ from psycheck.statistics.classification import classification_intervals, figure_
 from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.symptom_figures import mean_error, mean_figure, status_errors
 from psycheck.symptoms.reader import UNCERTAIN, SymptomModel
-from psycheck.train.symptom_models import subsets
+from psycheck.training.symptom_models import subsets
 
 ALL = "all"
 _THRESHOLD = 0.5

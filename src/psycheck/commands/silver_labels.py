@@ -31,7 +31,7 @@ from psycheck.scoring.remembered import RememberedScores
 from psycheck.statistics.classification import decide
 from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.rater_agreement import alpha_interval, krippendorff_alpha, majority_share
-from psycheck.train.card import without_nan
+from psycheck.training.card import without_nan
 
 CARD = ".card.json"
 CARD_TEXT = ".card.md"

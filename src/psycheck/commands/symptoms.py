@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
     from psycheck.symptoms.graph import Graph
     from psycheck.symptoms.reader import SymptomModel
-    from psycheck.train.fit import Trained
-    from psycheck.train.recipe import Recipe
+    from psycheck.training.fit import Trained
+    from psycheck.training.recipe import Recipe
 
 app = typer.Typer(help="The symptom graph, and symptom models.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -83,7 +83,7 @@ def train_cli(
     from psycheck.io.settings import read_settings
     from psycheck.io.writing import refuse_overwriting
     from psycheck.symptoms.graph import read_graph
-    from psycheck.train.symptom_models import Labels, refuse_misfits, train_each, train_symptoms
+    from psycheck.training.symptom_models import Labels, refuse_misfits, train_each, train_symptoms
 
     missing_labels = read_settings(Labels, {"missing": missing}).missing
     recipe = _recipe(ctx, preset)
@@ -112,8 +112,8 @@ def train_cli(
 
 def _recipe(ctx: typer.Context, preset: str) -> "Recipe":
     """The recipe of a preset with the options that were set; options that it ignores are refused."""
-    from psycheck.train.recipe import Recipe, recipe_of, unused, used
-    from psycheck.train.recipe import preset as named_preset
+    from psycheck.training.recipe import Recipe, recipe_of, unused, used
+    from psycheck.training.recipe import preset as named_preset
 
     values = opt.values_for(ctx, Recipe)
     values.pop("labels", None)  # they name columns: the corpus has only these, under their new names

@@ -14,13 +14,13 @@ from psycheck.core.errors import counted
 from psycheck.corpora.labels import name_and_level
 from psycheck.corpora.opening import CorpusPlan, corpus_path, corpus_plan, open_corpus
 from psycheck.io.writing import refuse_overwriting
-from psycheck.train import search as searching
-from psycheck.train.dev_figures import format_figure, why_undefined
-from psycheck.train.fit import Trained, train, with_dev
-from psycheck.train.parts import Data
-from psycheck.train.recipe import Recipe, preset_of, space_of, unused
-from psycheck.train.recipe import preset as recipe_named
-from psycheck.train.search import spread
+from psycheck.training import search as searching
+from psycheck.training.dev_figures import format_figure, why_undefined
+from psycheck.training.fit import Trained, train, with_dev
+from psycheck.training.parts import Data
+from psycheck.training.recipe import Recipe, preset_of, space_of, unused
+from psycheck.training.recipe import preset as recipe_named
+from psycheck.training.search import spread
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns

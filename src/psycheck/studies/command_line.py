@@ -14,7 +14,7 @@ from psycheck.commands.console import ProgressLine
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
-    from psycheck.train.recipe import Recipe
+    from psycheck.training.recipe import Recipe
 
 app = typer.Typer(
     help="Run a paper's design on your corpora, and print its tables next to the published ones.",
@@ -235,7 +235,7 @@ def _recipe(
     preset: str, epochs: float | None, max_length: int | None, *, dev_share: float | None = None
 ) -> "Recipe":
     """A shipped recipe for depression, with the options that were set."""
-    from psycheck.train.recipe import preset as recipe_named
+    from psycheck.training.recipe import preset as recipe_named
 
     changes = {"epochs": epochs, "max_length": max_length, "dev_share": dev_share}
     overrides = {name: value for name, value in changes.items() if value is not None}

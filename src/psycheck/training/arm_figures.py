@@ -1,0 +1,358 @@
+"""Figures of several trained models (arms) on the same texts, and comparisons of them with each other.
+
+A decision is a threshold: "0.5", or "dev", the one with the highest macro-F1 on dev. The AUC ("ranking")
+needs no threshold, so effects of the decision and of the ranking are kept apart.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+from psycheck.audits.figures import measured
+from psycheck.audits.summary import holm_families
+from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding
+from psycheck.core.model import Model
+from psycheck.report.sections import grouped
+from psycheck.report.studies.deck_tables import DEV, HALF
+from psycheck.statistics import classification as measures
+from psycheck.statistics.classification import BoolArray, FloatArray, IntArray, gold, usable
+from psycheck.statistics.clustered import Clusters, change_interval, paired_p
+from psycheck.statistics.group_rates import paired_difference
+from psycheck.statistics.significance import mcnemar
+from psycheck.training.check_changes import PLAIN, Passed, rate_changes
+
+RANKING = "ranking"
+DECISIONS = (HALF, DEV)
+# The measures whose change against plain is reported, each with its decision.
+CHANGES = (
+    ("f1", HALF),
+    ("macro_f1", HALF),
+    ("f1", DEV),
+    ("macro_f1", DEV),
+    ("auc", RANKING),
+)
+MEASURES = {
+    "f1": measures.f1,
+    "macro_f1": measures.macro_f1,
+    "accuracy": measures.accuracy,
+}
+# The p-values that are equal in these keys answer one question, and are adjusted together.
+FAMILY = ("decision", "versus", "against")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One model on one test: targets and scores (n,), NaN where unknown; `threshold` was chosen on dev.
+
+    `units` says which texts belong together, (n,): those of one author, or copies (`Corpus.units`). `arm`
+    names how it was trained ("plain", "augmented" …), `model` what was trained.
+    """
+
+    audit: str
+    arm: str
+    model: str
+    trained_on: str
+    corpus: str
+    label: str
+    seed: int
+    threshold: float
+    targets: FloatArray
+    scores: FloatArray
+    units: IntArray
+
+    @property
+    def annotated(self) -> Clusters:
+        """The clusters of the annotated texts."""
+        return Clusters.of(self.units[~np.isnan(self.targets)])
+
+    def at(self, decision: str) -> float:
+        """The threshold of a decision."""
+        return self.threshold if decision == DEV else 0.5
+
+    def right(self, decision: str) -> BoolArray:
+        """Which annotated texts are classified correctly, (m,); a missing answer is not correct."""
+        annotated = ~np.isnan(self.targets)
+        scores = self.scores[annotated]
+        positive = gold(self.targets[annotated])
+        # NaN compares as false, which would make a missing answer a correct "no".
+        with np.errstate(invalid="ignore"):
+            decided = scores >= self.at(decision)
+        answered = ~np.isnan(scores)
+
+        correct: BoolArray = (decided == positive) & answered
+        return correct
+
+    @property
+    def own(self) -> bool:
+        """True if the test belongs to the corpus that the model was trained on."""
+        return self.trained_on == self.corpus
+
+    @property
+    def flag(self) -> str:
+        """The flag of findings about it."""
+        return "in_distribution" if self.own else "out_of_distribution"
+
+    def where(self, decision: str) -> dict[str, str]:
+        """The `where` of a finding about it."""
+        return {
+            "audit": self.audit,
+            "model": self.model,
+            "arm": self.arm,
+            "trained_on": self.trained_on,
+            "corpus": self.corpus,
+            "label": self.label,
+            "seed": str(self.seed),
+            "decision": decision,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ArmResult:
+    """One trained arm: its scores on every test and whatever else was measured.
+
+    `passed` says for each suite and check which texts passed; `augmented` counts what augmenting did to its
+    texts. On a plain arm, `checks` are the ids that the other arms of its seed learn from.
+    """
+
+    arm: str
+    seed: int
+    model: Model
+    rows: tuple[Scored, ...]
+    findings: tuple[Finding, ...]
+    passed: Mapping[tuple[str, str], dict[str, bool]]
+    augmented: Mapping[str, int]
+    checks: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def compare_arms(arms: Sequence[ArmResult], probe: Corpus) -> list[Finding]:
+    """Figures of every arm, what changed against plain, and whether it could be chance.
+
+    Checks were tried on the texts of `probe`.
+    """
+    rows = [row for arm in arms for row in arm.rows]
+    plain_rows = {(row.corpus, row.seed): row for row in rows if row.arm == PLAIN}
+
+    findings: list[Finding] = []
+    for row in rows:
+        findings += figures(row)
+    findings += _p_values(rows, plain_rows)
+    findings += _changes_against_plain(rows, plain_rows)
+    rates = [finding for arm in arms for finding in arm.findings]
+    findings += rates
+
+    passed: Passed = {}
+    for arm in arms:
+        for (suite, check), passed_texts in arm.passed.items():
+            passed[arm.arm, str(arm.seed), suite, check] = passed_texts
+    units = dict(zip(probe.ids, probe.units().tolist(), strict=True))
+    findings += rate_changes(rates, passed, units)
+    return findings
+
+
+def _p_values(rows: Sequence[Scored], plain_rows: Mapping[tuple[str, int], Scored]) -> list[Finding]:
+    """Every model against chance and, unless it is plain, against the plain model of its seed."""
+    findings: list[Finding] = []
+    for decision in DECISIONS:
+        for row in rows:
+            findings += against_chance(row, decision)
+            if row.arm != PLAIN:
+                findings.append(against(row, plain_rows[row.corpus, row.seed], decision))
+
+    for measure in ("mcnemar_p", "chance_p"):
+        findings += holm_families(findings, measure, FAMILY)
+    return findings
+
+
+def _changes_against_plain(
+    rows: Sequence[Scored], plain_rows: Mapping[tuple[str, int], Scored]
+) -> list[Finding]:
+    """How far each arm moved on each test, averaged over seeds."""
+    arm_names = dict.fromkeys(row.arm for row in rows if row.arm != PLAIN)
+    test_names = dict.fromkeys(row.corpus for row in rows)
+
+    findings: list[Finding] = []
+    for arm in arm_names:
+        for test in test_names:
+            rows_of_test = [row for row in rows if row.corpus == test]
+            rows_of_arm = [row for row in rows_of_test if row.arm == arm]
+            pairs = [(plain_rows[row.corpus, row.seed], row) for row in rows_of_arm]
+            findings += differences(pairs)
+    return findings
+
+
+def compare_plain_models(arms: Sequence[ArmResult]) -> list[Finding]:
+    """McNemar's p between plain models of different kinds on the same test, adjusted by Holm."""
+    plain_rows: list[Scored] = []
+    for arm in arms:
+        if arm.arm == PLAIN:
+            plain_rows += arm.rows
+    same_test = grouped(plain_rows, lambda row: (row.trained_on, row.corpus, row.seed))
+
+    findings = []
+    for group in same_test.values():
+        for first, second in combinations(group, 2):
+            findings += [against(first, second, decision) for decision in DECISIONS]
+    return [*findings, *holm_families(findings, "mcnemar_p", FAMILY)]
+
+
+def checks_by_seed(arms: Sequence[ArmResult]) -> dict[str, list[str]]:
+    """The ids of the checks learned from, by seed."""
+    return {str(arm.seed): list(arm.checks) for arm in arms if arm.checks is not None}
+
+
+def figures(row: Scored) -> list[Finding]:
+    """F1, macro-F1 and accuracy at both decisions, AUC, and the threshold itself, each with its interval."""
+    has_answer = usable(row.targets, row.scores)
+    n = int(has_answer.sum())
+    clusters = Clusters.of(row.units)
+
+    findings = []
+    for decision in DECISIONS:
+        threshold = row.at(decision)
+        table = measures.confusion(row.targets, row.scores, threshold)
+        intervals = measures.classification_intervals(row.targets, row.scores, clusters, threshold)
+        counts = {**asdict(table), "units": clusters.count}
+        for name, measure in MEASURES.items():
+            estimate = measure(table)
+            findings.append(
+                measured(
+                    name,
+                    estimate.value,
+                    n,
+                    interval=intervals.get(name),
+                    where=row.where(decision),
+                    counts=counts,
+                    flags=(row.flag, *estimate.flags),
+                )
+            )
+
+    # The interval of the AUC is the same at any threshold.
+    auc = measures.auc(row.targets, row.scores)
+    findings.append(
+        measured(
+            "auc",
+            auc.value,
+            n,
+            interval=intervals.get("auc"),
+            where=row.where(RANKING),
+            flags=(row.flag, *auc.flags),
+        )
+    )
+    findings.append(Finding("threshold", row.threshold, n, where=row.where(DEV), flags=(row.flag,)))
+    return findings
+
+
+def against_chance(row: Scored, decision: str) -> list[Finding]:
+    """Compare its correct answers with a coin (exact binomial) and with always choosing the larger class.
+
+    Always choosing the larger class decides the same texts, so that comparison is McNemar's. Where texts
+    belong together, both turn the signs of whole clusters (`paired_p`).
+    """
+    right = row.right(decision)
+    n = len(right)
+    clusters = row.annotated
+
+    right_count = int(right.sum())
+    if not clusters.whole:
+        coin_p = paired_p(right - 0.5, clusters)
+    elif n:
+        coin_p = float(stats.binomtest(right_count, n, 0.5).pvalue)
+    else:
+        coin_p = np.nan
+
+    annotated = ~np.isnan(row.targets)
+    positive = gold(row.targets[annotated])
+    positive_is_larger = 2 * int(positive.sum()) >= n
+    majority_right: BoolArray = positive if positive_is_larger else ~positive
+    majority_p = paired_difference(right, majority_right, clusters).p
+
+    counts = {"right": right_count, "majority_right": int(majority_right.sum())}
+    against_coin = {**row.where(decision), "against": "coin"}
+    against_majority = {**row.where(decision), "against": "larger class"}
+    return [
+        Finding("chance_p", coin_p, n, where=against_coin, counts=counts),
+        Finding("chance_p", majority_p, n, where=against_majority, counts=counts),
+    ]
+
+
+def against(row: Scored, baseline: Scored, decision: str) -> Finding:
+    """McNemar's p of two models on the same texts, or that of `paired_p`; `versus` names the baseline."""
+    right = row.right(decision)
+    baseline_right = baseline.right(decision)
+    table = mcnemar(right, baseline_right)
+    p = paired_difference(right, baseline_right, row.annotated).p
+
+    counts = {
+        "both_right": table.both,
+        "only_this_right": table.only_first,
+        "only_other_right": table.only_second,
+        "neither_right": table.neither,
+    }
+    # Two plain models differ in what was trained, two arms in how.
+    versus = baseline.arm if baseline.arm != row.arm else baseline.model
+    where = {**row.where(decision), "versus": versus}
+    return Finding("mcnemar_p", p, sum(counts.values()), where=where, counts=counts)
+
+
+def differences(pairs: Sequence[tuple[Scored, Scored]]) -> list[Finding]:
+    """How far the second of each pair is above the first, averaged over pairs (seeds) on one test.
+
+    The interval adds up the influence of each cluster of texts on that mean: it covers other texts, not other
+    seeds. `seeds` counts the pairs, of which `up` went up.
+    """
+    first, second = pairs[0]
+    clusters = Clusters.of(first.units)
+    has_answer = usable(first.targets, first.scores)
+    n = int(has_answer.sum())
+    rows_before = [before for before, _ in pairs]
+    rows_after = [after for _, after in pairs]
+
+    findings = []
+    for measure, decision in CHANGES:
+        values_before, influences_before = _influences(rows_before, measure, decision)
+        values_after, influences_after = _influences(rows_after, measure, decision)
+        # The mean over seeds, (n,), of what each text adds to the change.
+        influence: FloatArray = np.mean(influences_after - influences_before, axis=0)
+        mean_before = float(values_before.mean())
+        mean_after = float(values_after.mean())
+        interval = change_interval(mean_before, mean_after, influence, clusters)
+
+        where = {**second.where(decision), "versus": first.arm}
+        if len(pairs) > 1:
+            where["seed"] = "mean"
+        went_up = values_after > values_before
+        counts = {
+            "seeds": len(pairs),
+            "up": int(went_up.sum()),
+            "units": clusters.count,
+        }
+        changes = values_after - values_before
+        findings.append(
+            measured(
+                f"{measure}_change",
+                float(changes.mean()),
+                n,
+                interval=interval,
+                where=where,
+                counts=counts,
+                flags=(second.flag,),
+            )
+        )
+    return findings
+
+
+def _influences(rows: Sequence[Scored], measure: str, decision: str) -> tuple[FloatArray, FloatArray]:
+    """The measure of each row, (seeds,), and the influence of each text on it, (seeds, n)."""
+    values = []
+    influences = []
+    for row in rows:
+        influences_of = measures.figure_influences(row.targets, row.scores, row.at(decision))
+        value, influence = influences_of[measure]
+        values.append(value)
+        influences.append(influence)
+    return np.array(values), np.array(influences)
