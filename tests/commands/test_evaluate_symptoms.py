@@ -1,17 +1,17 @@
 """Figures of a symptom model that knows the answers, against values worked out by hand and scikit-learn."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
 from psycheck.commands.measure_symptoms import evaluate_symptoms, lines_of
-from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding
 from psycheck.core.model import Capabilities
-from psycheck.symptoms.reader import SymptomModel
+from psycheck.symptoms.reader import Readings, SymptomModel
 from refusals import refused
 
 N = 60
@@ -23,9 +23,9 @@ QUEUE = ["a"] * 20 + ["b"] * 20 + ["control"] * 20
 
 
 def model(status: float = 0.4) -> SymptomModel:
-    def outputs(sentences: Sequence[str]) -> FloatArray:
-        rows = [int(one.split()[-1]) for one in sentences]
-        return np.column_stack([SCORES[rows], np.full(len(rows), status)])
+    def outputs(sentences: Sequence[str]) -> Readings:
+        rows = [int(sentence.split()[-1]) for sentence in sentences]
+        return replace(Readings.mentioned(SCORES[rows]), uncertain=np.full(len(rows), status))
 
     return SymptomModel(
         name="m", labels=("s", "t"), fingerprint="1", capabilities=Capabilities(batch=8), outputs=outputs

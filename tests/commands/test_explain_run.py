@@ -12,7 +12,6 @@ import pytest
 from found import uncatalogued
 from psycheck.commands.explain import explain_people
 from psycheck.commands.person_tables import PAGES
-from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput
 from psycheck.core.model import Capabilities
@@ -21,7 +20,7 @@ from psycheck.runs.folder import open_run
 from psycheck.runs.pages import redraw
 from psycheck.symptoms.explanation import Explaining
 from psycheck.symptoms.graph import read_graph
-from psycheck.symptoms.reader import SymptomModel
+from psycheck.symptoms.reader import Readings, SymptomModel
 from refusals import refused
 
 SYMPTOMS = [one.name for one in read_graph().symptom]
@@ -373,9 +372,9 @@ def test_stopped_it_goes_on_from_the_posts_that_were_tagged(
 ) -> None:
     corpus, out, seen = corpus_of(501, 5), tmp_path / "run", list[str]()
 
-    def outputs(sentences: Sequence[str]) -> FloatArray:
-        seen.extend(one.split()[-1] for one in sentences)
-        return np.zeros((len(sentences), 2))
+    def outputs(sentences: Sequence[str]) -> Readings:
+        seen.extend(sentence.split()[-1] for sentence in sentences)
+        return Readings.mentioned(np.zeros((len(sentences), 1)))
 
     def stop(*_: object) -> None:
         raise Stopped  # the first 2,000 posts are tagged

@@ -1,6 +1,7 @@
 """Tagging sentences: what the file holds, how it is resumed, and what cannot be tagged."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,23 +9,24 @@ import polars as pl
 import pytest
 
 from psycheck.commands.tag import tag_corpus, tag_parts
-from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, StoreFailure
 from psycheck.core.model import Capabilities
 from psycheck.corpora.columns import Columns
 from psycheck.corpora.opening import CorpusPlan
 from psycheck.corpora.stream import stream_corpus
-from psycheck.symptoms.reader import SymptomModel
+from psycheck.symptoms.reader import Readings, SymptomModel
 from refusals import refused
 
 SEEN: list[str] = []
 
 
-def outputs(sentences: Sequence[str]) -> FloatArray:
+def outputs(sentences: Sequence[str]) -> Readings:
     """One symptom, found in every sentence with "sleep"; "maybe" is uncertain."""
     SEEN.extend(sentences)
-    return np.array([[float("sleep" in one), 0.25 * ("maybe" in one)] for one in sentences]).reshape(-1, 2)
+    relevance = np.array([[float("sleep" in sentence)] for sentence in sentences]).reshape(-1, 1)
+    uncertain = np.array([0.25 * ("maybe" in sentence) for sentence in sentences])
+    return replace(Readings.mentioned(relevance), uncertain=uncertain)
 
 
 MODEL = SymptomModel(

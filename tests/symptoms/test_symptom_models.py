@@ -7,7 +7,7 @@ import pytest
 from psycheck.core.model import Model
 from psycheck.models.opening import open_encoder, open_model
 from psycheck.symptoms.graph import read_graph
-from psycheck.symptoms.reader import SymptomModel, Tags, weighted
+from psycheck.symptoms.reader import SymptomModel
 from refusals import refused
 
 
@@ -20,14 +20,6 @@ def opened(spec: str) -> SymptomModel:
 @pytest.fixture(scope="module")
 def described() -> SymptomModel:
     return opened("symptoms:descriptions")
-
-
-def test_formula_one_multiplies_relevance_status_and_subject() -> None:
-    tags = Tags(np.array([[0.8, 0.5], [0.8, 0.5]]), np.array([0.25, np.nan]), np.array([True, False]))
-    assert weighted(tags) == pytest.approx(np.array([[0.8 * 0.75 * 0.9, 0.3375], [0.08, 0.05]]))
-    assert weighted(tags, subject=False) == pytest.approx(np.array([[0.6, 0.375], [0.8, 0.5]]))
-    assert weighted(tags, status=False) == pytest.approx(np.array([[0.72, 0.45], [0.08, 0.05]]))
-    assert weighted(tags, status=False, subject=False) == pytest.approx(tags.relevance)
 
 
 def test_without_training_a_sentence_is_about_the_symptom_of_the_nearest_description(

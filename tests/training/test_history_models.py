@@ -26,7 +26,7 @@ from psycheck.symptoms.history_model import (
 )
 from psycheck.symptoms.history_network import PostConvolutions, padded
 from psycheck.symptoms.post_weights import READ, PostSymptoms
-from psycheck.symptoms.reader import SymptomModel
+from psycheck.symptoms.reader import Readings, SymptomModel
 from psycheck.training.fit import Trained, train
 from psycheck.training.history_models import as_learned
 from psycheck.training.recipe import Recipe, preset, preset_of
@@ -193,9 +193,10 @@ def test_features_go_to_the_history_that_has_the_post() -> None:
 def test_a_post_weighs_as_its_strongest_sentence_and_is_read_to_a_limit() -> None:
     seen: list[str] = []
 
-    def outputs(sentences: Sequence[str]) -> np.ndarray:
+    def outputs(sentences: Sequence[str]) -> Readings:
         seen.extend(sentences)
-        return np.array([[0.8 if "tired" in one else 0.1, 0.5] for one in sentences])
+        relevance = np.array([[0.8 if "tired" in sentence else 0.1] for sentence in sentences])
+        return replace(Readings.mentioned(relevance), uncertain=np.full(len(sentences), 0.5))
 
     model = SymptomModel(
         name="m", labels=("low",), fingerprint="m", capabilities=Capabilities(batch=8), outputs=outputs

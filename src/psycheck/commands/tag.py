@@ -22,7 +22,8 @@ from psycheck.io.writing import refuse_overwriting, sole_writer, writing, writte
 from psycheck.models.fingerprint import hashed
 from psycheck.models.opening import open_model
 from psycheck.scoring.tags import tags_of
-from psycheck.symptoms.reader import SymptomModel, weighted
+from psycheck.symptoms.reader import SymptomModel
+from psycheck.symptoms.statements import weighted
 from psycheck.symptoms.tagged_posts import typed_tags
 from psycheck.text.clean import split_sentences
 

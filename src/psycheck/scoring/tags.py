@@ -6,7 +6,8 @@ import numpy as np
 
 from psycheck.models.output import checked_scores
 from psycheck.scoring.retries import patiently
-from psycheck.symptoms.reader import SymptomModel, Tags
+from psycheck.symptoms.reader import SymptomModel
+from psycheck.symptoms.statements import Tags
 
 
 def tags_of(model: SymptomModel, sentences: Sequence[str]) -> Tags:
@@ -18,4 +19,4 @@ def tags_of(model: SymptomModel, sentences: Sequence[str]) -> Tags:
     # Back from the distinct sentences to all of them.
     row_of_sentence = {sentence: row for row, sentence in enumerate(distinct)}
     rows = np.array([row_of_sentence[sentence] for sentence in sentences], np.int64)
-    return Tags(tags.relevance[rows], tags.uncertain[rows], tags.own[rows])
+    return tags.at(rows)

@@ -17,7 +17,8 @@ from psycheck.core.errors import BadInput
 from psycheck.core.model import Capabilities, Encoder, Model
 from psycheck.models.fingerprint import hashed
 from psycheck.models.opening import open_model, parse_spec
-from psycheck.symptoms.reader import SymptomModel, weighted
+from psycheck.symptoms.reader import SymptomModel
+from psycheck.symptoms.statements import weighted
 from psycheck.text.clean import split_sentences
 
 DESCRIBED = "symptoms:descriptions"

@@ -6,11 +6,10 @@ highest cosine similarity s of the sentence to one of its descriptions, as 1 / (
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import BadInput
@@ -20,6 +19,7 @@ from psycheck.models.opening import open_encoder, open_model
 from psycheck.models.options import ModelOptions, Text
 from psycheck.statistics.word_association import highest_cosine
 from psycheck.symptoms.graph import read_graph
+from psycheck.symptoms.statements import Naming, Tags, thresholds_of
 from psycheck.text.clean import split_sentences
 from psycheck.text.subject import own
 
@@ -27,9 +27,6 @@ UNCERTAIN: Final = "uncertain"
 """The label of the status: the share of annotators who called the symptoms of a sentence uncertain."""
 
 DESCRIPTIONS: Final = "descriptions"
-# The weight of the subject, w_subj of formula (1): the writer, or somebody else.
-OWN_WEIGHT = 0.9
-OTHER_WEIGHT = 0.1
 # A similarity of 0.5, the least that retrieval accepts (App. D), becomes a relevance of 0.5.
 _MIDDLE = 0.5
 _SLOPE = 10.0
@@ -37,50 +34,52 @@ _BATCH = 32  # sentences at once, for a model that does not say what it prefers
 _SCORING = "1"  # increase it whenever the same model and text would give another score
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tags:
-    """What a model says of n sentences and k symptoms, from one pass of one encoder.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Readings:
+    """What a model itself says of n sentences and k symptoms, from one pass of one encoder.
 
-    `relevance` (n, k) is the probability that the sentence is about the symptom, `uncertain` (n,) that of the
-    status (NaN if the model has none), `own` (n,) whether the writer speaks of themselves.
+    `relevance` (n, k) is the probability that the sentence mentions the symptom; `present` (n, k) that it is
+    present in the writer, now; `uncertain` (n,) that the sentence is in doubt. NaN where a model has none.
     """
 
     relevance: FloatArray
+    present: FloatArray
     uncertain: FloatArray
-    own: NDArray[np.bool_]
 
-
-def weighted(tags: Tags, *, status: bool = True, subject: bool = True) -> FloatArray:
-    """Relevance × P(present) × 0.9 for the writer's own or 0.1 for another's, (n, k): formula (1).
-
-    Each factor is a switch; without a status the factor is 1.
-    """
-    factor = np.ones(len(tags.own))
-    if status:
-        factor *= np.where(np.isnan(tags.uncertain), 1.0, 1 - tags.uncertain)
-    if subject:
-        factor *= np.where(tags.own, OWN_WEIGHT, OTHER_WEIGHT)
-    return np.asarray(tags.relevance * factor[:, None])
+    @classmethod
+    def mentioned(cls, relevance: FloatArray) -> "Readings":
+        """The readings of a model that says what a sentence mentions, and nothing else."""
+        return cls(
+            relevance=relevance,
+            present=np.full(relevance.shape, np.nan),
+            uncertain=np.full(len(relevance), np.nan),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SymptomModel:
-    """A model of sentences as a model of texts; `outputs` gives (n, k + 1): relevance, then `uncertain`."""
+    """A model of sentences as a model of texts.
+
+    `naming` says from which score on it may name which symptom, if that was measured.
+    """
 
     name: str
     labels: tuple[str, ...]
     fingerprint: str
     capabilities: Capabilities = field(repr=False)
-    outputs: Callable[[Sequence[str]], FloatArray] = field(repr=False)
+    outputs: Callable[[Sequence[str]], Readings] = field(repr=False)
+    naming: Naming | None = field(default=None, repr=False)
 
     def tag(self, sentences: Sequence[str], /) -> Tags:
-        """Relevance, status and subject of sentences."""
-        values = self.outputs(sentences)
+        """What the model and the rules of the text say of sentences."""
+        readings = self.outputs(sentences)
         is_own = [own(sentence) for sentence in sentences]
         return Tags(
-            relevance=values[:, :-1],
-            uncertain=values[:, -1],
+            relevance=readings.relevance,
+            present=readings.present,
+            uncertain=readings.uncertain,
             own=np.array(is_own, np.bool_),
+            thresholds=thresholds_of(self.naming, self.labels),
         )
 
     def score(self, texts: Sequence[str], /) -> FloatArray:
@@ -94,7 +93,7 @@ class SymptomModel:
             has_sentences = counts > 0
             ends = np.cumsum(counts[has_sentences])
             starts = np.concatenate([[0], ends[:-1]])
-            relevance = self.outputs(sentences)[:, :-1]
+            relevance = self.outputs(sentences).relevance
             scores[has_sentences] = np.maximum.reduceat(relevance, starts, axis=0)
         return scores
 
@@ -127,14 +126,12 @@ def _trained(target: str, options: SymptomOptions) -> SymptomModel:
     symptom_columns = [column for column, label in enumerate(model.labels) if label != UNCERTAIN]
     status_columns = [column for column, label in enumerate(model.labels) if label == UNCERTAIN]
 
-    def outputs(sentences: Sequence[str]) -> FloatArray:
+    def outputs(sentences: Sequence[str]) -> Readings:
         values = model.score(sentences)
-        relevance = values[:, symptom_columns]
-        # NaN and not 0: a model without the status does not say that a symptom is certain.
-        status = np.full((len(values), 1), np.nan)
+        readings = Readings.mentioned(values[:, symptom_columns])
         if status_columns:
-            status = values[:, status_columns]
-        return np.hstack([relevance, status])
+            return replace(readings, uncertain=values[:, status_columns[0]])
+        return readings
 
     parts = {"sentences": model.fingerprint, "scoring": _SCORING}
     declared = capabilities_of(model)
@@ -163,11 +160,10 @@ def _described(options: SymptomOptions) -> SymptomModel:
     # Encoded once when opened, since every sentence is compared with all of them.
     description_vectors = encoder.encode(descriptions)
 
-    def outputs(sentences: Sequence[str]) -> FloatArray:
+    def outputs(sentences: Sequence[str]) -> Readings:
         similarity = highest_cosine(encoder.encode(sentences), description_vectors, starts)
         relevance = 1 / (1 + np.exp(-_SLOPE * (similarity - _MIDDLE)))
-        no_status = np.full((len(relevance), 1), np.nan)
-        return np.hstack([relevance, no_status])
+        return Readings.mentioned(relevance)
 
     words = [text for symptom in graph.symptom for text in (symptom.name, *symptom.descriptions)]
     parts = {
