@@ -1,4 +1,8 @@
+import gc
+import json
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,12 +15,15 @@ from planted import MODELS, Counting, Planted
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import ModelFailure, PsycheckWarning
 from psycheck.core.model import Capabilities, Model
+from psycheck.models import opening
+from psycheck.models.opening import open_model, spec_of
 from psycheck.models.python_object import PythonOptions, wrap_object
 from psycheck.scoring.answers import not_scored
 from psycheck.scoring.engine import gather, score_once
-from psycheck.scoring.remembered import RememberedScores
+from psycheck.scoring.remembered import RememberedScores, Todo
 from psycheck.scoring.store import Store
 from psycheck.scoring.tally import Tally
+from psycheck.scoring.task import ScoringTask
 from refusals import refused
 
 
@@ -168,3 +175,64 @@ def test_progress_knows_the_total_when_all_is_gathered(own_store: Path) -> None:
     score_once([(model, view)], pieces, lambda name, done, total, s: told.append((done, total)))
     assert told == [(2, 5), (4, 5), (5, 5)]
     assert os.environ["PSYCHECK_STORE"] == str(own_store)
+
+
+OTHER_PROCESS = """
+import json, sys
+from psycheck.models.opening import open_model
+
+spec, texts = json.load(sys.stdin)
+model = open_model(spec)
+json.dump([model.fingerprint, model.score(texts).tolist()], sys.stdout)
+"""
+
+
+class ProcessEngine:
+    """An engine that knows a model by its spec alone, as one on a cluster does."""
+
+    def score(self, task: ScoringTask, todo: Todo, /) -> None:
+        """Open the model in a process that runs in another folder, and commit what it answers."""
+        answer = subprocess.run(
+            [sys.executable, "-c", OTHER_PROCESS],
+            cwd="/",
+            input=json.dumps([task.spec, todo.items]),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        fingerprint, scores = json.loads(answer.stdout)
+        assert fingerprint == task.model.fingerprint
+        task.view.add(todo.items, np.array(scores), todo.hashes)
+        task.tally.scored += len(todo.items)
+
+
+@pytest.mark.parametrize("spec", ["python:lengths:score", "python:lengths.py:score?name=long"])
+def test_an_engine_can_open_the_model_in_another_process(
+    spec: str, own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("lengths.py").write_text("def score(texts):\n    return [len(text) / 10 for text in texts]\n")
+    model = open_model(spec, label="long")
+    view = RememberedScores(Store(own_store), model, model.labels)
+
+    tallies = score_once([(model, view)], [(1.0, ["one", "three", "one"])], engine=ProcessEngine())
+    assert tallies[model.name].scored == 2
+    np.testing.assert_allclose(view.of(["one", "three"]), [[0.3], [0.5]])
+    # The key of the score includes the label, which only the keyword named.
+    assert "label=long" in spec_of(model)
+
+
+def test_an_object_of_this_process_has_no_spec() -> None:
+    assert spec_of(open_model(_touchy)) == ""
+
+
+def test_the_spec_of_a_model_is_forgotten_with_the_model(tmp_path: Path) -> None:
+    file = tmp_path / "lengths.py"
+    file.write_text("def score(texts):\n    return [len(text) / 10 for text in texts]\n")
+    model = open_model(f"python:{file}:score")
+    remembered = len(opening._SPECS)
+    assert spec_of(model).startswith(f"python:{file}:score")
+    del model
+    gc.collect()
+    assert len(opening._SPECS) == remembered - 1

@@ -26,7 +26,7 @@ _SAMPLE = 64  # questions that are written out to estimate the tokens of all
 _SWITCH = {None: "if supported", True: "yes", False: "no"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class LlmModel:
     """A model that is asked one question per text; it retries and paces its requests itself.
 

@@ -34,7 +34,7 @@ SCORING = "1"
 ENCODING = "1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class Transformer:
     """What classifiers and encoders have in common; `inputs` are the arguments of the network."""
 

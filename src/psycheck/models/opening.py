@@ -3,7 +3,8 @@
 The kinds are entry points (`psycheck.core.registry.MODEL_KINDS`); none is imported before a spec names it.
 """
 
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -18,6 +19,8 @@ from psycheck.models.options import ModelOptions, options_of, query_of
 _ENCODERS = "minilm, hf:FOLDER, hf:HUB_NAME or vectors:FILE"
 # How files are opened that no kind claims by their ending, because they are code.
 _LIKELY_SPECS = {".py": "python:{path}:OBJECT", ".joblib": "sklearn:{path}", ".pkl": "sklearn:{path}"}
+# The specs of opened models by identity, as long as these live: a model need not know how it was opened.
+_SPECS: dict[int, str] = {}
 
 
 def open_model(spec: str | Path | Model | Callable[..., Any], **options: Any) -> Model:
@@ -29,7 +32,40 @@ def open_model(spec: str | Path | Model | Callable[..., Any], **options: Any) ->
     kind: ModelKind = MODEL_KINDS.get(kind_name)
     checked: object = options_of(kind_name, kind.options, query, options, where=str(spec))
     model: Model = kind.open(target, checked)
+    _remember_spec(model, _portable_spec(kind_name, target, query, options))
     return model
+
+
+def spec_of(model: Model) -> str:
+    """The spec with which another process of this machine opens the same model; "" if there is none.
+
+    An object or function that was passed in exists in this process only, and so does a model whose options
+    cannot be written in a spec.
+    """
+    return _SPECS.get(id(model), "")
+
+
+def _remember_spec(model: Model, spec: str) -> None:
+    # A class with slots may have none for weak references: its models are opened in this process only.
+    with suppress(TypeError):
+        weakref.finalize(model, _SPECS.pop, id(model), None)
+        _SPECS[id(model)] = spec
+
+
+def _portable_spec(kind: str, target: str, query: Mapping[str, str], keywords: Mapping[str, Any]) -> str:
+    """A spec with absolute paths and all options, whatever the folder it is opened from; "" if impossible."""
+    set_keywords = {name: value for name, value in keywords.items() if value is not None}
+    if not all(isinstance(value, str | int | float | Path) for value in set_keywords.values()):
+        return ""
+
+    # As in `options_of`, what stands in the spec takes precedence.
+    values = set_keywords | dict(query)
+    if MODEL_KINDS.get(kind).target == "module":
+        # A module of the current folder is found here anyway, but not by a process in another folder.
+        values["folder"] = str(Path(values.get("folder", "")).resolve())
+    mark = "?" if values else ""
+    spec = f"{kind}:{target}{mark}{urlencode(values, safe=':/,')}"
+    return relative_spec(spec, Path.cwd())
 
 
 def _open_object(thing: Model | Callable[..., Any], options: dict[str, Any]) -> Model:

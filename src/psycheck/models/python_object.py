@@ -41,7 +41,7 @@ class PythonOptions(ModelOptions):
     folder: Text | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class PythonModel:
     """A wrapper around a user's function or object that checks what it returns."""
 

@@ -46,7 +46,7 @@ class ScoreFileOptions(ModelOptions):
     exclusive: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class ScoreFile:
     """A model known only by its scores; `rows` maps the hash of a text to the row of its scores."""
 

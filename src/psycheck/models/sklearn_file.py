@@ -34,7 +34,7 @@ class SklearnOptions(ModelOptions):
     trust_pickle: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class SklearnModel:
     """A fitted pipeline from raw texts to probabilities; `columns` are those kept as labels."""
 

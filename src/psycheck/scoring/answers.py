@@ -16,8 +16,9 @@ from psycheck.core.model import Model, Partial, Replying
 from psycheck.core.progress import Progress, silent
 from psycheck.models.opening import open_model
 from psycheck.models.output import checked_scores
-from psycheck.scoring.engine import LOCAL, Piece, foretell, gather, of_all_sizes, open_engine, score_once
+from psycheck.scoring.engine import LOCAL, Piece, foretell, gather, open_engine, score_once
 from psycheck.scoring.limits import NO_LIMITS, Limits, expected_tally
+from psycheck.scoring.recheck import of_all_sizes
 from psycheck.scoring.remembered import RememberedScores, unknown
 from psycheck.scoring.retries import Sleep, patiently
 from psycheck.scoring.store import Store, default_store

@@ -19,41 +19,32 @@ from psycheck.scoring.limits import Allowance
 from psycheck.scoring.remembered import RememberedScores, Todo, reason_of
 from psycheck.scoring.retries import TRANSIENT, Sleep, gave_no_answer, patiently
 from psycheck.scoring.tally import Tally
+from psycheck.scoring.task import ScoringTask
 
 
-def ask_each(
-    model: Replying,
-    view: RememberedScores,
-    batch: Todo,
-    tally: Tally,
-    allowance: Allowance,
-    sleep: Sleep,
-    report: Callable[[], None],
-    *,
-    counts_as_scored: bool = True,
-) -> None:
-    """Commit a reply for each item that gets one, and count why others get none.
+def ask_each(task: ScoringTask, model: Replying, batch: Todo, *, counts_as_scored: bool = True) -> None:
+    """Commit a reply of the task's model for each item that gets one, and count why others get none.
 
     If only the smaller part of a batch never gets an answer, the run goes on without it. Items that have an
     older reply already do not count as scored or failed (`counts_as_scored`).
     """
     questions = _Questions(
         model=model,
-        view=view,
-        tally=tally,
-        allowance=allowance,
-        report=report,
+        view=task.view,
+        tally=task.tally,
+        allowance=task.allowance,
+        report=task.report,
         todo=batch,
         counts_as_scored=counts_as_scored,
     )
     if capabilities_of(model).asks_leave:
         questions.ask_once()
     else:
-        questions.ask_until_answered(sleep)
+        questions.ask_until_answered(task.sleep)
 
-    view.complaints.update(map(reason_of, questions.failures))
+    task.view.complaints.update(map(reason_of, questions.failures))
     if counts_as_scored:
-        tally.failed += len(questions.failures)
+        task.tally.failed += len(questions.failures)
 
 
 @dataclass(slots=True, kw_only=True)

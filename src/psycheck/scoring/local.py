@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from psycheck.core.arrays import FloatArray
+from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.errors import ModelFailure, PsycheckError
 from psycheck.core.item import Item, sizes_of
 from psycheck.core.model import AnswersOf, Encoder, Grounded, Model, Partial, Replying
 from psycheck.models.output import checked_scores
 from psycheck.scoring.asking import ask_each
-from psycheck.scoring.engine import ScoringTask, score_once
+from psycheck.scoring.engine import score_once
 from psycheck.scoring.remembered import RememberedScores, Todo, reason_of, unknown
 from psycheck.scoring.retries import patiently
+from psycheck.scoring.task import ScoringTask
 from psycheck.scoring.vectors import stored_vectors
 
 _BROKEN_SAMPLE = 16  # items of all sizes that a model must fail on before it counts as broken
@@ -48,15 +49,7 @@ class LocalEngine:
 
         try:
             if isinstance(task.model, Replying):
-                ask_each(
-                    task.model,
-                    task.view,
-                    batch,
-                    task.tally,
-                    task.allowance,
-                    task.sleep,
-                    task.report,
-                )
+                ask_each(task, task.model, batch)
                 return
             scores = self._scores(task, batch.items)
             task.view.add(batch.items, scores, batch.hashes)
@@ -83,8 +76,10 @@ class LocalEngine:
             task.view.complaints[reason_of(error)] += 1
             task.tally.failed += 1
             return
-        middle = len(unscored.items) // 2
-        for rows in np.array_split(np.arange(len(unscored.items)), [middle]):
+
+        all_rows = np.arange(len(unscored.items))
+        middle = len(all_rows) // 2
+        for rows in (all_rows[:middle], all_rows[middle:]):
             self._score_batch(task, unscored.take(rows))
 
     def _answers_of_needs(self, task: ScoringTask, model: Grounded, items: Sequence[Item]) -> list[AnswersOf]:
@@ -119,9 +114,11 @@ def _without_missing(task: ScoringTask, batch: Todo) -> Todo:
     """A batch without the items that the model, a file of scores, does not hold; these count as failed."""
     if not isinstance(task.model, Partial):
         return batch
+
     missing = set(task.model.missing(batch.items))
     task.tally.failed += len(missing)
-    return batch.take(np.flatnonzero([item not in missing for item in batch.items]))
+    has_scores = [item not in missing for item in batch.items]
+    return batch.take(np.flatnonzero(has_scores))
 
 
 def _batches(task: ScoringTask, todo: Todo) -> Iterator[Todo]:
@@ -136,10 +133,10 @@ def _batches(task: ScoringTask, todo: Todo) -> Iterator[Todo]:
     batches_per_claim = 1
     while len(order):
         batch_size = sample_size or task.batch_size
+        claim_size = sample_size or batches_per_claim * batch_size
         waiting = len(order)
         begun = time.monotonic()
 
-        claim_size = sample_size or batches_per_claim * batch_size
         claimed, order, met = view.claim(todo.items, todo.hashes, order, claim_size)
         task.tally.remembered += met
         if not len(claimed):
@@ -148,21 +145,41 @@ def _batches(task: ScoringTask, todo: Todo) -> Iterator[Todo]:
             continue
 
         for start in range(0, len(claimed), batch_size):
-            yield todo.take(claimed[start : start + batch_size])
+            batch_rows = claimed[start : start + batch_size]
+            yield todo.take(batch_rows)
 
-        batches_per_second = len(claimed) / batch_size / (time.monotonic() - begun + 1e-9)
-        batches_per_claim = int(min(_MOST_CLAIMED, 1 + _CLAIMED_SECONDS * batches_per_second))
+        batch_count = len(claimed) / batch_size
+        batches_per_claim = _batches_in_a_second(batch_count, time.monotonic() - begun)
 
         has_failed_on_all = not len(view) and bool(view.complaints)
+        was_last_try = sample_size > 0 or not len(order)
         if not has_failed_on_all:
             sample_size = 0
-        elif sample_size or not len(order):
-            raise ModelFailure(
-                f"model '{task.model.name}' fails on every text: {'; '.join(view.complaints)}",
-                code="model.fails-on-every-text",
-                do="call its score on one short text in a Python shell",
-            )
+        elif was_last_try:
+            raise _fails_on_every_text(task)
         else:
-            places = np.unique(np.linspace(0, len(order) - 1, _BROKEN_SAMPLE).astype(np.int64))
-            order = np.concatenate([order[places], np.delete(order, places)])
-            sample_size = len(places)
+            order, sample_size = _sample_first(order)
+
+
+def _batches_in_a_second(batch_count: float, seconds: float) -> int:
+    """How many batches to claim at once, by how long the last ones took."""
+    batches_per_second = batch_count / (seconds + 1e-9)
+    affordable = 1 + _CLAIMED_SECONDS * batches_per_second
+    return int(min(_MOST_CLAIMED, affordable))
+
+
+def _sample_first(order: IntArray) -> tuple[IntArray, int]:
+    """Rows with a sample of all sizes in front, and the size of the sample."""
+    even_places = np.linspace(0, len(order) - 1, _BROKEN_SAMPLE)
+    places = np.unique(even_places.astype(np.int64))
+    later = np.delete(order, places)
+    return np.concatenate([order[places], later]), len(places)
+
+
+def _fails_on_every_text(task: ScoringTask) -> ModelFailure:
+    reasons = "; ".join(task.view.complaints)
+    return ModelFailure(
+        f"model '{task.model.name}' fails on every text: {reasons}",
+        code="model.fails-on-every-text",
+        do="call its score on one short text in a Python shell",
+    )

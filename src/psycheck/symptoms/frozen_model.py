@@ -34,7 +34,7 @@ class FrozenOptions(ModelOptions):
     device: Text | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class FrozenModel:
     """A logistic regression; its features are those of `evidence`, then those of `encoder`.
 

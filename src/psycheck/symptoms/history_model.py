@@ -89,7 +89,7 @@ class HistoryOptions(ModelOptions):
     """Options of a model of histories: those that every kind has."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class HistoryModel:
     """A trained model of histories.
 

@@ -56,7 +56,7 @@ class Readings:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class SymptomModel:
     """A model of sentences as a model of texts.
 
