@@ -34,7 +34,7 @@ def corpus_of(splits: Sequence[str] = SPLITS) -> Corpus:
 
 
 def test_the_rest_is_judged_at_the_threshold_of_dev() -> None:
-    run = audit(first_number, corpus_of(), audits=["performance"], threshold="dev")
+    run = audit(first_number, corpus_of(), split="all", audits=["performance"], threshold="dev")
     found = {f.measure: f for f in run.findings if f.where.get("audit") == "performance"}
     assert found["threshold"].value == pytest.approx(0.35)
     assert found["threshold"].n == 4
@@ -43,7 +43,7 @@ def test_the_rest_is_judged_at_the_threshold_of_dev() -> None:
         "decision threshold of 'depression' 0.35 (the highest macro-F1 on 4 dev texts, which are not judged)"
     )
     assert any(note.endswith(told) for note in run.notes)
-    fixed = audit(first_number, corpus_of(), audits=["performance"])
+    fixed = audit(first_number, corpus_of(), split="all", audits=["performance"])
     accuracy = next(f for f in fixed.findings if f.measure == "accuracy")
     assert accuracy.value == pytest.approx(5 / 7)
     assert accuracy.n == 7
@@ -63,7 +63,7 @@ def test_checks_and_pairs_use_it_too(tmp_path: Path) -> None:
             audit(first_number, corpus_of(), threshold="dev", **choices),
         )
     )
-    assert (at_half, at_dev) == (0.0, 1.0)  # of 0.4 test; and of 0.4 test and 0.8 train
+    assert (at_half, at_dev) == (0.0, 1.0)  # of 0.4 test, at 0.5 and at 0.35
 
 
 def test_a_named_split_is_judged_and_dev_is_kept_beside_it(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_the_run_folder_keeps_the_thresholds(tmp_path: Path) -> None:
     assert list(plan["thresholds"].values()) == [{"depression": pytest.approx(0.35)}]
     page = (tmp_path / "run" / "report.html").read_text()
     assert "The decision thresholds were chosen on dev texts, which are not judged." in page
-    assert pl.read_parquet(tmp_path / "run" / "predictions.parquet")["id"].to_list() == ["5", "6", "7"]
+    assert pl.read_parquet(tmp_path / "run" / "predictions.parquet")["id"].to_list() == ["5", "6"]
 
 
 def test_a_model_that_scores_none_of_the_labels_of_dev_is_refused_before_it_is_asked() -> None:

@@ -130,9 +130,17 @@ def _name_labels(
     for corpus in corpora:
         sole = corpus.labels[0] if len(corpus.labels) == 1 else ""
         if meant and sole != meant and nameless(sole):
-            table = corpus.table.rename({LABEL + sole: LABEL + meant})
-            renamed.append(replace(corpus, table=table))
+            renamed.append(_with_label_renamed(corpus, sole, meant))
             notes.append(f"{corpus.name}: the label '{sole}' is used for '{meant}'")
         else:
             renamed.append(corpus)
     return renamed, notes
+
+
+def _with_label_renamed(corpus: Corpus, old: str, new: str) -> Corpus:
+    """The corpus with a label under another name, also where it is a split of a larger one."""
+    table = corpus.table.rename({LABEL + old: LABEL + new})
+    whole = corpus.whole
+    if whole is not None:
+        whole = _with_label_renamed(whole, old, new)
+    return replace(corpus, table=table, whole=whole)

@@ -241,14 +241,16 @@ def audit(
 
     A model is a spec ("hf:DIR"), a Model, or a function from texts to scores; a corpus is a path,
     "demo:NAME", a Corpus, a pandas or polars frame, a Hugging Face dataset or a list of texts. `text` and
-    `labels` name columns, which are guessed otherwise; `split` keeps one split of every corpus.
+    `labels` name columns, which are guessed otherwise. `split` is the split to judge: by default test where
+    a corpus has one, "all" for every text.
     `settings` are those of `psycheck.audits.plan.Settings`: suites, threshold, variants, fit …
     `audits` may hold audit objects of your own besides names.
     """
     from psycheck.audits.gates import parse_gate
     from psycheck.audits.plan import settings_of
     from psycheck.audits.registered import split_audits
-    from psycheck.audits.thresholds import DEV, with_dev
+    from psycheck.audits.thresholds import DEV
+    from psycheck.corpora.judged_split import judged_part
     from psycheck.models.opening import open_model
 
     _refuse_unknown_settings(settings)
@@ -258,15 +260,12 @@ def audit(
     checked = settings_of(settings, "audit()")
     models: list[Any] = list(model) if isinstance(model, list | tuple) else [model]
 
-    if checked.threshold == DEV:
-        # The dev split is set aside before one split is kept.
-        opened = open_corpora(corpora, text=text, labels=labels, split=None)
-        opened = [with_dev(corpus, split) for corpus in opened]
-    else:
-        opened = open_corpora(corpora, text=text, labels=labels, split=split)
+    # Opened with all splits: leaks between them show only there.
+    needs_dev = checked.threshold == DEV
+    opened = open_corpora(corpora, text=text, labels=labels, split=None)
     return run_audit(
         [open_model(spec) for spec in models],
-        opened,
+        [judged_part(corpus, split, with_dev=needs_dev) for corpus in opened],
         replace(checked, gates=tuple(parse_gate(gate) for gate in gates)),
         out=None if out is None else Path(out),
         store_path=None if store is None else Path(store),

@@ -9,13 +9,14 @@ from psycheck.audits.gates import Gate, check_gates, judge_gates, refuse_incompa
 from psycheck.audits.jobs import PlannedRun, judge_jobs, plan_jobs, with_grounds
 from psycheck.audits.plan import Plan
 from psycheck.audits.shown_cases import cases_to_show
-from psycheck.audits.thresholds import DEV, Thresholds, choose_thresholds, open_with_dev
+from psycheck.audits.thresholds import DEV, Thresholds, choose_thresholds
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput
 from psycheck.core.finding import Findings
 from psycheck.core.model import Model, capabilities_of
 from psycheck.core.progress import Progress, silent
 from psycheck.core.run import Run
+from psycheck.corpora.judged_split import judged_part
 from psycheck.corpora.opening import open_corpus
 from psycheck.models.opening import open_awaited
 from psycheck.runs.audit_run import Judged, plan_record
@@ -148,6 +149,11 @@ def texts_to_score(plan: Plan) -> Iterator[str]:
 
 
 def open_corpora_of(plan: Plan) -> list[Corpus]:
-    """The corpora of a plan, with their dev splits where a threshold is chosen on these."""
-    opened = open_with_dev if plan.settings.threshold == DEV else open_corpus
-    return [opened(corpus) for corpus in plan.corpora]
+    """The judged splits of the corpora of a plan, with dev where a threshold is chosen on it."""
+    needs_dev = plan.settings.threshold == DEV
+    corpora = []
+    for corpus_plan in plan.corpora:
+        # Opened with all splits: leaks between them show only there.
+        whole = open_corpus(replace(corpus_plan, split=None))
+        corpora.append(judged_part(whole, corpus_plan.split, with_dev=needs_dev))
+    return corpora

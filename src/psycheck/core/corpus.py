@@ -101,8 +101,9 @@ class Corpus:
     `table` has the columns `id` and `text` (strings), where known `author`, `time`, `split` (strings), one
     column `label:NAME` (0..1, null = not annotated) for each label and `group:NAME` (string) for each group.
     `left_out` counts the rows that were left out by reason; `notes` reports what was guessed when it was
-    read; `source` is where it was read from, None for one that was made in memory. A corpus of histories
-    has one row per author, and the columns of `HISTORY`; its texts are the posts of each.
+    read; `source` is where it was read from, None for one that was made in memory. `whole` is the corpus
+    with all its splits where this one holds those that are judged: cautions need all of them. A corpus of
+    histories has one row per author, and the columns of `HISTORY`; its texts are the posts of each.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Corpus:
     left_out: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
     source: CorpusSource | None = None
+    whole: "Corpus | None" = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(

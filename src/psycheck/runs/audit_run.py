@@ -99,7 +99,8 @@ def _all_findings(planned: PlannedRun, judged: Judged) -> list[Finding]:
         findings += across_models(findings)
 
     for corpus in planned.corpora:
-        cautions = cheap_cautions(corpus, show=planned.settings.show_texts)
+        # Of all splits: what they share, and what tells a label, shows only there.
+        cautions = cheap_cautions(corpus.whole or corpus, show=planned.settings.show_texts)
         findings += [caution.finding() for caution in cautions]
     return findings
 
