@@ -31,7 +31,7 @@ def first_number(texts: Sequence[str]) -> list[float]:
 def test_the_test_split_is_judged_and_the_note_counts_it() -> None:
     judged = judged_part(corpus())
     assert judged.ids == ["4", "5"]
-    assert judged.notes == ("judging the test split: 2 of 5 texts; --split all judges everything",)
+    assert judged.notes == ("judging the test split: 2 of 5 texts; `split=all` judges everything",)
     assert judged.whole is not None
     assert judged.whole.ids == ["1", "2", "3", "4", "5"]
 

@@ -55,5 +55,5 @@ def _default_split(corpus: Corpus) -> tuple[str | None, list[str]]:
         return None, ["the test split has no labels, so every text is judged"]
 
     total = counted(len(corpus), "text")
-    note = f"judging the test split: {is_test.sum():,} of {total}; --split all judges everything"
+    note = f"judging the test split: {is_test.sum():,} of {total}; `split=all` judges everything"
     return TEST, [note]
