@@ -57,7 +57,7 @@ def people() -> Corpus:
 
 
 def test_an_audit_judges_authors_and_leaves_out_what_edits_texts() -> None:
-    run = audit(Share(), people(), audits=["performance", "behaviour", "fairness", "length"])
+    run = audit(Share(), people(), split="all", audits=["performance", "behaviour", "fairness", "length"])
     (accuracy,) = run.findings.where(measure="accuracy")
     assert (accuracy.value, accuracy.n) == (1.0, 40)
     assert (
