@@ -132,7 +132,7 @@ class Histories:
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Pass rates and shares of changed scores by label and edit, and a table of all cases."""
         labels = [label for label in _conditions(corpus) if label in scores.labels]
-        clusters = Clusters.of(corpus.units())
+        clusters = Clusters.of(corpus.units(), corpus.copies())
         findings: list[Finding] = []
         tables: list[pl.DataFrame] = []
         for label in labels:

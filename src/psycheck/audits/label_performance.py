@@ -11,7 +11,8 @@ from psycheck.core.finding import Finding, Interval
 from psycheck.statistics import calibration
 from psycheck.statistics import classification as measure
 from psycheck.statistics.classification import BoolArray, Confusion, Measured, classification_intervals
-from psycheck.statistics.clustered import Clusters, difference_interval, paired_p, ratio_interval
+from psycheck.statistics.cluster_tests import paired_p
+from psycheck.statistics.clustered import Clusters, difference_interval, ratio_interval
 from psycheck.statistics.group_rates import Rate
 from psycheck.statistics.intervals import UNKNOWN
 

@@ -237,6 +237,11 @@ class Corpus:
         ranks = self.table.select(unit.rank("dense"))[:, 0]
         return ranks.to_numpy().astype(np.int64)
 
+    def copies(self) -> NDArray[np.int64]:
+        """A number for each distinct text, (n,): copies are alike whoever posted them."""
+        ranks = self.table.select(pl.col("text").rank("dense"))[:, 0]
+        return ranks.to_numpy().astype(np.int64)
+
     def clustering(self) -> tuple[str, ...]:
         """Notes on what figures are made of: labels of 0.5, and what intervals and tests are clustered by."""
         undecided = {label: int((self.targets([label]) == 0.5).sum()) for label in self.labels}

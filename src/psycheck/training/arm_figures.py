@@ -20,7 +20,8 @@ from psycheck.report.sections import grouped
 from psycheck.report.studies.deck_tables import DEV, HALF
 from psycheck.statistics import classification as measures
 from psycheck.statistics.classification import BoolArray, FloatArray, IntArray, gold, usable
-from psycheck.statistics.clustered import Clusters, change_interval, paired_p
+from psycheck.statistics.cluster_tests import paired_p
+from psycheck.statistics.clustered import Clusters, change_interval
 from psycheck.statistics.group_rates import paired_difference
 from psycheck.statistics.significance import mcnemar
 from psycheck.training.check_changes import PLAIN, Passed, rate_changes
