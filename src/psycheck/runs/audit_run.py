@@ -16,7 +16,7 @@ from psycheck.core.errors import counted
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.model import capabilities_of
 from psycheck.core.run import Run, Shown
-from psycheck.corpora.cautions import cheap_cautions
+from psycheck.corpora.cautions import cheap_cautions, not_searched
 from psycheck.runs.environment import described, environment_of
 from psycheck.scoring.answers import Answers
 from psycheck.text.gender.edits import scope_of
@@ -111,6 +111,7 @@ def _notes(planned: PlannedRun, answers: Answers, judged: Judged) -> Iterator[st
     yield from planned.notes
     for corpus in planned.corpora:
         yield from corpus.clustering()
+        yield from not_searched(corpus.whole or corpus)
     yield from _scoring_notes(answers)
     for thresholds in judged.thresholds.values():
         yield from thresholds.notes
