@@ -77,7 +77,7 @@ def test_what_is_not_looked_for_is_said(monkeypatch: pytest.MonkeyPatch) -> None
     (note,) = not_searched(corpus(clean()))
     assert "near-duplicates" in note
     assert "'compare'" in note
-    monkeypatch.setitem(LIMITS, "texts", 100)  # type: ignore[index]  # limits are read-only for the program
+    monkeypatch.setitem(LIMITS, "texts", 100)
     assert "100 of 300 texts" in not_searched(corpus(clean()))[1]
 
 

@@ -225,7 +225,8 @@ def _repeats_texts(corpus: Corpus) -> bool:
     if find_spec("rensa") is None:
         return False
     pairs = near_duplicates(corpus.texts)
-    return len(pairs) >= TABLE["repeated_texts"]["from"] * len(corpus) / 2
+    limit: float = TABLE["repeated_texts"]["from"]
+    return len(pairs) >= limit * len(corpus) / 2
 
 
 def _with_common_command(

@@ -12,6 +12,7 @@ from psycheck.audits.performance import HARD
 from psycheck.audits.registered import is_own
 from psycheck.audits.summary import across_corpora, across_models, holm_families
 from psycheck.audits.thresholds import Thresholds
+from psycheck.audits.training_overlap import training_overlap
 from psycheck.core.errors import counted
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.model import capabilities_of
@@ -37,13 +38,14 @@ class Judged:
 
 def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
     """The run: findings of all jobs, what holds across them, cautions about the corpora, cases to show."""
+    overlap = training_overlap(planned.models, planned.corpora)
     run = Run(
         plan=plan_record(planned) | {"thresholds": _chosen_thresholds(judged)},
         environment=environment_of(planned.models, planned.corpora, planned.suites, answers.tallies),
-        findings=Findings(_all_findings(planned, judged)),
+        findings=Findings([*_all_findings(planned, judged), *overlap.findings]),
         tables=judged.tables,
         shown=judged.shown,
-        notes=tuple(_notes(planned, answers, judged)),
+        notes=(*_notes(planned, answers, judged), *overlap.notes),
         incomplete=sum(tally.failed for tally in answers.tallies.values()),
     )
     return replace(run, own_audits=described_audits(planned.audits, run))
