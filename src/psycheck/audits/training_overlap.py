@@ -32,7 +32,7 @@ def training_overlap(models: Sequence[Model], corpora: Sequence[Corpus]) -> Trai
         digests = read_digests(Path(card)) if card else None
         if digests is None:
             overlap.notes.append(
-                f"model '{model.name}': its training texts are not known, so copies of them were not looked for"
+                f"model '{model.name}': its training texts are not known, so copies were not looked for"
             )
             continue
 
