@@ -17,6 +17,7 @@ from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.label_names import LabelColumns, label_columns
 from psycheck.models.options import ModelOptions, Text
 from psycheck.models.output import checked_scores
+from psycheck.models.training_card import with_card
 
 BATCH = 2048
 _PROBE = "I went for a walk today."
@@ -72,16 +73,17 @@ def open_sklearn(target: str, options: SklearnOptions) -> SklearnModel:
     parts = {"file": file_hash(path), "labels": str(chosen)}
     # A file of `psycheck train` is known by the name of its folder.
     name = path.resolve().parent.name if path.name == _TRAINED else path.stem
+    declared = Capabilities(
+        batch=options.batch or BATCH,
+        exclusive=chosen.exclusive,
+        parts=parts,
+        notes=chosen.notes,
+    )
     return SklearnModel(
         name=options.name or name,
         labels=chosen.labels,
         fingerprint=hashed_parts(parts),
-        capabilities=Capabilities(
-            batch=options.batch or BATCH,
-            exclusive=chosen.exclusive,
-            parts=parts,
-            notes=chosen.notes,
-        ),
+        capabilities=with_card(declared, path.parent, chosen.labels),
         columns=chosen.columns,
         pipeline=pipeline,
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, StoreFailure, counted
+from psycheck.corpora.text_digests import TextDigests, digests_of, texts_in, write_digests
 from psycheck.io.writing import private_folder, sole_writer
 from psycheck.models.opening import open_model
 from psycheck.scoring.answers import scores_of
@@ -151,7 +152,9 @@ def fit(
         began = time.monotonic()
         shutil.rmtree(partial, ignore_errors=True)
         fitted = _fit(parts, recipe, work / "checkpoints", progress, after_epoch)
-        _save_privately(fitted, partial)
+        texts = texts_in([*parts.train.texts, *parts.dev.texts])
+        # The key of a training is its salt: digests of two models cannot be matched with each other.
+        _save_privately(fitted, digests_of(texts, salt=key), partial)
 
         kind = kind_of(recipe)
         record = {
@@ -206,10 +209,11 @@ def _refuse_other_content(folder: Path, keys: tuple[str, ...]) -> None:
         )
 
 
-def _save_privately(fitted: Fitted, folder: Path) -> None:
+def _save_privately(fitted: Fitted, digests: TextDigests, folder: Path) -> None:
     """Save a model so that only its owner can read it: weights may hold words of the training texts."""
     private_folder(folder)
     fitted.save(folder)
+    write_digests(digests, folder)
     # Libraries write with the usual rights; until now the folder around them kept everybody else out.
     for file in folder.rglob("*"):
         file.chmod(0o700 if file.is_dir() else 0o600)
