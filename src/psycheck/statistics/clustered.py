@@ -233,7 +233,7 @@ def _correlation(influences: Sequence[FloatArray], clusters: Clusters) -> FloatA
     scale = np.sqrt(np.maximum(np.diag(together), 0.0))
     products = np.outer(scale, scale)
     identity = np.eye(len(influences))
-    correlation = np.divide(together, products, where=products > 0, out=identity)
+    correlation: FloatArray = np.divide(together, products, where=products > 0, out=identity)
     return np.clip(correlation, -1.0, 1.0)
 
 

@@ -145,7 +145,8 @@ def influence_of_clusters(
     share_of_others = 1 - sizes / sizes.sum()
     if clusters.count < 2 or not share_of_others.min() > 0:
         return np.full(clusters.count, math.nan)
-    return clusters.sums(influence) / share_of_others
+    left_out: FloatArray = clusters.sums(influence) / share_of_others
+    return left_out
 
 
 def _decisive_number(left_out: FloatArray, squares: float) -> float:
