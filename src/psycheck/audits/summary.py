@@ -11,7 +11,7 @@ from psycheck.audits.figures import measured
 from psycheck.core.finding import Finding
 from psycheck.statistics.clustered import Clusters, figure_interval
 from psycheck.statistics.intervals import UNKNOWN
-from psycheck.statistics.significance import crossed_pearson, holm, t_test
+from psycheck.statistics.significance import crossed_pearson, holm, pearson, t_test
 
 ACROSS = ("pearson_r", "pearson_p", "t_p")
 GROUPINGS = ("kind", "category", "polarity", "symptom")
@@ -147,11 +147,11 @@ def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str,
 def across_models(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Correlate accuracy with the mean pass rate of MFT and of DIR checks over (model, corpus) pairs.
 
-    For every suite, label and kind: `pearson_r` with its p (`pearson_p`) and interval, clustered by model and
-    by corpus, and `t_p` of a paired and of an unpaired t-test between pass rates and accuracy (`where` says
-    which in `test`); the paper fits the unpaired one. The t-tests take pairs that share a model or a corpus
-    as independent: read them with care. Checks without cases do not enter a mean. Below 3 pairs everything is
-    NaN, flagged "too_few" (DECK, section 5.2).
+    For every suite, label and kind: `pearson_r` with its interval, clustered by model and by corpus, its p
+    (`pearson_p`), and `t_p` of a paired and of an unpaired t-test between pass rates and accuracy (`where`
+    says which in `test`); the paper fits the unpaired one. All p-values take pairs that share a model or a
+    corpus as independent, as the paper does: read them with care. Checks without cases do not enter a mean.
+    Below 3 pairs everything is NaN, flagged "too_few" (DECK, section 5.2).
     """
     accuracies = _accuracies(findings)
     rates = _rates_by_check_group(findings)
@@ -217,7 +217,9 @@ def _correlated(
     interval = None if math.isnan(correlation.interval[0]) else correlation.interval
     flags = _flags(n, is_defined=not math.isnan(correlation.r))
     yield Finding("pearson_r", correlation.r, n, interval, where, counts, flags=flags)
-    yield Finding("pearson_p", correlation.p, n, None, where, counts, flags=flags)
+    # The p-value of the paper, which takes the pairs as independent.
+    published_p = pearson(pass_rates, accuracies).p
+    yield Finding("pearson_p", published_p, n, None, where, counts, flags=flags)
 
     for test in ("paired", "unpaired"):
         p = math.nan
