@@ -101,11 +101,18 @@ def in_equal_shares(parts: Sequence[Iterable[Item]]) -> Iterator[Piece]:
 def scores_of(model: Model, items: Sequence[Item]) -> FloatArray:
     """The scores of texts or histories, (n, k), without the store: for a model that is still being made."""
     scores = patiently(lambda: model.score(items), model.name)
-    return checked_scores(scores, len(items), model.labels, model=model.name)
+    return checked_scores(
+        scores,
+        len(items),
+        model.labels,
+        model=model.name,
+    )
 
 
 def not_scored(
-    models: Iterable[Model], pieces: Callable[[], Iterable[Piece]], store: Path | None
+    models: Iterable[Model],
+    pieces: Callable[[], Iterable[Piece]],
+    store: Path | None,
 ) -> Iterator[Any]:
     """The distinct items that one of the models, which may run on another machine, has not scored yet."""
     seen: set[bytes] = set()
@@ -167,9 +174,11 @@ def _timed_tally(model: Model, view: RememberedScores, pieces: Iterable[Piece]) 
             sample = of_all_sizes(unscored, _TIMED)
 
     tally.distinct = tally.remembered + tally.scored
+    # Where the store holds everything, there is nothing to time.
     if sample:
         everything: Piece = (1.0, sample)
-        sample_tally = score_once([(model, view)], [everything])[model.name]
+        tallies = score_once([(model, view)], [everything])
+        sample_tally = tallies[model.name]
         seconds_per_item = sample_tally.seconds / len(sample)
         tally.seconds = seconds_per_item * tally.scored
     return tally

@@ -143,14 +143,18 @@ def score_once(
             )
             engine.score(task, todo)
             if isinstance(model, Replying):
-                _settle_replies(task, model, [*todo.met, *todo.items], limits)
+                all_items = [*todo.met, *todo.items]
+                _settle_replies(task, model, all_items, limits)
             tally.seconds += time.monotonic() - begun
     return tallies
 
 
 def _may_be_refused(model: Model) -> bool:
     """Whether limits apply to a model: it replies in words, or texts leave the machine."""
-    return isinstance(model, Replying) or bool(capabilities_of(model).remote)
+    if isinstance(model, Replying):
+        return True
+    host = capabilities_of(model).remote
+    return host != ""
 
 
 def _remaining(
@@ -191,12 +195,21 @@ def foretell(
         return
 
     gathered = list(chunks)
-    plans = [(model, to_ask(view, gathered, limits)) for model, view in replying]
+    plans = []
+    for model, view in replying:
+        items = to_ask(view, gathered, limits)
+        plans.append((model, items))
     for note in refuse_excess(plans, limits):
         say(note)
 
 
-def _todo(model: Model, view: RememberedScores, items: list[Item], tally: Tally, sleep: Sleep) -> Todo:
+def _todo(
+    model: Model,
+    view: RememberedScores,
+    items: list[Item],
+    tally: Tally,
+    sleep: Sleep,
+) -> Todo:
     """The items that the store lacks, counted; where a model needs it, stored scores are checked first."""
     todo = unknown(view, items)
     wants_checks = capabilities_of(model).recheck
@@ -224,7 +237,9 @@ def _reporter(
 
     def report() -> None:
         # Another process may have scored some: these count as remembered, not as done here.
-        progress(name, tally.scored, planned - tally.remembered, time.monotonic() - started)
+        to_score = planned - tally.remembered
+        seconds = time.monotonic() - started
+        progress(name, tally.scored, to_score, seconds)
 
     return report
 
@@ -234,7 +249,8 @@ def _settle_replies(task: ScoringTask, model: Replying, items: list[Item], limit
     if limits.ask_again:
         _ask_again(task, model, items)
 
-    answers_nothing = task.view.unanswered(items) == len(task.view.labels)
+    label_count = len(task.view.labels)
+    answers_nothing = task.view.unanswered(items) == label_count
     task.tally.unreadable += int(answers_nothing.sum())
     task.tally.cost = cost_of(model, task.tally)
 
@@ -243,7 +259,8 @@ def _ask_again(task: ScoringTask, model: Replying, items: list[Item]) -> None:
     """Ask once more about items whose stored reply leaves a label unanswered, as far as the limits allow."""
     places = np.flatnonzero(task.view.unanswered(items))
     unanswered = [items[place] for place in places.tolist()]
-    affordable = unanswered[: task.allowance.most(model, unanswered)]
+    most = task.allowance.most(model, unanswered)
+    affordable = unanswered[:most]
 
     for batch in in_batches(affordable, task.batch_size):
         todo = Todo(list(batch), task.view.digests(batch))

@@ -117,7 +117,12 @@ class LocalEngine:
             self.needed_scores[need.fingerprint] = view
 
         everything: Piece = (1.0, texts)
-        score_once([(need, view)], [everything], sleep=task.sleep, engine=self)
+        score_once(
+            [(need, view)],
+            [everything],
+            sleep=task.sleep,
+            engine=self,
+        )
         return view.of
 
 
@@ -161,7 +166,12 @@ def _batches(task: ScoringTask, todo: Todo) -> Iterator[Todo]:
         waiting = len(order)
         begun = time.monotonic()
 
-        claimed, order, met = view.claim(todo.items, todo.hashes, order, claim_size)
+        claimed, order, met = view.claim(
+            todo.items,
+            todo.hashes,
+            left=order,
+            most=claim_size,
+        )
         task.tally.remembered += met
         if not len(claimed):
             # Others claim all that is left; without news from them, look again in a while.
@@ -177,7 +187,8 @@ def _batches(task: ScoringTask, todo: Todo) -> Iterator[Todo]:
         seconds = time.monotonic() - begun
         batches_per_claim = _batches_in_a_second(batch_count, seconds)
 
-        has_failed_on_all = not len(view) and bool(view.complaints)
+        has_scored_none = len(view) == 0
+        has_failed_on_all = has_scored_none and bool(view.complaints)
         was_last_try = sample_size > 0 or not len(order)
         if not has_failed_on_all:
             sample_size = 0

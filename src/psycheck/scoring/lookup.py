@@ -32,7 +32,9 @@ class Lookup:
         if 2 * self._count > len(self._slots):
             self._grow(keys)
 
-        repeated = [self._place(piece, keys) for piece in _pieces(rows)]
+        repeated = []
+        for piece in _pieces(rows):
+            repeated.append(self._place(piece, keys))
         return np.concatenate(repeated) if repeated else rows
 
     def find(self, wanted_keys: Keys, keys: Keys) -> Rows:
@@ -119,8 +121,10 @@ def _pieces(rows: Rows) -> list[Rows]:
 
 def _equal(left: Keys, right: Keys) -> BoolArray:
     """Which keys are the same, (n,)."""
+    # Column by column: comparing whole rows would make a table of (n, 2) first.
     same: BoolArray = left[:, 0] == right[:, 0]
     has_second_half = left.shape[1] > 1
     if has_second_half:
-        same &= left[:, 1] == right[:, 1]
+        second_halves = left[:, 1] == right[:, 1]
+        same &= second_halves
     return same

@@ -18,7 +18,8 @@ _START_TIME = 19  # its place in /proc/PID/stat, counted from the state that fol
 def this_process() -> str:
     """A new owner: host, process id, start time, and what sets it apart from others in this process."""
     pid = os.getpid()
-    return f"{_HOST} {pid} {_started(pid)} {os.urandom(4).hex()}"
+    unique = os.urandom(4).hex()
+    return f"{_HOST} {pid} {_started(pid)} {unique}"
 
 
 def works(owner: str, renewed: float) -> bool:

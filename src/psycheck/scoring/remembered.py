@@ -32,7 +32,12 @@ class RememberedScores:
     hash (its mark), which costs a tenth. Takes about 70 bytes of memory per item.
     """
 
-    def __init__(self, store: Store, model: Model, names: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        model: Model,
+        names: tuple[str, ...],
+    ) -> None:
         self._windowed = model if isinstance(model, Windowed) else None
         self._reader = model if isinstance(model, Replying) else None
         self._capabilities = capabilities_of(model)
@@ -87,7 +92,8 @@ class RememberedScores:
 
     def refresh(self) -> None:
         """Load what other processes have added since."""
-        for row, batch in self.store.batches(self.number, self._last):
+        batches_since = self.store.batches(self.number, self._last)
+        for row, batch in batches_since:
             # The row first: a batch that cannot be read is not tried again at every look.
             self._last = row
             self._take(batch)
@@ -204,8 +210,10 @@ class RememberedScores:
     def of(self, items: Sequence[Item]) -> FloatArray:
         """The scores, (n, k); NaN where there is none."""
         rows = self._rows(items)
-        is_known = rows >= 0
-        return np.where(is_known[:, None], self._scores[rows], np.nan)
+        scores = self._scores[rows]
+        # Row -1 gave some item's scores.
+        scores[rows < 0] = np.nan
+        return scores
 
     def read(self, items: Sequence[Item]) -> IntArray:
         """How many characters were read, (n,)."""
@@ -220,7 +228,8 @@ class RememberedScores:
 
     def replies(self, items: Sequence[Item]) -> list[Reply | None]:
         """What the model replied about items, as the store holds it; None where it holds nothing."""
-        keys = [key.tobytes() for key in self.digests(items)]
+        hashes = self.digests(items)
+        keys = [key.tobytes() for key in hashes]
         reply_by_key: dict[bytes, Reply | None] = dict.fromkeys(keys)
         # A later reply takes the place of an earlier one.
         for key, reply in self._stored_replies():
@@ -231,12 +240,15 @@ class RememberedScores:
     def unanswered(self, items: Sequence[Item]) -> IntArray:
         """How many labels the answer to each item leaves open, (n,); 0 where the store has no answer."""
         rows = self._rows(items)
-        open_labels = np.isnan(self._scores[rows]).sum(axis=1)
-        return np.where(rows >= 0, open_labels, 0).astype(np.int64)
+        is_open = np.isnan(self._scores[rows])
+        open_labels = is_open.sum(axis=1)
+        open_labels[rows < 0] = 0
+        return open_labels.astype(np.int64)
 
     def usage(self, items: Sequence[Item]) -> dict[str, int]:
         """Requests and tokens that the stored replies to some items took, whichever run asked for them."""
-        keys = {key.tobytes() for key in self.digests(items)}
+        hashes = self.digests(items)
+        keys = {key.tobytes() for key in hashes}
         usage = Counter[str]()
         for key, reply in self._stored_replies():
             if key not in keys:
@@ -253,7 +265,8 @@ class RememberedScores:
         # All at once: a query that is still open would keep the store from writing.
         batches = [batch for _, batch in self.store.batches(self.number) if batch.replies]
         for batch in batches:
-            for key, reply in zip(batch.items, batch.replies, strict=True):
+            replies_by_row = zip(batch.items, batch.replies, strict=True)
+            for key, reply in replies_by_row:
                 yield key.tobytes(), reply
 
     def _only_zeros_and_ones(self) -> bool:
@@ -271,10 +284,12 @@ class RememberedScores:
             rows[is_ambiguous] = _UNKNOWN_ROW
 
         missing = np.flatnonzero(rows < 0)
-        may_be_stored = self._ambiguous or self._met < self._count
+        has_unmet_rows = self._met < self._count
+        may_be_stored = self._ambiguous or has_unmet_rows
         if len(missing) and may_be_stored:
             missing_items = [items[place] for place in missing.tolist()]
-            rows[missing] = self.find(self.digests(missing_items))
+            hashes = self.digests(missing_items)
+            rows[missing] = self.find(hashes)
         return rows
 
     def _take(self, batch: Batch) -> Rows:
@@ -286,7 +301,8 @@ class RememberedScores:
         scores = self._read_replies(batch.replies)
         rows = self.find(batch.items)
         old = np.flatnonzero(rows >= 0)
-        self._scores[rows[old]] = scores[old]
+        old_rows = rows[old]
+        self._scores[old_rows] = scores[old]
 
         new = np.flatnonzero(rows < 0)
         new_part = Batch(
@@ -304,9 +320,10 @@ class RememberedScores:
         if end > len(self._read):
             # Room for a quarter more, so that appending stays cheap.
             room = end + end // 4
-            for table in (self._items, self._scores, self._read, self._marks):
-                shape = (room, *table.shape[1:])
-                table.resize(shape, refcheck=False)
+            tables = (self._items, self._scores, self._read, self._marks)
+            for table in tables:
+                _, *row_shape = table.shape
+                table.resize((room, *row_shape), refcheck=False)
 
         self._items[start:end] = batch.items
         self._scores[start:end] = scores
@@ -396,4 +413,4 @@ def _marks(items: Sequence[Item]) -> Keys:
     """Python's own hashes of items, (n, 1); they are valid in this process only."""
     signed_hashes = np.fromiter(map(hash, items), np.int64, len(items))
     marks = signed_hashes.view(np.uint64)
-    return marks[:, None]
+    return marks.reshape(-1, 1)

@@ -107,7 +107,13 @@ class Store:
         fingerprint = f"{encoder.fingerprint} spans" if spans else encoder.fingerprint
         return self._enter("encoder", fingerprint, encoder)
 
-    def _enter(self, table: str, fingerprint: str, entered: Model | Encoder, **columns: str) -> int:
+    def _enter(
+        self,
+        table: str,
+        fingerprint: str,
+        entered: Model | Encoder,
+        **columns: str,
+    ) -> int:
         """The id of a row of `model` or `encoder`, made when the fingerprint is new."""
         parts = dict(capabilities_of(entered).parts)
         row = {
@@ -125,7 +131,8 @@ class Store:
     def _id_of(self, table: str, fingerprint: str) -> int:
         """The id of a row of `model` or `encoder` that is there."""
         query = f"SELECT id FROM {table} WHERE fingerprint = ?"
-        (number,) = self._db.execute(query, (fingerprint,)).fetchone()
+        row = self._db.execute(query, (fingerprint,))
+        (number,) = row.fetchone()
         return int(number)
 
     def number_of(self, known: Known) -> int:
@@ -187,7 +194,8 @@ class Store:
         """Store the replies of a batch by their places in it, then seal them."""
         rows = []
         for place, reply in enumerate(replies):
-            rows.append((batch_id, place, *row_of_reply(reply)))
+            row = row_of_reply(reply)
+            rows.append((batch_id, place, *row))
         into = f"reply (batch, place, {REPLY_COLUMNS})"
         self._db.execute_each(f"INSERT INTO {into} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
@@ -198,7 +206,8 @@ class Store:
         """The batches of a model that came after the one with a given id, with their ids."""
         columns = f"id, size, replies, checksum IS {_BATCH_SEAL}, texts, scores, read"
         query = f"SELECT {columns} FROM batch WHERE model = ? AND id > ? ORDER BY id"
-        values = (self._fingerprints["model", model], model, after)
+        fingerprint = self._fingerprints["model", model]
+        values = (fingerprint, model, after)
 
         damaged: list[Damaged] = []
         with clear_errors(self.path):
@@ -249,7 +258,8 @@ class Store:
         # An id is never used twice, even after its batch was dropped.
         used = f"SELECT max(id) AS id FROM {table} UNION SELECT seq FROM sqlite_sequence WHERE name = ?"
         query = f"SELECT max(id) FROM ({used})"
-        (last_id,) = self._db.execute(query, (table,)).fetchone()
+        row_of_last = self._db.execute(query, (table,))
+        (last_id,) = row_of_last.fetchone()
         new_id = int(last_id or 0) + 1
 
         fingerprint = self._fingerprints[owner_column, number]
@@ -312,7 +322,8 @@ class Store:
             for batch_id, items in rows.fetchall():
                 stored_hashes = hashes_in(items)
                 # The first half tells them apart: 64 bits.
-                is_matching = np.isin(stored_hashes[:, 0], hashes[:, 0])
+                first_halves = stored_hashes[:, 0]
+                is_matching = np.isin(first_halves, hashes[:, 0])
                 matching = int(is_matching.sum())
                 if matching:
                     self._db.execute("DELETE FROM vectors WHERE id = ?", (batch_id,))
@@ -332,7 +343,8 @@ class Store:
         """The numbers stored under a key, (n,), or None."""
         query = "SELECT rowid, numbers, checksum IS seal(?1, numbers) FROM result WHERE key = ?1"
         with clear_errors(self.path):
-            rows = self._db.execute(query, (self._db.keyed(key),))
+            keyed = self._db.keyed(key)
+            rows = self._db.execute(query, (keyed,))
             for row_id, numbers, is_sealed in rows.fetchall():
                 if is_sealed and len(numbers) % _FLOAT_BYTES == 0:
                     return np.frombuffer(numbers, np.float64)
@@ -388,14 +400,16 @@ def why_again(store: Store, model: Model) -> str:
 
     if not earlier_versions:
         return f"'{model.name}' is new to {store.path}: every text is scored"
-    changes = ", ".join(_changes(earlier_versions[-1], model))
+    latest = earlier_versions[-1]
+    changes = ", ".join(_changes(latest, model))
     return f"'{model.name}' changed in {changes or 'its fingerprint'}: every text is scored again"
 
 
 def _changes(stored: Known, model: Model) -> Iterator[str]:
     """The parts of a model that differ from those that the store holds."""
     parts = capabilities_of(model).parts
-    for part in sorted(parts.keys() | stored.parts.keys()):
+    part_names = parts.keys() | stored.parts.keys()
+    for part in sorted(part_names):
         before = stored.parts.get(part, "none")
         now = parts.get(part, "none")
         if before != now:

@@ -62,7 +62,12 @@ def stored_vectors(
         return encode(range(len(texts)))
 
     keys = store.digests(_keyed_texts(texts, spans))
-    distinct, first, places = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    distinct, first, places = np.unique(
+        keys,
+        axis=0,
+        return_index=True,
+        return_inverse=True,
+    )
     places = places.reshape(-1)
     number = store.enter_encoder(encoder, spans=spans is not None)
 
@@ -77,7 +82,8 @@ def stored_vectors(
     size = _batch_size(encoder)
     for start in range(0, len(lacking), size):
         rows = lacking[start : start + size]
-        vectors = np.asarray(encode(rows.tolist()), np.float64)
+        encoded = encode(rows.tolist())
+        vectors = np.asarray(encoded, np.float64)
         _refuse_misshapen(encoder, vectors, len(rows))
 
         store.add_vectors(number, keys[rows], vectors)
@@ -101,7 +107,8 @@ def stored_vectors(
 def _longest_first(texts: Sequence[str], rows: IntArray) -> IntArray:
     """Rows of texts, the longest text first, as for scores: padding stays small."""
     in_order = np.sort(rows)
-    lengths = sizes_of([texts[row] for row in in_order.tolist()])
+    texts_in_order = [texts[row] for row in in_order.tolist()]
+    lengths = sizes_of(texts_in_order)
     by_length = np.argsort(-lengths, kind="stable")
     return in_order[by_length]
 
@@ -145,7 +152,8 @@ def _batch_size(encoder: Encoder) -> int:
 
 
 def _refuse_misshapen(encoder: Encoder, vectors: FloatArray, n: int) -> None:
-    if vectors.ndim != 2 or len(vectors) != n:
+    is_table = vectors.ndim == 2
+    if not is_table or len(vectors) != n:
         raise ModelFailure(
             f"encoder '{encoder.name}' returned an array of shape {vectors.shape} for {n} texts",
             code="encoder.wrong-shape",
