@@ -241,9 +241,9 @@ class RememberedScores:
         """How many labels the answer to each item leaves open, (n,); 0 where the store has no answer."""
         rows = self._rows(items)
         is_open = np.isnan(self._scores[rows])
-        open_labels = is_open.sum(axis=1)
+        open_labels: IntArray = is_open.sum(axis=1, dtype=np.int64)
         open_labels[rows < 0] = 0
-        return open_labels.astype(np.int64)
+        return open_labels
 
     def usage(self, items: Sequence[Item]) -> dict[str, int]:
         """Requests and tokens that the stored replies to some items took, whichever run asked for them."""
