@@ -4,7 +4,7 @@ What cannot be read is NaN, for exactly the labels that it fails on, and never 0
 that a reply says: scores, reasons, and the points of a rating scale.
 
     reply → samples → take_apart (sample.py): fields and the words outside them
-          → yes_no.py, ratings.py or disorders.py, by the prompt's kind of answer
+          → yes_no.py, choices.py, ratings.py or disorders.py, by the prompt's kind of answer
           → Reading
 """
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from psycheck.core.arrays import FloatArray
 from psycheck.core.model import Reply
+from psycheck.llm.choices import read_choice
 from psycheck.llm.disorders import read_open
 from psycheck.llm.prompts import Prompt
 from psycheck.llm.prose import refuses
@@ -26,6 +27,10 @@ from psycheck.llm.yes_no import read_yes_no
 from psycheck.symptoms.scales import Scale, band_of, total_of, verdict_of
 
 NOTHING: Final = np.zeros(0)
+# How servers name the end of a reply that a filter stopped.
+_FILTERED: Final = frozenset(
+    ["content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii"]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +38,7 @@ class Reading:
     """What a reply says.
 
     `scores` has one score per label, (k,), NaN where the reply does not answer. `how` says where the answer
-    stood: json, lines, words or prose; or why there is none: empty, cut, filtered, refusal or unreadable. For
-    a rating scale, `items` holds the points of each item, (n,), NaN where missing, with `total` and `band`.
+    stood: json, lines, words or prose; or why there is none: a key of unanswered.toml. For a rating scale, `items` holds the points of each item, (n,), NaN where missing, with `total` and `band`.
     """
 
     scores: FloatArray
@@ -58,15 +62,19 @@ def read_reply(reply: Reply, prompt: Prompt) -> Reading:
 def _read_sample(text: str, finish: str, logprobs: str, prompt: Prompt) -> Reading:
     """The reading of one sample."""
     # The filter may cut at any place, so that nothing before it can be trusted.
-    if finish == "content_filter":
+    if finish.casefold() in _FILTERED:
         return _without_answer("filtered", prompt)
     if not text.strip():
-        return _without_answer("empty", prompt)
+        return _without_answer(_why_empty(finish), prompt)
     sample = take_apart(text, finish, logprobs)
     if sample is None:
         return _without_answer("unreadable", prompt)
+    if sample.is_thought:
+        return _without_answer("thinking", prompt)
 
-    if prompt.answer == "open":
+    if prompt.choices:
+        reading = _read_choice(sample, prompt)
+    elif prompt.answer == "open":
         reading = _read_open(sample, prompt)
     elif prompt.scale is not None:
         reading = _read_scale(sample, prompt, prompt.scale)
@@ -80,6 +88,11 @@ def _read_sample(text: str, finish: str, logprobs: str, prompt: Prompt) -> Readi
 
 def _read_yes_no(sample: Sample, prompt: Prompt) -> Reading:
     scores, how = read_yes_no(sample, prompt.labels)
+    return Reading(scores=scores, how=how, rationale=sample.reasons)
+
+
+def _read_choice(sample: Sample, prompt: Prompt) -> Reading:
+    scores, how = read_choice(sample, prompt)
     return Reading(scores=scores, how=how, rationale=sample.reasons)
 
 
@@ -110,6 +123,13 @@ def _why_without_answer(sample: Sample) -> str:
     if refuses(sample.outside):
         return "refusal"
     return "cut" if sample.is_cut else "unreadable"
+
+
+def _why_empty(finish: str) -> str:
+    """Why a reply has no text: some servers name a refusal only as the end, and keep thoughts to themselves."""
+    if finish == "refusal":
+        return "refusal"
+    return "thinking" if finish == "length" else "empty"
 
 
 def _without_answer(why: str, prompt: Prompt) -> Reading:
