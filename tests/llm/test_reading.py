@@ -91,7 +91,7 @@ def test_shapes_of_modern_servers_are_read_no_worse_than_measured() -> None:
 )
 def test_white_space_between_the_tokens_of_json_changes_nothing(answers: dict[str, str], space: str) -> None:
     compact = json.dumps(answers, separators=(",", ":"))
-    for mark in '{}:,':
+    for mark in "{}:,":
         compact = compact.replace(mark, f"{space}{mark}{space}")
     expected = [None if label not in answers else float(answers[label] == "yes") for label in LABELS]
     assert read(compact, "comorbidity") == expected

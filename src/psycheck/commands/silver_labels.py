@@ -108,7 +108,14 @@ def label_corpus(
         say=say,
         engine=engine,
     ) as answered:
-        failed = sum(tally.failed for tally in answered.tallies.values())
+        for name, tally in answered.tallies.items():
+            for note in tally.notes_on_replies():
+                say(f"{name}: {note}")
+
+        # A text that one model did not answer may have its label from another.
+        answers_of_none = [np.isnan(view.of(corpus.items)).all(axis=1) for view in answered.views]
+        unanswered = int(np.logical_and.reduce(answers_of_none).sum())
+        failed = max(unanswered, sum(tally.failed for tally in answered.tallies.values()))
         return silver_corpus(answered, corpus, how), failed
 
 

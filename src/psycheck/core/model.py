@@ -40,9 +40,21 @@ def answers_in(arrival: Arrival) -> list[Answer]:
     return arrival if isinstance(arrival, list) else [arrival]
 
 
+def ignored(note: str, /) -> None:
+    """Ignore a note about how a server was asked."""
+
+
 def unlimited(again: int, /) -> bool:
     """Allow every request, also those that are sent `again`."""
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """Why a reply answers no label, in a few words, and what a user can change."""
+
+    what: str
+    do: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +173,7 @@ class Replying(Model, Protocol):
     - A model with `asks_leave` paces and retries its requests itself: a failure that it yields is final. Its
       `ask` takes `allowed`, which it calls before it sends a request (0) and before it sends one again (1);
       with False it gives the item up, and gives requests that it does not send back (a negative number).
+      It also takes `say`, which it calls with what its user should know about how the server answers.
     """
 
     def ask(self, items: Sequence[Any], /) -> Iterator[Arrival]:
@@ -182,6 +195,14 @@ class Replying(Model, Protocol):
                 if isinstance(answer, Reply):
                     scores[place] = self.read_reply(answer)
         return scores
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A model that can say why a reply of its own answers nothing."""
+
+    def why_unanswered(self, reply: Reply, /) -> NoAnswer:
+        """Why a reply answers no label: a pure function of the reply."""
 
 
 @runtime_checkable

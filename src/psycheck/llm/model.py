@@ -8,12 +8,21 @@ import numpy as np
 
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import BadInput, library
-from psycheck.core.model import Answer, Capabilities, Expected, ModelKind, Reply, unlimited
+from psycheck.core.model import (
+    Answer,
+    Capabilities,
+    Expected,
+    ModelKind,
+    NoAnswer,
+    Reply,
+    ignored,
+    unlimited,
+)
 from psycheck.llm.cost import Price, estimated_tokens, price_of
 from psycheck.llm.decoding import Settings, demanded_settings, described, settings_of
 from psycheck.llm.options import FILES, LlmOptions
-from psycheck.llm.parsing import Reading, read_reply
-from psycheck.llm.prompts import Example, Prompt, move_cutoff, read_prompt, shipped_prompts
+from psycheck.llm.parsing import NO_ANSWERS, Reading, read_reply
+from psycheck.llm.prompts import UNASKED_REASON, Example, Prompt, move_cutoff, read_prompt, shipped_prompts
 from psycheck.llm.server_address import KEY_VARIABLE, OPENAI, api_key, remote_host
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.label_names import column_names
@@ -46,7 +55,12 @@ class LlmModel:
     options: LlmOptions = field(repr=False)
 
     def ask(
-        self, texts: Sequence[str], /, *, allowed: Callable[[int], bool] = unlimited
+        self,
+        texts: Sequence[str],
+        /,
+        *,
+        allowed: Callable[[int], bool] = unlimited,
+        say: Callable[[str], None] = ignored,
     ) -> Iterator[list[Answer]]:
         """The place of each text with its reply or final failure, in groups that arrived together."""
         library("openai", "a model behind an API", "llm")
@@ -76,7 +90,13 @@ class LlmModel:
             question=question,
             settings=[dict(sample) for sample in self.settings],
             allowed=allowed,
+            say=say,
         )
+
+    def why_unanswered(self, reply: Reply, /) -> NoAnswer:
+        """Why a reply answers no label, and what the user can change."""
+        how = self.reading(reply).how
+        return NO_ANSWERS.get(how, NO_ANSWERS["unreadable"])
 
     def reading(self, reply: Reply, /) -> Reading:
         """Everything that a reply says: one call gives the scores and the rationale."""
@@ -171,7 +191,7 @@ def open_llm(target: str, options: LlmOptions) -> LlmModel:
             remote=remote,
             asks_leave=True,
             parts=parts,
-            notes=pool.notes if pool else (),
+            notes=_notes(prompt, options, pool),
         ),
         prompt=prompt,
         price=price_of(target, options.prices),
@@ -195,6 +215,14 @@ def _prompt(target: str, options: LlmOptions) -> Prompt:
         )
     prompt = read_prompt(options.prompt)
     return prompt if options.cutoff is None else move_cutoff(prompt, options.cutoff)
+
+
+def _notes(prompt: Prompt, options: LlmOptions, pool: "ExamplePool | None") -> tuple[str, ...]:
+    """What the user should know before anything is asked."""
+    notes = pool.notes if pool else ()
+    if prompt.wants_reason_unasked and options.schema is not False:
+        notes = (*notes, UNASKED_REASON.format(name=prompt.name))
+    return notes
 
 
 def _thresholds(prompt: Prompt) -> tuple[float, ...]:

@@ -9,14 +9,17 @@ that a reply says: scores, reasons, and the points of a rating scale.
 """
 
 import math
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from typing import Final
 
 import numpy as np
 
 from psycheck.core.arrays import FloatArray
-from psycheck.core.model import Reply
+from psycheck.core.model import NoAnswer, Reply
+from psycheck.io.settings import read_settings
 from psycheck.llm.choices import read_choice
 from psycheck.llm.disorders import read_open
 from psycheck.llm.prompts import Prompt
@@ -27,6 +30,15 @@ from psycheck.llm.yes_no import read_yes_no
 from psycheck.symptoms.scales import Scale, band_of, total_of, verdict_of
 
 NOTHING: Final = np.zeros(0)
+
+
+def _read_no_answers() -> dict[str, NoAnswer]:
+    text = files("psycheck.llm").joinpath("unanswered.toml").read_text("utf-8")
+    entries = tomllib.loads(text)
+    return {reason: read_settings(NoAnswer, entry, "unanswered.toml") for reason, entry in entries.items()}
+
+
+NO_ANSWERS: Final = _read_no_answers()
 # How servers name the end of a reply that a filter stopped.
 _FILTERED: Final = frozenset(
     ["content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii"]
@@ -38,7 +50,8 @@ class Reading:
     """What a reply says.
 
     `scores` has one score per label, (k,), NaN where the reply does not answer. `how` says where the answer
-    stood: json, lines, words or prose; or why there is none: a key of unanswered.toml. For a rating scale, `items` holds the points of each item, (n,), NaN where missing, with `total` and `band`.
+    stood: json, lines, words or prose; or why there is none: a key of unanswered.toml. For a rating scale,
+    `items` holds the points of each item, (n,), NaN where missing, with `total` and `band`.
     """
 
     scores: FloatArray
@@ -126,7 +139,7 @@ def _why_without_answer(sample: Sample) -> str:
 
 
 def _why_empty(finish: str) -> str:
-    """Why a reply has no text: some servers name a refusal only as the end, and keep thoughts to themselves."""
+    """Why a reply has no text: some servers show a refusal only as its end, and hide thoughts."""
     if finish == "refusal":
         return "refusal"
     return "thinking" if finish == "length" else "empty"

@@ -26,7 +26,7 @@ UNASKED_REASON: Final = (
     "reason = true in the prompt, or schema=no in the spec"
 )
 _ASKS_TO_REASON: Final = re.compile(
-    r"step[- ]by[- ]step|chain of thought|\bthink (?:about|through|carefully|first)|\breason (?:about|first|step)"
+    r"step[- ]by[- ]step|chain of thought|\bthink (?:about|through|carefully|first)|\breason (?:about|first)"
     r"|\b(?:explain|justify) your|\bgive (?:a|your) (?:short |brief )?reason",
     re.IGNORECASE,
 )

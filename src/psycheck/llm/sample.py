@@ -15,7 +15,7 @@ _OPENING_READ: Final = 80  # characters in which an untagged thought shows itsel
 
 
 def _marks_of_thoughts() -> re.Pattern[str]:
-    """The marks by which families of models begin and end their thoughts; the group `end` tells them apart."""
+    """The marks of thoughts of all families of models; the group `end` holds those that end one."""
     alternatives = {
         kind: "|".join(re.escape(mark) for mark in WORDS["thought"][kind]) for kind in ("begin", "end")
     }

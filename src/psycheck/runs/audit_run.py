@@ -125,9 +125,7 @@ def _scoring_notes(answers: Answers) -> Iterator[str]:
             yield f"model '{view.model}' answers only 0 or 1, so {HARD}"
 
     for name, tally in answers.tallies.items():
-        if tally.unreadable:
-            texts = counted(tally.unreadable, "text")
-            yield f"model '{name}': {texts} got a reply that answers no label; they count as unanswered"
+        yield from (f"model '{name}': {note}" for note in tally.notes_on_replies())
         if tally.dropped:
             scores = counted(tally.dropped, "stored score")
             yield f"model '{name}' gives other scores than before: {scores} dropped, every text scored again"

@@ -14,7 +14,15 @@ from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.audit import ScoreTraits
 from psycheck.core.errors import ModelFailure, PsycheckError
 from psycheck.core.item import Item, sizes_of
-from psycheck.core.model import Model, Reply, Replying, Windowed, capabilities_of
+from psycheck.core.model import (
+    Explaining,
+    Model,
+    NoAnswer,
+    Reply,
+    Replying,
+    Windowed,
+    capabilities_of,
+)
 from psycheck.models.output import checked_scores
 from psycheck.scoring.lookup import Keys, Lookup
 from psycheck.scoring.store import Store
@@ -35,6 +43,7 @@ class RememberedScores:
         self._windowed = model if isinstance(model, Windowed) else None
         self._reader = model if isinstance(model, Replying) else None
         self._capabilities = capabilities_of(model)
+        self._explains = model if isinstance(model, Explaining) else None
         self._dev_thresholds: tuple[float, ...] = ()
         self.store = store
         self.model = model.name
@@ -49,6 +58,7 @@ class RememberedScores:
         self._items = np.zeros((1, 2), np.uint64)
         self._scores = np.zeros((1, len(names)))
         self._read = np.zeros(1, np.int32)
+        self._no_answers: dict[int, NoAnswer] = {}  # by row: why a reply answers nothing
         self._marks = np.zeros((1, 1), np.uint64)
         self._by_hash = Lookup()
         self._listed = 0  # rows that `_by_hash` lists
@@ -166,6 +176,7 @@ class RememberedScores:
         self._by_mark = Lookup()
         self._first = self._last = 0
         self._count = self._listed = self._met = 0
+        self._no_answers.clear()
         self.refresh()
         return dropped
 
@@ -198,6 +209,20 @@ class RememberedScores:
         rows = self._rows(items)
         open_labels = np.isnan(self._scores[rows]).sum(axis=1)
         return np.where(rows >= 0, open_labels, 0).astype(np.int64)
+
+    def no_answers(self, items: Sequence[Item]) -> Counter[NoAnswer]:
+        """Why replies to some items answer no label, and how many of them."""
+        rows = self._rows(items).tolist()
+        return Counter(self._no_answers[row] for row in rows if row in self._no_answers)
+
+    def all_no_answers(self) -> Counter[NoAnswer]:
+        """Why stored replies answer no label, and how many of them."""
+        return Counter(self._no_answers.values())
+
+    @property
+    def answers_nothing(self) -> bool:
+        """True if the store holds replies of the model, and none of them answers a label."""
+        return 0 < self._count == len(self._no_answers)
 
     def usage(self, items: Sequence[Item]) -> dict[str, int]:
         """Requests and tokens that the stored replies to some items took, whichever run asked for them."""
@@ -247,7 +272,18 @@ class RememberedScores:
         new = np.flatnonzero(rows < 0)
         self._scores[rows[old]] = scores[old]
         rows[new] = self._append(Batch(batch.items[new], scores[new], batch.read[new]), scores[new])
+        self._note_no_answers(rows, scores, batch.replies)
         return rows
+
+    def _note_no_answers(self, rows: Rows, scores: FloatArray, replies: Sequence[Reply]) -> None:
+        """Remember why replies answer nothing, and forget it where a later reply answers."""
+        for row, reply, answer in zip(rows.tolist(), replies, scores, strict=True):
+            if not np.isnan(answer).all():
+                self._no_answers.pop(row, None)
+            elif self._explains is None:
+                self._no_answers[row] = NoAnswer("unreadable")
+            else:
+                self._no_answers[row] = self._explains.why_unanswered(reply)
 
     def _append(self, batch: Batch, scores: FloatArray) -> Rows:
         start = self._count
