@@ -205,6 +205,33 @@ class Explaining(Protocol):
         """Why a reply answers no label: a pure function of the reply."""
 
 
+class ReadReply(Protocol):
+    """What a reply says: the scores, where they stood or why there are none, and the reason it gives."""
+
+    @property
+    def scores(self) -> FloatArray:
+        """The score of each label, (k,)."""
+
+    @property
+    def how(self) -> str:
+        """Where the answer stood, or why there is none."""
+
+    @property
+    def rationale(self) -> str:
+        """What the reply gives as its reason, "" if nothing."""
+
+
+@runtime_checkable
+class ReplyReader(Replying, Protocol):
+    """A model whose questions and replies can be shown to its user."""
+
+    def messages(self, text: str, /) -> Sequence[Mapping[str, str]]:
+        """The messages that ask about a text: each has a role and a content."""
+
+    def reading(self, reply: Reply, /) -> ReadReply:
+        """Everything that a reply says."""
+
+
 @runtime_checkable
 class Forecasting(Protocol):
     """A model that can say what asking takes before it is asked."""

@@ -93,6 +93,11 @@ class LlmModel:
             say=say,
         )
 
+    def messages(self, text: str, /) -> list[dict[str, str]]:
+        """The messages that ask about a text."""
+        (examples,) = self._examples([text])
+        return self._question(text, examples)
+
     def why_unanswered(self, reply: Reply, /) -> NoAnswer:
         """Why a reply answers no label, and what the user can change."""
         how = self.reading(reply).how

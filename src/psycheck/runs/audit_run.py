@@ -18,6 +18,7 @@ from psycheck.core.model import capabilities_of
 from psycheck.core.run import Run, Shown
 from psycheck.corpora.cautions import cheap_cautions
 from psycheck.runs.environment import described, environment_of
+from psycheck.runs.replies import TABLE, replies_table
 from psycheck.scoring.answers import Answers
 from psycheck.text.gender.edits import scope_of
 
@@ -41,12 +42,23 @@ def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
         plan=plan_record(planned) | {"thresholds": _chosen_thresholds(judged)},
         environment=environment_of(planned.models, planned.corpora, planned.suites, answers.tallies),
         findings=Findings(_all_findings(planned, judged)),
-        tables=judged.tables,
+        tables=_with_replies(planned, answers, judged),
         shown=judged.shown,
         notes=tuple(_notes(planned, answers, judged)),
         incomplete=sum(tally.failed for tally in answers.tallies.values()),
     )
     return replace(run, own_audits=described_audits(planned.audits, run))
+
+
+def _with_replies(planned: PlannedRun, answers: Answers, judged: Judged) -> Mapping[str, pl.DataFrame]:
+    """The tables of the audits, and the replies where a model replies in words."""
+    replies = replies_table(
+        answers.models,
+        answers.views,
+        planned.corpora,
+        show_texts=planned.settings.show_texts,
+    )
+    return judged.tables if replies is None else {**judged.tables, TABLE: replies}
 
 
 def plan_record(planned: PlannedRun) -> dict[str, Any]:
