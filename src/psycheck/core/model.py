@@ -51,7 +51,10 @@ def unlimited(again: int, /) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """Why a reply answers no label, in a few words, and what a user can change."""
+    """Why a reply answers no label, in a few words, and what a user can change.
+
+    `what` is empty if the reply is an answer all the same, such as that a text states nothing.
+    """
 
     what: str
     do: str = ""
@@ -205,6 +208,18 @@ class Explaining(Protocol):
         """Why a reply answers no label: a pure function of the reply."""
 
 
+@runtime_checkable
+class QuoteChecking(Replying, Protocol):
+    """A model whose replies may quote the text: scores then depend on both."""
+
+    @property
+    def checks_quotes(self) -> bool:
+        """Whether replies are read together with the text that was asked about."""
+
+    def read_reply_about(self, reply: Reply, text: Any, /) -> FloatArray:
+        """The scores of a reply about a text, (k,): a pure function of both."""
+
+
 class ReadReply(Protocol):
     """What a reply says: the scores, where they stood or why there are none, and the reason it gives."""
 
@@ -228,8 +243,8 @@ class ReplyReader(Replying, Protocol):
     def messages(self, text: str, /) -> Sequence[Mapping[str, str]]:
         """The messages that ask about a text: each has a role and a content."""
 
-    def reading(self, reply: Reply, /) -> ReadReply:
-        """Everything that a reply says."""
+    def reading(self, reply: Reply, text: str | None = None, /) -> ReadReply:
+        """Everything that a reply says (about a text)."""
 
 
 @runtime_checkable

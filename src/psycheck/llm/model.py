@@ -100,12 +100,23 @@ class LlmModel:
 
     def why_unanswered(self, reply: Reply, /) -> NoAnswer:
         """Why a reply answers no label, and what the user can change."""
-        how = self.reading(reply).how
-        return NO_ANSWERS.get(how, NO_ANSWERS["unreadable"])
+        reading = self.reading(reply)
+        if reading.evidence and reading.how not in NO_ANSWERS:
+            return NoAnswer("")  # it says that the text states nothing
+        return NO_ANSWERS.get(reading.how, NO_ANSWERS["unreadable"])
 
-    def reading(self, reply: Reply, /) -> Reading:
-        """Everything that a reply says: one call gives the scores and the rationale."""
-        return read_reply(reply, self.prompt)
+    @property
+    def checks_quotes(self) -> bool:
+        """Whether replies are read together with the text that was asked about."""
+        return self.prompt.evidence
+
+    def read_reply_about(self, reply: Reply, text: str, /) -> FloatArray:
+        """The scores of a reply about a text, (k,): a quote that is not in it voids its item."""
+        return self.reading(reply, text).scores
+
+    def reading(self, reply: Reply, text: str | None = None, /) -> Reading:
+        """Everything that a reply (about a text) says: one call gives the scores and the rationale."""
+        return read_reply(reply, self.prompt, text)
 
     def read_reply(self, reply: Reply, /) -> FloatArray:
         """The scores of one reply, (k,); NaN for each label that it does not answer."""
@@ -121,7 +132,7 @@ class LlmModel:
         for answers in self.ask(texts):
             for place, answer in answers:
                 if isinstance(answer, Reply):
-                    scores[place] = self.read_reply(answer)
+                    scores[place] = self.read_reply_about(answer, texts[place])
         return scores
 
     def expected(self, texts: Sequence[str], /) -> Expected:

@@ -22,6 +22,13 @@ from psycheck.core.model import NoAnswer, Reply
 from psycheck.io.settings import read_settings
 from psycheck.llm.choices import read_choice
 from psycheck.llm.disorders import read_open
+from psycheck.llm.evidence import (
+    Status,
+    band_of_bounds,
+    bounds_of,
+    read_evidence,
+    verdict_of_bounds,
+)
 from psycheck.llm.prompts import Prompt
 from psycheck.llm.prose import refuses
 from psycheck.llm.ratings import read_items
@@ -51,7 +58,8 @@ class Reading:
 
     `scores` has one score per label, (k,), NaN where the reply does not answer. `how` says where the answer
     stood: json, lines, words or prose; or why there is none: a key of unanswered.toml. For a rating scale,
-    `items` holds the points of each item, (n,), NaN where missing, with `total` and `band`.
+    `items` holds the points of each item, (n,), NaN where missing, with `total` and `band`. Where items have
+    evidence, `evidence` says what became of each, and the total is between `least` and `most`.
     """
 
     scores: FloatArray
@@ -60,26 +68,32 @@ class Reading:
     items: FloatArray = field(default_factory=lambda: NOTHING)
     total: float = math.nan
     band: str = ""
+    least: float = math.nan
+    most: float = math.nan
+    evidence: tuple[Status, ...] = ()
 
 
-def read_reply(reply: Reply, prompt: Prompt) -> Reading:
-    """Read a reply; confidence comes from token probabilities, else from the samples, else it is 0 or 1."""
-    first = _read_sample(reply.text, reply.finish, reply.logprobs, prompt)
+def read_reply(reply: Reply, prompt: Prompt, text: str | None = None) -> Reading:
+    """Read a reply; confidence comes from token probabilities, else from the samples, else it is 0 or 1.
+
+    Quotes of a prompt with evidence are checked against the `text` that was asked about, if that is given.
+    """
+    first = _read_sample(reply.text, reply.finish, reply.logprobs, prompt, text)
     if not reply.others:
         return first
     # Only the first sample is stored with its token probabilities and the reason of its end.
-    further = [_read_sample(text, "stop", "", prompt) for text in reply.others]
+    further = [_read_sample(sample, "stop", "", prompt, text) for sample in reply.others]
     return _mean_of_samples([first, *further], prompt)
 
 
-def _read_sample(text: str, finish: str, logprobs: str, prompt: Prompt) -> Reading:
-    """The reading of one sample."""
+def _read_sample(reply: str, finish: str, logprobs: str, prompt: Prompt, text: str | None) -> Reading:
+    """The reading of one sample of a reply about a text."""
     # The filter may cut at any place, so that nothing before it can be trusted.
     if finish.casefold() in _FILTERED:
         return _without_answer("filtered", prompt)
-    if not text.strip():
+    if not reply.strip():
         return _without_answer(_why_empty(finish), prompt)
-    sample = take_apart(text, finish, logprobs)
+    sample = take_apart(reply, finish, logprobs)
     if sample is None:
         return _without_answer("unreadable", prompt)
     if sample.is_thought:
@@ -89,12 +103,16 @@ def _read_sample(text: str, finish: str, logprobs: str, prompt: Prompt) -> Readi
         reading = _read_choice(sample, prompt)
     elif prompt.answer == "open":
         reading = _read_open(sample, prompt)
+    elif prompt.scale is not None and prompt.evidence:
+        reading = _read_evidence(sample, prompt.scale, text)
     elif prompt.scale is not None:
         reading = _read_scale(sample, prompt, prompt.scale)
     else:
         reading = _read_yes_no(sample, prompt)
 
-    if np.isnan(reading.scores).all():
+    # "No information" about every item is an answer, although it gives no score.
+    says_nothing = all(status == "unread" for status in reading.evidence)
+    if np.isnan(reading.scores).all() and says_nothing:
         return replace(reading, how=_why_without_answer(sample))
     return reading
 
@@ -125,6 +143,23 @@ def _read_scale(sample: Sample, prompt: Prompt, scale: Scale) -> Reading:
         items=rated.points,
         total=total,
         band=band_of(scale, total),
+    )
+
+
+def _read_evidence(sample: Sample, scale: Scale, text: str | None) -> Reading:
+    """The verdict and band as far as both bounds of the total agree, then the score of each stated item."""
+    evidence = read_evidence(sample, scale, text)
+    bounds = bounds_of(scale, evidence)
+    return Reading(
+        scores=np.array([verdict_of_bounds(scale, bounds), *(evidence.points / scale.points[1])]),
+        how=_where(sample),
+        rationale=sample.reasons,
+        items=evidence.points,
+        total=bounds.least if bounds.least == bounds.most else math.nan,
+        band=band_of_bounds(scale, bounds),
+        least=bounds.least,
+        most=bounds.most,
+        evidence=evidence.statuses,
     )
 
 

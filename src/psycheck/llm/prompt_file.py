@@ -29,6 +29,7 @@ class PromptFile:
     names: Mapping[str, tuple[Text, ...]] = field(default_factory=dict)
     choices: Mapping[str, tuple[Text, ...]] = field(default_factory=dict)
     reason: bool = False
+    evidence: bool = False
     source: str = ""
 
 
@@ -40,6 +41,14 @@ def read_prompt_file(path: Path) -> tuple[PromptFile, Scale | None]:
     _check_labels(file, place)
     _check_examples(file, place)
     _check_choices(file, place)
+    if file.evidence and not (file.answer == "scale" and file.items == "points"):
+        raise wrong(
+            "only the items of a scale in points have evidence",
+            place,
+            "evidence",
+            allowed='answer = "scale" with items = "points", or false',
+            code="prompt.evidence-and-answer",
+        )
 
     scale = read_scale(file.scale, path.parent) if file.scale else None
     if scale and file.items == "yes_no" and scale.yes is None:

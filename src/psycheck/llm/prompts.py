@@ -21,6 +21,7 @@ from psycheck.symptoms.scales import Scale, with_cutoff
 SHIPPED: Final = Path(__file__).with_name("shipped_prompts")
 REASON_KEY: Final = "reason"
 CHOICE_KEY: Final = "answer"
+NO_INFORMATION: Final = "no information"
 UNASKED_REASON: Final = (
     "prompt '{name}' asks the model to reason, and the schema of its answer leaves no place for that: set "
     "reason = true in the prompt, or schema=no in the spec"
@@ -52,8 +53,9 @@ class Prompt:
     `answer` says how replies are read: yes_no (one yes or no per label), scale (one answer per item of
     `scale`, as points or as yes or no) or open (a disorder named in words; `names` says which words mean
     which label). `choices` are the letters of a lettered yes_no question, each with the labels that it says
-    yes to. With `reason`, the answer has a reason before its labels. `examples` is the number of examples
-    that it asks for by default, 0 for none.
+    yes to. With `evidence`, each item of a scale has a quote beside its score, or no information. With
+    `reason`, the answer has a reason before its labels. `examples` is the number of examples that it asks
+    for by default, 0 for none.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Prompt:
     names: Mapping[str, tuple[str, ...]]
     choices: Mapping[str, tuple[str, ...]]
     reason: bool
+    evidence: bool
     source: str
     fingerprint: str = ""
 
@@ -109,6 +112,9 @@ class Prompt:
         }
 
     def _properties(self) -> dict[str, Any]:
+        if self.scale is not None and self.evidence:
+            item = _evidence_schema(self.scale)
+            return {str(number): item for number in range(1, len(self.scale.item) + 1)}
         if self.scale is not None:
             points = {"type": "integer", "enum": list(range(self.scale.points[1] + 1))}
             answer = points if self.items == "points" else _YES_NO
@@ -156,6 +162,18 @@ class Prompt:
         """The items of the scale, one per line."""
         items = self.scale.item if self.scale else ()
         return "\n".join(f"{number}. {item.name}: {item.about}" for number, item in enumerate(items, 1))
+
+
+def _evidence_schema(scale: Scale) -> dict[str, Any]:
+    """The schema of an item with evidence: the quote first, so that the score can rest on it."""
+    scores = [*range(scale.points[1] + 1), NO_INFORMATION]
+    properties = {"quote": {"type": "string"}, "score": {"enum": scores}}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def shipped_prompts() -> list[str]:
@@ -214,6 +232,7 @@ def _unfingerprinted(name: str, file: PromptFile, scale: Scale | None) -> Prompt
         names=MappingProxyType(dict(file.names)),
         choices=MappingProxyType(dict(file.choices)),
         reason=file.reason,
+        evidence=file.evidence,
         source=file.source,
     )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from psycheck.audits.evidence import evidence_findings
 from psycheck.audits.jobs import PlannedRun
 from psycheck.audits.outside import described_audits
 from psycheck.audits.performance import HARD
@@ -41,13 +42,19 @@ def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
     run = Run(
         plan=plan_record(planned) | {"thresholds": _chosen_thresholds(judged)},
         environment=environment_of(planned.models, planned.corpora, planned.suites, answers.tallies),
-        findings=Findings(_all_findings(planned, judged)),
+        findings=Findings([*_all_findings(planned, judged), *_evidence(planned, answers)]),
         tables=_with_replies(planned, answers, judged),
         shown=judged.shown,
         notes=tuple(_notes(planned, answers, judged)),
         incomplete=sum(tally.failed for tally in answers.tallies.values()),
     )
     return replace(run, own_audits=described_audits(planned.audits, run))
+
+
+def _evidence(planned: PlannedRun, answers: Answers) -> Iterator[Finding]:
+    """What replies with quotes show, model by model."""
+    for model, view in zip(answers.models, answers.views, strict=True):
+        yield from evidence_findings(model, view, planned.corpora)
 
 
 def _with_replies(planned: PlannedRun, answers: Answers, judged: Judged) -> Mapping[str, pl.DataFrame]:

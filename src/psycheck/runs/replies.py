@@ -58,16 +58,20 @@ def _rows(
     for text_id, text, reply in zip(corpus.ids, corpus.items, replies, strict=True):
         if reply is None:
             continue
-        row = _row(model, view.labels, reply) | {"model": view.model, "corpus": corpus.name, "id": text_id}
+        row = _row(model, view.labels, reply, str(text)) | {
+            "model": view.model,
+            "corpus": corpus.name,
+            "id": text_id,
+        }
         if show_texts:
             row["question"] = "\n\n".join(message["content"] for message in model.messages(str(text)))
             row["reply"] = reply.text.encode("utf-8", "replace").decode()
-            row["reason"] = model.reading(reply).rationale
+            row["reason"] = model.reading(reply, str(text)).rationale
         yield row
 
 
-def _row(model: ReplyReader, labels: Sequence[str], reply: Reply) -> dict[str, Any]:
-    reading = model.reading(reply)
+def _row(model: ReplyReader, labels: Sequence[str], reply: Reply, text: str) -> dict[str, Any]:
+    reading = model.reading(reply, text)
     scores = dict(zip(labels, reading.scores.tolist(), strict=True))
     without_nan = {label: None if math.isnan(score) else score for label, score in scores.items()}
     return {
