@@ -9,8 +9,8 @@ import pytest
 from llm_servers import Asked, Exchange, answer_yes, completion, serving
 from process import psycheck
 from psycheck import audit
+from psycheck.commands.llm import try_prompt
 from psycheck.core.errors import BadInput
-from psycheck.llm.trial import try_prompt
 from psycheck.runs.folder import open_run
 from refusals import refused
 

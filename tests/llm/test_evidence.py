@@ -67,10 +67,9 @@ def test_a_band_and_a_verdict_are_given_where_both_bounds_agree() -> None:
     assert none.scores[0] == pytest.approx(0.5 * 3 / 10)
 
 
-@pytest.mark.parametrize(
-    "prompt", ["phq9-quotes", "gad7-quotes", "madrs-quotes", "ham_a-quotes", "bai-quotes"]
-)
-def test_each_scale_asks_for_a_quote_and_a_score_of_its_range(prompt: str) -> None:
+@pytest.mark.parametrize("scale", ["phq9", "gad7", "madrs", "ham_a", "bai"])
+def test_each_scale_asks_for_a_quote_and_a_score_of_its_range(scale: str) -> None:
+    prompt = f"{scale}-quotes"
     read = read_prompt(prompt)
     assert read.scale is not None
     item = read.schema()["properties"]["1"]
@@ -92,8 +91,8 @@ def test_an_item_that_cannot_be_read_leaves_the_total_open() -> None:
     ("quote", "stands"),
     [
         ("i HAVEN'T slept", True), ("for weeks and I", True), ("haven't slept … enjoy anything", True),
-        ("a \"phase\"", True), ("slept haven't", False), ("enjoy anything … slept", False), ("lept for", False),
-        ("I haven't slept for months", False),
+        ("a \"phase\"", True), ("slept haven't", False), ("enjoy anything … slept", False),
+        ("lept for", False), ("I haven't slept for months", False),
     ],
 )  # fmt: skip
 def test_a_quote_stands_word_for_word(quote: str, stands: bool) -> None:

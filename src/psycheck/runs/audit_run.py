@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from psycheck.audits.evidence import evidence_findings
+from psycheck.audits.quoted_items import evidence_findings
 from psycheck.audits.jobs import PlannedRun
 from psycheck.audits.outside import described_audits
 from psycheck.audits.performance import HARD
