@@ -10,7 +10,7 @@ from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding
 from psycheck.core.model import Model
-from psycheck.llm.evidence import STATUSES
+from psycheck.llm.quotes import STATUSES
 from psycheck.llm.model import LlmModel
 from psycheck.llm.parsing import Reading
 from psycheck.scoring.remembered import RememberedScores

@@ -112,10 +112,9 @@ def label_corpus(
             for note in tally.notes_on_replies():
                 say(f"{name}: {note}")
 
-        # A text that one model did not answer may have its label from another.
-        answers_of_none = [np.isnan(view.of(corpus.items)).all(axis=1) for view in answered.views]
-        unanswered = int(np.logical_and.reduce(answers_of_none).sum())
-        failed = max(unanswered, sum(tally.failed for tally in answered.tallies.values()))
+        # A text that one LLM did not answer may have its label from another model.
+        tallies = answered.tallies.values()
+        failed = min(tally.unreadable for tally in tallies) + sum(tally.failed for tally in tallies)
         return silver_corpus(answered, corpus, how), failed
 
 

@@ -4,7 +4,7 @@ What cannot be read is NaN, for exactly the labels that it fails on, and never 0
 that a reply says: scores, reasons, and the points of a rating scale.
 
     reply → samples → take_apart (sample.py): fields and the words outside them
-          → yes_no.py, choices.py, ratings.py or disorders.py, by the prompt's kind of answer
+          → yes_no.py, choices.py, ratings.py, quotes.py or disorders.py, by the prompt's kind of answer
           → Reading
 """
 
@@ -22,7 +22,7 @@ from psycheck.core.model import NoAnswer, Reply
 from psycheck.io.settings import read_settings
 from psycheck.llm.choices import read_choice
 from psycheck.llm.disorders import read_open
-from psycheck.llm.evidence import (
+from psycheck.llm.quotes import (
     Status,
     band_of_bounds,
     bounds_of,

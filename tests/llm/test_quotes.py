@@ -11,7 +11,7 @@ import pytest
 from llm_servers import Asked, Exchange, completion, serving
 from psycheck import audit
 from psycheck.core.model import Reply
-from psycheck.llm.evidence import is_quoted
+from psycheck.llm.quotes import is_quoted
 from psycheck.llm.parsing import Reading, read_reply
 from psycheck.llm.prompts import read_prompt
 from psycheck.models.opening import open_model
