@@ -48,7 +48,8 @@ def traits(random: Random, authors: IntArray, alike: float) -> FloatArray:
     """A standard normal trait per text, of which authors share the part `alike`."""
     of_author = random.normal(size=int(authors.max()) + 1)[authors]
     of_text = random.normal(size=len(authors))
-    return np.sqrt(alike) * of_author + np.sqrt(1 - alike) * of_text
+    drawn: FloatArray = np.sqrt(alike) * of_author + np.sqrt(1 - alike) * of_text
+    return drawn
 
 
 def percent(hits: list[bool]) -> str:
@@ -174,7 +175,7 @@ def _calibration_alarms(n: int, author_count: int, alike: float, raters: int) ->
     return percent(alarms)
 
 
-MODELS = {
+MODELS: dict[str, tuple[float | str, float]] = {
     "95 % the same": ("same", 0.95),
     "99 %": ("same", 0.99),
     "99.8 %": ("same", 0.998),

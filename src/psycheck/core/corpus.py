@@ -279,7 +279,7 @@ class Corpus:
         ranks = self.table.select(rank=unit.rank("dense"))
         return ranks["rank"].to_numpy().astype(np.int64)
 
-    def copies(self) -> NDArray[np.int64]:
+    def copies(self) -> IntArray:
         """A number for each distinct text, (n,): copies are alike whoever posted them."""
         ranks = self.table.select(pl.col("text").rank("dense"))[:, 0]
         return ranks.to_numpy().astype(np.int64)
