@@ -198,6 +198,7 @@ class Histories:
             ids = piece.ids
             for row, edits in self._edited_histories(piece, label):
                 left_out["without_evidence"] -= 1
+                # A score that decides against the condition has nothing to lose.
                 if before[row] < threshold:
                     left_out["decided_0"] += 1
                     continue
@@ -383,6 +384,7 @@ def _evidence_effect(cases: pl.DataFrame, clusters: Clusters, where: Mapping[str
         how="inner",
         maintain_order="left",
     )
+    # Both edits must have a score: a mean over one side alone would compare different authors.
     answered = joined.drop_nans()
 
     differences = answered["after"] - answered["after_right"]
