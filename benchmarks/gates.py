@@ -1,4 +1,4 @@
-"""How often a `no_worse_than` gate fails without a loss, and how often it finds one (docs/benchmarks/gates.md).
+"""How often a `no_worse_than` gate fails without a loss, and finds one (docs/benchmarks/gates.md).
 
 Models are multi-layer perceptrons on TF-IDF of the generated demo texts, which differ in nothing but their
 seed. Seeds and corpora here were not used to choose the tolerance or the test.

@@ -1,5 +1,6 @@
 """Retrain a model on failed checks, on both genders or on symptoms, and test it on corpora it never saw."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -22,9 +23,10 @@ from psycheck.runs.environment import described, environment_of
 from psycheck.runs.folder import writes_run
 from psycheck.runs.pages import save
 from psycheck.text.gender.edits import Scope, scope_of
-from psycheck.training.arm_figures import ArmResult, checks_by_seed, compare_arms
+from psycheck.training.arm_figures import ArmResult, checks_by_seed, improvement_findings
 from psycheck.training.arms import SAMPLE, Experiment, Retraining, plan_experiment
 from psycheck.training.card import RECORD, read_record
+from psycheck.training.check_changes import PLAIN
 from psycheck.training.fit import opened
 from psycheck.training.gender_arms import train_gender_arms
 from psycheck.training.recipe import Recipe, preset, presets, used
@@ -147,7 +149,7 @@ def improve(
             [experiment.corpus, *experiment.tests[1:]],
             experiment.suites,
         ),
-        findings=Findings(compare_arms(arms, experiment.probe)),
+        findings=Findings(improvement_findings(arms, experiment.probe)),
         notes=_notes(experiment, way, arms),
         folder=experiment.out,
     )
@@ -300,10 +302,19 @@ def _plan(
         "ways": asdict(way.retraining),
         "chosen": checks_by_seed(arms),
         "augmented": _augmented_counts(arms),
+        "threshold_command": _threshold_command(arms),
     }
     if way.kind == GENDER:
         plan |= {"swap": list(way.scope.words), "swap_person": way.scope.person}
     return plan
+
+
+def _threshold_command(arms: Sequence[ArmResult]) -> str:
+    """The command that gives the unchanged model the threshold that was chosen on dev."""
+    plain = next(arm for arm in arms if arm.arm == PLAIN)
+    row = plain.rows[0]
+    folder = shlex.quote(str(plain.folder))
+    return f"psycheck threshold {folder} {shlex.quote(row.label)}={row.threshold:.4g}"
 
 
 def _augmented_counts(arms: Sequence[ArmResult]) -> dict[str, dict[str, int]]:
@@ -392,4 +403,8 @@ def improve_cli(
             **changes,
         )
     typer.echo(improve_table(run.findings))
+    for claim in run.headlines:
+        typer.echo(claim.sentence)
+        if claim.remedy.startswith("psycheck "):
+            typer.echo(f"  do: {claim.remedy}")
     typer.echo(f"report: {out / 'report.html'}")
