@@ -1,7 +1,7 @@
 """Models of histories: how likely an author is annotated with each condition, from the posts in time order.
 
 Their folder holds history.json and the weights: convolutions or a logistic regression as safetensors, or a
-scikit-learn pipeline of tf-idf as skops. The symptom model and the encoder are named, not copied.
+scikit-learn pipeline of tf-idf. The symptom model and the encoder are named, not copied.
 """
 
 import json

@@ -15,11 +15,12 @@ from psycheck.core.errors import BadInput, MissingExtra, ModelFailure, PsycheckW
 from psycheck.corpora.text_digests import TextDigests, digests_of, texts_in, write_digests
 from psycheck.io.writing import private_folder, sole_writer
 from psycheck.models.opening import open_model
+from psycheck.models.tfidf_file import TFIDF_FILE, save_tfidf
 from psycheck.scoring.answers import scores_of
 from psycheck.training.card import RECORD, described, numbers, read_record, versions, write_record
 from psycheck.training.dev_figures import figures
 from psycheck.training.history_models import as_learned, data_as_learned, fit_histories
-from psycheck.training.linear import MODEL_FILE, fit_frozen, fit_tfidf, save_sklearn
+from psycheck.training.linear import fit_frozen, fit_tfidf
 from psycheck.training.parts import AfterEpoch, Data, Fitted, Parts, Progress, held_out, part_of, parts_of
 from psycheck.training.recipe import HISTORY, Recipe, kind_of, recipe_of, start_fingerprint, used
 
@@ -27,7 +28,7 @@ from psycheck.training.recipe import HISTORY, Recipe, kind_of, recipe_of, start_
 FORMAT = 1
 SPECS = {
     "hf": "hf:{folder}",
-    "sklearn": f"sklearn:{{folder}}/{MODEL_FILE}",
+    "sklearn": f"sklearn:{{folder}}/{TFIDF_FILE}",
     "frozen": "frozen:{folder}",
     HISTORY: "history:{folder}",
 }
@@ -279,7 +280,7 @@ def _fit(
             dev=heads.dev,
             curve=heads.curve,
             window=None,
-            save=lambda folder: save_sklearn(pipeline, folder),
+            save=lambda folder: save_tfidf(pipeline, folder),
         )
     # A baseline is one step.
     if progress is not None:
