@@ -130,6 +130,7 @@ def test_the_p_values_of_one_gate_are_adjusted_over_its_figures() -> None:
 
 def test_the_default_tolerance_is_a_point_and_the_gate_names_its_test() -> None:
     assert Gate("accuracy", no_worse_than="old").allowed_loss == 0.01
+    assert Gate("pass_rate", no_worse_than="old").allowed_loss == 0.1
     stored = {
         "old": StoredAnswers(before={"predictions": predictions(10)}, now={"predictions": predictions(30)})
     }

@@ -148,7 +148,10 @@ def test_no_worse_than_compares_with_an_earlier_run_of_another_model() -> None:
         Finding("brier", 0.1, 100, where={"model": "b"}),
     ]
     rate, loss = judge_gates(
-        [Gate("pass_rate", no_worse_than="old"), Gate("brier", no_worse_than="old")],
+        [
+            Gate("pass_rate", no_worse_than="old", tolerance=0.01),
+            Gate("brier", no_worse_than="old"),
+        ],
         FINDINGS,
         {"old": before},
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
 
-from psycheck.audits.baseline_gates import DEFAULT_TOLERANCE, StoredAnswers, loss_of, worse_than_baseline
+from psycheck.audits.baseline_gates import StoredAnswers, default_tolerance, loss_of, worse_than_baseline
 from psycheck.audits.figures import measured_rate
 from psycheck.core.errors import BadInput, nearest
 from psycheck.core.finding import Finding
@@ -45,7 +45,7 @@ class Gate:
     """A bound on every finding of one measure that fits `where`.
 
     The measure may end in `.low` or `.high`, the ends of its interval; `tolerance` is how much worse than
-    the baseline a figure may be, 0.01 if it is None.
+    the baseline a figure may be; None is 0.1 for a pass rate and 0.01 for all else.
     """
 
     measure: str
@@ -59,7 +59,7 @@ class Gate:
     @property
     def allowed_loss(self) -> float:
         """How much worse than the baseline a figure may be."""
-        return DEFAULT_TOLERANCE if self.tolerance is None else self.tolerance
+        return default_tolerance(self.name) if self.tolerance is None else self.tolerance
 
     @property
     def name(self) -> str:
