@@ -47,6 +47,11 @@ class _Stream:
     rounds: int = 0
     done: bool = False
 
+    def is_of(self, job: Job) -> bool:
+        """Whether it holds cases of this audit on this corpus."""
+        audit, corpus = job
+        return self.audit is audit and self.corpus is corpus
+
     @property
     def part(self) -> int:
         """By how much the 5 % of its interval are divided: k (k + 1) in the k-th size, which adds up to 1."""
@@ -89,9 +94,8 @@ class Sample:
         """The audits of what was asked: checks on their own samples, others on the first texts."""
         sampled_jobs: list[Job] = []
         for audit, corpus in self._jobs:
-            streams = [
-                stream for stream in self._streams if stream.audit is audit and stream.corpus is corpus
-            ]
+            job = (audit, corpus)
+            streams = [stream for stream in self._streams if stream.is_of(job)]
             texts = tuple(stream.texts for stream in streams)
             if isinstance(audit, Behaviour):
                 sampled = Sampled(
@@ -118,21 +122,31 @@ class Sample:
         """The streams that grow next: of the checks that may be the weakest, or of all, the smallest."""
         checks = [stream for stream in self._streams if stream.check is not None]
         without_checks = [stream for stream in self._streams if stream.check is None and not stream.done]
+        if not checks:
+            return _smallest(without_checks)
+
         growing = [stream for stream in checks if not stream.done]
         rivals: list[_Stream] = []
         if scores and any(stream.rounds for stream in checks):
-            every = self.standings(scores)
-            rivals = [checks[k] for k in contenders(every)]
-            growing = self._too_wide(growing, dict(zip(checks, every, strict=True)))
-        if checks and not growing:
+            rivals, growing = self._told_apart(scores, checks, growing)
+        if not growing:
             return []
 
-        fewest_rounds = min((stream.rounds for stream in growing or without_checks), default=0)
+        fewest_rounds = min(stream.rounds for stream in growing)
         chosen = _smallest(_rivals_to_grow(rivals, growing, fewest_rounds) or growing)
         # Audits without checks keep pace with the smallest sample.
-        rounds_after = [stream.rounds + (stream in chosen) for stream in growing]
-        pace = min(rounds_after, default=fewest_rounds + 1)
-        return [*chosen, *(stream for stream in without_checks if stream.rounds < pace)]
+        pace = min(stream.rounds + (stream in chosen) for stream in growing)
+        keeping_pace = [stream for stream in without_checks if stream.rounds < pace]
+        return [*chosen, *keeping_pace]
+
+    def _told_apart(
+        self, scores: Scores, checks: Sequence[_Stream], growing: Sequence[_Stream]
+    ) -> tuple[list[_Stream], list[_Stream]]:
+        """The checks that may be the weakest, and those of the growing whose intervals are still wide."""
+        all_standings = self.standings(scores)
+        rivals = [checks[place] for place in contenders(all_standings)]
+        standing_of = dict(zip(checks, all_standings, strict=True))
+        return rivals, self._too_wide(growing, standing_of)
 
     def _too_wide(self, growing: Sequence[_Stream], stands: dict[_Stream, Standing]) -> list[_Stream]:
         """The checks whose interval is not yet as narrow as asked for; NaN is no interval yet."""

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -274,20 +274,11 @@ def _judge(
         return GateResult(str(gate), False, 0, (), "no finding matches; what is not tested does not pass")
     baselines = _baselines(matching, earlier)
 
-    untested = [not finding.tested for finding in matching]
-    if any(untested):
-        return _failed(gate, matching, baselines, untested, "not tested")
-
-    without_baseline = [baseline is None for baseline in baselines]
-    if gate.no_worse_than and any(without_baseline):
-        reason = f"have no counterpart in {gate.no_worse_than}"
-        return _failed(gate, matching, baselines, without_baseline, reason)
-
     margins = [_margin(gate, finding) for finding in matching]
-    # A strict bound is not met by the bound itself, and a figure without an interval (NaN) is not inside.
-    outside = [not (margin > 0 if gate.strict else margin >= 0) for margin in margins]
-    if any(outside):
-        return _failed(gate, matching, baselines, outside, "outside the bound")
+    for reason, fails in _reasons_to_fail(gate, matching, baselines, margins):
+        if any(fails):
+            return _failed(gate, matching, baselines, fails, reason)
+
     if gate.no_worse_than:
         known_baselines = [baseline for baseline in baselines if baseline is not None]
         return _against_baseline(
@@ -302,6 +293,25 @@ def _judge(
     line = _line(matching[nearest_to_bound], None)
     n = len(matching)
     return GateResult(str(gate), True, n, (), f"all {n} within the bound", (line,))
+
+
+def _reasons_to_fail(
+    gate: Gate,
+    matching: Sequence[Finding],
+    baselines: Sequence[Finding | None],
+    margins: Sequence[float],
+) -> Iterator[tuple[str, list[bool]]]:
+    """Why a gate may fail before its baseline is looked at, and which of its findings do."""
+    yield "not tested", [not finding.tested for finding in matching]
+    if gate.no_worse_than:
+        without_baseline = [baseline is None for baseline in baselines]
+        yield f"have no counterpart in {gate.no_worse_than}", without_baseline
+    # A strict bound is not met by the bound itself, and a figure without an interval (NaN) is not inside.
+    yield "outside the bound", [not _is_inside(gate, margin) for margin in margins]
+
+
+def _is_inside(gate: Gate, margin: float) -> bool:
+    return margin > 0 if gate.strict else margin >= 0
 
 
 def _against_baseline(

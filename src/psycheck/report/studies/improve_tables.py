@@ -166,27 +166,33 @@ def _changes_of_arm(
         (False, False): "improve.not_shown",
     }[rises, falls]
 
-    headlines = _threshold_headlines(by_arm, command)
-    threshold_helps = bool(headlines)
-    headlines.append(
-        headline(
-            rule,
-            changes,
-            arm=arm,
-            figure="AUC" if decision == RANKING else "macro-F1",
-            bar="" if decision == RANKING else ", with both models at their dev thresholds",
-            changes=_listed_changes(changes),
-        )
+    threshold_helps = _threshold_headlines(by_arm, command)
+    is_ranking = decision == RANKING
+    of_arm = headline(
+        rule,
+        changes,
+        arm=arm,
+        figure="AUC" if is_ranking else "macro-F1",
+        bar="" if is_ranking else ", with both models at their dev thresholds",
+        changes=_listed_changes(changes),
     )
-    if threshold_helps and not rises:
-        suffices = headline("improve.threshold_suffices", changes)
-        headlines.append(replace(suffices, remedy=command or suffices.remedy))
+    if rises:
+        return [*threshold_helps, of_arm, *_other_explanations(arm, by_arm)]
+    if not threshold_helps:
+        return [of_arm]
+    suffices = headline("improve.threshold_suffices", changes)
+    return [*threshold_helps, of_arm, replace(suffices, remedy=command or suffices.remedy)]
 
+
+def _other_explanations(arm: str, by_arm: Mapping[tuple[str, ...], Sequence[Finding]]) -> list[Headline]:
+    """What else than learning from symptoms could explain a gain."""
+    headlines = []
     control = by_arm.get((CONTROL, DEV), ())
-    if rises and any(_rises(change) for change in control):
+    if any(_rises(change) for change in control):
         headlines.append(headline("improve.control_too", control))
+
     ranking = by_arm.get((arm, RANKING), ())
-    if rises and not any(_rises(change) for change in ranking):
+    if not any(_rises(change) for change in ranking):
         headlines.append(headline("improve.threshold", ranking))
     return headlines
 
