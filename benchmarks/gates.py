@@ -26,9 +26,13 @@ SEEDS = range(500, 520)
 SIZES = (200, 500, 1_000)
 CORPORA = 10  # test corpora per size
 LABEL = "depression"
-MEASURES = ("accuracy", "macro_f1", "auc", "brier", "pass_rate")
+MEASURES = ("accuracy", "macro_f1", "auc", "brier")
 LOSSES = (0.03, 0.05, 0.1)  # of accuracy, planted
+CHECK = "T3"  # of which cases are made to fail
+CHECK_LOSSES = (0.1, 0.15, 0.2, 0.3)
 
+Outcomes = dict[str, list[bool]]
+"""Whether each gate failed, by what was tried."""
 Scores = Callable[[Sequence[str]], np.ndarray]
 
 
@@ -53,6 +57,16 @@ def with_loss(run: Run, loss: float, seed: int) -> Run:
         decided=pl.when(turned).then(1 - pl.col("decided")).otherwise(pl.col("decided")),
     )
     return replace(run, tables={**run.tables, "predictions": worse})
+
+
+def with_failing_check(run: Run, loss: float, seed: int) -> Run:
+    """The run of a model that fails a further share of the cases of one check."""
+    cases = run.tables["cases"]
+    outcome = cases["outcome"].cast(pl.String)
+    passed = (cases["check"].cast(pl.String) == CHECK) & (outcome == "passed")
+    drawn = pl.Series(np.random.default_rng(seed).random(len(cases))) < loss
+    worse = cases.with_columns(outcome=pl.when(passed & drawn).then(pl.lit("failed")).otherwise(outcome))
+    return replace(run, tables={**run.tables, "cases": worse})
 
 
 def fails(measure: str, now: Run, before: Run, *, paired: bool = True) -> bool:
@@ -87,27 +101,45 @@ def main() -> None:
     """Print the tables of docs/benchmarks/gates.md."""
     models = [trained(seed) for seed in SEEDS]
     for size in SIZES:
-        same: dict[str, list[bool]] = {name: [] for name in (*MEASURES, "by intervals")}
-        found: dict[float, list[bool]] = {loss: [] for loss in LOSSES}
+        outcomes: Outcomes = {}
         for draw in range(CORPORA):
             corpus = generate("tweets", size, 9_000 + draw + size)
             # Checks are costly: all seeds are tried on two of the corpora.
-            audits = ("performance", "behaviour") if draw < 2 else ("performance",)
+            with_checks = draw < 2
+            audits = ("performance", "behaviour") if with_checks else ("performance",)
             judged = list(runs(models, corpus, audits=audits))
             for before, now in pairwise(judged):
-                for name in MEASURES[:-1]:
-                    same[name].append(fails(name, now, before))
-                same["by intervals"].append(fails("accuracy", now, before, paired=False))
-                if "behaviour" in audits:
-                    same["pass_rate"].append(fails("pass_rate", now, before))
-                for loss in LOSSES:
-                    worse = with_loss(now, loss, draw)
-                    found[loss].append(fails("accuracy", worse, before))
+                compare_performance(outcomes, before, now, seed=draw)
+                if with_checks:
+                    compare_checks(outcomes, before, now, seed=draw)
+
         print(f"n {size:,}; accuracy {np.mean([accuracy_of(run) for run in judged]):.3f}")
-        for name, failures in same.items():
-            print(f"  other seed, {name}: {share(failures)}")
-        for loss, failures in found.items():
-            print(f"  accuracy {loss:.2f} lower: {share(failures)}")
+        for name, failures in outcomes.items():
+            print(f"  {name}: {share(failures)}")
+
+
+def compare_performance(outcomes: Outcomes, before: Run, now: Run, *, seed: int) -> None:
+    """Add whether gates on performance fail: for another seed, and for planted losses of accuracy."""
+    for name in MEASURES:
+        add(outcomes, f"other seed, {name}", fails(name, now, before))
+    unpaired = fails("accuracy", now, before, paired=False)
+    add(outcomes, "other seed, accuracy by intervals", unpaired)
+    for loss in LOSSES:
+        worse = with_loss(now, loss, seed)
+        add(outcomes, f"accuracy {loss:.2f} lower", fails("accuracy", worse, before))
+
+
+def compare_checks(outcomes: Outcomes, before: Run, now: Run, *, seed: int) -> None:
+    """The same for a gate on all pass rates, and planted failures of one check."""
+    add(outcomes, "other seed, pass_rate", fails("pass_rate", now, before))
+    for loss in CHECK_LOSSES:
+        worse = with_failing_check(now, loss, seed)
+        add(outcomes, f"{CHECK} {loss:.2f} lower", fails("pass_rate", worse, before))
+
+
+def add(outcomes: Outcomes, name: str, failed: bool) -> None:
+    """Add one outcome under its name."""
+    outcomes.setdefault(name, []).append(failed)
 
 
 def accuracy_of(run: Run) -> float:
