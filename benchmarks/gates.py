@@ -50,7 +50,7 @@ def with_loss(run: Run, loss: float, seed: int) -> Run:
     """The run of a model whose answers are wrong on a further share of the texts, each drawn by itself."""
     table = run.tables["predictions"]
     right = (table["target"] > 0.5) == (table["decided"] == 1)
-    chance = loss / max(float(right.mean() or 0), loss)
+    chance = loss / max(float(right.to_numpy().mean()), loss)
     turned = right & (pl.Series(np.random.default_rng(seed).random(len(table))) < chance)
     worse = table.with_columns(
         score=pl.when(turned).then(1 - pl.col("score")).otherwise(pl.col("score")),

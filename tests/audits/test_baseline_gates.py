@@ -107,9 +107,9 @@ def test_a_figure_without_an_interval_is_compared_as_it_is() -> None:
     before = Finding("accuracy", 0.9, N, None, WHERE)
     now = Finding("accuracy", 0.88, N, None, WHERE)
     within = Finding("accuracy", 0.89, N, None, WHERE)
-    assert loss_of(now, before, measure_of("accuracy"), 0.01, StoredAnswers()) == Loss(
-        pytest.approx(0.02), 0.0, "figures"
-    )
+    lost = loss_of(now, before, measure_of("accuracy"), 0.01, StoredAnswers())
+    assert lost.value == pytest.approx(0.02)
+    assert (lost.p, lost.how) == (0.0, "figures")
     assert loss_of(within, before, measure_of("accuracy"), 0.01, StoredAnswers()).p == 1.0
 
 

@@ -201,8 +201,8 @@ def run_arm(
 
     A finished training of the same recipe on the same texts is reused. Checks in `learned` are flagged.
     """
-    place = _folder_of(experiment, recipe, arm, data, folder)
-    model = _train_arm(experiment, recipe, arm, data, place)
+    model_folder = _folder_of(experiment, recipe, arm, data, folder)
+    model = _train_arm(experiment, recipe, arm, data, model_folder)
     rows = _score_arm(experiment, recipe, arm, model)
 
     rates, passed = sentence_cases(
@@ -231,7 +231,7 @@ def run_arm(
         findings=tuple(findings),
         passed=passed,
         augmented=data.counts if data else {},
-        folder=place,
+        folder=model_folder,
     )
 
 
