@@ -11,9 +11,9 @@ import pytest
 from llm_servers import Asked, Exchange, completion, serving
 from psycheck import audit
 from psycheck.core.model import Reply
-from psycheck.llm.quotes import is_quoted
 from psycheck.llm.parsing import Reading, read_reply
 from psycheck.llm.prompts import read_prompt
+from psycheck.llm.quotes import is_quoted
 from psycheck.models.opening import open_model
 from psycheck.scoring.answers import answers
 

@@ -10,9 +10,9 @@ from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding
 from psycheck.core.model import Model
-from psycheck.llm.quotes import STATUSES
 from psycheck.llm.model import LlmModel
 from psycheck.llm.parsing import Reading
+from psycheck.llm.quotes import STATUSES
 from psycheck.scoring.remembered import RememberedScores
 from psycheck.statistics.clustered import Clusters, ratio_interval
 from psycheck.symptoms.scales import Scale

@@ -1,7 +1,7 @@
 """LLMs behind an OpenAI-compatible address: llm:NAME?base_url=…&prompt=…"""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +20,13 @@ from psycheck.core.model import (
 )
 from psycheck.llm.cost import Price, estimated_tokens, price_of
 from psycheck.llm.decoding import Settings, demanded_settings, described, settings_of
-from psycheck.llm.options import FILES, LlmOptions
+from psycheck.llm.options import FILES, LlmOptions, pair_of
 from psycheck.llm.parsing import NO_ANSWERS, Reading, read_reply
 from psycheck.llm.prompts import UNASKED_REASON, Example, Prompt, move_cutoff, read_prompt, shipped_prompts
 from psycheck.llm.server_address import KEY_VARIABLE, OPENAI, api_key, remote_host
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.label_names import column_names
+from psycheck.statistics.recalibration import Platt
 
 if TYPE_CHECKING:
     from psycheck.llm.few_shot import ExamplePool
@@ -116,7 +117,11 @@ class LlmModel:
 
     def reading(self, reply: Reply, text: str | None = None, /) -> Reading:
         """Everything that a reply (about a text) says: one call gives the scores and the rationale."""
-        return read_reply(reply, self.prompt, text)
+        reading = read_reply(reply, self.prompt, text)
+        if self.options.platt is None:
+            return reading
+        calibrate = Platt(*pair_of(self.options.platt))
+        return replace(reading, scores=calibrate(reading.scores))
 
     def read_reply(self, reply: Reply, /) -> FloatArray:
         """The scores of one reply, (k,); NaN for each label that it does not answer."""
@@ -179,11 +184,12 @@ def _tokens(text: str) -> int:
     return estimated_tokens([{"content": text}])
 
 
-def open_llm(target: str, options: LlmOptions) -> LlmModel:
-    """Open NAME at `base_url` with a prompt; nothing is sent before the model is asked."""
+def open_llm(target: str, options: LlmOptions, prompt: Prompt | None = None) -> LlmModel:
+    """Open NAME at `base_url` with a prompt, that of the options or a Prompt; nothing is sent yet."""
     base_url = (options.base_url or OPENAI).rstrip("/")
     remote = remote_host(base_url)
-    prompt = _prompt(target, options)
+    if prompt is None:
+        prompt = _prompt(target, options)
     pool = _pool(prompt, options)
     settings = settings_of(prompt, options)
     parts = {

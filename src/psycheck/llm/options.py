@@ -25,6 +25,17 @@ _SECONDS = Limit("above 0, at most 86400", lambda number: 0 < number <= 86400)
 _UP_TO_100 = Limit("1 to 100", lambda number: 1 <= number <= 100)
 
 
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
+PAIR = re.compile(rf"{_NUMBER}:{_NUMBER}")
+PlattMap = Annotated[str, Limit("SLOPE:INTERCEPT, such as 1.2:-0.3", PAIR.fullmatch)]
+
+
+def pair_of(text: str) -> tuple[float, float]:
+    """The two numbers of "1.2:-0.3"."""
+    first, second = text.split(":")
+    return float(first), float(second)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmOptions(ModelOptions):
     """Options of an LLM, explained in docs/how-to/llm.md; None leaves the choice to us."""
@@ -43,6 +54,7 @@ class LlmOptions(ModelOptions):
     concurrency: Annotated[int, _CONNECTIONS] = 16
     timeout: Annotated[float, _SECONDS] = 120.0
     prices: Text | None = None
+    platt: PlattMap | None = None
     cutoff: Annotated[int, AT_LEAST_1] | None = None
     pool: Text | None = None
     pool_split: Text | None = None

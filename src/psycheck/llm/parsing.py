@@ -22,6 +22,8 @@ from psycheck.core.model import NoAnswer, Reply
 from psycheck.io.settings import read_settings
 from psycheck.llm.choices import read_choice
 from psycheck.llm.disorders import read_open
+from psycheck.llm.prompts import Prompt
+from psycheck.llm.prose import refuses
 from psycheck.llm.quotes import (
     Status,
     band_of_bounds,
@@ -29,8 +31,6 @@ from psycheck.llm.quotes import (
     read_evidence,
     verdict_of_bounds,
 )
-from psycheck.llm.prompts import Prompt
-from psycheck.llm.prose import refuses
 from psycheck.llm.ratings import read_items
 from psycheck.llm.sample import Sample, take_apart
 from psycheck.llm.yes_no import read_yes_no

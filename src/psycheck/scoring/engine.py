@@ -138,6 +138,7 @@ def score_once(
                 tally=tally,
                 allowance=allowance,
                 sleep=sleep,
+                limits=limits,
                 report=_reporter(progress, model.name, tally, _planned(tally, todo, share), started),
             )
             engine.score(task, todo)
