@@ -17,6 +17,7 @@ from psycheck.scoring.answers import answers
 from psycheck.scoring.limits import Limits
 from refusals import refused
 
+CALIBRATED = "cheap_platt=1:-1.7346&band=0.49:0.51&abstain=0.4:0.7"
 TEXTS = [f"post {score}" for score in range(5, 100, 10)]  # cheap scores .05, .15 … .95
 
 
@@ -73,9 +74,7 @@ def test_another_band_asks_only_for_what_is_new(tmp_path: Path) -> None:
 def test_calibration_moves_texts_into_the_band_and_abstention_leaves_them_open(tmp_path: Path) -> None:
     with serving(opposite) as server:
         # sigmoid(logit(p) − logit(.85)) is below .5 for all but the last two.
-        model = open_model(
-            _spec(tmp_path, server.base_url, "cheap_platt=1:-1.7346&band=0.49:0.51&abstain=0.4:0.7")
-        )
+        model = open_model(_spec(tmp_path, server.base_url, CALIBRATED))
         with answers([model], [(1.0, TEXTS)], store=tmp_path / "s.sqlite") as answered:
             scores = answered.views[0].of(TEXTS)[:, 0]
     assert [asked.post for asked in server.asked] == ["post 85"]

@@ -11,6 +11,7 @@ import typer
 
 from psycheck.commands import options as opt
 from psycheck.commands.console import print_notes
+from psycheck.commands.llm_calibrate import calibrate_cli
 from psycheck.commands.llm_cascade import cascade_cli
 from psycheck.core.errors import BadInput, ModelFailure
 from psycheck.core.model import Reply, answers_in
@@ -147,6 +148,7 @@ def _record(trial: Trial) -> dict[str, object]:
 
 
 app.command("cascade")(cascade_cli)
+app.command("calibrate")(calibrate_cli)
 
 
 @app.command("serve")
