@@ -1,4 +1,4 @@
-"""`psycheck llm calibrate`: fit maps of scores to probabilities on dev, and measure them on the other texts."""
+"""`psycheck llm calibrate`: fit maps of scores to probabilities on dev, measure them on other texts."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -15,11 +15,12 @@ from psycheck.audits.quoted_items import evidence_findings
 from psycheck.audits.registered import is_own
 from psycheck.audits.summary import across_corpora, across_models, holm_families
 from psycheck.audits.thresholds import Thresholds
+from psycheck.audits.training_overlap import training_overlap
 from psycheck.core.errors import counted
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.model import capabilities_of
 from psycheck.core.run import Run, Shown
-from psycheck.corpora.cautions import cheap_cautions
+from psycheck.corpora.cautions import cheap_cautions, not_searched
 from psycheck.runs.environment import described, environment_of
 from psycheck.runs.replies import TABLE, replies_table
 from psycheck.scoring.answers import Answers
@@ -41,13 +42,14 @@ class Judged:
 
 def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
     """The run: findings of all jobs, what holds across them, cautions about the corpora, cases to show."""
+    overlap = training_overlap(planned.models, planned.corpora)
     run = Run(
         plan=plan_record(planned) | {"thresholds": _chosen_thresholds(judged)},
         environment=environment_of(planned.models, planned.corpora, planned.suites, answers.tallies),
-        findings=Findings([*_all_findings(planned, judged), *_evidence(planned, answers)]),
+        findings=Findings([*_all_findings(planned, judged), *overlap.findings, *_evidence(planned, answers)]),
         tables=_with_replies(planned, answers, judged),
         shown=judged.shown,
-        notes=tuple(_notes(planned, answers, judged)),
+        notes=(*_notes(planned, answers, judged), *overlap.notes),
         incomplete=sum(tally.failed for tally in answers.tallies.values()),
     )
     return replace(run, own_audits=described_audits(planned.audits, run))
@@ -134,6 +136,7 @@ def _notes(planned: PlannedRun, answers: Answers, judged: Judged) -> Iterator[st
     yield from planned.notes
     for corpus in planned.corpora:
         yield from corpus.clustering()
+        yield from not_searched(corpus.whole or corpus)
     yield from _scoring_notes(answers)
     for thresholds in judged.thresholds.values():
         yield from thresholds.notes
