@@ -20,7 +20,7 @@ from psycheck.core.model import (
 )
 from psycheck.llm.cost import Price, estimated_tokens, price_of
 from psycheck.llm.decoding import Settings, demanded_settings, described, settings_of
-from psycheck.llm.options import FILES, LlmOptions, pair_of
+from psycheck.llm.options import FILES, LlmOptions, pair_of, pairs_of
 from psycheck.llm.parsing import NO_ANSWERS, Reading, read_reply
 from psycheck.llm.prompts import UNASKED_REASON, Example, Prompt, move_cutoff, read_prompt, shipped_prompts
 from psycheck.llm.server_address import KEY_VARIABLE, OPENAI, api_key, remote_host
@@ -78,6 +78,9 @@ class LlmModel:
             key_env=options.key_env or KEY_VARIABLE,
             timeout=options.timeout,
             concurrency=options.concurrency,
+            key_header=options.key_header,
+            headers=pairs_of(options.headers),
+            query=pairs_of(options.query),
             demanded=demanded_settings(options),
         )
         examples = self._examples(texts)
@@ -203,6 +206,10 @@ def open_llm(target: str, options: LlmOptions, prompt: Prompt | None = None) -> 
         "logprobs": _SWITCH[options.logprobs],
         "examples": pool.fingerprint if pool else "none",
     }
+    for name in ("extra_body", "query"):
+        # Only where they are set: other models keep the fingerprints that they have.
+        if getattr(options, name) is not None:
+            parts[name] = getattr(options, name)
     return LlmModel(
         name=options.name or f"{target.rpartition('/')[2]}-{prompt.name}",
         labels=column_names(prompt.labels, options.label, where=f"llm:{target}"),
