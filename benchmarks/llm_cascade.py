@@ -1,7 +1,7 @@
 """Cost and calls of a cascade on two real corpora: MiniLM with a logistic regression, then an LLM of 135M.
 
 Reads counselchat and depression_reddit from $PSYCHECK_DATA (default ../shared/data), writes figures only,
-never a text. Of each corpus 40 texts choose the band, 60 others are judged, and the rest trains the cheap
+never a text. Of each corpus 30 texts choose the band, 40 others are judged, and the rest trains the cheap
 model; texts of more than 1,200 characters are left out, because one thread reads them slowly. Start a server:
 
     psycheck llm serve --port 8086 &
@@ -29,7 +29,7 @@ from timing import machine, table
 
 LABEL = "depression"
 CORPORA = ("counselchat", "depression_reddit")
-DEV, TEST, LONGEST, SEED = 40, 60, 1_200, 0
+DEV, TEST, LONGEST, SEED = 30, 40, 1_200, 0
 BUDGETS = (0.1, 0.3)
 _RECIPE = Recipe(start="encoder+lr", labels=(LABEL,))
 

@@ -29,6 +29,7 @@ from psycheck.models.label_names import column_names
 from psycheck.statistics.recalibration import Platt
 
 if TYPE_CHECKING:
+    from psycheck.llm.chosen_posts import HistoryLlm
     from psycheck.llm.few_shot import ExamplePool
 
 BATCH = 4096  # items for one `ask`: connections stay busy, and another process finds something to do
@@ -294,4 +295,21 @@ def _pool(prompt: Prompt, options: LlmOptions) -> "ExamplePool | None":
     return open_pool(options.pool, prompt.labels, choice)
 
 
-KIND = ModelKind(open=open_llm, options=LlmOptions, target="name", files=FILES)
+def open_text_or_history_llm(target: str, options: LlmOptions) -> "LlmModel | HistoryLlm":
+    """An LLM that is asked about texts or, with `history`, about the chosen posts of histories."""
+    model = open_llm(target, options)
+    if options.history is None:
+        return model
+
+    from psycheck.llm.chosen_posts import HistoryLlm
+    from psycheck.symptoms.post_weights import open_post_symptoms
+
+    return HistoryLlm(
+        llm=model,
+        symptoms=open_post_symptoms(options.history),
+        per_symptom=options.posts_per_symptom,
+        window=options.window,
+    )
+
+
+KIND = ModelKind(open=open_text_or_history_llm, options=LlmOptions, target="name", files=FILES)

@@ -97,6 +97,9 @@ class LlmOptions(ModelOptions):
     timeout: Annotated[float, _SECONDS] = 120.0
     prices: Text | None = None
     platt: PlattMap | None = None
+    history: Text | None = None
+    posts_per_symptom: Annotated[int, _UP_TO_100] = 2
+    window: Annotated[int, AT_LEAST_1] = 12_000
     cutoff: Annotated[int, AT_LEAST_1] | None = None
     pool: Text | None = None
     pool_split: Text | None = None

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from psycheck.audits.cascade_shares import cascade_findings
+from psycheck.audits.asked_of_llm import cascade_findings, history_findings
 from psycheck.audits.jobs import PlannedRun
 from psycheck.audits.outside import described_audits
 from psycheck.audits.performance import HARD
@@ -60,6 +60,7 @@ def _evidence(planned: PlannedRun, answers: Answers) -> Iterator[Finding]:
     for model, view in zip(answers.models, answers.views, strict=True):
         yield from evidence_findings(model, view, planned.corpora)
         yield from cascade_findings(model, view, planned.corpora)
+        yield from history_findings(model, view, planned.corpora)
     yield from sensitivity_findings(answers.models, answers.views, planned.corpora)
 
 

@@ -55,7 +55,7 @@ class LocalEngine:
                 ask_each(task, task.model, batch)
                 return
             scores = self._scores(task, batch.items)
-            has_needs = self._have_needs(task, batch.items)
+            has_needs = self._have_needs(task, batch.items, scores)
             complete = batch.take(np.flatnonzero(has_needs))
             task.view.add(complete.items, scores[has_needs], complete.hashes)
             task.tally.scored += len(complete.items)
@@ -101,7 +101,7 @@ class LocalEngine:
                 answers.append(_needed_vectors(task, need, texts))
         return answers
 
-    def _have_needs(self, task: ScoringTask, items: Sequence[Item]) -> NDArray[np.bool_]:
+    def _have_needs(self, task: ScoringTask, items: Sequence[Item], scores: FloatArray) -> NDArray[np.bool_]:
         """Which items have all answers that their scores rest on, (n,).
 
         What an LLM failed to answer, because of a limit or a cut connection, is tried again by the next run.
@@ -121,6 +121,9 @@ class LocalEngine:
             unstored = view.find(view.digests(asked)) < 0
             missing = {text for text, is_missing in zip(asked, unstored.tolist(), strict=True) if is_missing}
             has_needs &= [item not in missing for item in items]
+            if missing:
+                # A text may stand for an item of another kind, such as a history: its score is missing then.
+                has_needs &= ~np.isnan(scores).all(axis=1)
             # The larger count of each reason: the need's own counter goes on from batch to batch.
             task.view.complaints |= view.complaints
             answers.append(view.of)
