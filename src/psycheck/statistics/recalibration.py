@@ -7,8 +7,7 @@ from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from psycheck.core.arrays import FloatArray
-from psycheck.statistics.classification import firm, gold, usable
+from psycheck.statistics.classification import FloatArray, firm, gold, usable
 
 CLIP = 1e-6  # of probabilities before their log-odds are taken: hard answers are 0 and 1
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from psycheck.core.arrays import FloatArray
-from psycheck.statistics.classification import BoolArray, firm, gold
+from psycheck.statistics.classification import BoolArray, FloatArray, firm, gold
 from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.intervals import Interval
 
