@@ -20,7 +20,9 @@ from psycheck.models.options import ModelOptions, Text
 from psycheck.statistics.word_association import highest_cosine
 from psycheck.symptoms.graph import read_graph
 from psycheck.symptoms.statements import Naming, Tags, thresholds_of
+from psycheck.symptoms.text_rules import chosen_parts, read_rules
 from psycheck.text.clean import split_sentences
+from psycheck.text.status import parts_of
 from psycheck.text.subject import own
 
 UNCERTAIN: Final = "uncertain"
@@ -71,13 +73,24 @@ class SymptomModel:
     naming: Naming | None = field(default=None, repr=False)
 
     def tag(self, sentences: Sequence[str], /) -> Tags:
-        """What the model and the rules of the text say of sentences."""
-        readings = self.outputs(sentences)
+        """What the model and the rules of the text say of sentences, each read in parts of one status."""
+        parts_by_sentence = [parts_of(sentence) for sentence in sentences]
+        parts = [part for sentence_parts in parts_by_sentence for part in sentence_parts]
+        readings = self.outputs(parts)
+        rules = read_rules(parts, self.labels)
+        relevance = np.fmax(readings.relevance, rules.stated)
+        # A model that does not say what is present is left to the formula: NaN stays NaN.
+        present = np.maximum(readings.present, rules.stated)
+
+        counts = [len(sentence_parts) for sentence_parts in parts_by_sentence]
+        part_of_symptom = chosen_parts(relevance, rules.status, counts)
+        columns = np.arange(len(self.labels))
         is_own = [own(sentence) for sentence in sentences]
         return Tags(
-            relevance=readings.relevance,
-            present=readings.present,
-            uncertain=readings.uncertain,
+            relevance=relevance[part_of_symptom, columns],
+            present=present[part_of_symptom, columns],
+            uncertain=_least(readings.uncertain, counts),
+            status=rules.status[part_of_symptom],
             own=np.array(is_own, np.bool_),
             thresholds=thresholds_of(self.naming, self.labels),
         )
@@ -93,9 +106,17 @@ class SymptomModel:
             has_sentences = counts > 0
             ends = np.cumsum(counts[has_sentences])
             starts = np.concatenate([[0], ends[:-1]])
-            relevance = self.outputs(sentences).relevance
+            relevance = self.tag(sentences).relevance
             scores[has_sentences] = np.maximum.reduceat(relevance, starts, axis=0)
         return scores
+
+
+def _least(values: FloatArray, counts: Sequence[int]) -> FloatArray:
+    """The least value among the parts of each sentence, (sentences,), of values (parts,)."""
+    if not counts:
+        return np.empty(0)
+    starts = np.cumsum([0, *counts[:-1]])
+    return np.asarray(np.fmin.reduceat(values, starts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
