@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from psycheck.symptoms.suicidal_rule import states_suicidal_ideas
+from psycheck.symptoms.suicidal_rule import is_about_writer, states_suicidal_ideas
 from psycheck.text.status import Status, parts_of, plain, status_of
 from psycheck.text.subject import own
 
@@ -21,7 +21,8 @@ def statement_of(text: str) -> str:
     readings = []
     for part in parts_of(text):
         if states_suicidal_ideas(plain(part)):
-            readings.append(status_of(part).value if own(part) else "other")
+            is_own = own(part) or is_about_writer(plain(part))
+            readings.append(status_of(part).value if is_own else "other")
     return Status.PRESENT.value if Status.PRESENT in readings else (readings or ["none"])[0]
 
 

@@ -43,9 +43,11 @@ class Naming:
     source: str
 
 
-def read_naming(card: Path) -> Naming:
-    """The part of a reader's card (TOML) that says what it may name: `[thresholds]` and `[measured]`."""
+def read_naming(card: Path) -> Naming | None:
+    """The part of a reader's card (TOML) that says what it may name; None if that was not measured."""
     tables = tomllib.loads(card.read_text("utf-8"))
+    if "thresholds" not in tables:
+        return None
     measured = tables["measured"]
     return Naming(
         thresholds=tables["thresholds"],

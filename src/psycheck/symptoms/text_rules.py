@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from psycheck.core.arrays import FloatArray
 from psycheck.symptoms.statements import OTHER, PRESENT, STATUSES
-from psycheck.symptoms.suicidal_rule import SUICIDAL, states_suicidal_ideas
+from psycheck.symptoms.suicidal_rule import SUICIDAL, is_about_writer, states_suicidal_ideas
 from psycheck.text.status import plain, status_of
 from psycheck.text.subject import own
 
@@ -30,16 +30,17 @@ class Rules:
 
 def read_rules(parts: Sequence[str], labels: Sequence[str]) -> Rules:
     """Read the status, the subject and the plain statements of parts of sentences."""
-    statuses = [_status(part) for part in parts]
+    statuses = np.zeros(len(parts), np.int8)
     stated = np.zeros((len(parts), len(labels)))
-    if SUICIDAL in labels:
-        states = [states_suicidal_ideas(plain(part)) for part in parts]
-        stated[states, list(labels).index(SUICIDAL)] = _STATED
-    return Rules(np.array(statuses, np.int8), stated)
-
-
-def _status(part: str) -> int:
-    return STATUSES.index(status_of(part).value) if own(part) else OTHER
+    column = list(labels).index(SUICIDAL) if SUICIDAL in labels else None
+    for row, part in enumerate(parts):
+        is_own = own(part)
+        if column is not None and states_suicidal_ideas(plain(part)):
+            stated[row, column] = _STATED
+            # Such words tell whose wish it is better than the number of people who are mentioned.
+            is_own = is_own or is_about_writer(plain(part))
+        statuses[row] = STATUSES.index(status_of(part).value) if is_own else OTHER
+    return Rules(statuses, stated)
 
 
 def chosen_parts(
