@@ -156,9 +156,12 @@ def test_an_author_who_is_not_there_gets_the_nearest_names(corpus: Corpus, tags:
     assert "did you mean 'author2'?" in error.value.allowed
 
 
-def test_a_corpus_without_authors_is_refused(tags: Path) -> None:
-    with refused("corpus.no-authors"):
-        explain_people(Corpus.of("posts", ["soup"]), tags=tags)
+def test_without_authors_each_text_is_explained_alone(corpus: Corpus, tags: Path) -> None:
+    alone = Corpus(corpus.name, corpus.table.drop("author"))
+    run = explain_people(alone, tags=pl.scan_parquet(tags).drop("author"))
+    assert run.tables["people"]["author"].to_list() == list(corpus.ids)
+    assert run.tables["people"]["posts"].unique().to_list() == [1]
+    assert any("each text is explained alone" in note for note in run.notes)
 
 
 def test_posts_without_an_author_are_left_out_and_counted(corpus: Corpus, tags: Path) -> None:

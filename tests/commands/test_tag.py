@@ -51,7 +51,8 @@ def test_the_file_has_one_row_per_sentence_and_no_text(tmp_path: Path) -> None:
     table = pl.read_parquet(tmp_path / "tags.parquet")
     assert (tagged.posts, tagged.sentences) == (3, 4)
     assert table.columns == [
-        *("id", "sentence", "author", "time", "uncertain", "own", "relevance:sleep", "weight:sleep"),
+        *("id", "sentence", "author", "time", "uncertain", "own"),
+        *("relevance:sleep", "weight:sleep", "status:sleep"),
     ]
     assert table.rows()[1][:4] == ("a", 1, "x", "1")
     assert table["sentence"].to_list() == [0, 1, 0, 0]

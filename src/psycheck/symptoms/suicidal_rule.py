@@ -11,7 +11,6 @@ SUICIDAL: Final = "suicidal_ideas"
 _FILE: Final = Path(__file__).with_name("suicidal.toml")
 
 
-
 @dataclass(frozen=True, slots=True)
 class _Patterns:
     """The patterns of statements, of figures of speech, and of what is said of oneself."""

@@ -43,9 +43,7 @@ def read_rules(parts: Sequence[str], labels: Sequence[str]) -> Rules:
     return Rules(statuses, stated)
 
 
-def chosen_parts(
-    relevance: FloatArray, status: NDArray[np.int8], counts: Sequence[int]
-) -> NDArray[np.int64]:
+def chosen_parts(relevance: FloatArray, status: NDArray[np.int8], counts: Sequence[int]) -> NDArray[np.int64]:
     """The part that speaks for each sentence and symptom, (sentences, k), of relevance (parts, k).
 
     `counts` are the numbers of parts of the sentences. It is the most relevant part; one whose symptoms are

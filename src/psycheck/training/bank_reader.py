@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,7 +51,7 @@ class BankRecipe:
 
     start: str = "minilm"
     seed: int = 0
-    epochs: int = 4
+    epochs: float = 4.0
     batch: int = 32
     rank: int = 8
     upper: int = 3
@@ -72,7 +73,11 @@ class _Learner:
     def logits(self, texts: Sequence[str]) -> Tensor:
         """The logits of a batch, (n, 2k), with its gradients."""
         tokens = self.encoder.tokenizer(
-            list(texts), padding=True, truncation=True, max_length=_TRAINED_WINDOW, return_tensors="pt"
+            list(texts),
+            padding=True,
+            truncation=True,
+            max_length=min(_TRAINED_WINDOW, self.encoder.max_length),
+            return_tensors="pt",
         )
         inputs = {key: tokens[key] for key in tokens if key in self.encoder.inputs}
         states = self.encoder.network(**inputs).last_hidden_state
@@ -122,7 +127,9 @@ def sentences_to_learn(posts: Sequence[str], most: int, seed: int) -> list[str]:
 
 
 def _open(recipe: BankRecipe) -> HfEncoder:
-    encoder = open_encoder(recipe.start, max_length=WINDOW)
+    # Word vectors are refused before they are read: their files can be large.
+    is_network = not recipe.start.startswith("vectors:")
+    encoder = open_encoder(recipe.start, max_length=WINDOW) if is_network else None
     if not isinstance(encoder, HfEncoder):
         raise BadInput(
             f"'{recipe.start}' is not a transformer that can be changed",
@@ -207,13 +214,14 @@ def _train(recipe: BankRecipe, labelled: Labelled, progress: Progress) -> _Learn
     ]
     steps = torch.optim.AdamW(groups, weight_decay=0.01)
     batches_per_epoch = -(-len(labelled.texts) // recipe.batch)
-    total = recipe.epochs * batches_per_epoch
+    epochs = ceil(recipe.epochs)
+    total = epochs * batches_per_epoch
     schedule = torch.optim.lr_scheduler.LambdaLR(steps, lambda step: _rate(step, total))
 
     chance = random.Random(recipe.seed)
     started = time.monotonic()
     done = 0
-    for _ in range(recipe.epochs):
+    for _ in range(epochs):
         for rows in _batches(labelled.texts, recipe.batch, chance):
             logits = learner.logits([labelled.texts[row] for row in rows])
             wanted = targets[rows]
@@ -227,7 +235,7 @@ def _train(recipe: BankRecipe, labelled: Labelled, progress: Progress) -> _Learn
             steps.step()
             schedule.step()
             done += len(rows)
-            progress("training", done, recipe.epochs * len(labelled.texts), time.monotonic() - started)
+            progress("training", done, epochs * len(labelled.texts), time.monotonic() - started)
     return learner
 
 
