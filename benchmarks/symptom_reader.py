@@ -1,4 +1,4 @@
-"""Measure symptom readers on one half of the hand-labelled sentences: python benchmarks/symptom_reader.py HALF [MODEL…].
+"""Measure symptom readers on hand-labelled sentences: python benchmarks/symptom_reader.py HALF [MODEL…].
 
 HALF is "choose" (for choosing thresholds) or "measure" (looked at once, when everything is frozen). The texts
 come from PSYCHECK_DATA (by default ../shared/data). Only counts and rates are printed.
@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
-from symptom_sentences import draw
 
 from psycheck.core.arrays import FloatArray
 from psycheck.models.opening import open_model
@@ -22,6 +21,7 @@ from psycheck.symptoms.graph import read_graph
 from psycheck.symptoms.reader import SymptomModel
 from psycheck.symptoms.statements import NAMED, PRESENT, Tags, weighted
 from psycheck.symptoms.suicidal_rule import SUICIDAL
+from symptom_sentences import draw
 
 TRUTH = Path(__file__).with_name("symptom_truth.csv")
 SYMPTOMS = [symptom.name for symptom in read_graph().symptom]
@@ -104,9 +104,8 @@ def details(truth: Truth, weights: FloatArray) -> None:
         here = truth.statements == statement
         print(f"{statement}: named {(named & here).sum()} of {here.sum()}")
     not_evidence = truth.mentioned & ~truth.present
-    print(
-        f"denied, past, uncertain or other people's: named {(named & not_evidence).sum()} of {not_evidence.sum()}"
-    )
+    wrong_status = (named & not_evidence).sum()
+    print(f"denied, past, uncertain or other people's: named {wrong_status} of {not_evidence.sum()}")
 
     for column, symptom in enumerate(SYMPTOMS):
         present = truth.present[:, column]
@@ -132,9 +131,8 @@ def lifted(weights: FloatArray) -> FloatArray:
 def main(half: str, models: Sequence[str]) -> None:
     """Print a row per reader and ablation, then details of the first one."""
     truth = read_truth(half)
-    print(
-        f"{len(truth.texts)} sentences, {truth.mentioned.sum()} mentions, {truth.present.sum()} present in the writer"
-    )
+    mentions = f"{truth.mentioned.sum()} mentions, {truth.present.sum()} present in the writer"
+    print(f"{len(truth.texts)} sentences, {mentions}")
     print("| reader | named | precision | of known | recall | mean AUC |")
     print("|---|---|---|---|---|---|")
     first = None

@@ -1,9 +1,9 @@
 """Choose from which score on a reader may name each symptom: python benchmarks/symptom_thresholds.py MODEL.
 
 `symptom_named.csv` says of sentences that an early reader scored high, and of some that it scored lower,
-whether the symptom is present in the writer (ids, hashes and labels; texts come from PSYCHECK_DATA). They were
-read once, by one reader. The half "choose" of the truth is used, too. The lowest threshold is taken from which
-on enough names are known and enough of them are right; a symptom without one is not named.
+whether the symptom is present in the writer (ids, hashes and labels; texts come from PSYCHECK_DATA). They
+were read once, by one reader. The half "choose" of the truth is used, too. The lowest threshold is taken from
+which on enough names are known and enough of them are right; a symptom without one is not named.
 """
 
 import csv
@@ -14,13 +14,13 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-from symptom_reader import FULL, SYMPTOMS, read_truth
-from symptom_sentences import DRAWN, sentences_of
 
 from psycheck.core.arrays import FloatArray
 from psycheck.models.opening import open_model
 from psycheck.symptoms.reader import SymptomModel
 from psycheck.symptoms.statements import weighted
+from symptom_reader import FULL, SYMPTOMS, read_truth
+from symptom_sentences import DRAWN, sentences_of
 
 GRID = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.985, 0.99, 0.995)
 PRECISION = 0.8

@@ -24,8 +24,8 @@ def reader() -> SymptomModel:
 
 def named(reader: SymptomModel, text: str) -> set[str]:
     """The symptoms that a text names."""
-    weights = weighted(reader.tag(split_sentences(text)))
-    return {label for label, weight in zip(reader.labels, weights.max(axis=0), strict=True) if weight >= NAMED}
+    largest = weighted(reader.tag(split_sentences(text))).max(axis=0)
+    return {reader.labels[column] for column in np.flatnonzero(largest >= NAMED)}
 
 
 def test_it_is_small() -> None:
@@ -74,7 +74,7 @@ def test_a_denied_symptom_is_mentioned_and_shown_as_denied(reader: SymptomModel)
 
 
 def test_a_symptom_of_which_too_little_is_known_is_never_named(reader: SymptomModel) -> None:
-    weights = weighted(reader.tag(["I wash my hands fifty times a day, I have to, these rituals rule my life."]))
+    weights = weighted(reader.tag(["I wash my hands fifty times a day, these rituals rule my life."]))
     column = reader.labels.index("compulsions")
     assert np.isnan(reader.tag(["x"]).thresholds[column])
     assert weights[0, column] < NAMED
@@ -83,5 +83,5 @@ def test_a_symptom_of_which_too_little_is_known_is_never_named(reader: SymptomMo
 def test_authors_who_deny_everything_or_speak_of_others_get_no_symptom(reader: SymptomModel) -> None:
     with Path(__file__).with_name("histories.csv").open(encoding="utf-8", newline="") as table:
         posts = [row for row in csv.DictReader(table) if row["author"] in {"cleo", "dan", "eve", "jon"}]
-    names = {row["author"]: named(reader, row["text"]) for row in posts}
-    assert names == dict.fromkeys(names, set())
+    names = [named(reader, row["text"]) for row in posts]
+    assert names == [set()] * len(posts)

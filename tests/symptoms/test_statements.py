@@ -88,6 +88,7 @@ def test_a_card_says_what_may_be_named(tmp_path: Path) -> None:
         '[measured]\nprecision = 0.8\nrecall = 0.6\nsentences = 200\nsource = "sentences of posts"\n'
     )
     naming = read_naming(card)
+    assert naming is not None
     assert (naming.precision, naming.recall, naming.sentences) == (0.8, 0.6, 200)
     thresholds = thresholds_of(naming, ["low", "tired"])
     assert thresholds[0] == 0.7

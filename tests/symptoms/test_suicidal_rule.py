@@ -1,4 +1,4 @@
-"""Plain statements of suicidal ideas, written before the rule; at first it named 39 of the 40 present ones."""
+"""Plain statements of suicidal ideas, written before the rule; at first it named 39 of 40 present ones."""
 
 import csv
 from pathlib import Path

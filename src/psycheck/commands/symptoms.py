@@ -86,7 +86,7 @@ def train_cli(
     preset: str = "symptoms",
     format_: str | None = None,
 ) -> None:
-    """Train a symptom model on annotated sentences (run again to resume), or a reader on the sentence bank."""
+    """Train a symptom model on annotated sentences (run again to resume), or on the sentence bank."""
     from psycheck.corpora.judgements import read_judgements, with_judgements
     from psycheck.corpora.opening import corpus_path, corpus_plan, open_corpus
     from psycheck.io.settings import read_settings

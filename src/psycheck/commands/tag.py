@@ -1,8 +1,9 @@
 """Tag the sentences of a corpus of any size with a symptom model, into one Parquet file.
 
 One row per sentence: `id` of the post, `sentence` (from 0), `author`, `time`, `uncertain`, `own`, and
-`relevance:SYMPTOM`, `weight:SYMPTOM` and `status:SYMPTOM` for each symptom; no text. Pieces that are done lie beside the file
-until all are: after a kill, the same call tags only pieces whose texts or model are other than before.
+`relevance:SYMPTOM`, `weight:SYMPTOM` and `status:SYMPTOM` for each symptom; no text. Pieces that are done lie
+beside the file until all are: after a kill, the same call tags only pieces whose texts or model are other
+than before.
 """
 
 import time
@@ -22,8 +23,8 @@ from psycheck.io.writing import refuse_overwriting, sole_writer, writing, writte
 from psycheck.models.fingerprint import hashed
 from psycheck.models.opening import open_model
 from psycheck.scoring.tags import tags_of
-from psycheck.symptoms.reader import SymptomModel
 from psycheck.symptoms.explanation import RELEVANCE, STATUS, WEIGHT
+from psycheck.symptoms.reader import SymptomModel
 from psycheck.symptoms.statements import STATUSES, Tags, weighted
 from psycheck.symptoms.tagged_posts import typed_tags
 from psycheck.text.clean import split_sentences
@@ -150,7 +151,7 @@ def make_tags(
         raise BadInput(
             f"'{symptoms}' is not a symptom model",
             code="model.not-a-symptom-model",
-            allowed="symptoms:default, symptoms:descriptions, or symptoms:FOLDER that psycheck symptoms train wrote",
+            allowed="symptoms:default, symptoms:descriptions, or symptoms:FOLDER of psycheck symptoms train",
             key="symptoms",
         )
     with sole_writer(work), writing(work):

@@ -120,7 +120,7 @@ def layer_names(tensors: dict[str, Any]) -> list[str]:
 
 
 def change_weights(network: Any, tensors: dict[str, Any]) -> None:
-    """Add to each changed weight of an encoder the product of its two small matrices, (out, r) and (r, in)."""
+    """Add to each changed weight of an encoder the product of its matrices, (out, r) and (r, in)."""
     torch = import_module("torch")
     with torch.no_grad():
         for name in tensors:

@@ -1,6 +1,6 @@
-"""The sentence bank, as a symptom reader learns from it: sentences, lists of symptoms, and sentences in longer ones.
+"""The sentence bank, as a reader learns from it: sentences, lists of symptoms, and sentences in longer ones.
 
-All texts are ours (symptoms/bank/). What is drawn depends on the seed alone, so that training can be repeated.
+All texts are ours (symptoms/bank/). What is drawn depends on the seed alone: training can be repeated.
 """
 
 import csv
@@ -125,7 +125,7 @@ def drawn_pairs(bank: Labelled, number: int, seed: int) -> Labelled:
 def _drawn(
     bank: Labelled, number: int, chance: random.Random, write: Callable[[int], tuple[str, int]]
 ) -> Labelled:
-    """New sentences from drawn rows of the bank; `write` gives a text and the second row that it is made of."""
+    """New sentences from drawn rows of the bank; `write` gives a text and the other row that is in it."""
     first_rows = [chance.randrange(len(bank.texts)) for _ in range(number)]
     written = [write(row) for row in first_rows]
     second_rows = [second for _, second in written]

@@ -11,7 +11,7 @@ from psycheck.core.errors import BadInput
 from psycheck.core.model import Capabilities
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.symptoms.graph import read_graph
-from psycheck.symptoms.reader import DEFAULT, SymptomModel, SymptomOptions, open_symptoms
+from psycheck.symptoms.reader import DESCRIPTIONS, SymptomModel, SymptomOptions, open_symptoms
 from psycheck.text.clean import split_sentences
 
 SCALE: Final = "phq9"
@@ -61,7 +61,7 @@ class Evidence:
 
 
 def log_odds(scores: FloatArray) -> FloatArray:
-    """The log-odds of scores in [0, 1], kept finite: those of a reader are linear in what it reads."""
+    """The log-odds of scores in [0, 1], kept finite: for symptoms:descriptions, linear in the similarity."""
     inner = np.clip(scores, LEAST, 1 - LEAST)
     return np.asarray(np.log(inner) - np.log1p(-inner))
 
@@ -74,8 +74,8 @@ def asked_symptoms() -> tuple[str, ...]:
 
 
 def open_evidence(target: str = "", options: SymptomOptions | None = None) -> Evidence:
-    """Evidence from a trained symptom model (a folder) or, without a target, from the shipped reader."""
-    model = open_symptoms(target or DEFAULT, options or SymptomOptions())
+    """Evidence from a trained symptom model (a folder) or, without a target, from descriptions."""
+    model = open_symptoms(target or DESCRIPTIONS, options or SymptomOptions())
     symptoms = asked_symptoms()
     missing = [symptom for symptom in symptoms if symptom not in model.labels]
     if missing:

@@ -143,7 +143,7 @@ def explain_posts(posts: Posts, graph: Graph, how: Explaining) -> Explained:
 
 
 def statements_by_author(statements: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """One row per author, symptom and status of `other_statements`: how many posts say so, when, and which."""
+    """One row per author, symptom and status of `other_statements`: the number of posts, when, and which."""
     places = table.select("id", "author", "when")
     # In the order of the corpus; a post that is not in it was not explained.
     with_authors = places.join(statements, on="id", maintain_order="left")

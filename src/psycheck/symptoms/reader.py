@@ -133,7 +133,7 @@ class SymptomOptions(ModelOptions):
 
 
 def open_symptoms(target: str, options: SymptomOptions) -> SymptomModel:
-    """Open "default" (the shipped reader), "descriptions", or a folder that `psycheck symptoms train` wrote."""
+    """Open "default" (the shipped reader), "descriptions", or a folder of `psycheck symptoms train`."""
     if target == DESCRIPTIONS:
         return _described(options)
     if options.graph is not None:
@@ -156,7 +156,7 @@ def _adapted(folder: Path, options: SymptomOptions, *, name: str) -> SymptomMode
 
     def outputs(sentences: Sequence[str]) -> Readings:
         mentioned, present = np.hsplit(reader.read(list(sentences)), 2)
-        # What is present is mentioned, too: the geometric mean of both is the surest of four ways to join them.
+        # What is present is mentioned, too: the geometric mean asks for both.
         return Readings(
             relevance=mentioned,
             present=np.sqrt(mentioned * present),

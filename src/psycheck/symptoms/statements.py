@@ -18,7 +18,7 @@ OTHER_WEIGHT: Final = 0.1
 NOT_PRESENT_WEIGHT: Final = 0.1  # what the words of the text put in the past, in doubt or in somebody else
 
 STATUSES: Final = (*(status.value for status in Status), "other")
-"""What a text says of a symptom that it mentions: present in the writer, denied, past, uncertain, or other people's."""
+"""What a text says of a symptom: present in the writer, denied, past, uncertain, or other people's."""
 PRESENT: Final = STATUSES.index(Status.PRESENT.value)
 OTHER: Final = STATUSES.index("other")
 NAMED: Final = 0.5
@@ -69,8 +69,8 @@ def thresholds_of(naming: Naming | None, labels: Sequence[str]) -> FloatArray:
 class Tags:
     """What a model and the rules of the text say of n sentences and k symptoms.
 
-    `relevance`, `present` and `uncertain` are those of the model (`Readings`); `status` (n, k) is the place in
-    `STATUSES` of what the text says of each symptom; `own` (n,) is whether the writer speaks of themselves;
+    `relevance`, `present` and `uncertain` are those of the model (`Readings`); `status` (n, k) is the place
+    in `STATUSES` of what the text says of it; `own` (n,) is whether the writer speaks of themselves;
     `thresholds` (k,) is the probability from which a symptom is named.
     """
 

@@ -1,4 +1,4 @@
-"""What the words of a sentence tell of the symptoms in it, whatever a model says: status, subject, plain statements."""
+"""What the words of a sentence tell of the symptoms in it: status, subject and plain statements."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""Train a symptom reader on the sentence bank: small changes of an encoder's upper layers, and a layer for tokens.
+"""Train a symptom reader on the sentence bank: small changes of an encoder, and a layer for tokens.
 
-Sentences of the bank have the labels that we gave them; where a sentence is close to another symptom, it is not
-known whether it is about that one, too, and the loss leaves it out. With unlabelled sentences the reader is
-trained twice: what the first reader and a regression on frozen vectors agree on are soft targets of the second.
+Sentences of the bank have the labels that we gave them; where a sentence is close to another symptom, it is
+not known whether it is about that one, too, and the loss leaves it out. With unlabelled sentences the reader
+is trained twice: the mean of the first reader and a regression on frozen vectors is the target of the second.
 """
 
 import random
@@ -26,6 +26,7 @@ from psycheck.core.progress import Progress, silent
 from psycheck.io.writing import written
 from psycheck.models.hf import HfEncoder
 from psycheck.models.opening import open_encoder
+from psycheck.scoring.vectors import vectors_of
 from psycheck.symptoms.adapted_reader import CARD_FILE, READER_FILE, read_tokens
 from psycheck.symptoms.bank_sentences import Labelled, drawn_frames, drawn_lists, drawn_pairs, read_bank
 from psycheck.symptoms.graph import read_graph
@@ -82,7 +83,8 @@ class _Learner:
         inputs = {key: tokens[key] for key in tokens if key in self.encoder.inputs}
         states = self.encoder.network(**inputs).last_hidden_state
         kept = torch.nn.functional.dropout(states, _DROPOUT, training=torch.is_grad_enabled())
-        return read_tokens(kept, inputs["attention_mask"], self.layer)
+        logits: Tensor = read_tokens(kept, inputs["attention_mask"], self.layer)
+        return logits
 
     def probabilities(self, texts: Sequence[str]) -> FloatArray:
         """The probabilities of texts, (n, 2k)."""
@@ -100,13 +102,13 @@ def train_bank_reader(
     unlabelled: Sequence[str] = (),
     progress: Progress = silent,
 ) -> dict[str, float]:
-    """Train a reader of all symptoms of the graph and write its folder; the figures on the bank's test part."""
+    """Train a reader of all symptoms of the graph and write its folder; its figures on the test part."""
     symptoms = [symptom.name for symptom in read_graph().symptom]
     bank = read_bank("train", symptoms)
     # The random state of the caller stays as it was.
     with torch.random.fork_rng():
         frozen = _open(recipe)
-        vectors = frozen.encode(bank.texts)
+        vectors = vectors_of(frozen, bank.texts)
         labelled = _with_drawn(_close_ones_unknown(bank, vectors), symptoms, recipe)
         learner = _train(recipe, labelled, progress)
         if unlabelled:
@@ -196,8 +198,8 @@ def _soft_targets(
     """What two readers make of unlabelled sentences: the mean of their probabilities."""
     texts = list(unlabelled)
     targets = np.hstack([labelled.mentioned, labelled.present])
-    regression = _regression(frozen.encode(labelled.texts), targets)
-    by_vectors = regression(frozen.encode(texts))
+    regression = _regression(vectors_of(frozen, labelled.texts), targets)
+    by_vectors = regression(vectors_of(frozen, texts))
     by_tokens = learner.probabilities(texts)
     mentioned, present = np.hsplit((by_vectors + by_tokens) / 2, 2)
     return Labelled(texts, mentioned, present)
@@ -247,7 +249,7 @@ def _rate(step: int, total: int) -> float:
 
 
 def _learner(recipe: BankRecipe, symptoms: int) -> _Learner:
-    """An encoder with small matrices beside the weights of its upper layers, which change nothing at first."""
+    """An encoder with small matrices beside the weights of its upper layers; at first they change nothing."""
     encoder = _open(recipe)
     network = encoder.network
     for parameter in network.parameters():
@@ -279,7 +281,7 @@ def _changed_by(down: Tensor, up: Tensor) -> Any:
     """A hook that adds to the output of a linear module what its small matrices make of the input."""
 
     def changed(_: Any, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
-        # Twice: at the usual rates, matrices of this rank then move as fast as the layer (LoRA's alpha of 16).
+        # Twice: LoRA's usual alpha of 16 over a rank of 8.
         return output + 2 * (inputs[0] @ down.T) @ up.T
 
     return changed
@@ -321,7 +323,6 @@ def _write(
     figures: dict[str, float],
 ) -> None:
     """Write the matrices and the layer, in half precision, and the card without thresholds."""
-    folder.mkdir(parents=True, exist_ok=True)
     tensors = {}
     for name, tensor in (*learner.matrices.items(), *learner.layer.items()):
         scale = 2.0 if name.endswith(".up") else 1.0
