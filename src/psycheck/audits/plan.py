@@ -59,7 +59,7 @@ class Settings(Limits):
     trained_on: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     budget: Annotated[int, AT_LEAST_1] | None = None
     until: Width | None = None
-    evidence: str = "symptoms:descriptions"
+    evidence: str = "symptoms:default"
     engine: str = LOCAL
 
     @property
