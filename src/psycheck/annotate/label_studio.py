@@ -10,6 +10,7 @@ from xml.etree import ElementTree as Xml
 
 from psycheck.annotate.annotator_answers import Span
 from psycheck.annotate.exchanged_records import (
+    DECIDERS,
     IDENTIFYING,
     LABELS,
     SPANS,
@@ -74,7 +75,7 @@ def _annotation(response: Response, text: str, units: Sequence[int]) -> dict[str
             *(_choices_result(control, names) for control, names in choices.items()),
             *(_span_result(span, text, units) for span in response.answers.spans),
         ],
-        "meta": {"asked": list(response.answers.marks)},
+        "meta": {"asked": list(response.answers.marks), "role": response.role},
     }
 
 
@@ -124,10 +125,15 @@ def _read_task(number: int, task: Any, text_field: str) -> RawItem:
     responses = [
         _read_annotation(annotation, text, character_at)
         for annotation in annotations
-        if not annotation.get("was_cancelled")
+        if not annotation.get("was_cancelled") and not _is_decision(annotation)
     ]
     name = data.get("item") or task.get("id") or number
     return RawItem(item=str(name), text=text, responses=tuple(responses))
+
+
+def _is_decision(annotation: Any) -> bool:
+    """Whether an annotation that psycheck wrote is of a reviewer or adjudicator."""
+    return (annotation.get("meta") or {}).get("role") in DECIDERS
 
 
 def _read_annotation(annotation: Any, text: str, character_at: Mapping[int, int]) -> RawResponse:

@@ -169,17 +169,26 @@ def export_cli(
     what: str,
     out: Path,
     project: str | None = None,
+    flagged: bool = False,
     force: bool = False,
     key_file: Path | None = None,
 ) -> None:
     """Write a corpus with merged labels, or the single answers, their evidence, or the full trail."""
-    from psycheck.annotate.export import write_export
+    from psycheck.annotate.export import flagged_items
+    from psycheck.annotate.export_files import Exporting, write_export
     from psycheck.annotate.membership import project_named
 
     opt.refuse_existing(out, "--out", force=force)
     db = _open_database(place, key_file)
-    rows = write_export(db, project_named(db, project), what, out)
+    export = Exporting(db, None, project_named(db, project), what, flagged=flagged)
+    rows, files_beside = write_export(export, out)
+    left_out = 0 if flagged else sum(1 for _ in flagged_items(db, None, export.project))
+
     typer.echo(f"{counted(rows, 'row')}: {out}")
+    for file in files_beside:
+        typer.echo(f"beside it: {file}")
+    if left_out:
+        print_notes([f"{counted(left_out, 'text')} flagged for identifying details left out (`flagged`)"])
 
 
 @app.command("backup")
