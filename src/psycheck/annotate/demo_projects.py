@@ -88,7 +88,7 @@ def _fill(
 
 
 def _draw(project_task: Task, queue: str, corpus: Corpus, rng: Random) -> Corpus:
-    """Texts for a queue, in an order that puts clear examples of its labels first, for test and gold."""
+    """Texts for a queue; the first, for test and gold, have labels and none by turns, so that guessing does not do."""
     if queue:
         corpus = corpus.only([disease == queue for disease in corpus.group("disease")])
     labels = [label for label in project_task.labels(queue) if label in corpus.labels]
@@ -96,9 +96,13 @@ def _draw(project_task: Task, queue: str, corpus: Corpus, rng: Random) -> Corpus
 
     places = list(range(len(corpus)))
     rng.shuffle(places)
-    clear = [place for place in places if has_label[place]][: _TEST + _GOLD]
-    remaining = [place for place in places if place not in clear][:_ITEMS]
-    return Corpus(corpus.name, corpus.table[[*clear, *remaining]])
+    labelled = [place for place in places if has_label[place]]
+    unlabelled = [place for place in places if not has_label[place]]
+    by_turns = [place for pair in zip(labelled, unlabelled, strict=False) for place in pair]
+
+    first = by_turns[: _TEST + _GOLD]
+    remaining = [place for place in places if place not in first][:_ITEMS]
+    return Corpus(corpus.name, corpus.table[[*first, *remaining]])
 
 
 def _import(
