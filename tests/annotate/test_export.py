@@ -184,7 +184,11 @@ def test_the_adjudicators_evidence_stands_and_else_that_of_half_of_those_who_sai
     (decided,) = gold_evidence(db, ours.owner, ours.project)
     assert (decided["spans"], decided["by"]) == ([{"start": 5, "stop": 11}], "adjudicator")
 
-    for what, start in (("evidence", '"start": 5'), ("label-studio", '"start": 5'), ("argilla", '"start": 5')):
+    for what, start in (
+        ("evidence", '"start": 5'),
+        ("label-studio", '"start": 5'),
+        ("argilla", '"start": 5'),
+    ):
         _, content = exported(Exporting(db, ours.owner, ours.project, what))
         assert start in content.decode(), what
 
@@ -203,7 +207,9 @@ def test_the_flag_that_an_adjudicator_sets_or_clears_counts(db: Database) -> Non
     assert [flagged["decided"] for flagged in flagged_items(db, ours.owner, ours.project)] == [True]
 
 
-def test_a_comment_is_in_the_evidence_and_not_in_the_trail_nor_readable_in_the_database(tmp_path: Path) -> None:
+def test_a_comment_is_in_the_evidence_and_not_in_the_trail_nor_readable_in_the_database(
+    tmp_path: Path,
+) -> None:
     key = Fernet.generate_key()
     db = open_database(database_url(tmp_path / "db"), key, new=True)
     ours = team(db)

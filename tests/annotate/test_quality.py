@@ -28,6 +28,7 @@ from psycheck.annotate.transfer import import_corpus
 from psycheck.core.corpus import Corpus
 from refusals import refused
 
+
 def known(ours: Team, kind: str, answers: list[Answers]) -> None:
     """Items with known labels, in this order."""
     n = len(answers)
@@ -63,7 +64,9 @@ def test_who_passes_the_test_annotates_and_who_fails_tries_again_without_the_ans
     good, bad = ours.add("good"), ours.add("bad")
     take_test(ours, good, [*TEST])
     assert screening_result(db, good, ours.project, "").score == 100.0
-    assert [row.why for row in screening_result(db, good, ours.project, "").items][:1] == ["because of screening 0"]
+    assert [row.why for row in screening_result(db, good, ours.project, "").items][:1] == [
+        "because of screening 0"
+    ]
     assert given(db, good, ours.project).stage == "annotation"
 
     take_test(ours, bad, [*WRONG[:9]])

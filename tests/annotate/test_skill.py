@@ -35,10 +35,14 @@ def test_of_one_label_the_score_is_scikit_learns_kappa_and_the_luck_is_fishers_e
 
 
 def test_two_labels_are_pooled_by_hand() -> None:
-    # a: one of four differs, 2 expected (2 yes each side: 2·2/4 + 2·2/4). b: nothing differs, 1.5 expected (1 yes of 4).
+    # a: one of four differs, 2 expected (2 yes each side: 2·2/4 + 2·2/4). b: nothing differs, 1.5 expected
+    # (1 yes of 4).
     given = [(1, 1), (1, 0), (0, 0), (1, 0)]
     right = [(1, 1), (1, 0), (0, 0), (0, 0)]
-    rows = [(dict(zip("ab", g, strict=True)), dict(zip("ab", r, strict=True))) for g, r in zip(given, right, strict=True)]
+    rows = [
+        (dict(zip("ab", g, strict=True)), dict(zip("ab", r, strict=True)))
+        for g, r in zip(given, right, strict=True)
+    ]
     # a: marked 3, expected 2 of 4: 3·2/4 + 1·2/4 = 2. b: 1·3/4 + 3·1/4 = 1.5.
     assert skill_of(rows).score == pytest.approx(100 * (1 - 1 / 3.5))
     # a: both hits of 3 marks among 2 expected of 4: C(2,2)C(2,1)/C(4,3) = 1/2; b: 1/4.
@@ -95,7 +99,7 @@ def _inspect(marks: list[Marks], right: list[Marks]) -> tuple[str, int]:
     while outcome is None:
         drawn = min(len(marks), drawn + step)
         skill = skill_of(zip(marks[:drawn], right[:drawn], strict=True))
-        outcome = _outcome(skill, drawn, len(marks), settings.reject_below)
+        outcome = _outcome(skill, drawn, len(marks), settings)
     return outcome, drawn
 
 

@@ -37,9 +37,9 @@ SHORTEST_PASSWORD: Final = 10
 _LONGEST_PASSWORD: Final = 200
 _NAME: Final = re.compile(r"\w[\w.@+-]{1,59}")  # a spreadsheet would run one that begins with @, + or -
 _WINDOW: Final = 15 * 60.0  # seconds that failed log-ins count
-# Failed log-ins per window of one name from one address. Where an address or a name has failed far more often, a single
-# failure of the pair is enough: a stranger tries few passwords, and locks out neither an office nor a person, since
-# who gets the password right at once is let in.
+# Failed log-ins per window of one name from one address. Where an address or a name has failed far more
+# often, a single failure of the pair is enough: a stranger tries few passwords, and locks out neither an
+# office nor a person, since who gets the password right at once is let in.
 _MOST_FAILURES: Final = 5
 _MANY_FAILURES: Final = {"address": 30, "name": 100}
 _FEW_FAILURES: Final = 1
@@ -140,7 +140,7 @@ def join(db: Database, who: Person, token: str) -> Person:
 
 
 def log_in(db: Database, name: str, password: str, address: str = "") -> LogIn:
-    """Open a session; a name that failed too often from an address is refused before the password is tried."""
+    """Open a session; a name that failed too often from an address is not tried at all."""
     name = _folded(name)
     # Digests: the names of people who failed to log in are not kept.
     failure_keys = {
@@ -225,8 +225,8 @@ def change_password(db: Database, who: Person, old: str, new: str) -> None:
 def make_password_link(db: Database, owner: Person | None, project_id: int, person_id: int) -> str:
     """A one-time token with which a member sets a new password; earlier ones are worth nothing then.
 
-    For an owner of all projects that the member is in: nobody gets into the projects of others by it. The command line
-    makes one without an `owner`.
+    For an owner of all projects that the member is in: nobody gets into the projects of others by it. The
+    command line makes one without an `owner`.
     """
     token = token_urlsafe(32)
     with db.write() as connection:
@@ -251,7 +251,7 @@ def make_password_link(db: Database, owner: Person | None, project_id: int, pers
 
 
 def password_link_name(db: Database, token: str) -> str | None:
-    """The name of the person whose password a link sets, for the page that shows it; None if it is not valid."""
+    """The name of the person whose password a link sets; None if the link is not valid."""
     with db.read() as connection:
         row = _valid_password_link(connection, token)
     return None if row is None else row.name

@@ -56,7 +56,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where answers are stored: a table with a row per label, one with evidence, the column of both that refers."""
+    """Where answers are stored: a row per label, evidence, and the column `key` of both that refers."""
 
     marks: Table
     spans: Table | None
@@ -127,11 +127,9 @@ def _refuse_wrong_spans(answers: Answers, positive_labels: set[str], text_length
         inside = 0 <= evidence.start < evidence.stop <= text_length
         if not inside or evidence.label not in positive_labels:
             raise BadInput(
-                f"words are marked as evidence for '{evidence.label}', which is answered no, or lie outside the text",
-                code="answers.wrong-span",
-                allowed="characters of the text, for a label answered with 1",
-                do="answer yes, or remove the marked words",
-            )
+                f"words are marked as evidence for '{evidence.label}', which is answered no, or lie outside
+                the text", code="answers.wrong-span", allowed="characters of the text, for a label answered
+                with 1", do="answer yes, or remove the marked words", )
 
 
 def _refuse_wrong_remarks(answers: Answers) -> None:

@@ -10,6 +10,7 @@ from psycheck.annotate.exchanged_records import (
     IDENTIFYING,
     NO,
     SPANS,
+    UNCERTAIN,
     YES,
     Answered,
     RawItem,
@@ -26,7 +27,8 @@ from psycheck.annotate.exchanged_records import (
 def to_argilla(items: Iterable[Answered]) -> Iterator[dict[str, Any]]:
     """Records with responses to "labels", "uncertain" and "spans" where there are any, and to "identifying".
 
-    Argilla refuses empty lists: who found no label has answered "identifying" all the same. It knows annotators by a UUID; `metadata.annotators` keeps their names in the order of the responses.
+    Argilla refuses empty lists: who found no label has answered "identifying" all the same. It knows
+    annotators by a UUID; `metadata.annotators` keeps their names in the order of the responses.
     """
     for item in items:
         yield {
@@ -35,6 +37,7 @@ def to_argilla(items: Iterable[Answered]) -> Iterator[dict[str, Any]]:
             "metadata": {
                 "annotators": [response.annotator for response in item.responses],
                 "roles": [response.role for response in item.responses],
+                "status": [bool(response.answers.status) for response in item.responses],
                 "asked": [list(response.answers.marks) for response in item.responses],
                 "time": [response.time for response in item.responses],
                 "seconds": [response.seconds for response in item.responses],
@@ -65,8 +68,10 @@ def _responses_by_question(responses: Sequence[Response]) -> dict[str, list[dict
         spans = [
             {"start": span.start, "end": span.stop, "label": span.label} for span in response.answers.spans
         ]
-        values = {**choices_of(response.answers), SPANS: spans}
-        values[IDENTIFYING] = [YES if response.answers.identifying else NO]
+        # First the question that everybody answers: it keeps the responses in the order of the metadata.
+        values: dict[str, Any] = {IDENTIFYING: [YES if response.answers.identifying else NO]}
+        values |= {name: value for name, value in choices_of(response.answers).items() if name != IDENTIFYING}
+        values[SPANS] = spans
         for question, value in values.items():
             if not value:
                 continue
@@ -102,7 +107,7 @@ def _metadata_of_user(metadata: Any, place: int, users: int) -> dict[str, Any]:
     # A list of another length belongs to another set of users.
     return {
         key: metadata[key][place]
-        for key in ("annotators", "roles", "asked", "time", "seconds")
+        for key in ("annotators", "roles", "status", "asked", "time", "seconds")
         if len(metadata.get(key, ())) == users
     }
 
@@ -125,6 +130,9 @@ def _read_response(
         if len(span_parts) < len(parts) or not parts:
             choices[question] = {part for part in parts if isinstance(part, str)}
 
+    # Nobody is uncertain: the question was asked, and its empty answer left out.
+    if about.get("status"):
+        choices.setdefault(UNCERTAIN, set())
     return raw_response(
         annotator=str(about.get("annotators") or user_id),
         choices=choices,

@@ -79,7 +79,7 @@ class Database:
         return self.cipher.decrypt(stored).decode("utf-8")
 
     def scrub(self) -> None:
-        """Overwrite what was deleted: rewrite the file of SQLite and empty its log, or the tables of PostgreSQL."""
+        """Overwrite what was deleted: rewrite the file and empty the log of SQLite, or rewrite all tables."""
         with _clear_errors(self.engine):
             if self.locks_rows:
                 plain = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
@@ -229,7 +229,12 @@ def _sqlite(path: Path, *, new: bool) -> "Engine":
     def prepare(connection: Any, _: object) -> None:
         connection.isolation_level = None  # we say when a transaction begins
         # NORMAL keeps the file whole; `Database.write` syncs the log before anything is acknowledged.
-        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON", "secure_delete = ON"):
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = NORMAL",
+            "foreign_keys = ON",
+            "secure_delete = ON",
+        ):
             connection.execute(f"PRAGMA {pragma}")
 
     @sa.event.listens_for(engine, "begin")

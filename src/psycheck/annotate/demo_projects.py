@@ -88,7 +88,7 @@ def _fill(
 
 
 def _draw(project_task: Task, queue: str, corpus: Corpus, rng: Random) -> Corpus:
-    """Texts for a queue; the first, for test and gold, have labels and none by turns, so that guessing does not do."""
+    """Texts for a queue; the first, for test and gold, have labels and none by turns."""
     if queue:
         corpus = corpus.only([disease == queue for disease in corpus.group("disease")])
     labels = [label for label in project_task.labels(queue) if label in corpus.labels]

@@ -1,7 +1,7 @@
 """Erase texts, or all texts of an author, with everything that was said of them, down to the database file.
 
-What stays: that something was imported, answered or decided, by whom and when, without saying of which text. Backups
-that were made before still hold the texts.
+What stays: that something was imported, answered or decided, by whom and when, without saying of which text.
+Backups that were made before still hold the texts.
 """
 
 import json
@@ -91,7 +91,9 @@ def _shrink_batches(connection: Connection, assignment_ids: Sequence[int]) -> No
     """Take erased answers out of the size of their batches."""
     erased_in_batch = connection.execute(
         select(assignment.c.batch, func.count().label("answers"))
-        .where(assignment.c.id.in_(assignment_ids), assignment.c.batch.is_not(None), assignment.c.state == "done")
+        .where(
+            assignment.c.id.in_(assignment_ids), assignment.c.batch.is_not(None), assignment.c.state == "done"
+        )
         .group_by(assignment.c.batch)
     ).all()
     for row in erased_in_batch:

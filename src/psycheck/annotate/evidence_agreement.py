@@ -1,9 +1,10 @@
 """How far annotators mark the same words: character-level F1 and Krippendorff's alpha over characters.
 
-Both look at texts for which two annotators or more answered yes to a label, and at least one of them marked words:
-whether the label is there at all is judged by the agreement on labels. F1 is 2 |A ∩ B| / (|A| + |B|) over all pairs.
-Alpha takes each character as a unit that each annotator marked or left; it stands in the place of γ (Mathet et al.
-2015), whose alignment of spans has no interval by known means. Intervals are clustered by text.
+Both look at texts for which two annotators or more answered yes to a label, and at least one of them marked
+words: whether the label is there at all is judged by the agreement on labels. F1 is 2 |A ∩ B| / (|A| + |B|)
+over all pairs. Alpha takes each character as a unit that each annotator marked or left; it stands in the
+place of γ (Mathet et al. 2015), whose alignment of spans has no interval by known means. Intervals are
+clustered by text.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

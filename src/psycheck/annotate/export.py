@@ -1,7 +1,7 @@
 """Labels out of a project: the judgement table, evidence, merged corpora, and the full trail.
 
-Posts that are flagged for identifying details are left out of everything that names or quotes them, unless the caller
-asks for them (`flagged`).
+Posts that are flagged for identifying details are left out of everything that names or quotes them, unless
+the caller asks for them (`flagged`).
 """
 
 import json
@@ -60,8 +60,8 @@ def judgements(
 ) -> pl.DataFrame:
     """What annotators said of the items, in long form, without gold, tests and void answers; for the owner.
 
-    Columns: `item`, `annotator`, `label`, `value` (0 or 1), `status`, `time`, `seconds`, `queue`, `version` of the
-    project and `confidence`.
+    Columns: `item`, `annotator`, `label`, `value` (0 or 1), `status`, `time`, `seconds`, `queue`, `version` of
+    the project and `confidence`.
     """
     columns = (
         judgement.c.label,
@@ -144,7 +144,7 @@ def gold_evidence(
     *,
     flagged: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """The evidence that stands, one record per text and label: what the adjudicator marked, else the majority.
+    """The evidence that stands, one record per text and label: the adjudicator's, else the majority's.
 
     The majority are at least half of the annotators who answered yes, character by character.
     """
@@ -269,7 +269,7 @@ def answered_items(
     flagged: bool = False,
     item_id: int | None = None,
 ) -> Iterator[Answered]:
-    """The items (or one of them) that have answers, each with its text and all that was said of it; for the owner.
+    """The items (or one of them) that have answers, with all that was said of them; for the owner.
 
     What reviewers and adjudicators said comes after the annotators, under the names of these roles.
     """
@@ -317,7 +317,7 @@ def answered_items(
 
 
 def agreed(db: Database, who: Person | None, project_id: int) -> Iterator[dict[str, Any]]:
-    """The agreement by label, on evidence, by day, by version and of every two annotators, and how long each takes.
+    """The agreement by label, evidence, day, version and pair of annotators, and how long each takes.
 
     Flagged posts count: no figure quotes them.
     """

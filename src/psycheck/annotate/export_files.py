@@ -1,4 +1,4 @@
-"""Exports as files: corpora, tables and the formats of other programs, for the command line and for downloads."""
+"""Exports as files and downloads: corpora, tables and the formats of other programs."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -71,7 +71,7 @@ class Exporting:
 
 
 def exported(export: Exporting) -> tuple[str, bytes]:
-    """A file to download: its name, made of the project's, and its content (JSON lines, or one JSON array)."""
+    """A file to download: its name, made of the project's, and its content."""
     name = project_name(export.db, export.who, export.project)
     extension = "json" if export.what in _ARRAYS else "jsonl"
     content = "".join(_content(export))
@@ -81,8 +81,8 @@ def exported(export: Exporting) -> tuple[str, bytes]:
 def write_export(export: Exporting, path: Path) -> tuple[int, list[Path]]:
     """Write an export by the file's extension; returns the number of rows and the files written beside it.
 
-    Beside a corpus comes its evidence, if it has any (NAME.evidence.jsonl); beside tasks for Label Studio the labelling
-    set-up of their project (NAME.xml).
+    Beside a corpus comes its evidence, if it has any (NAME.evidence.jsonl); beside tasks for Label Studio
+    the labelling set-up of their project (NAME.xml).
     """
     if export.what in MERGES:
         corpus = _merged(export)

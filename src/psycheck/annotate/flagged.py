@@ -1,8 +1,8 @@
-"""Posts that hold identifying details: flagged by annotators, decided by whoever adjudicates, inspects or leads."""
+"""Posts that hold identifying details: flagged by annotators, decided by other roles."""
 
 from typing import Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, exists, select
+from sqlalchemy import ColumnElement, Connection, exists, func, select
 
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import OWNS, Person, record, role_in
@@ -11,13 +11,16 @@ from psycheck.annotate.tables import assignment, item
 
 Decision = Literal["flagged", "cleared"]
 
-_SAID_BY_AN_ANNOTATOR: Final = exists().where(
-    assignment.c.item == item.c.id,
-    assignment.c.state == "done",
-    assignment.c.identifying,
+# A subquery on assignments of its own: a query that joins assignments, too, asks about others.
+_answer: Final = assignment.alias("flagging_answer")
+_SAID_BY_AN_ANNOTATOR: Final = (
+    exists()
+    .where(_answer.c.item == item.c.id, _answer.c.state == "done", _answer.c.identifying)
+    .correlate(item)
 )
 # A decision counts; without one, a single annotator who flags a post is enough.
-FLAGGED: Final[ColumnElement[bool]] = (item.c.flag == "flagged") | (
+# `coalesce`, because what is not null can also be negated.
+FLAGGED: Final[ColumnElement[bool]] = (func.coalesce(item.c.flag, "") == "flagged") | (
     item.c.flag.is_(None) & _SAID_BY_AN_ANNOTATOR
 )
 

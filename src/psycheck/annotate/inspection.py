@@ -1,7 +1,7 @@
 """Inspection: a reviewer answers a sample of each batch of an annotator's work, blind (PsySym 3.3).
 
-The reviewer sees what the annotator said of a text only after their own answer. A sample that guessing might have
-passed decides nothing: it grows until it does, or until the whole batch was inspected.
+The reviewer sees what the annotator said of a text only after their own answer. A sample that guessing might
+have passed decides nothing: it grows until it does, or until the whole batch was inspected.
 """
 
 import math
@@ -35,9 +35,10 @@ from psycheck.annotate.membership import (
     stored_task,
 )
 from psycheck.annotate.open_places import reopen
+from psycheck.annotate.project import Inspection as InspectionSettings
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound, Outdated
-from psycheck.annotate.skill import Skill, skill_of
+from psycheck.annotate.skill import LUCK, Skill, skill_of
 from psycheck.annotate.tables import assignment, batch, insert_row, item, person, standing
 
 _Outcome = Literal["accepted", "rejected"]
@@ -158,7 +159,7 @@ def finish_inspection(db: Database, who: Person, batch_id: int) -> Batch:
 
         task = stored_task(connection, row.project)
         skill, inspected_answers = _skill(connection, batch_id)
-        outcome = _outcome(skill, inspected_answers, row.size, task.project.inspection.reject_below)
+        outcome = _outcome(skill, inspected_answers, row.size, task.project.inspection)
         score = None
         if outcome is None:
             _draw(connection, batch_id, math.ceil(task.project.inspection.share * row.size))
@@ -341,13 +342,18 @@ def _skill(connection: Connection, batch_id: int) -> tuple[Skill, int]:
     return skill_of(pairs), len(sample_ids)
 
 
-def _outcome(skill: Skill, inspected_answers: int, size: int, reject_below: float) -> _Outcome | None:
+def _outcome(
+    skill: Skill, inspected_answers: int, size: int, settings: InspectionSettings
+) -> _Outcome | None:
     """What the inspected answers of a batch of this size decide; None if nothing yet."""
-    is_good = skill.score >= reject_below
+    is_good = skill.score >= settings.reject_below
     if inspected_answers >= size:
         return "accepted" if is_good else "rejected"
+
+    # A growing sample is looked at several times, and guessing has a chance each time.
+    looks = math.ceil(1 / settings.share)
     if is_good:
-        return "accepted" if skill.is_shown else None
+        return "accepted" if skill.luck <= LUCK / looks else None
     # One wrong mark among five says little.
     return "rejected" if inspected_answers >= _FEWEST else None
 

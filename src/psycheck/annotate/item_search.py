@@ -6,8 +6,8 @@ from typing import Final, Literal, get_args
 from sqlalchemy import ColumnElement, Connection, Select, exists, select
 
 from psycheck.annotate.database import Database
-from psycheck.annotate.export import answered_items
 from psycheck.annotate.exchanged_records import Answered
+from psycheck.annotate.export import answered_items
 from psycheck.annotate.flagged import FLAGGED
 from psycheck.annotate.membership import OWNS, Person, record, role_in, stored_task
 from psycheck.annotate.open_places import move_to_front
@@ -21,7 +21,7 @@ PAGE: Final = 50  # texts per page
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What to look for; empty strings look for anything. `after` is the number of the last text shown before."""
+    """What to look for ("": anything); `after` is the number of the last text shown before."""
 
     id: str = ""
     label: str = ""
@@ -131,24 +131,37 @@ def _owned_item(connection: Connection, who: Person, project_id: int, item_id: i
         raise NotFound("there is no such text", code="item.unknown")
 
 
-_SKIPPED: Final = exists().where(assignment.c.item == item.c.id, assignment.c.state == "skipped")
-_HAS_SEEN_IT: Final = exists().where(
-    assignment.c.item == item.c.id, assignment.c.person == member.c.person, LIVE
+# Subqueries on tables of their own: a query that joins assignments, too, asks about others.
+_seen: Final = assignment.alias("seen")
+_skipped: Final = assignment.alias("skipped")
+_SKIPPED: Final = exists().where(_skipped.c.item == item.c.id, _skipped.c.state == "skipped").correlate(item)
+_HAS_SEEN_IT: Final = (
+    exists()
+    .where(_seen.c.item == item.c.id, _seen.c.person == member.c.person, _seen.c.state != "void")
+    .correlate(item, member)
 )
-_FAILED_THE_TEST: Final = exists().where(
-    standing.c.project == member.c.project,
-    standing.c.person == member.c.person,
-    standing.c.queue == item.c.queue,
-    standing.c.screening == "failed",
+_FAILED_THE_TEST: Final = (
+    exists()
+    .where(
+        standing.c.project == member.c.project,
+        standing.c.person == member.c.person,
+        standing.c.queue == item.c.queue,
+        standing.c.screening == "failed",
+    )
+    .correlate(item, member)
 )
-_SOMEBODY_LEFT: Final = exists().where(
-    member.c.project == item.c.project,
-    member.c.role == "annotator",
-    ~member.c.paused,
-    ~_HAS_SEEN_IT.correlate(item, member),
-    ~_FAILED_THE_TEST.correlate(item, member),
+_SOMEBODY_LEFT: Final = (
+    exists()
+    .where(
+        member.c.project == item.c.project,
+        member.c.role == "annotator",
+        ~member.c.paused,
+        ~_HAS_SEEN_IT,
+        ~_FAILED_THE_TEST,
+    )
+    .correlate(item)
 )
-STUCK: Final[ColumnElement[bool]] = (item.c.open > 0) & _SKIPPED & ~_SOMEBODY_LEFT.correlate(item)
+STUCK: Final[ColumnElement[bool]] = (item.c.open > 0) & _SKIPPED & ~_SOMEBODY_LEFT
 
 
 def _narrowed(query: Select[tuple[object, ...]], search: Search) -> Select[tuple[object, ...]]:

@@ -264,10 +264,10 @@ def members(db: Database, who: Person, project_id: int) -> list[Member]:
         return [Member(person=row.person, name=row.name, role=row.role, paused=row.paused) for row in rows]
 
 
-def pause(db: Database, who: Person, project_id: int, person_id: int, *, paused: bool) -> None:
-    """Stop giving items to a member, or resume; for the owner."""
+def pause(db: Database, who: Person | None, project_id: int, person_id: int, *, paused: bool) -> None:
+    """Stop the work of a member in any role but the owner's, or resume it; for the owner."""
     with db.write() as connection:
-        role_in(connection, who, project_id, *OWNS)
+        check_owner(connection, who, project_id)
         changed = connection.execute(
             member.update()
             .where(
@@ -281,7 +281,7 @@ def pause(db: Database, who: Person, project_id: int, person_id: int, *, paused:
             raise NotFound("there is no such member", code="member.unknown")
 
         what = "paused" if paused else "resumed"
-        record(connection, project_id, who.id, what, detail={"person": person_id})
+        record(connection, project_id, who.id if who else None, what, detail={"person": person_id})
 
 
 def record(

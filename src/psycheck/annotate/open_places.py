@@ -72,9 +72,7 @@ def reopen(
 def move_to_front(connection: Connection, project_id: int, item_id: int) -> None:
     """Put an item at the end of the lane that is served first, where nobody has passed it yet."""
     position = _reserve_positions(connection, project_id, 1)
-    connection.execute(
-        item.update().where(item.c.id == item_id).values(lane=RETURNED, position=position)
-    )
+    connection.execute(item.update().where(item.c.id == item_id).values(lane=RETURNED, position=position))
 
 
 def _reserve_positions(connection: Connection, project_id: int, number: int) -> int:

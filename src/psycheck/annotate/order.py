@@ -145,7 +145,9 @@ def model_agreement(
         orient="row",
     )
     compared = scores.join(share_of_yes, on=["item", "label"], how="inner").filter(pl.col("yes") != 0.5)
-    for (model, label), pairs in compared.sort("model", "label").group_by("model", "label", maintain_order=True):
+    for (model, label), pairs in compared.sort("model", "label").group_by(
+        "model", "label", maintain_order=True
+    ):
         agrees = ((pairs["score"] >= 0.5) == (pairs["yes"] > 0.5)).to_numpy()
         yield ModelAgreed(
             model=str(model),

@@ -66,7 +66,7 @@ class Welfare:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Which items come first: any, as in the file, those that models are least sure of, or where they disagree."""
+    """Which items come first: any, as in the file, where models are unsure, or where they disagree."""
 
     how: Literal["random", "file", "unsure", "disagree"] = "random"
 
@@ -198,7 +198,7 @@ def _stored_graph(graph: str) -> Graph:
 
 
 def _refuse_unknown_descriptions(project: Project, place: str) -> None:
-    """Refuse a description of a label that the project does not ask; those of symptoms are checked by their graph."""
+    """Refuse a description of a condition that the project does not ask about."""
     if project.task == "symptoms":
         return
     for label in project.descriptions:

@@ -1,9 +1,9 @@
 """How well annotators do on hidden gold items, and alerts when somebody's answers get worse.
 
 The rule for an alert, per annotator and queue: of the latest answers fewer are right than of those before, by
-Fisher's exact test (one-sided, p below 0.01); or the skill (`skill`) in the latest gold answers is below the mark at
-which an inspected batch is rejected. A gold answer is right if every label is; an answer to an annotated item
-if every label is as the majority of the others who answered it says (ties are left out).
+Fisher's exact test (one-sided, p below 0.01); or the skill (`skill`) in the latest gold answers is below the
+mark at which an inspected batch is rejected. A gold answer is right if every label is; an answer to an
+annotated item if every label is as the majority of the others who answered it says (ties are left out).
 """
 
 from collections import Counter, defaultdict

@@ -32,8 +32,8 @@ class ScreenedItem:
 class ScreeningResult:
     """How a screening test stands or ended.
 
-    `items`, with what was expected, are shown only when the test was passed or no tries are left: a retry has the
-    same texts.
+    `items`, with what was expected, are shown only when the test was passed or no tries are left: a retry
+    has the same texts.
     """
 
     state: ScreeningState
@@ -56,7 +56,9 @@ def screening_result(db: Database, who: Person, project_id: int, queue: str) -> 
         settings = task.project.screening
         tries_left = max(0, settings.tries - standing_row.tries)
 
-        is_over = standing_row.screening == "passed" or (standing_row.screening == "failed" and not tries_left)
+        is_over = standing_row.screening == "passed" or (
+            standing_row.screening == "failed" and not tries_left
+        )
         items: tuple[ScreenedItem, ...] = ()
         if is_over:
             items = _screened_items(db, connection, who, project_id, queue)

@@ -1,8 +1,9 @@
 """How far marks show skill against a reference: agreement beyond what constant answers and guessing reach.
 
-The score is Cohen's kappa within labels, pooled over them (Barlow et al. 1991): 100 (1 - D_o / D_e), where D_o counts
-the marks that differ from the reference, and D_e those that would differ if the same numbers of yes and no were
-dealt out at random, label by label. Whoever answers a label always yes, or always no, scores 0 on it.
+The score is Cohen's kappa within labels, pooled over them (Barlow et al. 1991): 100 (1 - D_o / D_e), where
+D_o counts the marks that differ from the reference, and D_e those that would differ if the same numbers of
+yes and no were dealt out at random, label by label. Whoever answers a label always yes, or always no, scores
+0 on it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -80,7 +81,7 @@ def _differing_by_chance(label: _LabelCounts) -> float:
 
 
 def _luck(counts: Mapping[str, _LabelCounts]) -> float:
-    """The chance of as many hits or more in all labels together, each with its own hypergeometric distribution."""
+    """The chance of as many hits or more in all labels, each with a hypergeometric distribution."""
     distribution = np.ones(1)
     for label in counts.values():
         possible_hits = np.arange(min(label.expected, label.marked) + 1)

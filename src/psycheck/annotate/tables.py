@@ -1,7 +1,7 @@
 """The tables of the annotation database; every change needs a migration in `migrations/versions`.
 
-Times are seconds since 1970 (UTC). `item.text`, `item.about`, `reason.why` and `assignment.comment` are encrypted
-where the database has a key.
+Times are seconds since 1970 (UTC). `item.text`, `item.about`, `reason.why` and `assignment.comment` are
+encrypted where the database has a key.
 """
 
 from typing import Any

@@ -74,7 +74,9 @@ def import_corpus(
         refuse_ended(task)
         queues = _queue_of_each(task, corpus, queue)
         expected = None if kind == "item" else gold_rows(task, corpus, queues)
-        positions = _reserve_positions(connection, project_id, len(corpus), shuffled=_is_shuffled(task, kind, corpus))
+        positions = _reserve_positions(
+            connection, project_id, len(corpus), shuffled=_is_shuffled(task, kind, corpus)
+        )
 
         known = known_items(connection, project_id)
         _refuse_other_texts(db, connection, corpus, queues, known)

@@ -39,7 +39,7 @@ _FIXED: Final = ("name", "task", "labels", "diseases", "graph")
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of a project: its number, its settings (TOML), who made it ("" for the command line) and when."""
+    """A version of a project: its settings (TOML), who made it ("": the command line) and when."""
 
     number: int
     settings: str
@@ -54,6 +54,11 @@ class Invitation:
     digest: str
     role: Role
     expires: float
+
+    @property
+    def name(self) -> str:
+        """The beginning of the digest, for the command line."""
+        return self.digest[:12]
 
 
 def versions(db: Database, who: Person | None, project_id: int) -> list[Version]:
@@ -79,8 +84,8 @@ def edit_project(
 ) -> int:
     """Give a project new settings, for its owner; returns the number of the version.
 
-    Answers keep the version under which they were given. `based_on` is the version that the editor saw: a change
-    that somebody else made meanwhile is not overwritten.
+    Answers keep the version under which they were given. `based_on` is the version that the editor saw: a
+    change that somebody else made meanwhile is not overwritten.
     """
     with db.write() as connection:
         check_owner(connection, who, project_id)
@@ -134,7 +139,9 @@ def _change_places(connection: Connection, task: Task, per_item: int) -> None:
     if more < 0:
         # Items that now have all their answers may be in conflict.
         changed = stored_task(connection, task.id)
-        complete = select(item.c.id).where(*open_items, item.c.answered >= per_item, item.c.conflict.is_(None))
+        complete = select(item.c.id).where(
+            *open_items, item.c.answered >= per_item, item.c.conflict.is_(None)
+        )
         for item_id in connection.scalars(complete.order_by(item.c.id)).all():
             note_conflict(connection, changed, item_id)
 
@@ -150,7 +157,7 @@ def end_project(db: Database, who: Person | None, project_id: int, *, ended: boo
 
 
 def remove_member(db: Database, who: Person | None, project_id: int, person_id: int) -> None:
-    """Let a member leave a project, for its owner: what they answered stays, what they have open goes to others."""
+    """Remove a member, for the owner: their answers stay, what they have open goes to others."""
     with db.write() as connection:
         check_owner(connection, who, project_id)
         lock_members(connection, project_id)
@@ -210,6 +217,14 @@ def invitations(db: Database, who: Person | None, project_id: int) -> list[Invit
             .order_by(invitation.c.expires)
         )
         return [Invitation(row.digest, row.role, row.expires) for row in rows]
+
+
+def invitation_named(db: Database, project_id: int, name: str) -> str:
+    """The digest of the invitation that the command line lists under a name."""
+    for unused in invitations(db, None, project_id):
+        if unused.name == name:
+            return unused.digest
+    raise NotFound("there is no such invitation", code="invitation.unknown", key="withdraw")
 
 
 def withdraw_invitation(db: Database, who: Person | None, project_id: int, digest: str) -> None:

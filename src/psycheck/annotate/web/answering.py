@@ -1,5 +1,6 @@
 """Forms with answers: what a person chose on a page becomes Answers, and the other way round."""
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,10 +24,9 @@ from psycheck.annotate.web.texts import Texts
 from psycheck.core.errors import BadInput, explained
 
 
-
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """A label of a form: name, title, the number of its colour and line, and its description, if it has one."""
+    """A label of a form: name, title, the number of its colour and line, and its description or ""."""
 
     name: str
     title: str
@@ -134,7 +134,7 @@ def spoken(answers: Answers, label_titles: Mapping[str, str], words: Texts) -> s
 
 
 def marked(text: str, answers: Answers, rows: Sequence[LabelRow]) -> Markup:
-    """A text with its evidence spans, each in the colour and line of its label; overlapping ones are nested."""
+    """A text with its evidence, each span in the colour and line of its label; overlaps are nested."""
     pattern_of = {row.name: row.pattern for row in rows}
     edges = {0, len(text)}
     for span in answers.spans:
@@ -142,7 +142,7 @@ def marked(text: str, answers: Answers, rows: Sequence[LabelRow]) -> Markup:
 
     cuts = sorted(edges)
     parts = []
-    for start, stop in zip(cuts, cuts[1:], strict=False):
+    for start, stop in itertools.pairwise(cuts):
         part = Markup.escape(text[start:stop])
         for label in dict.fromkeys(span.label for span in answers.spans if span.start <= start < span.stop):
             part = Markup('<mark class="e{}">{}</mark>').format(pattern_of.get(label, 0), part)

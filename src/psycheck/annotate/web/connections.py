@@ -1,7 +1,8 @@
 """Connections with limits: whoever does not finish a request in time makes room for others.
 
-A connection that waits for the rest of a request costs the server nothing but a file. Thousands of them would take all
-files that a process may open; so the oldest that still waits is closed when there are too many, and each after a while.
+A connection that waits for the rest of a request costs the server nothing but a file. Thousands of them
+would take all files that a process may open; so the oldest that still waits is closed when there are too
+many, and each after a while.
 """
 
 import asyncio
@@ -13,7 +14,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from psycheck.annotate.web.guard import LOG
 
 MOST_CONNECTIONS: Final = 800  # below the 1,024 files that a process may usually open
-LARGEST_HEADERS: Final = 16 * 1024  # bytes
 HEADER_SECONDS: Final = 10.0
 BODY_SECONDS: Final = 120.0  # an upload of 64 MB at 5 Mbit/s
 

@@ -1,4 +1,4 @@
-"""What every request meets first: known host names, a bounded body, headers that keep pages private, the log."""
+"""What every request meets first: host names, limits, headers that keep pages private, the log."""
 
 import logging
 import time
@@ -13,10 +13,12 @@ from typing import Final
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOG: Final = logging.getLogger("psycheck.annotate")
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+LARGEST_HEADERS: Final = 16 * 1024  # bytes
 SMALL_BODY: Final = 512 * 1024
 LARGE_BODY: Final = 64 * 1024 * 1024
 POLICY: Final = (
@@ -61,7 +63,8 @@ class Guard:
     @classmethod
     def around(cls, inner: ASGIApp, names: Iterable[str], may_upload: Callable[[Scope], bool]) -> "Guard":
         """The guard of an application that may be called by these host names (none: by any)."""
-        allowed_hosts = sorted(names) or ["*"]
+        # As a Host header has them: an address of IPv6 stands in brackets.
+        allowed_hosts = [f"[{name}]" if ":" in name else name for name in sorted(names)] or ["*"]
         app = TrustedHostMiddleware(inner, allowed_hosts=allowed_hosts, www_redirect=False)
         return cls(inner=inner, app=app, may_upload=may_upload)
 
@@ -72,6 +75,12 @@ class Guard:
 
         _request_id.set(token_hex(4))
         answer = _Answer()
+        header_size = sum(len(name) + len(value) for name, value in scope["headers"])
+        if header_size > LARGEST_HEADERS:
+            LOG.warning("headers of %d bytes refused", header_size)
+            refusal = PlainTextResponse("the headers are too large", 431, headers=HEADERS)
+            return await refusal(scope, receive, send)
+
         most = LARGE_BODY if self.may_upload(scope) else SMALL_BODY
         try:
             await self.app(scope, _bounded(receive, most), _private(scope, send, answer))

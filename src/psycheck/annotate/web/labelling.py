@@ -183,7 +183,7 @@ def _screened(visit: Visit, screened_item: ScreenedItem, label_titles: Mapping[s
 
 
 def _models_note(visit: Visit, task: Task, assignment_id: str) -> str:
-    """What models say of the text that was just answered, beside the answer; empty unless the owner wants it."""
+    """What models say of the text that was just answered; empty unless the owner wants it."""
     if not task.project.page.suggestions:
         return ""
     scores_of_model = suggestions(visit.db, visit.person, int(assignment_id))

@@ -41,11 +41,15 @@ def dashboard(visit: Visit) -> Response:
 
 
 def agreement(visit: Visit) -> Response:
-    """How far annotators agree, by label and day, on evidence, one with another; the dashboard loads it by itself."""
+    """How far annotators agree, by label, evidence, day and pair; the dashboard loads it by itself."""
     task = visit.task()
     # Flagged posts count: no figure quotes them.
     table = in_queues(judgements(visit.db, visit.person, task.id, flagged=True))
-    label_titles = {**titles(task), ALL: visit.words("agreement.all_labels"), STATUS: visit.words("agreement.status")}
+    label_titles = {
+        **titles(task),
+        ALL: visit.words("agreement.all_labels"),
+        STATUS: visit.words("agreement.status"),
+    }
     texts = marked_texts(visit.db, visit.person, task.id)
     return page(
         visit,
@@ -134,8 +138,7 @@ def _dashboard(visit: Visit, status: int = 200, **parts: Any) -> Response:
         days=[(day[5:], answers) for day, answers in latest_days],
         gold=gold,
         alerts=[
-            _alert_sentence(visit, alert, queue_titles)
-            for alert in alerts(visit.db, visit.person, task.id)
+            _alert_sentence(visit, alert, queue_titles) for alert in alerts(visit.db, visit.person, task.id)
         ],
         stuck=stuck_items(visit.db, visit.person, task.id),
         flagged=flagged,

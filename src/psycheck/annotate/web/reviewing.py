@@ -166,7 +166,7 @@ def _conflict(visit: Visit, item_id: int) -> Conflict:
 
 
 def _batch_page(visit: Visit, batch_id: int, status: int = 200, **parts: object) -> Response:
-    """The page of a batch: its sampled texts, and beside those that were inspected what the annotator said."""
+    """The page of a batch: its sampled texts, those that were inspected with both answers."""
     task = visit.task()
     batch, sample = _inspected(visit, batch_id)
     rows = label_rows(task, batch.queue)
@@ -238,7 +238,9 @@ def _compared(
     compared = []
     for row in rows:
         if any(answers.marks.get(row.name) for answers in all_answers):
-            compared.append((row.title, [_mark_in_words(answers, row.name, words) for answers in all_answers]))
+            compared.append(
+                (row.title, [_mark_in_words(answers, row.name, words) for answers in all_answers])
+            )
     if any(answers.identifying for answers in all_answers):
         flags = [words("label.yes") if answers.identifying else words("label.no") for answers in all_answers]
         compared.append((words("work.identifying"), flags))

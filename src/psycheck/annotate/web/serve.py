@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from psycheck.annotate.database import Database
-from psycheck.annotate.web.guard import LOOPBACK
+from psycheck.annotate.web.guard import LARGEST_HEADERS, LOOPBACK
 from psycheck.core.errors import BadInput, library
 
 PORT: Final = 8420
@@ -87,7 +87,7 @@ def serve(
     uvicorn = library("uvicorn", "the annotation server", "annotate")
     library("starlette", "the annotation server", "annotate")
     from psycheck.annotate.web.app import create_app
-    from psycheck.annotate.web.connections import LARGEST_HEADERS, PatientProtocol
+    from psycheck.annotate.web.connections import PatientProtocol
 
     configure_log()
     uvicorn.run(

@@ -33,7 +33,9 @@ class Texts:
     def section(self, name: str) -> dict[str, str]:
         """The words of a section by what follows its name."""
         prefix = f"{name}."
-        return {key.removeprefix(prefix): words for key, words in self.words.items() if key.startswith(prefix)}
+        return {
+            key.removeprefix(prefix): words for key, words in self.words.items() if key.startswith(prefix)
+        }
 
 
 def languages() -> list[str]:
@@ -50,7 +52,7 @@ def texts_in(language: str) -> Texts:
 
 
 def preferred_language(chosen: str, accepted: str) -> str:
-    """The language chosen on a page, else the first that the browser accepts (Accept-Language), else English."""
+    """The language chosen on a page, else the first that the browser accepts, else English."""
     wanted = [chosen, *(part.partition(";")[0].strip().partition("-")[0] for part in accepted.split(","))]
     available = languages()
     for language in wanted:

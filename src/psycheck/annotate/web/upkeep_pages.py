@@ -64,7 +64,7 @@ def invite_one(visit: Visit) -> Response:
 
 
 def change_member(visit: Visit, person: int) -> Response:
-    """Pause a member or let them go on, end their sessions, make a link for a new password, or remove them."""
+    """Pause or resume a member, end their sessions, make a link for a new password, or remove them."""
     db, who, project_id = visit.db, visit.person, visit.member.project
     match visit.field("do"):
         case "pause" | "resume" as action:
