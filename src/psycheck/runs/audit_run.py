@@ -9,15 +9,18 @@ import polars as pl
 from psycheck.audits.jobs import PlannedRun
 from psycheck.audits.outside import described_audits
 from psycheck.audits.performance import HARD
+from psycheck.audits.quoted_items import evidence_findings
 from psycheck.audits.registered import is_own
 from psycheck.audits.summary import across_corpora, across_models, holm_families
 from psycheck.audits.thresholds import Thresholds
+from psycheck.audits.training_overlap import training_overlap
 from psycheck.core.errors import counted
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.model import capabilities_of
 from psycheck.core.run import Run, Shown
-from psycheck.corpora.cautions import cheap_cautions
+from psycheck.corpora.cautions import cheap_cautions, not_searched
 from psycheck.runs.environment import described, environment_of
+from psycheck.runs.replies import TABLE, replies_table
 from psycheck.scoring.answers import Answers
 from psycheck.text.gender.edits import scope_of
 
@@ -37,16 +40,34 @@ class Judged:
 
 def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
     """The run: findings of all jobs, what holds across them, cautions about the corpora, cases to show."""
+    overlap = training_overlap(planned.models, planned.corpora)
     run = Run(
         plan=plan_record(planned) | {"thresholds": _chosen_thresholds(judged)},
         environment=environment_of(planned.models, planned.corpora, planned.suites, answers.tallies),
-        findings=Findings(_all_findings(planned, judged)),
-        tables=judged.tables,
+        findings=Findings([*_all_findings(planned, judged), *overlap.findings, *_evidence(planned, answers)]),
+        tables=_with_replies(planned, answers, judged),
         shown=judged.shown,
-        notes=tuple(_notes(planned, answers, judged)),
+        notes=(*_notes(planned, answers, judged), *overlap.notes),
         incomplete=sum(tally.failed for tally in answers.tallies.values()),
     )
     return replace(run, own_audits=described_audits(planned.audits, run))
+
+
+def _evidence(planned: PlannedRun, answers: Answers) -> Iterator[Finding]:
+    """What replies with quotes show, model by model."""
+    for model, view in zip(answers.models, answers.views, strict=True):
+        yield from evidence_findings(model, view, planned.corpora)
+
+
+def _with_replies(planned: PlannedRun, answers: Answers, judged: Judged) -> Mapping[str, pl.DataFrame]:
+    """The tables of the audits, and the replies where a model replies in words."""
+    replies = replies_table(
+        answers.models,
+        answers.views,
+        planned.corpora,
+        show_texts=planned.settings.show_texts,
+    )
+    return judged.tables if replies is None else {**judged.tables, TABLE: replies}
 
 
 def plan_record(planned: PlannedRun) -> dict[str, Any]:
@@ -111,6 +132,7 @@ def _notes(planned: PlannedRun, answers: Answers, judged: Judged) -> Iterator[st
     yield from planned.notes
     for corpus in planned.corpora:
         yield from corpus.clustering()
+        yield from not_searched(corpus.whole or corpus)
     yield from _scoring_notes(answers)
     for thresholds in judged.thresholds.values():
         yield from thresholds.notes
@@ -125,9 +147,7 @@ def _scoring_notes(answers: Answers) -> Iterator[str]:
             yield f"model '{view.model}' answers only 0 or 1, so {HARD}"
 
     for name, tally in answers.tallies.items():
-        if tally.unreadable:
-            texts = counted(tally.unreadable, "text")
-            yield f"model '{name}': {texts} got a reply that answers no label; they count as unanswered"
+        yield from (f"model '{name}': {note}" for note in tally.notes_on_replies())
         if tally.dropped:
             scores = counted(tally.dropped, "stored score")
             yield f"model '{name}' gives other scores than before: {scores} dropped, every text scored again"
