@@ -127,9 +127,11 @@ def _refuse_wrong_spans(answers: Answers, positive_labels: set[str], text_length
         inside = 0 <= evidence.start < evidence.stop <= text_length
         if not inside or evidence.label not in positive_labels:
             raise BadInput(
-                f"words are marked as evidence for '{evidence.label}', which is answered no, or lie outside
-                the text", code="answers.wrong-span", allowed="characters of the text, for a label answered
-                with 1", do="answer yes, or remove the marked words", )
+                f"words marked for '{evidence.label}', answered no, or outside the text",
+                code="answers.wrong-span",
+                allowed="characters of the text, for a label answered with 1",
+                do="answer yes, or remove the marked words",
+            )
 
 
 def _refuse_wrong_remarks(answers: Answers) -> None:

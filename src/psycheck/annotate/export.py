@@ -60,8 +60,8 @@ def judgements(
 ) -> pl.DataFrame:
     """What annotators said of the items, in long form, without gold, tests and void answers; for the owner.
 
-    Columns: `item`, `annotator`, `label`, `value` (0 or 1), `status`, `time`, `seconds`, `queue`, `version` of
-    the project and `confidence`.
+    Columns: `item`, `annotator`, `label`, `value` (0 or 1), `status`, `time`, `seconds`, `queue`, `version`
+    (of the project) and `confidence`.
     """
     columns = (
         judgement.c.label,
