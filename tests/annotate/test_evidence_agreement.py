@@ -15,7 +15,8 @@ def said(mark: int, *spans: tuple[int, int]) -> Answers:
 def test_two_annotators_by_hand() -> None:
     # 4 of 6 and 4 characters are shared: 2·4 / (6 + 4).
     (agreed,) = evidence_agreement([MarkedText(10, (said(1, (0, 6)), said(1, (2, 6))))])
-    assert (agreed.label, agreed.f1.value, agreed.f1.n) == ("low", pytest.approx(0.8), 1)
+    assert (agreed.label, agreed.f1.n) == ("low", 1)
+    assert agreed.f1.value == pytest.approx(0.8)
     ratings = np.zeros((2, 10))
     ratings[0, :6] = ratings[1, 2:6] = 1
     expected = krippendorff.alpha(reliability_data=ratings, level_of_measurement="nominal")
