@@ -8,8 +8,8 @@ from markupsafe import Markup
 from psycheck.core.errors import counted
 from psycheck.core.finding import Finding
 from psycheck.report.charts import Lane, Means, Plot, Row, rate_lane
+from psycheck.report.check_claims import among_checks, weakest
 from psycheck.report.display_names import Place, name_of, natural, order, place_names, place_of
-from psycheck.report.headlines import among_checks, weakest
 from psycheck.report.numbers import count, figure, percent, rate, span, spans
 from psycheck.report.sections import Key, Section, UnshownFindings, by, drawn, unique
 from psycheck.report.tables import Table, table_of

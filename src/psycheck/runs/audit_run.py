@@ -10,7 +10,7 @@ from psycheck.audits.jobs import PlannedRun
 from psycheck.audits.outside import described_audits
 from psycheck.audits.performance import HARD
 from psycheck.audits.registered import is_own
-from psycheck.audits.summary import across_corpora, across_models, holm_families
+from psycheck.audits.summary import across_corpora, across_models
 from psycheck.audits.thresholds import Thresholds
 from psycheck.core.errors import counted
 from psycheck.core.finding import Finding, Findings
@@ -94,7 +94,7 @@ def _all_findings(planned: PlannedRun, judged: Judged) -> list[Finding]:
         for corpus in planned.corpora:
             findings += thresholds.findings(name, corpus)
 
-    findings += [*across_corpora(findings), *holm_families(findings, "accuracy_over_trivial_p", ())]
+    findings += across_corpora(findings)
     if len(planned.models) > 1 or len(planned.corpora) > 1:
         findings += across_models(findings)
 

@@ -247,9 +247,15 @@ def combined_interval(
 
 
 def difference_interval(
-    first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLike], clusters: Clusters
+    first: tuple[ArrayLike, ArrayLike],
+    second: tuple[ArrayLike, ArrayLike],
+    clusters: Clusters,
+    *,
+    among: int = 1,
 ) -> Interval:
     """The interval of one proportion minus another, each (above, below) as in `ratio_interval`, all (n,).
+
+    With `among` several differences, all their intervals hold together in 95 %.
 
     Two groups are counted in different texts (below is 0 elsewhere); clusters may reach into both. Two
     wordings are counted in the same texts: the share that the first alone has minus the share that the second
@@ -264,7 +270,7 @@ def difference_interval(
         total = max(float(bottom.sum()), 1.0)
         values.append(float(top.sum()) / total)
         influences.append((top - values[-1] * bottom) / total)
-    ends = [ratio_interval(*pair, clusters) for pair in (first, second)]
+    ends = [ratio_interval(*pair, clusters, among=among) for pair in (first, second)]
     low, high = combined_interval(values, ends, (1.0, -1.0), influences, clusters)
     return max(low, -1.0), min(high, 1.0)
 
