@@ -7,11 +7,11 @@ import numpy as np
 from psycheck.core.arrays import FloatArray
 from psycheck.core.finding import Interval
 from psycheck.statistics.classification import BoolArray, auc_influence
-from psycheck.statistics.clustered import Clusters, figure_interval, ratio_interval
+from psycheck.statistics.clustered import Clusters, difference_interval, figure_interval, ratio_interval
+from psycheck.statistics.usefulness import constancy
 
 CONSTANT, ONE_DECISION, NEARLY_ONE = "constant", "one_decision", "nearly_one_decision"
 ALIKE = (CONSTANT, ONE_DECISION, NEARLY_ONE)
-FEWER = 4  # times fewer rare decisions than rare annotations are nearly one decision
 RARE = 0.02  # without annotations: the largest likely share of the rarer decision
 
 
@@ -41,21 +41,33 @@ def alike_flags(
 
     rarer = bool(decided_1.mean() < 0.5)
     count = int(np.sum(decided_1 == rarer))
-    if not count and yes is not None:
-        return (ONE_DECISION,)
+    if yes is not None:
+        nearly_one = constancy(yes, decided_1, units).verdict == "near-constant"
+        return _flag(count, nearly_one=nearly_one or not count)
 
-    ones = np.ones(n)
-    _, most = ratio_interval(decided_1 == rarer, ones, units)
-    limit = RARE if yes is None else ratio_interval(yes == rarer, ones, units)[0] / FEWER
+    _, most = ratio_interval(decided_1 == rarer, np.ones(n), units)
     # A missing interval (NaN) shows nothing.
-    if not most < limit:
+    return _flag(count, nearly_one=most < RARE)
+
+
+def _flag(rarer_decisions: int, *, nearly_one: bool) -> tuple[str, ...]:
+    if not nearly_one:
         return ()
-    return (NEARLY_ONE,) if count else (ONE_DECISION,)
+    return (NEARLY_ONE,) if rarer_decisions else (ONE_DECISION,)
 
 
-def area_against_chance(yes: BoolArray, values: FloatArray, units: Clusters, *, among: int) -> Area:
-    """The AUC of scores or decisions, all (n,), with an interval that holds together with `among` others."""
-    area, influence = auc_influence(yes, values)
+def ranking_against_chance(yes: BoolArray, scores: FloatArray, units: Clusters, *, among: int) -> Area:
+    """The AUC, all (n,), with an interval that holds together with `among` others."""
+    area, influence = auc_influence(yes, scores)
     rarer = units.at(yes if yes.sum() <= (~yes).sum() else ~yes)
     halves = np.where(yes, 1 / yes.sum(), 1 / (~yes).sum())
     return Area(area, figure_interval(area, influence, rarer, units, halves, among=among))
+
+
+def decisions_against_chance(yes: BoolArray, decided_1: BoolArray, units: Clusters, *, among: int) -> Area:
+    """The balanced accuracy, all (n,), with an interval that holds together with `among` others."""
+    hits = decided_1 & yes, yes
+    false_alarms = decided_1 & ~yes, ~yes
+    low, high = difference_interval(hits, false_alarms, units, among=among)
+    informedness = float(decided_1[yes].mean() - decided_1[~yes].mean())
+    return Area((1 + informedness) / 2, ((1 + low) / 2, (1 + high) / 2))

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from psycheck.audits.decisions import alike_flags, area_against_chance
+from psycheck.audits.decisions import alike_flags, decisions_against_chance, ranking_against_chance
 from psycheck.audits.figures import measured
 from psycheck.core.arrays import FloatArray
 from psycheck.core.finding import Finding, Interval
@@ -190,11 +190,14 @@ def decision_findings(answers: LabelAnswers, counts: Mapping[str, int]) -> list[
     if yes.all() or not yes.any():
         return findings
 
-    for name, values in (("auc", answers.scores[usable]), ("hard_auc", decided_1.astype(np.float64))):
-        figure = area_against_chance(yes, values, units, among=2 * answers.claims)
-        findings.append(
-            measured(f"{name}_among_claims", figure.value, share.n, figure.interval, answers.where, counts)
-        )
+    among = 2 * answers.claims
+    areas = {
+        "auc": ranking_against_chance(yes, answers.scores[usable], units, among=among),
+        "hard_auc": decisions_against_chance(yes, decided_1, units, among=among),
+    }
+    for name, area in areas.items():
+        measure_name = f"{name}_among_claims"
+        findings.append(measured(measure_name, area.value, share.n, area.interval, answers.where, counts))
     return findings
 
 

@@ -66,12 +66,14 @@ def checks_in(run: Run) -> Checks:
     every = among_checks(run)
     # A model that gives every text one score does not react either: the verdict says the former.
     explained = [check.where for check in every if "not_evidence" in check.flags]
-    reactions = []
-    for reaction in run.findings.where(measure="reaction"):
-        place = {key: value for key, value in reaction.where.items() if key != "expected"}
-        if reaction.tested and place not in explained:
-            reactions.append(reaction)
+    tested = [reaction for reaction in run.findings.where(measure="reaction") if reaction.tested]
+    reactions = [reaction for reaction in tested if _check_of(reaction) not in explained]
     return Checks(run=run, every=every, reactions=reactions)
+
+
+def _check_of(reaction: Finding) -> dict[str, str]:
+    """Where the pass rate of the same check was measured."""
+    return {key: value for key, value in reaction.where.items() if key != "expected"}
 
 
 def check_headlines(run: Run) -> list[Headline]:
@@ -89,7 +91,7 @@ def check_headlines(run: Run) -> list[Headline]:
 def _failing(checks: Checks) -> list[Headline]:
     """The weakest check, if more of its texts fail for certain than is tolerated, and its rivals."""
     low = weakest(checks.evidence)
-    if low is None or not harmed(low) or 1 - kept(low) <= TOLERANCE:
+    if low is None or not harmed(low) or kept(low) >= 1 - TOLERANCE:
         return []
     run = checks.run
     values = {
@@ -131,8 +133,15 @@ def _wrong_unedited(checks: Checks) -> list[Headline]:
 
 
 def _moved_wrongly(checks: Checks) -> list[Headline]:
-    """Checks whose sentences move scores against what they say, the clearest first."""
-    wrong = [reaction for reaction in checks.reactions if max(known_interval(reaction), default=0) < -REACTS]
+    """Checks whose sentences move scores against what they say, the clearest first.
+
+    Those that fail too often anyway are named for that.
+    """
+    failing = [check.where for check in checks.evidence if harmed(check) and kept(check) < 1 - TOLERANCE]
+    wrong = []
+    for reaction in checks.reactions:
+        if max(known_interval(reaction), default=0) < -REACTS and _check_of(reaction) not in failing:
+            wrong.append(reaction)
     if not wrong:
         return []
     wrong.sort(key=lambda reaction: max(known_interval(reaction)))
