@@ -35,7 +35,7 @@ REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "headlines.md"
 CATALOGUE = {
     f"{kind}.{name}"
     for kind, entries in words_of("headlines").items()
-    if kind not in ("preface", "tests_preface", "caution", "performance", "checks", "gender", "groups")
+    if kind not in ("preface", "tests_preface", "performance", "checks", "gender", "groups")
     for name in entries
 }
 Interval = tuple[float, float] | None
@@ -91,6 +91,11 @@ def apart(first: str, second: str, value: float, interval: Interval) -> Finding:
 
 
 CAUTION = Finding("caution", 0.3, 100, None, {"corpus": "c", "sentence": "Texts repeat.", "command": ""})
+
+
+def caution(name: str, value: float = 0.3, corpus: str = "c") -> Finding:
+    where = {"corpus": corpus, "caution": name, "sentence": f"It is {value}.", "command": "psycheck clean"}
+    return Finding("caution", value, 100, None, where)
 
 
 def bias(
@@ -281,7 +286,16 @@ def edited(
     ]
 
 
+CAUTIONS = (
+    *("training_texts", "duplicates_across_splits", "authors_across_splits", "single_word"),
+    *("keyword_label", "encoding_debris", "label_of_source", "length"),
+)
 CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
+    **{f"caution.{name}": ([caution(name)], [[], [caution("imbalance")], [CAUTION]]) for name in CAUTIONS},
+    "caution.near_duplicates_across_splits": (
+        [caution("near_duplicates_across_splits", 0.3), caution("duplicates_across_splits", 0.2)],
+        [[caution("near_duplicates_across_splits", 0.3), caution("duplicates_across_splits", 0.3)]],
+    ),
     "histories.evidence": (
         edited((0.2, 0.49)),
         [edited((0.2, 0.5)), edited(None), edited((0.2, 0.4), n=0)],
@@ -569,7 +583,7 @@ def sentences(verdict: Iterable[Headline]) -> list[str]:
 
 # Where the name `headline` is looked up.
 MODULES = [
-    *("headlines", "verdict", "check_claims", "gender_claims"),
+    *("cautions", "headlines", "verdict", "check_claims", "gender_claims"),
     *("group_claims", "performance_claims", "diff_sentences", "history_edits"),
     *("bias_sentences", "cohort_page", "comparison_page", "curation_page"),
     *(f"studies.{name}_tables" for name in ("angst", "deck", "gender", "improve", "psysym")),

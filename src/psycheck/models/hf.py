@@ -26,6 +26,7 @@ from psycheck.models.hf_folder import (
     window_of,
 )
 from psycheck.models.label_names import label_columns
+from psycheck.models.training_card import with_card
 from psycheck.models.window import characters_read, speakable
 
 BATCH = 32
@@ -210,16 +211,16 @@ def open_hf(target: str, options: HfOptions) -> HfModel:
         "activation": activation,
         "scoring": SCORING,
     }
+    declared = Capabilities(
+        batch=options.batch or BATCH,
+        exclusive=chosen.exclusive,
+        parts=parts,
+        notes=(*chosen.notes, *_window_notes(options.max_length, max_length)),
+    )
     return HfModel(
         name=options.name or _name(target, folder),
         fingerprint=hashed_parts(parts),
-        capabilities=Capabilities(
-            batch=options.batch or BATCH,
-            exclusive=chosen.exclusive,
-            trained_on=_trained_on(folder),
-            parts=parts,
-            notes=(*chosen.notes, *_window_notes(options.max_length, max_length)),
-        ),
+        capabilities=with_card(declared, folder, chosen.labels),
         max_length=max_length,
         tokenizer=tokenizer,
         network=network,
@@ -296,16 +297,6 @@ def _settings(path: Path) -> dict[str, Any]:
         return read_json(path)
     except BadInput:
         return {}
-
-
-def _trained_on(folder: Path) -> tuple[str, ...]:
-    """The corpus that `psycheck train` recorded, if it trained the model."""
-    record = folder / "training.json"
-    if not record.is_file():
-        return ()
-    data = read_json(record).get("trained_on")
-    corpus = data.get("corpus") if isinstance(data, dict) else None
-    return (corpus,) if isinstance(corpus, str) else ()
 
 
 def _window_notes(max_length: int | None, window: int) -> tuple[str, ...]:
