@@ -1,7 +1,7 @@
-"""How often a verdict blames a model without a flaw or praises an inert one, and how often it finds a flaw.
+"""How often a verdict blames a sound model or praises an inert one, and how often it finds a flaw.
 
 Corpora are drawn from one pool of short notes: by authors or not, with copies, groups, soft labels and missing
-values, from 1 % to 99 % annotated 1, of one or several models and corpora. Planted models are sound, know
+values, from 1 % to 99 % annotated 1, with one or several models and corpora. Planted models are sound, know
 nothing, or have a flaw of known kind and size. The audits judge them in-process, as `psycheck audit` does;
 what the verdict claims is read by rule, never by its words.
 
@@ -12,7 +12,7 @@ what the verdict claims is read by rule, never by its words.
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -47,17 +47,26 @@ DECK = read_suite("deck")
 POOL = 2_000  # notes, each with and without a symptom
 
 PRESENT = (
-    *("hopeless", "feel down", "depressed", "insomnia", "falling asleep", "sleep all", "wake up", "feel tired"),
+    *(
+        "hopeless",
+        "feel down",
+        "depressed",
+        "insomnia",
+        "falling asleep",
+        "sleep all",
+        "wake up",
+        "feel tired",
+    ),
     *("out of bed", "poor appetite", "want to eat", "like eating", "obsessed with food", "stop eating"),
-    *("bad about myself", "a failure", "family down", "trouble", "struggle", "slow", "restless", "fidgety"),
-    *("kill myself", "better off dead", "were dead", "die", "feel like doing anything", "miserable", "empty"),
+    *("bad about myself", "a failure", "family down", "struggle", "slow", "restless", "agitated"),
+    *("kill myself", "were dead", "feel like doing anything", "miserable", "empty"),
 )
 ABSENT = (
-    *("love doing", "full of energy", "excitement", "rested", "healthy appetite", "good about myself"),
-    *("concentrate well", "focus", "never think", "not think", "am alive", "calm", "balanced"),
+    *("love doing", "full of energy", "with my appetite", "family proud", "concentrating on things"),
+    *("staying focused", "good pace", "never think", "am alive"),
 )
 SYMPTOMS = ("I feel miserable.", "I feel empty.", "I had insomnia.", "It is all hopeless to me.")
-PLAIN = ("We had soup.", "The train was late.", "It was a long day at work.", "We saw the sea.")
+PLAIN = ("I had soup.", "The train was late.", "It was a long day at work.", "We saw the sea.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +84,19 @@ class Design:
     missing: float = 0.0
     models: int = 1
     corpora: int = 1
+    checks: bool = False  # with DECK, which takes most of the time
 
 
 DESIGNS = (
-    Design("300 texts"),
-    Design("60 texts", texts=60),
+    Design("300 texts", checks=True),
+    Design("60 texts", texts=60, checks=True),
+    Design("5 % annotated 1", texts=300, prevalence=0.05),
+    Design("90 % annotated 1", texts=300, prevalence=0.9),
     Design("1 % annotated 1", texts=600, prevalence=0.01),
     Design("99 % annotated 1", texts=600, prevalence=0.99),
-    Design("10 % annotated 1", prevalence=0.1),
-    Design("40 authors, unequal", authors=40, skewed=True),
+    Design("40 authors, unequal", authors=40, skewed=True, checks=True),
     Design("copies among 60 authors", authors=60, copies=True),
-    Design("30 groups", texts=600, groups=30),
+    Design("30 groups", texts=300, groups=30),
     Design("soft labels, 20 % missing", soft=True, missing=0.2),
     Design("3 models × 2 corpora", texts=150, models=3, corpora=2),
 )
@@ -93,7 +104,7 @@ DESIGNS = (
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A planted model: how strongly its log-odds follow what a note says; 0 throughout is a coin of the note."""
+    """A planted model: how strongly its log-odds follow what a note says; 0 throughout is luck."""
 
     name: str
     present: float = 0.0
@@ -123,7 +134,7 @@ INERT = Kind("inert to edits", present=6.0, offset=-3.0, window=45)
 NEAR = tuple(Kind(f"near-constant, {share:.1%}", share_1=share) for share in (0.95, 0.99, 0.998))
 NEAR_SOUND = Kind("wrong threshold", present=3.0, offset=4.0, noise=0.7)
 NEGATION = Kind("ignores negation", present=6.0, absent=6.0, offset=-3.0)
-FOLLOWS_I = Kind("follows “I”", present=6.0, absent=-2.0, offset=-4.5, pronoun_i=3.0)
+FOLLOWS_I = Kind("follows “I”", present=2.0, offset=-4.0, pronoun_i=6.0)
 FOLLOWS_SHE = Kind("follows “she”", present=6.0, absent=-2.0, offset=-3.0, she=1.5)
 MISSES_HER = Kind("10 points of recall lost for her", present=6.0, offset=-3.0, misses_she=0.1)
 KINDS = (
@@ -150,7 +161,7 @@ FLAWS: Mapping[Kind, Sequence[str]] = {
     MISSES_HER: (*OF_GENDER, *OF_GROUPS),
     NEGATION: OF_CHECKS,
     FOLLOWS_I: ("checks.fails",),
-    FOLLOWS_SHE: (*OF_GENDER, "checks.fails"),
+    FOLLOWS_SHE: OF_GENDER,
     INVERTED: ("performance.inverted",),
     NEAR_SOUND: ("performance.threshold",),
     NEAR[1]: ("performance.both", "performance.threshold"),
@@ -277,7 +288,7 @@ def drawn(design: Design, seed: int, *, token: bool = False) -> Corpus:
     return Corpus.of("notes", texts, labels={"depression": labels}, author=author, groups=groups)
 
 
-def audited(kind: Kind, design: Design, seed: int, *, checks: bool = True) -> list[Headline]:
+def audited(kind: Kind, design: Design, seed: int) -> list[Headline]:
     """The verdict on a model of this kind; further models of a design with several know nothing."""
     token = bool(kind.token)
     places = design.models * design.corpora
@@ -285,13 +296,13 @@ def audited(kind: Kind, design: Design, seed: int, *, checks: bool = True) -> li
     findings: list[Finding] = []
     standings: list[Any] = []
     for c in range(design.corpora):
-        corpus = _renamed(drawn(design, seed + 101 * c, token=token), f"notes {c}")
+        corpus = replace(drawn(design, seed + 101 * c, token=token), name=f"notes {c}")
         findings += [caution.finding() for caution in cheap_cautions(corpus)]
         for m in range(design.models):
             scores = PlantedScores(f"model {m}", kind if m == 0 else _other(kind), seed + 7 * m)
             audits = [Performance(places=places), Fairness(places=places)]
             judgements = [audit.judge(corpus, scores) for audit in audits]
-            if checks:
+            if design.checks:
                 judgements.append(Behaviour(DECK, others=others).judge(corpus, scores))
             for judgement in judgements:
                 findings += judgement.findings
@@ -302,12 +313,6 @@ def audited(kind: Kind, design: Design, seed: int, *, checks: bool = True) -> li
 def _other(kind: Kind) -> Kind:
     """The other models beside a kind: as sound, or as ignorant."""
     return SOUND if kind == SOUND else NULL
-
-
-def _renamed(corpus: Corpus, name: str) -> Corpus:
-    from dataclasses import replace
-
-    return replace(corpus, name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,10 +333,13 @@ def false_alarms(audits: int, first: int, designs: Sequence[Design] = DESIGNS) -
     counts: dict[str, dict[str, Share]] = {}
     for design in designs:
         for kind, rules in FALSE.items():
-            printed = [_rules(audited(kind, design, first + 1_000 * k)) for k in range(audits)]
+            repeats = max(audits // 4, 5) if design.checks else audits
+            printed = [_rules(audited(kind, design, first + 1_000 * k)) for k in range(repeats)]
             for rule in rules:
+                if rule.startswith("checks.") and not design.checks:
+                    continue
                 number = sum(rule in claims for claims in printed)
-                counts.setdefault(rule, {})[f"{kind.name}, {design.name}"] = Share(number, audits)
+                counts.setdefault(rule, {})[f"{kind.name}, {design.name}"] = Share(number, repeats)
             print(design.name, kind.name, file=sys.stderr, flush=True)
     return counts
 
@@ -341,7 +349,7 @@ def power(audits: int, first: int, sizes: Sequence[int] = (200, 500, 2_000)) -> 
     found: dict[Kind, list[Share]] = {}
     for kind, rules in FLAWS.items():
         for size in sizes:
-            design = Design("power", texts=min(size, POOL))
+            design = Design("power", texts=min(size, POOL), checks=_needs_checks(rules))
             verdicts = [_rules(audited(kind, design, first + 1_000 * k)) for k in range(audits)]
             number = sum(bool(claims & set(rules)) for claims in verdicts)
             found.setdefault(kind, []).append(Share(number, audits))
@@ -353,9 +361,13 @@ def first_lines(seed: int) -> list[tuple[str, str, str]]:
     """For each kind of model the rule and the sentence that its verdict begins with."""
     lines = []
     for kind in KINDS:
-        first = audited(kind, Design("600 texts", texts=600), seed)[0]
+        first = audited(kind, Design("600 texts", texts=600, checks=True), seed)[0]
         lines.append((kind.name, first.rule, first.sentence))
     return lines
+
+
+def _needs_checks(rules: Sequence[str]) -> bool:
+    return all(rule.startswith("checks.") for rule in rules)
 
 
 def _rules(verdict: Sequence[Headline]) -> set[str]:
@@ -379,7 +391,9 @@ def main() -> None:
     print(machine(), "\n")
     print(table(["model", "rule", "first sentence"], first_lines(first)), "\n", flush=True)
     flaws = power(max(audits // 4, 10), first)
-    rows = [[kind.name, ", ".join(f"`{rule}`" for rule in FLAWS[kind]), *found] for kind, found in flaws.items()]
+    rows = [
+        [kind.name, ", ".join(f"`{rule}`" for rule in FLAWS[kind]), *found] for kind, found in flaws.items()
+    ]
     print(table(["flaw", "named by", "n 200", "n 500", "n 2,000"], rows), "\n", flush=True)
 
     alarms = false_alarms(audits, first)

@@ -34,7 +34,7 @@ def chosen_headlines(run: Run) -> list[Headline]:
         # What a model does well says nothing where its figures do not bear it.
         claims = [*performance, *(claim for claim in other_claims if not praises(claim.rule))]
     claims.sort(key=_rank)
-    return [*cautions, *claims] or [headline("run.nothing")]
+    return [*cautions, *(claims or [headline("run.nothing")])]
 
 
 def _other_claims(run: Run) -> list[Headline]:
