@@ -1,9 +1,9 @@
 """How often a verdict blames a sound model or praises an inert one, and how often it finds a flaw.
 
-Corpora are drawn from one pool of short notes: by authors or not, with copies, groups, soft labels and missing
-values, from 1 % to 99 % annotated 1, with one or several models and corpora. Planted models are sound, know
-nothing, or have a flaw of known kind and size. The audits judge them in-process, as `psycheck audit` does;
-what the verdict claims is read by rule, never by its words.
+Corpora are drawn from one pool of short notes: by authors or not, with copies, groups, soft labels and
+missing values, from 1 % to 99 % annotated 1, with one or several models and corpora. Planted models are
+sound, know nothing, or have a flaw of known kind and size. The audits judge them in-process, as
+`psycheck audit` does; what the verdict claims is read by rule, never by its words.
 
     benchmarks/claims.py [AUDITS]          writes headline_rates.json and prints the tables of claims.md
     benchmarks/claims.py [AUDITS] tune     the same with other seeds, and writes nothing
@@ -135,7 +135,7 @@ NEAR = tuple(Kind(f"near-constant, {share:.1%}", share_1=share) for share in (0.
 NEAR_SOUND = Kind("wrong threshold", present=3.0, offset=4.0, noise=0.7)
 NEGATION = Kind("ignores negation", present=6.0, absent=6.0, offset=-3.0)
 FOLLOWS_I = Kind("follows “I”", present=2.0, offset=-4.0, pronoun_i=6.0)
-FOLLOWS_SHE = Kind("follows “she”", present=6.0, absent=-2.0, offset=-3.0, she=1.5)
+FOLLOWS_SHE = Kind("follows “she”", present=6.0, absent=-2.0, offset=-3.0, she=3.0)
 MISSES_HER = Kind("10 points of recall lost for her", present=6.0, offset=-3.0, misses_she=0.1)
 KINDS = (
     *(SOUND, NULL, CONSTANT, *NEAR, NEAR_SOUND, INVERTED, LENGTH, LEAKED, SHORTCUT, INERT),
@@ -212,7 +212,7 @@ class PlantedScores:
     luck: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        luck = np.random.default_rng(self.seed).normal(0, 1, POOL)
+        luck = np.random.default_rng([self.seed, 1]).normal(0, 1, POOL)
         object.__setattr__(self, "luck", luck)
 
     @property

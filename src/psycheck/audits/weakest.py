@@ -133,10 +133,10 @@ def contenders(every: Sequence[Standing]) -> list[int]:
 
 
 def _sure_errors(checks: int) -> float:
-    """By how many standard errors one of several checks must be apart from another, wherever two are compared.
+    """By how many standard errors two of several checks must be apart, whichever two are compared.
 
-    The first is picked because it is the lowest, so all pairs of checks are allowed for (Bonferroni): of equally
-    weak checks at least 95 % of the runs leave out none.
+    The first is picked as the lowest, so all pairs are allowed for (Bonferroni): where all checks are equally
+    weak, at least 95 % of the runs leave out none.
     """
     pairs = max(checks * (checks - 1) // 2, 1)
     return NormalDist().inv_cdf(1 - ERROR / pairs)
