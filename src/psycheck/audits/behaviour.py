@@ -71,7 +71,8 @@ class Behaviour:
     rotation ("one"); "suite" leaves it to the suite. With `length` the lengths of the texts that failed and
     passed DIR checks are compared, too. `others` is the number of checks of the run besides those judged
     here (other models, corpora and suites), among which a report picks the lowest. `sampled` restricts the
-    cases to a sample; the corpus is then in random order.
+    cases to a sample; the corpus is then in random order. `reactions` sets each added sentence against a
+    neutral one.
     """
 
     position: ClassVar = 20
@@ -85,6 +86,7 @@ class Behaviour:
     length: bool = False
     others: int = 0
     sampled: Sampled | None = None
+    reactions: bool = True
 
     @classmethod
     def prepare(cls, context: RunContext, options: None, /) -> list["Behaviour"]:
@@ -139,7 +141,8 @@ class Behaviour:
         yield fitted
 
         stripped = [text.rstrip() for text in fitted]
-        yield from self._placebo_texts(corpus, stripped)
+        if self.reactions:
+            yield from self._placebo_texts(corpus, stripped)
         for check in self.suite.checks:
             check_texts = stripped if check.sentences else texts
             rows = np.flatnonzero(applies_to(check, corpus)).tolist()
@@ -190,7 +193,8 @@ class Behaviour:
         for check, cases, rate, part in zip(checks, all_cases, rates, self.parts, strict=True):
             findings.append(rate)
             findings.append(rate_among_checks(rate, cases, clusters, checks=tested_checks, part=part))
-            if way := direction(check):
+            way = direction(check)
+            if way and self.reactions:
                 among = tested_checks * part
                 findings.append(
                     reaction_finding(rate, cases.moves, cases.rows, clusters, way=way, among=among)
@@ -295,7 +299,7 @@ class Behaviour:
                 scores,
                 drawn=drawn,
                 threshold=self.threshold,
-                ranks=ranks[check.label],
+                ranks=ranks[check.label] if self.reactions else None,
             )
 
     def _texts_by_variant(self, check: Check, ids: Sequence[str]) -> list[Sequence[int]]:
@@ -322,6 +326,7 @@ class Length(Behaviour):
                 seed=settings.seed,
                 variants=settings.variants,
                 length=True,
+                reactions=False,
             )
             for suite in context.suites
         ]

@@ -163,11 +163,12 @@ def judge_texts(
     *,
     drawn: Sequence[Sequence[int]],
     threshold: float,
-    ranks: Ranks,
+    ranks: Ranks | None,
 ) -> Cases:
     """The cases of a check on texts; `drawn` has the positions of the texts of each variant.
 
-    `ranks` is the scale of the unedited texts of the corpus for the label of the check.
+    `ranks` is the scale of the unedited texts of the corpus for the label of the check; without it reactions
+    are not counted.
 
     A case fails if a variant does; else it is unanswered or unseen if a variant is; else passed or unchanged.
     """
@@ -205,7 +206,7 @@ def judge_texts(
             decided_before=decided_before[positions],
             decided_after=decision.of(edited_scores),
         )
-        if way:
+        if way and ranks is not None:
             placebo_scores = scores.of(with_placebos(texts, check.sentences[variant]))
             unseen = states[positions, variant] == UNSEEN
             add_moves(
