@@ -41,7 +41,7 @@ def test_the_verdict_begins_with_what_is_wrong() -> None:
 
 @pytest.mark.parametrize("kind", FALSE, ids=[kind.name for kind in FALSE])
 def test_a_model_is_hardly_ever_blamed_or_praised_for_nothing(kind: Kind) -> None:
-    """Of eight audits at most one claims what is not so: with a rate of 2 % two do in one of a hundred runs."""
+    """At most one of eight audits claims what is not so: at a rate of 2 % two do once in a hundred."""
     printed: Counter[str] = Counter()
     for number in range(8):
         rules = {claim.rule for claim in audited(kind, SMALL, SEED + 1_000 * number)}
