@@ -13,7 +13,7 @@ from psycheck.audits.performance import HARD
 from psycheck.audits.prompt_sensitivity import sensitivity_findings
 from psycheck.audits.quoted_items import evidence_findings
 from psycheck.audits.registered import is_own
-from psycheck.audits.summary import across_corpora, across_models, holm_families
+from psycheck.audits.summary import across_corpora, across_models
 from psycheck.audits.thresholds import Thresholds
 from psycheck.audits.training_overlap import training_overlap
 from psycheck.core.errors import counted
@@ -142,10 +142,7 @@ def _all_findings(planned: PlannedRun, judged: Judged) -> list[Finding]:
         for corpus in planned.corpora:
             findings += thresholds.findings(name, corpus)
 
-    # Both from what the jobs found, so neither reads what the other adds.
-    of_corpora = across_corpora(findings)
-    adjusted = holm_families(findings, "accuracy_over_trivial_p", ())
-    findings += [*of_corpora, *adjusted]
+    findings += across_corpora(findings)
     if len(planned.models) > 1 or len(planned.corpora) > 1:
         findings += across_models(findings)
 

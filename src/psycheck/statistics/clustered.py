@@ -246,6 +246,8 @@ def difference_interval(
 ) -> Interval:
     """The interval of one proportion minus another, each (above, below) as in `ratio_interval`, all (n,).
 
+    With `among` several differences, all their intervals hold together in 95 %.
+
     Two groups are counted in different texts (below is 0 elsewhere); clusters may reach into both. Two
     wordings are counted in the same texts: the share that the first alone has minus the share that the second
     alone has, which leaves a width where no text differs. With `among` differences, all hold together.
