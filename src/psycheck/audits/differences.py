@@ -13,7 +13,8 @@ from psycheck.audits.summary import holm_family
 from psycheck.core.finding import Finding
 from psycheck.statistics import classification as figures
 from psycheck.statistics.classification import BoolArray, FloatArray
-from psycheck.statistics.clustered import Clusters, change_interval, paired_p, ratio_interval
+from psycheck.statistics.cluster_tests import paired_p
+from psycheck.statistics.clustered import Clusters, change_interval, ratio_interval
 from psycheck.statistics.group_rates import Rate, paired_difference
 from psycheck.statistics.intervals import UNKNOWN
 from psycheck.statistics.model_agreement import cohen_kappa, kappa_interval

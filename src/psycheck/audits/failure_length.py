@@ -12,7 +12,8 @@ from psycheck.audits.figures import measured
 from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding
 from psycheck.statistics.classification import BoolArray, FloatArray, classification_intervals
-from psycheck.statistics.clustered import FEWEST_MOVED, Clusters, groups_p, median_interval
+from psycheck.statistics.cluster_tests import groups_p
+from psycheck.statistics.clustered import FEWEST_MOVED, Clusters, median_interval
 from psycheck.statistics.intervals import Interval
 from psycheck.statistics.significance import holm, mann_whitney
 

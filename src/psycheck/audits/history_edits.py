@@ -139,7 +139,7 @@ class Histories:
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Pass rates and shares of changed scores by label and edit, and a table of all cases."""
         labels = [label for label in _conditions(corpus) if label in scores.labels]
-        clusters = Clusters.of(corpus.units())
+        clusters = Clusters.of(corpus.units(), corpus.copies())
         findings: list[Finding] = []
         tables: list[pl.DataFrame] = []
         # A page picks the worst of all labels, models and corpora: intervals allow for that.
