@@ -251,7 +251,7 @@ def _differences(answers: Answered, first: int, second: int) -> Iterator[Finding
 def _judged(right: FloatArray) -> BoolArray:
     """The texts of which it is known whether each model is right, (n,); `right` is (n, models)."""
     is_unknown = np.isnan(right)
-    judged: BoolArray = ~is_unknown.any(axis=1)
+    judged: BoolArray = np.logical_not(is_unknown.any(axis=1))
     return judged
 
 

@@ -275,5 +275,5 @@ def is_headline(text: str) -> bool:
     plain_words = [word for word in words if word not in SURE]
     if len(plain_words) < _FEWEST_CAPITALS:
         return False
-    capitalised = sum(word[0].isupper() for word in plain_words)
+    capitalised = len([word for word in plain_words if word[0].isupper()])
     return capitalised > _SHARE_OF_CAPITALS * len(words)
