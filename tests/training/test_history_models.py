@@ -133,7 +133,7 @@ def test_an_audit_runs_the_edits_by_itself(trained: Trained, tmp_path: Path) -> 
     page = (tmp_path / "run" / "report.html").read_text("utf-8")
     assert "What does the score of a history rest on?" in page
     assert "pasta" not in page  # authors are named, texts are not
-    assert "edits of histories on people (60 authors)" in page
+    assert "edits of histories on people (12 authors)" in page  # the test split: every fifth group of three
 
 
 def test_another_symptom_model_is_refused(trained: Trained, tmp_path: Path) -> None:

@@ -1,0 +1,183 @@
+"""Whether a figure of one model is worse than that of another on the same texts, by more than a tolerance."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special, stats
+
+from psycheck.statistics.classification import (
+    BoolArray,
+    FloatArray,
+    auc_influence,
+    average_precision_influence,
+)
+from psycheck.statistics.clustered import SHUFFLED, Clusters, skewed_interval
+from psycheck.statistics.intervals import UNKNOWN, Interval
+
+EXACT_UP_TO = 14  # clusters: beyond, signs are drawn at random
+DRAWS = 10_000
+LABEL_FIGURES = ("accuracy", "precision", "recall", "f1", "macro_f1", "hard_auc", "auc", "average_precision")
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure, and the influence of each text on it, (n,): how far the text moves it from its mean."""
+
+    value: float
+    influence: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class PairedChange:
+    """A figure before and now on the same texts.
+
+    `loss` is how much worse it is now (below 0 where it is better), `p_worse` the one-sided p-value of the
+    hypothesis that the true loss is at most the tolerance.
+    """
+
+    before: float
+    now: float
+    loss: float
+    interval: Interval
+    p_worse: float
+    n: int
+    units: int
+
+
+def share_estimate(counted: ArrayLike, among: ArrayLike | None = None) -> Estimate:
+    """The share of the texts `among` that are counted, (n,) each: passed cases, right answers, hits."""
+    hits = np.asarray(counted, np.float64)
+    members = np.ones(len(hits)) if among is None else np.asarray(among, np.float64)
+    hits = hits * members
+    total = float(members.sum())
+    if not total:
+        return Estimate(math.nan, np.zeros(len(hits)))
+    value = float(hits.sum()) / total
+    return Estimate(value, (hits - value * members) / total)
+
+
+def mean_estimate(values: ArrayLike) -> Estimate:
+    """The mean of a value per text, (n,): squared errors, scores, shifts."""
+    numbers = np.asarray(values, np.float64)
+    if not len(numbers):
+        return Estimate(math.nan, numbers)
+    mean = float(numbers.mean())
+    return Estimate(mean, (numbers - mean) / len(numbers))
+
+
+def label_estimate(name: str, positive: BoolArray, scores: FloatArray, decided: BoolArray) -> Estimate:
+    """One of `LABEL_FIGURES` of the texts of one label, all (n,); NaN where it is undefined.
+
+    `positive` marks the texts annotated 1 and `decided` those predicted 1; both AUC and average precision
+    rank by the scores.
+    """
+    if name in ("auc", "average_precision"):
+        if positive.all() or not positive.any():
+            return Estimate(math.nan, np.zeros(len(positive)))
+        influence_of = auc_influence if name == "auc" else average_precision_influence
+        return Estimate(*influence_of(positive, scores))
+
+    if name == "accuracy":
+        return share_estimate(positive == decided)
+    if name == "precision":
+        return share_estimate(positive, decided)
+    if name == "recall":
+        return share_estimate(decided, positive)
+    if name == "f1":
+        return _f1_estimate(positive, decided)
+    if name == "macro_f1":
+        return _mean_of(_f1_estimate(positive, decided), _f1_estimate(~positive, ~decided))
+    if name == "hard_auc":
+        return _mean_of(share_estimate(decided, positive), share_estimate(~decided, ~positive))
+    raise ValueError(f"no such figure: {name!r}; allowed: {', '.join(LABEL_FIGURES)}")
+
+
+def paired_change(
+    before: Estimate,
+    now: Estimate,
+    clusters: Clusters,
+    *,
+    tolerance: float = 0.0,
+    larger_is_better: bool = True,
+) -> PairedChange:
+    """The loss from `before` to `now` on the same n texts, and whether it is above the tolerance.
+
+    Two tests must agree, and the p-value is the larger of theirs. Turning the signs of whole clusters is
+    exact without a tolerance and asks for enough texts that differ. Student's test of the loss against the
+    tolerance, with Hall's correction for skewness, allows for the tolerance.
+    """
+    n = len(before.influence)
+    if len(now.influence) != n or len(clusters.codes) != n:
+        raise ValueError("a paired change needs both figures and the clusters on the same texts")
+
+    sign = 1.0 if larger_is_better else -1.0
+    loss = sign * (before.value - now.value)
+    if math.isnan(loss):
+        return PairedChange(before.value, now.value, math.nan, UNKNOWN, math.nan, n, clusters.count)
+
+    influence = sign * (before.influence - now.influence)
+    interval = skewed_interval(loss, influence, clusters)
+    p_worse = max(
+        _signs_p(clusters.sums(influence + loss / n)),
+        _student_p(loss - tolerance, influence, clusters),
+    )
+    return PairedChange(before.value, now.value, loss, interval, p_worse, n, clusters.count)
+
+
+def _signs_p(losses: FloatArray) -> float:
+    """How often random signs of the clusters' losses, (clusters,), give at least their sum."""
+    losses = losses[np.abs(losses) > 1e-15]
+    total = float(losses.sum())
+    if total <= 0:
+        return 1.0
+    if len(losses) > SHUFFLED:
+        return float(stats.norm.sf(total / math.sqrt(float(np.sum(losses**2)))))
+
+    if len(losses) <= EXACT_UP_TO:
+        bits = np.arange(2 ** len(losses))[:, None] >> np.arange(len(losses))
+        signs = 1.0 - 2.0 * (bits & 1)
+        return float(np.mean(signs @ losses >= total - 1e-12))
+
+    signs = np.random.default_rng(0).choice((-1.0, 1.0), (DRAWS, len(losses)))
+    reached = int(np.sum(signs @ losses >= total - 1e-12))
+    # The measured signs count as one of the draws, so that p is never 0.
+    return (1 + reached) / (1 + DRAWS)
+
+
+def _student_p(excess: float, influence: FloatArray, clusters: Clusters) -> float:
+    """The one-sided p-value of an excess above 0, by Student's test or by Hall's, whichever is larger."""
+    if excess <= 0 or clusters.count < 2:
+        return 1.0
+    sums = clusters.sums(influence)
+    error = math.sqrt(float(np.sum(sums**2)) * clusters.count / (clusters.count - 1))
+    if not error > 0:
+        # All texts moved alike: the turning of signs alone decides.
+        return 0.0
+    skewness = float(np.sum((sums / error) ** 3))
+    t = excess / error
+    hall = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
+    freedom = _freedom(sums, clusters)
+    return 1 - float(special.stdtr(freedom, min(t, hall)))
+
+
+def _freedom(sums: FloatArray, clusters: Clusters) -> float:
+    """The degrees of freedom of the variance of a change: of the clusters that make it up (Satterthwaite)."""
+    decisive = 2 * float(np.sum(sums**2)) ** 2 / float(np.sum(sums**4))
+    return max(min(clusters.count, decisive) - 1, 1.0)
+
+
+def _f1_estimate(positive: BoolArray, decided: BoolArray) -> Estimate:
+    """F1 = 2 tp / (2 tp + fp + fn); NaN without a text annotated 1."""
+    if not positive.any():
+        return Estimate(math.nan, np.zeros(len(positive)))
+    hits = (positive & decided).astype(np.float64)
+    weights = 2 * hits + (positive != decided)
+    value = 2 * float(hits.sum()) / float(weights.sum())
+    return Estimate(value, (2 * hits - value * weights) / float(weights.sum()))
+
+
+def _mean_of(first: Estimate, second: Estimate) -> Estimate:
+    """The mean of two figures."""
+    return Estimate((first.value + second.value) / 2, (first.influence + second.influence) / 2)
