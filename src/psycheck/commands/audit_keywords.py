@@ -1,0 +1,120 @@
+"""What `psycheck.audit` takes in Python: its keywords, several models, and suites made in memory."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from psycheck.core.audit import Audit
+from psycheck.core.model import Model
+from psycheck.corpora.keywords import KEYWORDS, ColumnKeywords, unknown_keyword
+from psycheck.models.opening import ModelLike, open_model
+
+if TYPE_CHECKING:
+    from psycheck.audits.suite import Check, Suite
+
+    SuiteLike = str | Path | Suite | Check | Mapping[str, Any]
+
+ModelsLike = ModelLike | Sequence[ModelLike] | Mapping[str, ModelLike]
+
+
+class SettingKeywords(TypedDict, total=False):
+    """The settings of an audit as keywords (`psycheck.audits.plan.Settings` says what each means)."""
+
+    suites: "SuiteLike | Sequence[SuiteLike]"
+    audits: str | Audit | Sequence[str | Audit]
+    threshold: float | Literal["dev"]
+    variants: Literal["suite", "each", "one"]
+    seed: int
+    fit: bool
+    show_texts: bool
+    swap: str | Sequence[str]
+    swap_person: Literal["all", "main"]
+    trained_on: str | Sequence[str] | Mapping[str, Sequence[str]]
+    budget: int | None
+    until: float | None
+    evidence: str
+    engine: str
+    allow_remote: bool
+    max_requests: int | None
+    max_cost: float | None
+    ask_again: Literal["unreadable"] | None
+
+
+class AuditKeywords(ColumnKeywords, SettingKeywords, total=False):
+    """The columns of the corpora, and the settings."""
+
+
+_SETTINGS = tuple(SettingKeywords.__annotations__)
+
+
+def split_keywords(keywords: AuditKeywords) -> tuple[ColumnKeywords, dict[str, Any]]:
+    """The keywords that name columns, and the settings; an unknown one is refused."""
+    columns: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    for name, value in keywords.items():
+        if name in KEYWORDS:
+            columns[name] = value
+        elif name in _SETTINGS:
+            settings[name] = value
+        else:
+            raise unknown_keyword(name, (*KEYWORDS, *_SETTINGS, "split", "out", "gates"), "audit")
+
+    # One name may stand for a list of one.
+    for name in ("swap", "trained_on"):
+        if isinstance(settings.get(name), str):
+            settings[name] = (settings[name],)
+    return ColumnKeywords(**columns), settings  # type: ignore[typeddict-item]  # sorted by name above
+
+
+def open_models(models: ModelsLike, *, positive: Any = None) -> list[Model]:
+    """Open one model, each of a list, or each of {name: model}.
+
+    `positive` names the positive value of the corpora; an object in memory may have a class of that name.
+    """
+    if isinstance(models, Mapping):
+        return [_open(model, positive, name=str(name)) for name, model in models.items()]
+    if _is_list(models):
+        return [_open(model, positive) for model in models]
+    return [_open(models, positive)]
+
+
+def _is_list(models: object) -> bool:
+    """Whether an object is several models; a tuple may be a network with its tokenizer."""
+    if isinstance(models, tuple):
+        return not (len(models) == 2 and hasattr(models[1], "get_vocab"))
+    return isinstance(models, list)
+
+
+def _open(model: Any, positive: Any, name: str | None = None) -> Model:
+    options: dict[str, Any] = {}
+    if name is not None:
+        options["name"] = name
+    is_in_memory = not isinstance(model, str | Path | Model)
+    if is_in_memory and isinstance(positive, str | int | bool):
+        options["positive"] = str(positive)
+    return open_model(model, **options)
+
+
+def split_suites(suites: Any) -> tuple[tuple[str, ...], "list[Suite]"]:
+    """The names of suites, and the suites that were made in Python; without any, those of the settings."""
+    from psycheck.audits.plan import Settings
+    from psycheck.audits.suite import Check, Suite, read_suite, suite_of_checks
+
+    if suites is None:
+        return Settings().suites, []
+    listed = list(suites) if isinstance(suites, list | tuple) else [suites]
+
+    names: list[str] = []
+    objects: list[Suite] = []
+    checks: list[Check | Mapping[str, Any]] = []
+    for suite in listed:
+        is_check = isinstance(suite, Check) or (isinstance(suite, Mapping) and "check" not in suite)
+        if is_check:
+            checks.append(suite)
+        elif isinstance(suite, Suite | Mapping):
+            objects.append(read_suite(suite))
+        else:
+            names.append(str(suite))
+    if checks:
+        objects.append(suite_of_checks(checks))
+    return tuple(names), objects
