@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from psycheck.core.audit import Audit
 from psycheck.core.model import Model
-from psycheck.corpora.keywords import KEYWORDS, ColumnKeywords, unknown_keyword
+from psycheck.corpora.column_keywords import KEYWORDS, ColumnKeywords, unknown_keyword
 from psycheck.models.opening import ModelLike, open_model
 
 if TYPE_CHECKING:

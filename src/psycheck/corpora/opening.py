@@ -11,8 +11,8 @@ import polars as pl
 
 from psycheck.core.corpus import LABEL, Corpus
 from psycheck.core.errors import BadInput, nearest
+from psycheck.corpora.column_keywords import ColumnKeywords, columns_of_keywords
 from psycheck.corpora.columns import Columns, source_of
-from psycheck.corpora.keywords import ColumnKeywords, columns_of_keywords
 from psycheck.corpora.known.opening import known_corpora, known_name, open_known
 from psycheck.corpora.labels import name_and_level
 from psycheck.corpora.reading import read_corpus
