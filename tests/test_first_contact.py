@@ -152,7 +152,7 @@ LINES = [
     "psycheck.audit(f, df, suites=[psycheck.read_suite('deck')], **fast)",
     "psycheck.audit(f, df, show_texts=True, seed=3, threshold=0.4, out='runs/a', **fast)",
     # Results.
-    "run = psycheck.audit(f, df, **fast); run.verdict[0]",
+    "run = psycheck.audit(f, df, **fast); run.verdict.strip()",
     "psycheck.audit(f, df, **fast).failures(check='T23')",
     "psycheck.audit(f, df, **fast).failures(texts=True).columns.index('text')",
     "psycheck.audit(f, df, **fast).scores",

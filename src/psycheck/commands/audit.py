@@ -20,6 +20,7 @@ from psycheck.commands.audit_keywords import (
     open_models,
     split_keywords,
     split_suites,
+    with_scores_by_id,
 )
 from psycheck.commands.console import ProgressLine, print_notes, shown_progress
 from psycheck.core.audit import Audit
@@ -327,6 +328,7 @@ def run_audit(
     )
     from psycheck.runs.audit_run import run_of
 
+    models, settings = with_scores_by_id(models, corpora, settings)
     # Scoring may take hours or cost money: a gate that cannot be judged is refused before it.
     refuse_own_baseline(settings.gates, out)
     baselines = open_baselines(settings.gates)
@@ -337,5 +339,5 @@ def run_audit(
 
     with score_jobs(planned, store_path, progress, say) as (grounded, scored):
         judged = judge(grounded, scored)
-        run = replace(run_of(grounded, scored, judged), folder=out)
+        run = replace(run_of(grounded, scored, judged, store_path), folder=out)
     return gated_and_saved(run, settings.gates, baselines, out)

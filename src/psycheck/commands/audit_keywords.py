@@ -1,15 +1,18 @@
 """What `psycheck.audit` takes in Python: its keywords, several models, and suites made in memory."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from psycheck.core.audit import Audit
+from psycheck.core.corpus import Corpus
 from psycheck.core.model import Model
 from psycheck.corpora.column_keywords import KEYWORDS, ColumnKeywords, unknown_keyword
 from psycheck.models.opening import ModelLike, open_model
 
 if TYPE_CHECKING:
+    from psycheck.audits.plan import Settings
     from psycheck.audits.suite import Check, Suite
 
     SuiteLike = str | Path | Suite | Check | Mapping[str, Any]
@@ -73,16 +76,11 @@ def open_models(models: ModelsLike, *, positive: Any = None) -> list[Model]:
     """
     if isinstance(models, Mapping):
         return [_open(model, positive, name=str(name)) for name, model in models.items()]
-    if _is_list(models):
+    # A tuple may be a network with its tokenizer.
+    is_pair = isinstance(models, tuple) and len(models) == 2 and hasattr(models[1], "get_vocab")
+    if isinstance(models, list | tuple) and not is_pair:
         return [_open(model, positive) for model in models]
     return [_open(models, positive)]
-
-
-def _is_list(models: object) -> bool:
-    """Whether an object is several models; a tuple may be a network with its tokenizer."""
-    if isinstance(models, tuple):
-        return not (len(models) == 2 and hasattr(models[1], "get_vocab"))
-    return isinstance(models, list)
 
 
 def _open(model: Any, positive: Any, name: str | None = None) -> Model:
@@ -118,3 +116,23 @@ def split_suites(suites: Any) -> tuple[tuple[str, ...], "list[Suite]"]:
     if checks:
         objects.append(suite_of_checks(checks))
     return tuple(names), objects
+
+
+def with_scores_by_id(
+    models: Sequence[Model], corpora: Sequence[Corpus], settings: "Settings"
+) -> tuple[list[Model], "Settings"]:
+    """The models with scores by id matched to texts, and the settings.
+
+    Where all scores are by id, edited texts have none: the default audits shrink to performance.
+    """
+    from psycheck.audits.plan import DEFAULT_AUDITS
+    from psycheck.models.score_file import ScoreFile, with_texts_of
+
+    by_id = [isinstance(model, ScoreFile) and model.by_id for model in models]
+    matched = [
+        with_texts_of(model, corpora) if isinstance(model, ScoreFile) and model.by_id else model
+        for model in models
+    ]
+    if by_id and all(by_id) and settings.audits == DEFAULT_AUDITS:
+        settings = replace(settings, audits=("performance",))
+    return matched, settings

@@ -197,15 +197,15 @@ def _folder_format(path: Path, name: str | None) -> "Format":
                 return format
         return next(format for format in folder_formats if format.recognises is None)
 
-    format: Format = FORMATS.get(name)
-    if not format.is_folder:
+    named_format: Format = FORMATS.get(name)
+    if not named_format.is_folder:
         raise bad_file(
             path=path,
             what=f"this is a folder, not a {name} file",
             code="file.is-a-folder",
             do="name a file in it",
         )
-    return format
+    return named_format
 
 
 def _file_format(path: Path, name: str | None) -> "Format":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -12,12 +13,14 @@ from psycheck.audits.performance import HARD
 from psycheck.audits.registered import is_own
 from psycheck.audits.summary import across_corpora, across_models, holm_families
 from psycheck.audits.thresholds import Thresholds
+from psycheck.core.corpus import Corpus
 from psycheck.core.errors import counted
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.model import capabilities_of
 from psycheck.core.run import Run, Shown
 from psycheck.corpora.cautions import cheap_cautions
 from psycheck.runs.environment import described, environment_of
+from psycheck.runs.run_reader import Reader
 from psycheck.scoring.answers import Answers
 from psycheck.text.gender.edits import scope_of
 
@@ -35,7 +38,7 @@ class Judged:
     thresholds: Mapping[str, Thresholds]
 
 
-def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
+def run_of(planned: PlannedRun, answers: Answers, judged: Judged, store: Path | None = None) -> Run:
     """The run: findings of all jobs, what holds across them, cautions about the corpora, cases to show."""
     run = Run(
         plan=plan_record(planned) | {"thresholds": _chosen_thresholds(judged)},
@@ -45,8 +48,16 @@ def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
         shown=judged.shown,
         notes=tuple(_notes(planned, answers, judged)),
         incomplete=sum(tally.failed for tally in answers.tallies.values()),
+        reader=Reader(corpora=_read_corpora(planned), suites=planned.suites, store=store),
     )
     return replace(run, own_audits=described_audits(planned.audits, run))
+
+
+def _read_corpora(planned: PlannedRun) -> tuple[Corpus, ...]:
+    """The corpora as the models read them: shortened where the run asked for that."""
+    corpora = {corpus.name: corpus for corpus in planned.corpora}
+    corpora |= {corpus.name: corpus for _, corpus in planned.jobs}
+    return tuple(corpora.values())
 
 
 def plan_record(planned: PlannedRun) -> dict[str, Any]:
