@@ -9,7 +9,7 @@ def test_a_baseline_is_trained_and_audited_in_two_commands(tmp_path: Path) -> No
     words = ("train", "demo:tweets", "--start", "tfidf+lr", "--label", "depression", "--out", "models/plain")
     done = psycheck(tmp_path, *words)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "model: sklearn:models/plain/model.skops"
+    assert done.stdout.splitlines()[-1] == "model: sklearn:models/plain/model.npz"
     assert "nothing to do" in psycheck(tmp_path, *words).stdout
     audit = (
         "audit",

@@ -95,7 +95,7 @@ def test_the_short_form_is_one_line_and_the_long_one_has_a_picture(run: Run) -> 
 def test_tables_for_latex_have_a_row_per_check(run: Run) -> None:
     latex = run.to_latex()
     assert latex.count(r"\begin{tabular}") == 2
-    assert latex.count(r"\\") == 2 + 5 + 23
+    assert latex.count(r"\\") == 2 + 4 + 23
 
 
 def test_latex_escapes_what_would_be_a_command() -> None:

@@ -229,9 +229,13 @@ def test_the_command_prints_a_matrix_or_json(tmp_path: Path) -> None:
     assert {f["where"].get("first") for f in said["findings"]} == {None, "depression 1"}
 
 
-def test_nothing_to_compare_with_is_said() -> None:
-    with pytest.raises(BadInput, match="nothing to compare with"):
-        compare_corpora([some("tweets")])
+def test_one_corpus_alone_is_searched_for_cautions() -> None:
+    run = compare_corpora([some("tweets")])
+    assert [claim.rule for claim in run.headlines] == ["compare.no_cautions"]
+    assert any("doubtful labels" in note for note in run.notes)
+
+
+def test_classes_of_several_corpora_are_refused() -> None:
     with pytest.raises(BadInput, match="cannot split 2 corpora into classes"):
         compare_corpora([some("tweets"), some("forum")], by=["depression"])
 
@@ -305,7 +309,6 @@ def test_the_mmd_of_a_copy_is_0_and_texts_on_both_sides_do_not_pull_it_below() -
         (["--part", "adversarial", "--permutations", "5"], "takes no --permutations"),
         (["--part", "map", "--permutations", "5"], "takes no --permutations"),
         (["--part", "vectors", "--texts", "50"], "takes no --texts"),
-        (["--part", "vectors", "--show-texts"], "takes no --show-texts"),
     ],
 )
 def test_an_option_of_a_part_that_is_not_asked_for_is_refused(given: list[str], refused: str) -> None:

@@ -162,6 +162,11 @@ def apart(first: str, second: str, value: float, interval: Interval) -> Finding:
 CAUTION = Finding("caution", 0.3, 100, None, {"corpus": "c", "sentence": "Texts repeat.", "command": ""})
 
 
+def caution(name: str, value: float = 0.3, corpus: str = "c") -> Finding:
+    where = {"corpus": corpus, "caution": name, "sentence": f"It is {value}.", "command": "psycheck clean"}
+    return Finding("caution", value, 100, None, where)
+
+
 def bias(
     p: float = 0.5,
     p_mean: float = 0.5,
@@ -351,7 +356,16 @@ def edited(
     ]
 
 
+CAUTIONS = (
+    *("training_texts", "duplicates_across_splits", "authors_across_splits", "single_word"),
+    *("keyword_label", "encoding_debris", "label_of_source", "length"),
+)
 CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
+    **{f"caution.{name}": ([caution(name)], [[], [caution("imbalance")], [CAUTION]]) for name in CAUTIONS},
+    "caution.near_duplicates_across_splits": (
+        [caution("near_duplicates_across_splits", 0.3), caution("duplicates_across_splits", 0.2)],
+        [[caution("near_duplicates_across_splits", 0.3), caution("duplicates_across_splits", 0.3)]],
+    ),
     "performance.constant": (
         [SAME],
         [
@@ -714,7 +728,7 @@ def sentences(verdict: Iterable[Headline]) -> list[str]:
 
 # Where the name `headline` is looked up.
 MODULES = [
-    *("headlines", "verdict", "fairness_sentences", "diff_sentences", "history_edits"),
+    *("cautions", "headlines", "verdict", "fairness_sentences", "diff_sentences", "history_edits"),
     *("bias_sentences", "cohort_page", "comparison_page", "curation_page"),
     *(f"studies.{name}_tables" for name in ("angst", "deck", "gender", "improve", "psysym")),
 ]

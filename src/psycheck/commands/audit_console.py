@@ -100,7 +100,7 @@ def _summary(run: "Run", folder: Path) -> dict[str, Any]:
 
 
 def _verdict_lines(run: "Run") -> Iterator[str]:
-    from psycheck.report.verdict import headlines, sampled, unanswered
+    from psycheck.report.verdict import sampled, unanswered
 
     for name, tally in run.environment["texts"].items():
         line = f"{_counts(name, tally)} scored"
@@ -110,7 +110,21 @@ def _verdict_lines(run: "Run") -> Iterator[str]:
     # What limits the verdict comes before it: a sample of the texts, labels without an answer.
     yield from sampled(run)
     yield from unanswered(run)
-    yield from headlines(run)
+    yield from _headline_lines(run)
+
+
+def _headline_lines(run: "Run") -> Iterator[str]:
+    """The sentences of the verdict, and after the cautions the commands that help, each once."""
+    from psycheck.report.cautions import CAUTION
+    from psycheck.report.verdict import headlines_of
+
+    claims = headlines_of(run)
+    cautions = [claim for claim in claims if claim.rule.partition(".")[0] == CAUTION]
+    for caution in cautions:
+        yield f"caution: {caution.sentence}"
+    for remedy in dict.fromkeys(caution.remedy for caution in cautions if caution.remedy):
+        yield f"  do: {remedy}"
+    yield from (claim.sentence for claim in claims if claim not in cautions)
 
 
 def _print_gate(gate: "GateResult", folder: Path) -> None:

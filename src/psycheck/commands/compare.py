@@ -1,25 +1,26 @@
-"""`psycheck compare`: how far corpora or classes are apart, and where a corpus leaks.
+"""`psycheck compare`: how far corpora or classes are apart, and where a corpus leaks or gives labels away.
 
 What compares is imported in the functions that use it: `psycheck compare --help` needs none of it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from psycheck.commands import options as opt
-from psycheck.commands.console import ProgressLine, print_run
+from psycheck.commands.console import ProgressLine, caution_lines, print_run
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, MissingExtra, counted
 from psycheck.core.finding import Findings
 from psycheck.core.model import Encoder
 from psycheck.core.progress import Progress, counting, silent
 from psycheck.core.run import Run
-from psycheck.corpora.opening import CorpusLike, corpus_plans, open_corpus
+from psycheck.corpora.opening import CorpusLike, CorpusPlan, corpus_plans, open_corpus
 from psycheck.runs.folder import writes_run
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ _PARTS_BY_OPTION = {
     "texts": ("words", "adversarial"),
     "permutations": ("vectors",),
 }
-_PARTS_WITH_WORDS = ("words", "adversarial")
 _PARTS_WITH_VECTORS = {"vectors", "map"}
 
 
@@ -54,13 +54,13 @@ def compare_cli(
     split: str | None = None,
     json_: bool = False,
 ) -> None:
-    """Measure how far apart corpora, or the classes of one, are; with --warn, find leaks in each."""
+    """Find leaks and shortcuts in corpora, and measure how far apart they, or the classes of one, are."""
     from psycheck.corpora.distances import Comparing
     from psycheck.io.settings import read_settings
 
     how = read_settings(Comparing, opt.values_for(ctx, Comparing))
     compares = len(corpora) > 1 or bool(by)
-    _refuse_unused_options(ctx, how.parts if compares else (), warn=warn)
+    _refuse_unused_options(ctx, how.parts if compares else ())
 
     with ProgressLine() as line:
         run = compare_corpora(
@@ -76,7 +76,7 @@ def compare_cli(
     print_run(run, out, _console_lines(run), as_json=json_)
 
 
-def _refuse_unused_options(ctx: typer.Context, parts: tuple[str, ...], *, warn: bool) -> None:
+def _refuse_unused_options(ctx: typer.Context, parts: tuple[str, ...]) -> None:
     """Refuse options that the requested parts of a comparison would ignore."""
     if parts:
         what = f"compare --part {' --part '.join(parts)}"
@@ -89,26 +89,17 @@ def _refuse_unused_options(ctx: typer.Context, parts: tuple[str, ...], *, warn: 
         if not set(using_parts) & set(parts):
             opt.refuse(ctx, (option,), what, f"with --part {' or '.join(using_parts)}")
 
-    shows_words = warn or bool(set(_PARTS_WITH_WORDS) & set(parts))
-    if not shows_words:
-        belongs = f"with --warn, or with --part {' or '.join(_PARTS_WITH_WORDS)}"
-        opt.refuse(ctx, ("show_texts",), what, belongs)
-
 
 def _console_lines(run: Run) -> Iterator[str]:
-    from psycheck.report.cautions import commands
+    from psycheck.report.cautions import CAUTION
     from psycheck.report.comparison_page import matrices
 
+    # What puts every figure in doubt is read before the figures.
+    yield from caution_lines(run.findings.where(measure="caution"))
     for table in matrices(run.findings):
         yield table.to_console() + "\n"
-
-    cautions = run.findings.where(measure="caution")
-    for finding in cautions:
-        yield f"caution: {finding.where['corpus']}: {finding.where['sentence']}"
-    for command in commands(cautions):
-        yield f"  do: {command}"
-
-    yield run.verdict
+    # The cautions of the verdict stand above the tables already.
+    yield " ".join(claim.sentence for claim in run.headlines if claim.rule.partition(".")[0] != CAUTION)
 
 
 @writes_run("corpora", "encoder")
@@ -123,31 +114,41 @@ def compare_corpora(
     how: "Comparing | None" = None,
     progress: Progress = silent,
 ) -> Run:
-    """Compare corpora, or the classes of one (`by`), and look for leaks and shortcuts (`warn`).
+    """Look for leaks and shortcuts in each corpus, and compare the corpora, or the classes of one (`by`).
 
-    `encoder` is "minilm", "hf:FOLDER", "tfidf" or an Encoder; None is MiniLM if installed, else TF–IDF. One
-    corpus without `by` needs `warn`. With `show_texts` cautions name their word whatever it is, and words
-    that set corpora apart are shown if 5 texts of a side have them.
+    `encoder` is "minilm", "hf:FOLDER", "tfidf" or an Encoder; None is MiniLM if installed, else TF–IDF. With
+    `warn` doubtful labels and personal data are looked for too, which takes minutes. With `show_texts`
+    cautions name their word whatever it is, and words that set corpora apart are shown if 5 texts of a side
+    have them.
     """
-    from psycheck.corpora.cautions import caution_table
+    from psycheck.corpora.cautions import caution_table, not_searched
     from psycheck.corpora.distances import Comparing, Comparison, compare
     from psycheck.runs.environment import described
     from psycheck.runs.pages import save
 
     how = how or Comparing()
-    opened = [open_corpus(source) for source in corpora]
-    sides = _sides_of(opened, by, warn=warn)
+    opened = [_open_with_all_splits(source) for source in corpora]
+    sides = _sides_of(opened, by)
     compares = len(sides) > 1
 
-    # Cautions are about each corpus by itself, and about all of it: not about the classes of `by`.
-    corpora_to_check = opened if warn else []
+    # Cautions are about all of each corpus, not about one split or the classes of `by`.
+    whole_corpora = [corpus.whole or corpus for corpus in opened]
     comparison_steps = how.steps(len(sides)) if compares else 0
-    step = counting(progress, "compare", len(corpora_to_check) + comparison_steps)
+    step = counting(progress, "compare", len(whole_corpora) + comparison_steps)
 
-    cautions = _cautions_of(corpora_to_check, step, seed=how.seed, show_texts=show_texts)
+    cautions = _cautions_of(
+        whole_corpora,
+        step,
+        seed=how.seed,
+        warn=warn,
+        show_texts=show_texts,
+    )
     caution_findings = [caution.finding() for caution in cautions]
 
     notes = notes_of(opened)
+    if not warn:
+        notes += chain.from_iterable(map(not_searched, whole_corpora))
+        notes.append("doubtful labels and personal data were not looked for: `warn`")
     comparison = Comparison(findings=(), tables={}, notes=())
     opened_encoder = None
     if compares:
@@ -169,6 +170,7 @@ def compare_corpora(
             "by": list(by),
             "encoder": TFIDF if opened_encoder is None else opened_encoder.name,
             "warn": warn,
+            "cautions": "all" if warn else "cheap",
             "show_texts": show_texts,
             **asdict(how),
             "parts": list(how.parts),
@@ -182,15 +184,31 @@ def compare_corpora(
     return save(run, run.folder)
 
 
-def _cautions_of(
-    corpora: Sequence[Corpus], step: Callable[[str], None], *, seed: int, show_texts: bool
-) -> "list[Caution]":
-    """Leaks, shortcuts and doubtful labels of each corpus; `step` is called after each."""
-    from psycheck.corpora.cautions import warnings_of
+def _open_with_all_splits(source: CorpusLike) -> Corpus:
+    """The split of a corpus that is compared, which keeps the whole corpus for cautions."""
+    from psycheck.corpora.judged_split import ALL, judged_part
 
+    if not isinstance(source, CorpusPlan):
+        return open_corpus(source)
+    whole = open_corpus(replace(source, split=None))
+    return judged_part(whole, source.split or ALL)
+
+
+def _cautions_of(
+    corpora: Sequence[Corpus],
+    step: Callable[[str], None],
+    *,
+    seed: int,
+    warn: bool,
+    show_texts: bool,
+) -> "list[Caution]":
+    """Leaks and shortcuts of each corpus, with `warn` doubtful labels too; `step` is called after each."""
+    from psycheck.corpora.cautions import cheap_cautions, warnings_of
+
+    search = warnings_of if warn else cheap_cautions
     cautions: list[Caution] = []
     for corpus in corpora:
-        cautions += warnings_of(corpus, seed=seed, show=show_texts)
+        cautions += search(corpus, seed=seed, show=show_texts)
         step("cautions")
     return cautions
 
@@ -200,7 +218,7 @@ def _needs_encoder(how: "Comparing") -> bool:
     return bool(_PARTS_WITH_VECTORS & set(how.parts))
 
 
-def _sides_of(corpora: Sequence[Corpus], by: Sequence[str], *, warn: bool) -> Sequence[Corpus]:
+def _sides_of(corpora: Sequence[Corpus], by: Sequence[str]) -> Sequence[Corpus]:
     """What is compared with each other: the corpora, or the classes of the only one."""
     from psycheck.corpora.distances import classes_of
 
@@ -210,16 +228,7 @@ def _sides_of(corpora: Sequence[Corpus], by: Sequence[str], *, warn: bool) -> Se
             code="compare.classes-of-several-corpora",
             allowed="`by` with one corpus",
         )
-
-    sides = classes_of(corpora[0], by) if by else corpora
-    if len(sides) < 2 and not warn:
-        raise BadInput(
-            "nothing to compare with",
-            code="compare.nothing-to-compare",
-            allowed="two corpora or more, one with `by=LABEL`, or `warn`",
-            do="psycheck compare FIRST SECOND",
-        )
-    return sides
+    return classes_of(corpora[0], by) if by else corpora
 
 
 def _class_notes(classes: Sequence[Corpus]) -> list[str]:

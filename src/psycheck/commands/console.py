@@ -14,6 +14,7 @@ from psycheck.commands.options import with_flags
 from psycheck.core.progress import Progress, silent
 
 if TYPE_CHECKING:
+    from psycheck.core.finding import Finding
     from psycheck.core.run import Run
 
 # Seconds between two updates.
@@ -27,6 +28,15 @@ def print_notes(notes: Iterable[str], about: str = "") -> None:
     prefix = f"note: {about}: " if about else "note: "
     for note in notes:
         typer.echo(prefix + with_flags(note), err=True)
+
+
+def caution_lines(cautions: Iterable["Finding"]) -> list[str]:
+    """Each caution about a corpus on one line, and then the commands that help, each once."""
+    from psycheck.report.cautions import commands
+
+    found = list(cautions)
+    lines = [f"caution: {caution.where['corpus']}: {caution.where['sentence']}" for caution in found]
+    return [*lines, *(f"  do: {command}" for command in commands(found))]
 
 
 def print_run(run: "Run", out: Path, lines: Iterable[str], *, as_json: bool, **more: str) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from psycheck.commands import options as opt
-from psycheck.commands.console import ProgressLine
+from psycheck.commands.console import ProgressLine, caution_lines, print_notes
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import counted
+from psycheck.corpora.cautions import cheap_cautions, not_searched
 from psycheck.corpora.labels import name_and_level
 from psycheck.corpora.opening import CorpusPlan, corpus_path, corpus_plan, open_corpus
 from psycheck.io.writing import refuse_overwriting
@@ -88,6 +89,8 @@ def train_cli(
                 progress=line.training,
             )
 
+    # Before the figures: a high score on a corpus that gives labels away shows nothing.
+    _print_cautions(opened)
     if trained:
         _print_training(trained)
     if trained_seeds:
@@ -116,6 +119,14 @@ def _refuse_overwriting_inputs(out: Path, plan: CorpusPlan, dev: Path | None, re
     candidates = (corpus_path(plan), dev, Path(recipe.start))
     inputs = [path for path in candidates if path is not None]
     refuse_overwriting(replaced_folders, inputs)
+
+
+def _print_cautions(corpus: Corpus) -> None:
+    """Print why scores on a corpus may mean little, with what helps, and what was not looked for."""
+    print_notes(not_searched(corpus))
+    cautions = cheap_cautions(corpus)
+    for line in caution_lines(caution.finding() for caution in cautions):
+        typer.echo(line)
 
 
 def _print_training(trained: Trained) -> None:

@@ -80,6 +80,7 @@ class Capabilities:
     `recheck`: its fingerprint cannot cover everything that its code reads, so a few stored scores are
     computed anew before the others are trusted.
     `trained_on`: the names of the corpora that it was trained on.
+    `card`: the folder with the card of its training, "" if there is none; digests of its texts lie beside it.
     `parts`: what its fingerprint is made of (weights, tokenizer, labels …), to explain why it changed.
     `notes`: what its user should know, such as a guessed label.
     """
@@ -93,6 +94,7 @@ class Capabilities:
     asks_leave: bool = False
     recheck: bool = False
     trained_on: tuple[str, ...] = ()
+    card: str = ""
     parts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
 

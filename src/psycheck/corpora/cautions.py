@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from itertools import chain
 from math import isnan
 from typing import Any
@@ -14,11 +15,14 @@ from psycheck.core.finding import Finding, Interval
 from psycheck.corpora.cleaning import personal_in
 from psycheck.corpora.columns import as_typed, without_options
 from psycheck.corpora.label_quality import conflicts, imbalance, learned, missing_labels
-from psycheck.corpora.leaks import across_splits, label_of_author, near_copies, plain_texts
-from psycheck.corpora.shortcuts import debris, keyword, word_and_length
+from psycheck.corpora.leaks import across_splits, label_of_author, near_copies, plain_texts, split_of
+from psycheck.corpora.near_duplicates import near_duplicates
+from psycheck.corpora.shortcuts import debris, keyword, label_of_source, word_and_length
 from psycheck.corpora.showable_words import word_table
 from psycheck.corpora.suspicious_figures import LIMITS, TABLE, Sign, share_sign
 
+RESPLIT = "--resplit 6:2:2"
+DROP_COPIES = "--drop-near-duplicates"
 _PERSONAL = "personal_data"
 # The kinds of personal data that name or reach a person; dates and places alone do not.
 _PERSONS = frozenset({"NAME", "EMAIL", "PHONE", "NUMBER"})
@@ -81,28 +85,100 @@ def warnings_of(
     A sentence contains a word of the corpus only if the word is common (`showable`), or with `show`.
     Needs the extra 'compare' (near-duplicates, label noise); `cheap_cautions` does not.
     """
-    return _cautions(corpus, called, _all_signs(corpus, seed, show=show))
-
-
-def _all_signs(corpus: Corpus, seed: int, *, show: bool) -> Iterator[Sign]:
-    """All signs of a corpus, those of its labels in their order."""
     # Words and doubtful labels are looked for in a sample of a very large corpus, leaks in all texts.
     sample = corpus.sample(LIMITS["all_texts"], seed)
+    signs = chain(
+        _signs(
+            corpus,
+            sample,
+            seed,
+            near=True,
+            show=show,
+        ),
+        _slow_signs(corpus, sample, seed),
+    )
+    return _cautions(corpus, called, signs)
+
+
+def cheap_cautions(
+    corpus: Corpus,
+    *,
+    called: str = "",
+    seed: int = 0,
+    show: bool = False,
+) -> tuple[Caution, ...]:
+    """The cautions found within seconds: all but personal data and doubtful labels.
+
+    Words and lengths are looked up in at most 5,000 texts, drawn with `seed`; leaks in all. What is not
+    looked for, `not_searched` says.
+    """
+    signs = _signs(
+        corpus,
+        corpus.sample(LIMITS["texts"], seed),
+        seed,
+        near=not _why_no_near_copies(corpus),
+        show=show,
+    )
+    return _cautions(corpus, called, signs)
+
+
+def not_searched(corpus: Corpus) -> list[str]:
+    """What `cheap_cautions` leaves out for a corpus, one note for each kind."""
+    notes = []
+    why = _why_no_near_copies(corpus)
+    if why:
+        notes.append(f"{corpus.name}: near-duplicates across splits were not looked for: {why}")
+    if len(corpus) > LIMITS["texts"]:
+        texts = f"{LIMITS['texts']:,} of {len(corpus):,} texts"
+        notes.append(f"{corpus.name}: words and lengths that tell a label were looked for in {texts}")
+    return notes
+
+
+def _why_no_near_copies(corpus: Corpus) -> str:
+    """Why near-duplicates are not looked for where time is short; empty if they are."""
+    if split_of(corpus) is None:
+        return ""
+    if find_spec("rensa") is None:
+        return "they need the extra 'compare'"
+    if len(corpus) > LIMITS["near_texts"]:
+        return f"the corpus has more than {LIMITS['near_texts']:,} texts (`psycheck compare --warn` looks)"
+    return ""
+
+
+def _signs(
+    corpus: Corpus,
+    sample: Corpus,
+    seed: int,
+    *,
+    near: bool,
+    show: bool,
+) -> Iterator[Sign]:
+    """The signs that are found within seconds; words are those of `sample`."""
     words = word_table(sample)
     copies = plain_texts(corpus)
 
     yield from across_splits(corpus, copies)
-    yield from near_copies(corpus, copies, seed)
-    yield _personal_sign(corpus.sample(LIMITS["texts"], seed))
+    if near:
+        yield from near_copies(corpus, copies, seed)
     for label in corpus.labels:
-        yield from word_and_length(words, label, show=show)
+        shortcuts = list(word_and_length(words, label, show=show))
+        yield from shortcuts
         yield from imbalance(corpus, label)
-        yield from keyword(words, label, show=show)
+        # A word that tells the label is most often the keyword, too: one caution is enough.
+        if not any(sign.name == "single_word" for sign in shortcuts):
+            yield from keyword(words, label, show=show)
         yield from debris(words, label)
+        yield from label_of_source(corpus, label)
         yield from conflicts(corpus, label, copies)
         yield from label_of_author(corpus, label)
-        yield from learned(sample, label, seed)
     yield from missing_labels(corpus)
+
+
+def _slow_signs(corpus: Corpus, sample: Corpus, seed: int) -> Iterator[Sign]:
+    """The signs that take minutes: names of people, and labels that a classifier doubts."""
+    yield _personal_sign(corpus.sample(LIMITS["texts"], seed))
+    for label in corpus.labels:
+        yield from learned(sample, label, seed)
 
 
 def _personal_sign(corpus: Corpus) -> Sign:
@@ -114,25 +190,6 @@ def _personal_sign(corpus: Corpus) -> Sign:
         if not _PERSONS.isdisjoint(kinds):
             places.append(place)
     return share_sign(_PERSONAL, corpus, places)
-
-
-def cheap_cautions(
-    corpus: Corpus,
-    *,
-    called: str = "",
-    seed: int = 0,
-    show: bool = False,
-) -> tuple[Caution, ...]:
-    """The cautions found within a second: authors and copies across splits, a word or the length, imbalance.
-
-    Words and lengths are looked up in at most 5,000 texts, drawn with `seed`; splits and classes in all.
-    """
-    words = word_table(corpus.sample(LIMITS["texts"], seed))
-    signs = [*across_splits(corpus, plain_texts(corpus))]
-    for label in corpus.labels:
-        signs += word_and_length(words, label, show=show)
-        signs += imbalance(corpus, label)
-    return _cautions(corpus, called, signs)
 
 
 def _cautions(corpus: Corpus, called: str, signs: Iterable[Sign]) -> tuple[Caution, ...]:
@@ -155,12 +212,29 @@ def _cautions(corpus: Corpus, called: str, signs: Iterable[Sign]) -> tuple[Cauti
                 typed=typed,
             )
             cautions.append(caution)
-    return _with_common_command(cautions, typed_name)
 
-
-def _with_common_command(cautions: Sequence[Caution], typed_name: str) -> tuple[Caution, ...]:
-    """The cautions, those that `clean` mends with one command that holds the options of all of them."""
     options = dict.fromkeys(chain.from_iterable(caution.clean for caution in cautions))
+    if RESPLIT in options and _repeats_texts(corpus):
+        # New splits would have copies in common: one caution mended, another made.
+        options[DROP_COPIES] = None
+    return _with_common_command(cautions, list(options), typed_name)
+
+
+def _repeats_texts(corpus: Corpus) -> bool:
+    """Whether so many texts nearly repeat another that new splits would have copies in common."""
+    if find_spec("rensa") is None:
+        return False
+    pairs = near_duplicates(corpus.texts)
+    limit: float = TABLE["repeated_texts"]["from"]
+    return len(pairs) >= limit * len(corpus) / 2
+
+
+def _with_common_command(
+    cautions: Sequence[Caution],
+    options: Sequence[str],
+    typed_name: str,
+) -> tuple[Caution, ...]:
+    """The cautions, those that `clean` mends with one command that holds the options of all of them."""
     if not options:
         return tuple(cautions)
 

@@ -48,7 +48,7 @@ def _single_word(words: Words, label: str, *, show: bool) -> tuple[Sign | None, 
         return None, ""
 
     has_word = _texts_with(best.word, words.table, len(yes))
-    figure = _told_by(words, label, has_word)
+    figure = _told_by(words.corpus, label, has_word)
     if figure.value < TABLE["single_word"]["from"]:
         return None, ""
 
@@ -104,7 +104,7 @@ def debris(words: Words, label: str) -> Iterator[Sign]:
     texts = words.corpus.table["text"]
     repairable = texts.str.contains(LIMITS["debris"]).to_numpy()
     bare = texts.str.contains(LIMITS["bare_debris"]).to_numpy()
-    figure = _told_by(words, label, repairable | bare)
+    figure = _told_by(words.corpus, label, repairable | bare)
 
     # Debris has no content, so any share of it that the interval sets apart from chance is a shortcut.
     if figure.interval and figure.interval[0] > 0.5:
@@ -117,19 +117,46 @@ def debris(words: Words, label: str) -> Iterator[Sign]:
         )
 
 
+def label_of_source(corpus: Corpus, label: str) -> Iterator[Sign]:
+    """How well the source of the texts, a group column, tells a label."""
+    yes, no = both_classes(corpus, label)
+    if not enough(yes, no):
+        return
+
+    # Of other groups a label may rightly depend: gender, or what a text mentions.
+    for group in corpus.groups:
+        if group.casefold() not in LIMITS["sources"]:
+            continue
+        members = np.array([member or "" for member in corpus.group(group)])
+        # Together, because a group of a few texts is of one class by chance.
+        names, texts = np.unique(members[yes | no], return_counts=True)
+        members[np.isin(members, names[texts < FEWEST])] = ""
+
+        _, codes = np.unique(members, return_inverse=True)
+        positive_shares = np.bincount(codes[yes], minlength=codes.max() + 1) / yes.sum()
+        negative_shares = np.bincount(codes[no], minlength=codes.max() + 1) / no.sum()
+        in_positive_group = (positive_shares > negative_shares)[codes]
+        yield Sign(
+            name="label_of_source",
+            figure=_told_by(corpus, label, in_positive_group),
+            label=label,
+            what=group,
+        )
+
+
 def _texts_with(word: str, table: pl.DataFrame, texts: int) -> BoolArray:
     """Which of so many texts have a word, (n,), by a table of `row` and `word`."""
     rows = table.filter(pl.col("word") == word)["row"].to_numpy()
     return np.isin(np.arange(texts), rows)
 
 
-def _told_by(words: Words, label: str, holds: BoolArray) -> Figure:
+def _told_by(corpus: Corpus, label: str, holds: BoolArray) -> Figure:
     """The balanced accuracy of telling a label by a trait, (n,), whichever class has it more often."""
-    yes, no = both_classes(words.corpus, label)
+    yes, no = both_classes(corpus, label)
     gap = float(holds[yes].mean() - holds[no].mean())
     sign = 1 if gap >= 0 else -1
 
-    units = Clusters.of(words.corpus.units())
+    units = Clusters.of(corpus.units())
     gap_ends = clustered.difference_interval((holds & yes, yes), (holds & no, no), units)
     # Balanced accuracy is a half plus half the gap between the two shares; a negative gap swaps the ends.
     low, high = sorted(0.5 + sign * end / 2 for end in gap_ends)

@@ -28,6 +28,7 @@ from psycheck.models.hf_folder import (
     window_of,
 )
 from psycheck.models.label_names import LabelColumns, label_columns
+from psycheck.models.training_card import with_card
 from psycheck.models.window import characters_read, speakable
 
 BATCH = 32
@@ -195,7 +196,7 @@ def open_hf(target: str, options: HfOptions) -> HfModel:
         chosen,
         name=_name(target, folder),
         parts=folder_parts(folder, options),
-        trained_on=_trained_on(folder),
+        folder=folder,
     )
 
 
@@ -255,9 +256,9 @@ def open_classifier(
     *,
     name: str,
     parts: Mapping[str, str],
-    trained_on: tuple[str, ...] = (),
+    folder: Path | None = None,
 ) -> HfModel:
-    """A network and its tokenizer as a model; `parts` are hashes of both."""
+    """A network and its tokenizer as a model; `parts` are hashes of both, `folder` is where it came from."""
     max_length = window_of(tokenizer, network.config, options.max_length, where=name)
     chosen = outputs.columns
     parts = {
@@ -267,16 +268,16 @@ def open_classifier(
         "activation": outputs.activation,
         "scoring": SCORING,
     }
+    declared = Capabilities(
+        batch=options.batch or BATCH,
+        exclusive=chosen.exclusive,
+        parts=parts,
+        notes=(*chosen.notes, *_window_notes(options.max_length, max_length)),
+    )
     return HfModel(
         name=options.name or name,
         fingerprint=hashed_parts(parts),
-        capabilities=Capabilities(
-            batch=options.batch or BATCH,
-            exclusive=chosen.exclusive,
-            trained_on=trained_on,
-            parts=parts,
-            notes=(*chosen.notes, *_window_notes(options.max_length, max_length)),
-        ),
+        capabilities=declared if folder is None else with_card(declared, folder, chosen.labels),
         max_length=max_length,
         tokenizer=tokenizer,
         network=network,
@@ -353,16 +354,6 @@ def _settings(path: Path) -> dict[str, Any]:
         return read_json(path)
     except BadInput:
         return {}
-
-
-def _trained_on(folder: Path) -> tuple[str, ...]:
-    """The corpus that `psycheck train` recorded, if it trained the model."""
-    record = folder / "training.json"
-    if not record.is_file():
-        return ()
-    data = read_json(record).get("trained_on")
-    corpus = data.get("corpus") if isinstance(data, dict) else None
-    return (corpus,) if isinstance(corpus, str) else ()
 
 
 def _window_notes(max_length: int | None, window: int) -> tuple[str, ...]:

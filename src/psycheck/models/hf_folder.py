@@ -16,6 +16,7 @@ from psycheck.core.errors import BadInput, ModelFailure, PsycheckWarning, explai
 from psycheck.io.settings import AT_LEAST_1
 from psycheck.models.fingerprint import file_hash, hashed, hashed_files, state_hash
 from psycheck.models.options import ModelOptions, Text
+from psycheck.models.tfidf_file import TFIDF_FILE
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 _NO_VOCABULARY = frozenset({"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
@@ -73,7 +74,7 @@ def _without_config(folder: Path, target: str) -> BadInput:
     """The error for a folder without config.json, with what it seems to be instead."""
     what = "the folder holds no model"
     do = ""
-    pipelines = sorted(folder.glob("*.skops"))
+    pipelines = [*folder.glob(TFIDF_FILE), *sorted(folder.glob("*.skops"))]
     inner_models = sorted(path.parent.name for path in folder.glob("*/config.json"))
 
     if (folder / "adapter_config.json").is_file():

@@ -3,7 +3,7 @@
 import tomllib
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -17,13 +17,16 @@ from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.label_names import LabelColumns, label_columns
 from psycheck.models.options import ModelOptions, Text
 from psycheck.models.output import checked_scores
+from psycheck.models.tfidf_file import TFIDF_FILE, load_tfidf
+from psycheck.models.training_card import with_card
 
 BATCH = 2048
 _PROBE = "I went for a walk today."
 _FORMATS = tomllib.loads(Path(__file__).with_name("formats.toml").read_text("utf-8"))
 _HARMLESS = frozenset(_FORMATS["sklearn"]["harmless"])
 _PICKLES = (".joblib", ".pkl", ".pickle")
-_TRAINED = "model.skops"  # written by `psycheck train` into its folder
+# What `psycheck train` writes into its folder, the second in older versions.
+TRAINED_FILES = (TFIDF_FILE, "model.skops")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +57,11 @@ class SklearnModel:
 
 
 def open_sklearn(target: str, options: SklearnOptions) -> SklearnModel:
-    """Open a fitted pipeline from a .skops file, or from a pickle if the user trusts it."""
+    """Open a pipeline that psycheck trained, of a .skops file, or of a pickle if the user trusts it."""
     path = Path(target).expanduser()
     if path.is_dir():
-        path = path / _TRAINED
+        trained_files = [path / name for name in TRAINED_FILES]
+        path = next((file for file in trained_files if file.is_file()), trained_files[0])
     if not path.is_file():
         raise BadInput(
             f"there is no file '{target}'",
@@ -66,14 +70,15 @@ def open_sklearn(target: str, options: SklearnOptions) -> SklearnModel:
         )
 
     # A file of `psycheck train` is known by the name of its folder.
-    name = path.resolve().parent.name if path.name == _TRAINED else path.stem
-    return open_pipeline(
+    name = path.resolve().parent.name if path.name in TRAINED_FILES else path.stem
+    model = open_pipeline(
         _load(path, options),
         options,
         name=name,
         parts={"file": file_hash(path)},
         where=target,
     )
+    return replace(model, capabilities=with_card(model.capabilities, path.parent, model.labels))
 
 
 def open_pipeline(
@@ -84,16 +89,17 @@ def open_pipeline(
     width = _width(pipeline, where=where)
     chosen = _label_columns(pipeline, width, options, where=where)
     parts = {**parts, "labels": str(chosen)}
+    declared = Capabilities(
+        batch=options.batch or BATCH,
+        exclusive=chosen.exclusive,
+        parts=parts,
+        notes=chosen.notes,
+    )
     return SklearnModel(
         name=options.name or name,
         labels=chosen.labels,
         fingerprint=hashed_parts(parts),
-        capabilities=Capabilities(
-            batch=options.batch or BATCH,
-            exclusive=chosen.exclusive,
-            parts=parts,
-            notes=chosen.notes,
-        ),
+        capabilities=declared,
         columns=chosen.columns,
         pipeline=pipeline,
     )
@@ -101,6 +107,9 @@ def open_pipeline(
 
 def _load(path: Path, options: SklearnOptions) -> Any:
     """The pipeline of a file; one that could run code is opened only if the user trusts it."""
+    if path.suffix == Path(TFIDF_FILE).suffix:
+        return load_tfidf(path)
+
     opening = explained(
         "the file cannot be opened",
         Exception,
@@ -129,7 +138,7 @@ def _load(path: Path, options: SklearnOptions) -> Any:
             "the file has an unknown extension",
             code="model.unknown-extension",
             where=str(path),
-            allowed=".skops; .joblib or .pkl with trust_pickle=true",
+            allowed=".skops; .npz of psycheck; .joblib or .pkl with trust_pickle=true",
         )
     _check_trust(
         path,
@@ -265,6 +274,6 @@ KIND = ModelKind(
     open=open_sklearn,
     options=SklearnOptions,
     target="path",
-    markers=(_TRAINED,),
-    endings=(".skops",),
+    markers=TRAINED_FILES,
+    endings=(".skops", Path(TFIDF_FILE).suffix),
 )

@@ -11,7 +11,7 @@ from psycheck.core.finding import Finding
 from psycheck.core.headline import Headline
 from psycheck.core.measure import described
 from psycheck.core.run import Page, Run
-from psycheck.report.cautions import commands
+from psycheck.report.cautions import caution_headlines, commands
 from psycheck.report.display_names import name_of, words_of
 from psycheck.report.headlines import headline
 from psycheck.report.numbers import count, decimal, ends, known_interval, plain
@@ -39,20 +39,25 @@ def pages(run: Run) -> dict[str, str]:
 
 
 def verdict(run: Run) -> list[Headline]:
-    """Which corpora are furthest apart and which are nearest, and the number of cautions."""
-    headlines = []
-    distance = _distance_headline(run.findings)
-    if distance is not None:
-        headlines.append(distance)
-
+    """What puts the corpora in doubt, then which of them are furthest apart and which are nearest."""
+    headlines = caution_headlines(run)
     cautions = run.findings.where(measure="caution")
     if cautions:
         number = counted(len(cautions), "caution")
         headlines.append(headline("compare.cautions", cautions, cautions=number))
+
+    distance = _distance_headline(run.findings)
+    if distance is not None:
+        headlines.append(distance)
     if not headlines:
-        rule = "compare.no_cautions" if run.plan.get("warn") else "compare.nothing"
+        rule = "compare.no_cautions" if _cautions_searched(run) else "compare.nothing"
         headlines.append(headline(rule))
     return headlines
+
+
+def _cautions_searched(run: Run) -> bool:
+    """Whether cautions were looked for; runs of older versions did so only with `warn`."""
+    return bool(run.plan.get("cautions") or run.plan.get("warn"))
 
 
 PAGE = Page(draw=pages, verdict=verdict)
@@ -76,7 +81,7 @@ def draw_comparison(run: Run, title: str, parts: Sequence[Distances], papers: Se
         verdict=run.verdict,
         cautions=cautions,
         commands=commands(cautions),
-        warned=bool(run.plan.get("warn")),
+        warned=_cautions_searched(run),
         papers=papers,
         parts=[part for part in parts if part.matrices],
         profile=_profile(run.findings),

@@ -7,6 +7,7 @@ from psycheck.core.errors import counted
 from psycheck.core.finding import Finding
 from psycheck.core.headline import Headline
 from psycheck.core.run import Run
+from psycheck.report.cautions import caution_headlines
 from psycheck.report.display_names import (
     listed,
     name_of,
@@ -79,7 +80,7 @@ def headlines_of(run: Run) -> tuple[Headline, ...]:
 
 
 def chosen_headlines(run: Run) -> list[Headline]:
-    """Performance first, then the sentence with the largest certain share of failures."""
+    """Cautions, performance, then the sentence with the largest certain share of failures first."""
     checks = checks_headline(run)
     candidates = [checks, gender_headline(run), groups_headline(run), *history_headlines(run)]
     if checks is None:
@@ -87,7 +88,9 @@ def chosen_headlines(run: Run) -> list[Headline]:
 
     claims = [candidate for candidate in candidates if candidate is not None]
     claims.sort(key=lambda claim: -claim.least)
-    return [*performance_headlines(run), *claims] or [headline("run.nothing")]
+    tested = [*performance_headlines(run), *claims] or [headline("run.nothing")]
+    # Before any figure that they put in doubt.
+    return [*caution_headlines(run), *tested]
 
 
 def learned(run: Run) -> tuple[Sentence, ...]:

@@ -13,12 +13,13 @@ from psycheck.audits.performance import HARD
 from psycheck.audits.registered import is_own
 from psycheck.audits.summary import across_corpora, across_models, holm_families
 from psycheck.audits.thresholds import Thresholds
+from psycheck.audits.training_overlap import training_overlap
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import counted
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.model import capabilities_of
 from psycheck.core.run import Run, Shown
-from psycheck.corpora.cautions import cheap_cautions
+from psycheck.corpora.cautions import cheap_cautions, not_searched
 from psycheck.runs.environment import described, environment_of
 from psycheck.runs.run_reader import Reader
 from psycheck.scoring.answers import Answers
@@ -40,13 +41,14 @@ class Judged:
 
 def run_of(planned: PlannedRun, answers: Answers, judged: Judged, store: Path | None = None) -> Run:
     """The run: findings of all jobs, what holds across them, cautions about the corpora, cases to show."""
+    overlap = training_overlap(planned.models, planned.corpora)
     run = Run(
         plan=plan_record(planned) | {"thresholds": _chosen_thresholds(judged)},
         environment=environment_of(planned.models, planned.corpora, planned.suites, answers.tallies),
-        findings=Findings(_all_findings(planned, judged)),
+        findings=Findings([*_all_findings(planned, judged), *overlap.findings]),
         tables=judged.tables,
         shown=judged.shown,
-        notes=tuple(_notes(planned, answers, judged)),
+        notes=(*_notes(planned, answers, judged), *overlap.notes),
         incomplete=sum(tally.failed for tally in answers.tallies.values()),
         reader=Reader(corpora=_read_corpora(planned), suites=planned.suites, store=store),
     )
@@ -122,6 +124,7 @@ def _notes(planned: PlannedRun, answers: Answers, judged: Judged) -> Iterator[st
     yield from planned.notes
     for corpus in planned.corpora:
         yield from corpus.clustering()
+        yield from not_searched(corpus.whole or corpus)
     yield from _scoring_notes(answers)
     for thresholds in judged.thresholds.values():
         yield from thresholds.notes

@@ -30,8 +30,8 @@ from psycheck.statistics.clustered import (
 from psycheck.statistics.intervals import UNKNOWN, Interval
 from psycheck.statistics.significance import mann_whitney
 
-# docs/benchmarks/intervals.md has the error rates of these two limits: decisions of which 95 % or more are the
-# same whatever the annotation are found, models of sensitivity 0.5 and specificity 0.9 are not blamed.
+# docs/benchmarks/intervals.md has the error rates of these two limits: decisions of which 95 % or more are
+# the same whatever the annotation are found, models of sensitivity 0.5 and specificity 0.9 are not blamed.
 NEARLY_ALL = 0.9
 BLIND = 0.3
 

@@ -19,6 +19,7 @@ from psycheck.models.fingerprint import hashed
 from psycheck.models.hf import HfEncoder, minilm_folder, open_hf_encoder
 from psycheck.models.hf_folder import HfOptions, find_folder
 from psycheck.models.options import ModelOptions, Text
+from psycheck.models.training_card import with_card
 from psycheck.models.window import characters_read
 from psycheck.symptoms.evidence import Evidence, log_odds, open_evidence
 from psycheck.symptoms.reader import SymptomOptions
@@ -44,18 +45,12 @@ class FrozenModel:
     name: str
     labels: tuple[str, ...]
     fingerprint: str
+    capabilities: Capabilities = field(repr=False)
     weights: FloatArray = field(repr=False)
     intercepts: FloatArray = field(repr=False)
     means: FloatArray = field(repr=False)
     encoder: HfEncoder | None = field(repr=False)
     evidence: Evidence | None = field(repr=False, default=None)
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """As many texts at once as its encoder likes, or its evidence without one."""
-        # The logistic regression costs nothing beside them.
-        slowest = self.encoder or self.evidence
-        return Capabilities(batch=capabilities_of(slowest).batch)
 
     @property
     def needs(self) -> tuple[Model | Encoder, ...]:
@@ -144,10 +139,14 @@ def open_frozen(target: str, options: FrozenOptions) -> FrozenModel:
         saved.weights.tobytes(),
         saved.intercepts.tobytes(),
     )
+    labels = tuple(options.label.split(",")) if options.label else saved.labels
+    # As many texts at once as the encoder or the evidence likes: the regression costs nothing beside them.
+    declared = Capabilities(batch=capabilities_of(encoder or evidence).batch)
     return FrozenModel(
         name=options.name or folder.resolve().name,
-        labels=tuple(options.label.split(",")) if options.label else saved.labels,
+        labels=labels,
         fingerprint=fingerprint,
+        capabilities=with_card(declared, folder, labels),
         weights=saved.weights,
         intercepts=saved.intercepts,
         means=saved.means,

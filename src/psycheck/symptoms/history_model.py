@@ -1,7 +1,7 @@
 """Models of histories: how likely an author is annotated with each condition, from the posts in time order.
 
 Their folder holds history.json and the weights: convolutions or a logistic regression as safetensors, or a
-scikit-learn pipeline of tf-idf as skops. The symptom model and the encoder are named, not copied.
+scikit-learn pipeline of tf-idf. The symptom model and the encoder are named, not copied.
 """
 
 import json
@@ -23,6 +23,7 @@ from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.opening import open_encoder
 from psycheck.models.options import ModelOptions, query_of, typed_values
 from psycheck.models.sklearn_file import SklearnModel, SklearnOptions, open_sklearn
+from psycheck.models.training_card import with_card
 from psycheck.symptoms.post_weights import DESCRIBED, Features, PostFeatures, open_post_symptoms
 
 HISTORY_FILE = "history.json"
@@ -173,16 +174,18 @@ def open_history(target: str, options: HistoryOptions) -> HistoryModel:
         needs = features.models
         scores_of = partial(_scores_by_posts, _heads(folder, settings, labels))
 
+    names = _label_names(options.label, labels, where=target)
+    declared = Capabilities(
+        batch=options.batch or BATCH,
+        takes="histories",
+        most_posts=settings.most,
+        parts=parts,
+    )
     return HistoryModel(
         name=options.name or folder.resolve().name,
-        labels=_label_names(options.label, labels, where=target),
+        labels=names,
         fingerprint=hashed_parts(parts),
-        capabilities=Capabilities(
-            batch=options.batch or BATCH,
-            takes="histories",
-            most_posts=settings.most,
-            parts=parts,
-        ),
+        capabilities=with_card(declared, folder, names),
         needs=needs,
         scores_of=scores_of,
     )

@@ -12,13 +12,15 @@ from pathlib import Path
 
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, MissingExtra, ModelFailure, PsycheckWarning, StoreFailure, counted
+from psycheck.corpora.text_digests import TextDigests, digests_of, texts_in, write_digests
 from psycheck.io.writing import private_folder, sole_writer
 from psycheck.models.opening import open_model
+from psycheck.models.tfidf_file import TFIDF_FILE, save_tfidf
 from psycheck.scoring.answers import scores_of
 from psycheck.training.card import RECORD, described, numbers, read_record, versions, write_record
 from psycheck.training.dev_figures import figures
 from psycheck.training.history_models import as_learned, data_as_learned, fit_histories
-from psycheck.training.linear import MODEL_FILE, fit_frozen, fit_tfidf, save_sklearn
+from psycheck.training.linear import fit_frozen, fit_tfidf
 from psycheck.training.parts import AfterEpoch, Data, Fitted, Parts, Progress, held_out, part_of, parts_of
 from psycheck.training.recipe import HISTORY, Recipe, kind_of, recipe_of, start_fingerprint, used
 
@@ -26,7 +28,7 @@ from psycheck.training.recipe import HISTORY, Recipe, kind_of, recipe_of, start_
 FORMAT = 1
 SPECS = {
     "hf": "hf:{folder}",
-    "sklearn": f"sklearn:{{folder}}/{MODEL_FILE}",
+    "sklearn": f"sklearn:{{folder}}/{TFIDF_FILE}",
     "frozen": "frozen:{folder}",
     HISTORY: "history:{folder}",
 }
@@ -151,7 +153,9 @@ def fit(
         began = time.monotonic()
         shutil.rmtree(partial, ignore_errors=True)
         fitted = _fit(parts, recipe, work / "checkpoints", progress, after_epoch)
-        _save_privately(fitted, partial)
+        texts = texts_in([*parts.train.texts, *parts.dev.texts])
+        # The key of a training is its salt: digests of two models cannot be matched with each other.
+        _save_privately(fitted, digests_of(texts, salt=key), partial)
 
         kind = kind_of(recipe)
         record = {
@@ -206,10 +210,11 @@ def _refuse_other_content(folder: Path, keys: tuple[str, ...]) -> None:
         )
 
 
-def _save_privately(fitted: Fitted, folder: Path) -> None:
+def _save_privately(fitted: Fitted, digests: TextDigests, folder: Path) -> None:
     """Save a model so that only its owner can read it: weights may hold words of the training texts."""
     private_folder(folder)
     fitted.save(folder)
+    write_digests(digests, folder)
     # Libraries write with the usual rights; until now the folder around them kept everybody else out.
     for file in folder.rglob("*"):
         file.chmod(0o700 if file.is_dir() else 0o600)
@@ -275,7 +280,7 @@ def _fit(
             dev=heads.dev,
             curve=heads.curve,
             window=None,
-            save=lambda folder: save_sklearn(pipeline, folder),
+            save=lambda folder: save_tfidf(pipeline, folder),
         )
     # A baseline is one step.
     if progress is not None:

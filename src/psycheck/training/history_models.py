@@ -13,6 +13,7 @@ import numpy as np
 from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus, History
 from psycheck.corpora.posting_histories import against_controls, by_author
+from psycheck.models.tfidf_file import save_tfidf
 from psycheck.scoring.answers import answers
 from psycheck.scoring.vectors import encode_once
 from psycheck.symptoms.history_model import (
@@ -25,7 +26,7 @@ from psycheck.symptoms.history_model import (
     pooled,
 )
 from psycheck.symptoms.post_weights import Features, PostFeatures
-from psycheck.training.linear import fit_heads, fit_tfidf, save_sklearn
+from psycheck.training.linear import fit_heads, fit_tfidf
 from psycheck.training.parts import Data, Fitted, Part, Parts, Progress
 from psycheck.training.recipe import HISTORY, Recipe, kind_of
 
@@ -120,7 +121,7 @@ def _save(
 ) -> None:
     """Write history.json and the weights: arrays, tensors or a pipeline of words."""
     if settings.words:
-        save_sklearn(weights, folder)
+        save_tfidf(weights, folder)
     elif settings.linear:
         from safetensors.numpy import save_file
 

@@ -1,18 +1,16 @@
 """Logistic regression on fixed features: tf-idf, the vectors of a frozen encoder, evidence for symptoms."""
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import numpy as np
 
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import BadInput
+from psycheck.models.tfidf_file import one_versus_rest
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.scoring.vectors import encode_once
 from psycheck.symptoms.evidence import Evidence, log_odds, open_evidence
@@ -24,13 +22,6 @@ from psycheck.training.recipe import Recipe, evidence_target, has_vectors, start
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 # More words and pairs of words than this are rare ones, which make a file large and decide little.
 _MOST_FEATURES = 200_000
-MODEL_FILE = "model.skops"
-# The description of the objects in an archive of skops, and what in it differs from run to run.
-_SCHEMA = "schema.json"
-_ADDRESS = re.compile(r'("__id__": |"file": ")(\d+)')
-_INDENT = re.compile(r"\n *")
-# The earliest time that an archive can have.
-_NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,29 +97,8 @@ def fit_tfidf(parts: Parts, recipe: Recipe) -> tuple[Any, Heads]:
         classifier = heads.models[0]
         classifier.classes_ = np.array([f"not {label}", label])
     else:
-        classifier = _one_versus_rest(heads, parts.labels, features=train.shape[1])
+        classifier = one_versus_rest(heads.models, parts.labels)
     return make_pipeline(words, classifier), heads
-
-
-def _one_versus_rest(heads: Heads, labels: Sequence[str], *, features: int) -> Any:
-    """The fitted models of several labels as one classifier of scikit-learn.
-
-    Assembled by hand, because OneVsRestClassifier cannot fit with missing labels.
-    """
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.multiclass import OneVsRestClassifier
-    from sklearn.preprocessing import LabelBinarizer
-
-    one_of_each_label = np.eye(len(labels), dtype=np.int64)
-    binarizer = LabelBinarizer(sparse_output=True).fit(one_of_each_label)
-    binarizer.classes_ = np.array(labels)
-
-    classifier = OneVsRestClassifier(LogisticRegression(C=heads.strength))
-    classifier.estimators_ = heads.models
-    classifier.label_binarizer_ = binarizer
-    classifier.classes_ = binarizer.classes_
-    classifier.n_features_in_ = features
-    return classifier
 
 
 def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
@@ -194,39 +164,6 @@ def evidence_of(evidence: Evidence, texts: Sequence[str]) -> FloatArray:
     with answers([evidence], in_equal_shares([texts])) as answered:
         (view,) = answered.views
         return view.of(texts)
-
-
-def save_sklearn(model: Any, folder: Path) -> None:
-    """Write the model without pickle; the same training always gives the same bytes.
-
-    skops names array files and JSON nodes by memory address and the archive holds the time of day: the names
-    become running numbers, the time a constant.
-    """
-    from skops.io import dumps
-
-    words = model.steps[0][1]
-    vars(words).pop("_stop_words_id", None)  # a memory address, which scikit-learn does without
-    # skops writes each NumPy integer as a file of its own.
-    words.vocabulary_ = {word: int(column) for word, column in words.vocabulary_.items()}
-    numbers: dict[str, str] = {}
-
-    def numbered(match: re.Match[str]) -> str:
-        return match[1] + numbers.setdefault(match[2], str(len(numbers)))
-
-    with ZipFile(BytesIO(dumps(model))) as saved:
-        # The schema comes first: it gives the arrays their numbers.
-        raw_schema = saved.read(_SCHEMA).decode("utf-8")
-        schema = _ADDRESS.sub(numbered, raw_schema)
-        content: dict[str, bytes] = {}
-        for name in saved.namelist():
-            if name != _SCHEMA:
-                number = numbers[name.removesuffix(".npy")]
-                content[f"{number}.npy"] = saved.read(name)
-
-    files = [*sorted(content.items()), (_SCHEMA, _INDENT.sub("", schema).encode())]
-    with ZipFile(folder / MODEL_FILE, "w") as archive:
-        for name, raw in files:
-            archive.writestr(ZipInfo(name, _NO_TIME), raw, ZIP_DEFLATED)
 
 
 def _fit_label(
