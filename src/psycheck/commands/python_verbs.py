@@ -207,7 +207,9 @@ def diff(
     """
     from psycheck.commands.diff import diff as diff_runs
 
-    several = [run for entry in runs for run in (entry if isinstance(entry, list | tuple) else [entry])]
+    several: list[Any] = []
+    for entry in runs:
+        several += entry if isinstance(entry, list | tuple) else [entry]
     moved: Any = corpora if isinstance(corpora, list | tuple) else [corpora]
     return diff_runs(
         several,
