@@ -58,14 +58,15 @@ def test_a_prompt_is_known_by_its_words_and_not_by_its_file(tmp_path: Path) -> N
     assert _open(f"llm:m?{LOCAL}&prompt={tmp_path}/b.toml").fingerprint != first.fingerprint
 
 
-def test_decoding_is_top_p_by_default_and_greedy_at_temperature_0() -> None:
+def test_only_what_was_set_is_sent() -> None:
     with serving(answer_yes) as server:
-        for more in ("", "&temperature=0&seed=5", "&samples=2&seed=7"):
+        for more in ("", "&temperature=0&top_p=1&seed=5&reasoning_effort=low", "&samples=2&seed=7"):
             spec = f"llm:m?base_url={server.base_url}&prompt=depression{more}"
             assert _open(spec).score(["a text"]).tolist() == [[1.0]]
     default, greedy, first, second = (asked.body for asked in server.asked)
-    assert (default["top_p"], "temperature" in default, "seed" in default) == (0.95, False, False)
-    assert (greedy["temperature"], "top_p" in greedy, greedy["seed"]) == (0.0, False, 5)
+    assert not {"top_p", "temperature", "seed", "reasoning_effort"}.intersection(default)
+    assert (greedy["temperature"], greedy["top_p"], greedy["seed"]) == (0.0, 1.0, 5)
+    assert greedy["reasoning_effort"] == "low"
     assert [first["seed"], second["seed"]] == [7, 8]
     assert default["logprobs"] is True
     assert "logprobs" not in first  # the share of the samples is the confidence

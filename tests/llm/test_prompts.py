@@ -23,6 +23,7 @@ def test_what_is_shipped() -> None:
         *("depression", "anxiety", "comorbidity"),
         *("depression-few-shot", "anxiety-few-shot", "comorbidity-few-shot"),
         *("dsm5", "phq9", "phq9-points", "gad7", "madrs", "ham_a", "bai", "bdi"),
+        *("phq9-quotes", "gad7-quotes", "madrs-quotes", "ham_a-quotes", "bai-quotes"),
     } == set(shipped_prompts())
     assert ZERO.labels == FEW.labels == ("depression", "anxiety")
     assert (ZERO.examples, FEW.examples) == (0, 2)

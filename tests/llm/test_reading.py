@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psycheck.core.model import Reply
-from psycheck.llm.parsing import read_reply
+from psycheck.llm.completion import completion_of
+from psycheck.llm.parsing import Reading, read_reply
 from psycheck.llm.prompts import Prompt, read_prompt, shipped_prompts
 
 HERE = Path(__file__).parent
+LABELS = ("depression", "anxiety")
 prompt_of = cache(read_prompt)
 
 
@@ -34,6 +36,10 @@ def shown(shape: dict[str, str]) -> str:
     """The reading of a shape as the corpus writes it: one character per label or item, ? for NaN."""
     prompt = prompt_of(shape["prompt"])
     reading = read_reply(Reply(shape["reply"], finish=shape["finish"]), prompt)
+    return shown_values(reading, prompt)
+
+
+def shown_values(reading: Reading, prompt: Prompt) -> str:
     values = reading.scores
     if prompt.scale is not None:
         values = reading.items / (prompt.scale.yes or 1) if prompt.items == "yes_no" else reading.items
@@ -53,6 +59,42 @@ def test_the_shapes_that_were_held_back_are_read_no_worse_than_measured() -> Non
     assert len(held) == 165
     assert sum(got == want for got, want in pairs) >= 164
     assert wrong == []
+
+
+def test_shapes_of_modern_servers_are_read_no_worse_than_measured() -> None:
+    """Written before the reader knew them, and measured once: 109 of 110 (docs/how-to/prompts.md)."""
+    modern = [json.loads(line) for line in (HERE / "replies_modern.jsonl").read_text("utf-8").splitlines()]
+    misread: dict[str, str] = {}
+    for shape in modern:
+        name = str(HERE / "letters.toml") if shape["prompt"] == "letters" else shape["prompt"]
+        choice = {"message": shape["message"], "finish_reason": shape["finish"]}
+        reply = completion_of(json.dumps({"choices": [choice]}).encode(), 0.1)
+        reading = read_reply(reply, prompt_of(name))
+
+        values = shown_values(reading, prompt_of(name))
+        is_unanswered = set(shape["expect"]) == {"?"}
+        if is_unanswered:
+            # The number of labels is not what the shape is about: why there is no answer is.
+            expected, values = shape["how"] or reading.how, reading.how if set(values) == {"?"} else values
+        else:
+            expected = shape["expect"]
+        if values != expected:
+            misread[shape["id"]] = values
+
+    assert len(modern) == 110
+    assert misread == {"strict-11": "?"}  # invalid JSON with a break before its colon: unanswered, not wrong
+
+
+@given(
+    answers=st.dictionaries(st.sampled_from(["depression", "anxiety"]), st.sampled_from(["yes", "no"])),
+    space=st.text(alphabet=" \n\r\t", max_size=4),
+)
+def test_white_space_between_the_tokens_of_json_changes_nothing(answers: dict[str, str], space: str) -> None:
+    compact = json.dumps(answers, separators=(",", ":"))
+    for mark in "{}:,":
+        compact = compact.replace(mark, f"{space}{mark}{space}")
+    expected = [None if label not in answers else float(answers[label] == "yes") for label in LABELS]
+    assert read(compact, "comorbidity") == expected
 
 
 def test_the_held_part_is_a_third_by_the_hash_of_the_id() -> None:

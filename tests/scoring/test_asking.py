@@ -14,7 +14,7 @@ import pytest
 
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import ModelFailure
-from psycheck.core.model import Answer, Capabilities, Expected, Reply, answers_in, unlimited
+from psycheck.core.model import Answer, Capabilities, Expected, Reply, answers_in, ignored, unlimited
 from psycheck.scoring.answers import answers, forecast
 from psycheck.scoring.limits import Limits
 from psycheck.scoring.retries import RETRIES
@@ -122,7 +122,12 @@ def test_a_failure_of_a_model_that_retries_by_itself_is_final() -> None:
         capabilities = Capabilities(asks_leave=True)
 
         def ask(
-            self, items: Sequence[str], /, *, allowed: Callable[[int], bool] = unlimited
+            self,
+            items: Sequence[str],
+            /,
+            *,
+            allowed: Callable[[int], bool] = unlimited,
+            say: Callable[[str], None] = ignored,
         ) -> Iterator[tuple[int, Reply | Exception]]:
             assert allowed(0)
             yield from super().ask(items)

@@ -339,5 +339,5 @@ def run_audit(
 
     with score_jobs(planned, store_path, progress, say) as (grounded, scored):
         judged = judge(grounded, scored)
-        run = replace(run_of(grounded, scored, judged, store_path), folder=out)
+        run = replace(run_of(grounded, scored, judged), folder=out)
     return gated_and_saved(run, settings.gates, baselines, out)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from psycheck.commands import options as opt
+from psycheck.commands.console import print_notes
 from psycheck.core.errors import counted
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def prompt_cli() -> None:
 @opt.verb("prompt check")
 def check_cli(file: str, json_: bool = False) -> None:
     """Validate a prompt; print its messages for a placeholder post, and the JSON schema of the answer."""
-    from psycheck.llm.prompts import read_prompt
+    from psycheck.llm.prompts import UNASKED_REASON, read_prompt
 
     prompt = read_prompt(file)
     # Placeholders stand for the post and for the examples of a few-shot prompt.
@@ -36,6 +37,8 @@ def check_cli(file: str, json_: bool = False) -> None:
 
     for message in messages:
         typer.echo(f"--- {message['role']} ---\n{message['content']}\n")
+    if prompt.wants_reason_unasked:
+        print_notes([UNASKED_REASON.format(name=prompt.name)])
     typer.echo(f"--- schema ---\n{json.dumps(prompt.schema(), ensure_ascii=False)}\n")
     typer.echo(_summary(prompt))
 

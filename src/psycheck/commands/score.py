@@ -87,7 +87,7 @@ def score_cli(
 
     # The file is written all the same; the exit code tells scripts that scores are missing.
     if failed:
-        print_notes([f"{counted(failed, 'text')} could not be scored: no score or label in the file"])
+        print_notes([f"{counted(failed, 'text')} without a score: no score or label in the file"])
         raise typer.Exit(_INCOMPLETE)
 
 
@@ -161,8 +161,11 @@ def _write_scores(
         table, failed, notes = score_corpus(model, corpus, threshold=threshold, progress=line, **asking)
         write_table(table, out)
     print_notes(notes)
-    scored = "author" if capabilities_of(model).takes == "histories" else "text"
-    typer.echo(f"{counted(len(table), scored)} scored: {out}")
+    unit = "author" if capabilities_of(model).takes == "histories" else "text"
+    has_score = pl.any_horizontal(pl.col(label).is_not_null() for label in model.labels)
+    scored = table.filter(has_score).height
+    total = "" if scored == len(table) else f" of {len(table):,}"
+    typer.echo(f"{counted(scored, unit)}{total} scored: {out}")
     return failed
 
 
@@ -177,7 +180,7 @@ def score_corpus(
     say: Callable[[str], None] = lambda note: None,
     engine: str | None = None,
 ) -> tuple[pl.DataFrame, int, tuple[str, ...]]:
-    """A table of ids with a score per label (null: no usable answer), how many texts failed, and notes.
+    """A table of ids with a score per label (null: no usable answer), how many texts lack one, and notes.
 
     With a threshold it also has a column NAME_silver of 0 and 1 for each label; of exclusive classes the one
     with the largest score is 1. A threshold from dev leaves the silver labels of dev texts empty. The last
@@ -213,6 +216,7 @@ def score_corpus(
         engine=engine or LOCAL,
     ) as answered:
         view = answered.views[0]
+        tally = answered.tallies[model.name]
         scores = view.of(corpus.items)
         fixed_threshold = threshold if isinstance(threshold, float | int) else 0.5
         thresholds = thresholds_of(view, fixed_threshold)
@@ -228,7 +232,9 @@ def score_corpus(
             is_dev = [split == DEV for split in corpus.strings("split")]
             labels[is_dev] = np.nan
     table = _score_table(model.labels, corpus.ids, corpus.items, scores, labels)
-    return table, answered.tallies[model.name].failed, notes
+    for reason, count in view.complaints.items():
+        notes += (f"{counted(count, 'text')} without an answer: {reason}",)
+    return table, tally.without_score, (*notes, *tally.notes_on_replies())
 
 
 def _score_table(

@@ -108,7 +108,13 @@ def label_corpus(
         say=say,
         engine=engine,
     ) as answered:
-        failed = sum(tally.failed for tally in answered.tallies.values())
+        for name, tally in answered.tallies.items():
+            for note in tally.notes_on_replies():
+                say(f"{name}: {note}")
+
+        # A text that one LLM did not answer may have its label from another model.
+        tallies = answered.tallies.values()
+        failed = min(tally.unreadable for tally in tallies) + sum(tally.failed for tally in tallies)
         return silver_corpus(answered, corpus, how), failed
 
 

@@ -1,8 +1,10 @@
 """`psycheck view`: open the report of a run, or an index page over several."""
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,7 +19,12 @@ REPORT = "report.html"
 
 @opt.verb("view")
 def view_cli(
-    runs: list[Path], redraw: bool = False, index: Path = Path("index.html"), browser: bool = True
+    runs: list[Path],
+    redraw: bool = False,
+    index: Path = Path("index.html"),
+    browser: bool = True,
+    replies: bool = False,
+    unanswered: bool = False,
 ) -> None:
     """Open the report of a run, or a page that lists several; drawing a report again needs no scoring."""
     from psycheck.io.writing import refuse_overwriting
@@ -28,6 +35,9 @@ def view_cli(
 
     # All are opened before any is drawn again: a folder that is not a run leaves the others as they are.
     opened = {folder: open_run(folder) for folder in folders}
+    if replies:
+        _print_replies(opened.values(), only_unanswered=unanswered)
+        return
     if len(opened) > 1:
         files_of_runs = [folder / name for folder in folders for name in FILES]
         refuse_overwriting([index], files_of_runs)
@@ -44,6 +54,27 @@ def view_cli(
     if browser:
         typer.launch(page.resolve().as_uri())
     typer.echo(f"report: {page}")
+
+
+def _print_replies(runs: "Iterable[Run]", *, only_unanswered: bool) -> None:
+    """Print the replies of runs, one block per reply; the words are there if the run may show texts."""
+    for run in runs:
+        for row in run.replies.iter_rows(named=True):
+            answer = json.loads(row["answer"])
+            is_answered = any(score is not None for score in answer.values())
+            if only_unanswered and is_answered:
+                continue
+
+            scores = ", ".join(f"{label} {_shown(score)}" for label, score in answer.items())
+            tokens = f"{row['prompt_tokens'] or 0:,} tokens in, {row['completion_tokens'] or 0:,} out"
+            typer.echo(f"{row['model']} {row['corpus']} {row['id']}: {scores} ({row['how']}; {tokens})")
+            for part in ("question", "reply", "reason"):
+                if row[part]:
+                    typer.echo(indent(f"{part}: {row[part]}", "  "))
+
+
+def _shown(score: float | None) -> str:
+    return "?" if score is None else f"{score:.3g}"
 
 
 def _draw_again(folder: Path) -> None:

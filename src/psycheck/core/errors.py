@@ -4,6 +4,7 @@ PsycheckError        exit 2: anything that a user can fix
 ├── BadInput         a file, column, label, suite, plan or option is wrong
 ├── MissingExtra     an optional dependency is not installed
 ├── ModelFailure     a model cannot be opened, or fails on every text
+│   └── NothingAnswered    exit 3: its first replies answer nothing, so no more were asked for
 └── StoreFailure     scores or results cannot be written (disk full, read-only folder)
 TransientFailure     raised by a model that may succeed when asked again (rate limit, time-out)
 
@@ -90,6 +91,12 @@ def library(name: str, what: str, extra: str) -> Any:
 
 class ModelFailure(PsycheckError):
     """A model cannot be opened, or fails on every text."""
+
+
+class NothingAnswered(ModelFailure):
+    """A model that replies in words answers nothing: asking on would only cost."""
+
+    exit_code = 3
 
 
 class StoreFailure(PsycheckError):

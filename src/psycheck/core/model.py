@@ -40,9 +40,24 @@ def answers_in(arrival: Arrival) -> list[Answer]:
     return arrival if isinstance(arrival, list) else [arrival]
 
 
+def ignored(note: str, /) -> None:
+    """Ignore a note about how a server was asked."""
+
+
 def unlimited(again: int, /) -> bool:
     """Allow every request, also those that are sent `again`."""
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """Why a reply answers no label, in a few words, and what a user can change.
+
+    `what` is empty if the reply is an answer all the same, such as that a text states nothing.
+    """
+
+    what: str
+    do: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +178,7 @@ class Replying(Model, Protocol):
     - A model with `asks_leave` paces and retries its requests itself: a failure that it yields is final. Its
       `ask` takes `allowed`, which it calls before it sends a request (0) and before it sends one again (1);
       with False it gives the item up, and gives requests that it does not send back (a negative number).
+      It also takes `say`, which it calls with what its user should know about how the server answers.
     """
 
     def ask(self, items: Sequence[Any], /) -> Iterator[Arrival]:
@@ -184,6 +200,53 @@ class Replying(Model, Protocol):
                 if isinstance(answer, Reply):
                     scores[place] = self.read_reply(answer)
         return scores
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A model that can say why a reply of its own answers nothing."""
+
+    def why_unanswered(self, reply: Reply, /) -> NoAnswer:
+        """Why a reply answers no label: a pure function of the reply."""
+
+
+@runtime_checkable
+class QuoteChecking(Replying, Protocol):
+    """A model whose replies may quote the text: scores then depend on both."""
+
+    @property
+    def checks_quotes(self) -> bool:
+        """Whether replies are read together with the text that was asked about."""
+
+    def read_reply_about(self, reply: Reply, text: Any, /) -> FloatArray:
+        """The scores of a reply about a text, (k,): a pure function of both."""
+
+
+class ReadReply(Protocol):
+    """What a reply says: the scores, where they stood or why there are none, and the reason it gives."""
+
+    @property
+    def scores(self) -> FloatArray:
+        """The score of each label, (k,)."""
+
+    @property
+    def how(self) -> str:
+        """Where the answer stood, or why there is none."""
+
+    @property
+    def rationale(self) -> str:
+        """What the reply gives as its reason, "" if nothing."""
+
+
+@runtime_checkable
+class ReplyReader(Replying, Protocol):
+    """A model whose questions and replies can be shown to its user."""
+
+    def messages(self, text: str, /) -> Sequence[Mapping[str, str]]:
+        """The messages that ask about a text: each has a role and a content."""
+
+    def reading(self, reply: Reply, text: str | None = None, /) -> ReadReply:
+        """Everything that a reply says (about a text)."""
 
 
 @runtime_checkable

@@ -101,6 +101,11 @@ class Run(Results):
         return " ".join(headline.sentence for headline in self.headlines)
 
     @property
+    def replies(self) -> pl.DataFrame:
+        """What LLMs replied about each text and how it was read; the words only if texts may be shown."""
+        return self.tables.get("replies", pl.DataFrame())
+
+    @property
     def holds(self) -> bool:
         """Whether every gate holds."""
         return all(gate.holds for gate in self.gates)

@@ -30,9 +30,6 @@ class RunReader(Protocol):
     def with_texts(self, run: "Run", cases: pl.DataFrame, /) -> pl.DataFrame:
         """The cases with their texts, in the columns `text` and `edited`."""
 
-    def replies(self, run: "Run", /) -> pl.DataFrame:
-        """What models replied in words about the unedited texts."""
-
     def latex(self, run: "Run", /) -> str:
         """The main tables for LaTeX."""
 
@@ -63,8 +60,15 @@ class Results:
 
     @property
     def replies(self) -> pl.DataFrame:
-        """What models that reply in words said about the unedited texts: model, corpus, id, reply."""
-        return self._reader().replies(self._run())
+        """What models that reply in words said about the unedited texts, one row per reply."""
+        replies = self.tables.get("replies")
+        if replies is None:
+            raise BadInput(
+                "the run holds no replies",
+                code="run.no-replies",
+                allowed="a run of a model that replies in words (llm:NAME)",
+            )
+        return replies
 
     def failures(
         self,

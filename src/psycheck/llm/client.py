@@ -20,12 +20,14 @@ from typing import Any
 import httpx2
 from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI
 
-from psycheck.core.model import Answer, Reply, unlimited
+from psycheck.core.model import Answer, Reply, ignored, unlimited
 from psycheck.llm.completion import completion_of, joined
 from psycheck.llm.connection import Server, connect, failure_of_connection, failure_of_status, missing_setting
 from psycheck.llm.pace import Pace, Unanswered, stopped
 
 Messages = list[dict[str, str]]
+LEFT_OUT = "the server does not accept the setting '{setting}', which was left out of all requests"
+HARD_SCORES = "scores are 0 or 1, unless samples= asks each question several times"
 
 
 def ask_all(
@@ -34,11 +36,13 @@ def ask_all(
     question: Callable[[int], Messages],
     settings: Sequence[dict[str, Any]],
     allowed: Callable[[int], bool] = unlimited,
+    say: Callable[[str], None] = ignored,
 ) -> Iterator[list[Answer]]:
     """The place of each of `count` questions with its reply or failure, in groups that arrived together.
 
     A question is sent once with each of the settings; the answers are samples of one reply. `allowed` is
-    called as in `Replying`. Drawing the next group tells that the last one is stored.
+    called as in `Replying`, and so is `say`, from the thread of the requests. Drawing the next group tells
+    that the last one is stored.
     """
     requests = _Requests(
         server=server,
@@ -46,6 +50,7 @@ def ask_all(
         question=question,
         settings=settings,
         allowed=allowed,
+        say=say,
     )
     thread = Thread(target=requests.run, name="psycheck-llm", daemon=True)
     thread.start()
@@ -95,11 +100,13 @@ class _Requests:
         question: Callable[[int], Messages],
         settings: Sequence[dict[str, Any]],
         allowed: Callable[[int], bool],
+        say: Callable[[str], None],
     ) -> None:
         self.server = server
         self.question = question
         self.settings = settings
         self.allowed = allowed
+        self.say = say
         self.loop = asyncio.new_event_loop()
         self.pace = Pace(server.concurrency, self.loop.time())
         self.client: AsyncOpenAI = connect(server)
@@ -263,7 +270,9 @@ class _Requests:
             try:
                 async with asyncio.timeout(self.server.timeout):
                     answer = await self.client.post("/chat/completions", cast_to=httpx2.Response, body=body)
-                return completion_of(answer.content, self.loop.time() - started)
+                reply = completion_of(answer.content, self.loop.time() - started)
+                self._note_missing_logprobs(reply, body)
+                return reply
             except APIStatusError as error:
                 self._adapt_to(error, body)  # raises unless the request is worth another try
             except (TimeoutError, APITimeoutError):
@@ -282,6 +291,13 @@ class _Requests:
         if not self.allowed(1):
             raise Unanswered("limit") from None
         self.unsupported.add(setting)
+        note = LEFT_OUT.format(setting=setting)
+        self.say(f"{note}: {HARD_SCORES}" if setting == "logprobs" else note)
+
+    def _note_missing_logprobs(self, reply: Reply, body: dict[str, Any]) -> None:
+        """Say so if a server ignores the wish for token probabilities: every score is 0 or 1 then."""
+        if "logprobs" in body and reply.text and not reply.logprobs:
+            self.say(f"the server returns no token probabilities: {HARD_SCORES}")
 
 
 def _leave_out(setting: str, body: dict[str, Any]) -> None:

@@ -8,6 +8,8 @@ from typing import Any, Final
 from psycheck.core.model import Reply
 from psycheck.llm.pace import Unanswered
 
+_THOUGHTS: Final = ("reasoning_content", "reasoning", "thinking")  # where servers put what a model thought
+_TEXT_PARTS: Final = ("text", "output_text")
 _DIGITS: Final = 5  # of a logprob
 _LEAST_LOGPROB: Final = -9999.0  # servers write minus infinity so, or as null
 _LONGEST_FINISH: Final = 40  # characters
@@ -63,18 +65,44 @@ def _sum_of(counts: Sequence[int | None]) -> int | None:
 
 
 def _text_of(message: Any) -> str:
-    """The text of a message, else its refusal; some servers send the text in parts."""
-    content = message.get("content")
-    if content is None or isinstance(content, str):
-        text = content or ""
-    else:
-        text_parts = [part for part in content if part.get("type") == "text"]
-        text = "".join(part["text"] for part in text_parts)
+    """The text of a message with the arguments of its calls, else its refusal, else what it thought."""
+    text = _content_of(message.get("content"))
+    arguments = _arguments_of(message)
+    if arguments:
+        return "\n".join([text, *arguments]) if text.strip() else "\n".join(arguments)
 
     refusal = message.get("refusal")
     if not text and isinstance(refusal, str):
         return refusal
-    return text
+    return text if text.strip() else _thought_of(message)
+
+
+def _content_of(content: Any) -> str:
+    """The text of a message; some servers send it in parts, thoughts among them."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    text_parts = [part for part in content if part.get("type") in _TEXT_PARTS]
+    return "".join(part["text"] for part in text_parts)
+
+
+def _arguments_of(message: Any) -> list[str]:
+    """The arguments of tool calls, as JSON: models that were trained to call tools answer through them."""
+    calls = [call["function"] for call in message.get("tool_calls") or []]
+    if message.get("function_call"):
+        calls.append(message["function_call"])
+    arguments = [call.get("arguments") or "" for call in calls]
+    return [text if isinstance(text, str) else json.dumps(text) for text in arguments]
+
+
+def _thought_of(message: Any) -> str:
+    """What a message that says nothing else holds of thoughts, marked as such; "" without any."""
+    for name in _THOUGHTS:
+        thought = message.get(name)
+        if isinstance(thought, str) and thought.strip():
+            return f"<think>{thought}</think>"
+    content = message.get("content")
+    is_in_parts = isinstance(content, list) and bool(content)
+    return f"<think>{json.dumps(content)}</think>" if is_in_parts else ""
 
 
 def _token_count(number: Any) -> int | None:

@@ -23,12 +23,33 @@ _KIND_BY_STATUS = {
 }
 _STATUS_OF_UNKNOWN_SETTING = (500, 501)  # besides those that reject a request
 
-# The words by which a server names a setting that it does not know.
+# The words by which a server names a setting that it does not accept.
 _WORDS_BY_SETTING = {
     "logprobs": ("logprobs",),
-    "response_format": ("response_format", "json_schema", "grammar"),
+    "response_format": ("response_format", "json_schema", "grammar", "output_config"),
     "max_tokens": ("max_completion_tokens",),
 }
+# A post may speak of a temperature, too: these count only where the server names them as the parameter at
+# fault, or beside a word of refusal.
+_PLAIN_WORDS_BY_SETTING = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "seed": "seed",
+    "reasoning_effort": "reasoning",
+}
+_REFUSED = ("support", "unknown", "unrecognized", "unexpected", "not permitted", "not allowed", "deprecated")
+_TOO_LONG = (
+    "context_length_exceeded",
+    "exceed_context_size",
+    "context length",
+    "context window",
+    "context size",
+    "maximum context",
+    "prompt is too long",
+    "input is too long",
+    "input token count",
+)
+_FILTERS = ("content_filter", "content_policy_violation", "content management policy", "moderation_blocked")
 _NEVER_CONNECTED = (httpx2.ConnectError, httpx2.ProxyError, httpx2.UnsupportedProtocol, OSError)
 _MESSAGE_READ = 10_000  # characters of an error message
 
@@ -77,6 +98,13 @@ def failure_of_status(error: APIStatusError) -> Unanswered:
     if error.code == "insufficient_quota":
         return Unanswered("quota")
 
+    message = _message_of(error)
+    if 400 <= error.status_code <= 500:
+        if any(words in message for words in _TOO_LONG):
+            return Unanswered("context")
+        if any(words in message for words in _FILTERS):
+            return Unanswered("filter")
+
     usual_kind = "redirect" if error.status_code < 400 else "server"
     kind = _KIND_BY_STATUS.get(error.status_code, usual_kind)
     headers = error.response.headers
@@ -93,16 +121,26 @@ def failure_of_connection(cause: BaseException | None) -> str:
 
 
 def missing_setting(error: APIStatusError, body: dict[str, Any]) -> str:
-    """The setting of a request that the server names as unknown in its error message, or ""."""
+    """The setting of a request that the server refuses by name in its error message, or ""."""
     status = error.status_code
     if _KIND_BY_STATUS.get(status) != "rejected" and status not in _STATUS_OF_UNKNOWN_SETTING:
         return ""
 
-    message = error.response.text[:_MESSAGE_READ]
+    message = _message_of(error)
     for setting, words in _WORDS_BY_SETTING.items():
         if setting in body and any(word in message for word in words):
             return setting
+
+    is_refusal = any(word in message for word in _REFUSED)
+    for setting, word in _PLAIN_WORDS_BY_SETTING.items():
+        is_named = error.param == setting or (is_refusal and word in message)
+        if setting in body and is_named:
+            return setting
     return ""
+
+
+def _message_of(error: APIStatusError) -> str:
+    return error.response.text[:_MESSAGE_READ]
 
 
 async def _limit_size(response: httpx2.Response) -> None:

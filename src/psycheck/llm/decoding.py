@@ -6,18 +6,21 @@ from typing import Any, Final
 from psycheck.llm.options import LlmOptions
 from psycheck.llm.prompts import Prompt
 
-_TOP_P: Final = 0.95  # ANGST, appendix A.3
+_TOKENS_OF_REASON: Final = 512
 _MOST_TOKENS: Final = {"yes_no": 64, "scale": 512, "open": 512}  # of a reply, by the kind of answer
 _ALTERNATIVES: Final = 8  # for each token: "yes", "Yes", " no" …
-_DECODING: Final = ("max_tokens", "temperature", "top_p", "seed")
+_DECODING: Final = ("max_tokens", "temperature", "top_p", "reasoning_effort", "seed")
 
 Settings = Mapping[str, Any]
 
 
 def settings_of(prompt: Prompt, options: LlmOptions) -> tuple[Settings, ...]:
     """The settings of each sample of a question; samples differ by seed."""
+    usual_tokens = _MOST_TOKENS[prompt.answer]
+    if prompt.reason:
+        usual_tokens += _TOKENS_OF_REASON
     shared = {
-        "max_tokens": options.max_tokens or _MOST_TOKENS[prompt.answer],
+        "max_tokens": options.max_tokens or usual_tokens,
         **_sampling(options),
         **_schema(prompt, options),
         **_logprobs(options),
@@ -31,15 +34,13 @@ def settings_of(prompt: Prompt, options: LlmOptions) -> tuple[Settings, ...]:
 
 
 def _sampling(options: LlmOptions) -> Settings:
-    """Temperature and top-p as the user sets them; without a temperature, the paper's top-p."""
-    sampling = {}
-    if options.temperature is not None:
-        sampling["temperature"] = options.temperature
-    usual_top_p = _TOP_P if options.temperature is None else 1.0
-    top_p = options.top_p or usual_top_p
-    if top_p < 1:  # 1 is every server's default, and some models refuse the setting
-        sampling["top_p"] = top_p
-    return sampling
+    """What the user sets and nothing else: reasoning models refuse settings of sampling."""
+    chosen = {
+        "temperature": options.temperature,
+        "top_p": options.top_p,
+        "reasoning_effort": options.reasoning_effort,
+    }
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
 def _schema(prompt: Prompt, options: LlmOptions) -> Settings:

@@ -26,6 +26,7 @@ _SEPARATOR: Final = re.compile(r"[:=]\s*+|(?<=\s)[-–—]\s++")
 _TAGGED: Final = re.compile(r"<([A-Za-z_]{1,40})>([^<>]{0,200})</([A-Za-z_]{1,40})>")
 
 _NO_VALUE: Final = ("null", "None", "NaN", "nan", "undefined")  # bare: a missing value, not the word
+_DECODER: Final = json.JSONDecoder()
 _KEYS_ABOVE: Final = 4
 _LONGEST_KEY: Final = 80  # characters
 _LONGEST_VALUE: Final = 2_000
@@ -63,7 +64,7 @@ def fields_of(text: str) -> tuple[list[Field], str]:
         start = opening.start()
         outside.append(text[position:start])
 
-        region = _Region(text, group)
+        region = _Region(text, group, is_json=_is_json(text, start))
         position = region.read(start)
         fields += region.fields
         group = region.group
@@ -80,12 +81,13 @@ def fields_of(text: str) -> tuple[list[Field], str]:
 class _Region:
     """The fields from an opening brace to its closing one; `group` numbers the containers of the reply.
 
-    The last three lists have an entry for each object or list that is open: plain lists, since a reply may
-    open a million of them.
+    `is_json` says that it is valid JSON. The last three lists have an entry for each object or list that is
+    open: plain lists, since a reply may open a million of them.
     """
 
     text: str
     group: int
+    is_json: bool = False
     fields: list[Field] = field(default_factory=list)
     open_keys: list[str] = field(default_factory=list)  # the key that holds it
     open_groups: list[int] = field(default_factory=list)
@@ -96,7 +98,7 @@ class _Region:
 
     def read(self, start: int) -> int:
         """Read the region that starts here; returns where it ends."""
-        tokens = _TOKEN.finditer(self.text, start)
+        tokens = self._tokens(start)
         token = next(tokens, None)
         while token is not None and len(self.fields) <= MOST_FIELDS:
             following = next(tokens, None)
@@ -117,6 +119,12 @@ class _Region:
                     self.awaits_value &= token[0] == "\n"
             token = following
         return len(self.text)
+
+    def _tokens(self, start: int) -> Iterator[re.Match[str]]:
+        """The tokens from here on; in valid JSON a line break means nothing, elsewhere it ends a value."""
+        for token in _TOKEN.finditer(self.text, start):
+            if not (self.is_json and token[0] == "\n"):
+                yield token
 
     def _open(self, brace: str) -> None:
         self.group += 1
@@ -173,6 +181,15 @@ class _Region:
         self.fields.append(value_field)
         self.awaits_value = False
         self.continues_value = True
+
+
+def _is_json(text: str, start: int) -> bool:
+    """True if valid JSON starts here: a server that forces a schema may break lines anywhere in it."""
+    try:
+        _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _cut(token: str, *, at_end: bool) -> str:

@@ -8,12 +8,21 @@ import numpy as np
 
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import BadInput, library
-from psycheck.core.model import Answer, Capabilities, Expected, ModelKind, Reply, unlimited
+from psycheck.core.model import (
+    Answer,
+    Capabilities,
+    Expected,
+    ModelKind,
+    NoAnswer,
+    Reply,
+    ignored,
+    unlimited,
+)
 from psycheck.llm.cost import Price, estimated_tokens, price_of
 from psycheck.llm.decoding import Settings, demanded_settings, described, settings_of
 from psycheck.llm.options import FILES, LlmOptions
-from psycheck.llm.parsing import Reading, read_reply
-from psycheck.llm.prompts import Example, Prompt, move_cutoff, read_prompt, shipped_prompts
+from psycheck.llm.parsing import NO_ANSWERS, Reading, read_reply
+from psycheck.llm.prompts import UNASKED_REASON, Example, Prompt, move_cutoff, read_prompt, shipped_prompts
 from psycheck.llm.server_address import KEY_VARIABLE, OPENAI, api_key, remote_host
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.label_names import column_names
@@ -46,7 +55,12 @@ class LlmModel:
     options: LlmOptions = field(repr=False)
 
     def ask(
-        self, texts: Sequence[str], /, *, allowed: Callable[[int], bool] = unlimited
+        self,
+        texts: Sequence[str],
+        /,
+        *,
+        allowed: Callable[[int], bool] = unlimited,
+        say: Callable[[str], None] = ignored,
     ) -> Iterator[list[Answer]]:
         """The place of each text with its reply or final failure, in groups that arrived together."""
         library("openai", "a model behind an API", "llm")
@@ -76,11 +90,33 @@ class LlmModel:
             question=question,
             settings=[dict(sample) for sample in self.settings],
             allowed=allowed,
+            say=say,
         )
 
-    def reading(self, reply: Reply, /) -> Reading:
-        """Everything that a reply says: one call gives the scores and the rationale."""
-        return read_reply(reply, self.prompt)
+    def messages(self, text: str, /) -> list[dict[str, str]]:
+        """The messages that ask about a text."""
+        (examples,) = self._examples([text])
+        return self._question(text, examples)
+
+    def why_unanswered(self, reply: Reply, /) -> NoAnswer:
+        """Why a reply answers no label, and what the user can change."""
+        reading = self.reading(reply)
+        if reading.evidence and reading.how not in NO_ANSWERS:
+            return NoAnswer("")  # it says that the text states nothing
+        return NO_ANSWERS.get(reading.how, NO_ANSWERS["unreadable"])
+
+    @property
+    def checks_quotes(self) -> bool:
+        """Whether replies are read together with the text that was asked about."""
+        return self.prompt.evidence
+
+    def read_reply_about(self, reply: Reply, text: str, /) -> FloatArray:
+        """The scores of a reply about a text, (k,): a quote that is not in it voids its item."""
+        return self.reading(reply, text).scores
+
+    def reading(self, reply: Reply, text: str | None = None, /) -> Reading:
+        """Everything that a reply (about a text) says: one call gives the scores and the rationale."""
+        return read_reply(reply, self.prompt, text)
 
     def read_reply(self, reply: Reply, /) -> FloatArray:
         """The scores of one reply, (k,); NaN for each label that it does not answer."""
@@ -96,7 +132,7 @@ class LlmModel:
         for answers in self.ask(texts):
             for place, answer in answers:
                 if isinstance(answer, Reply):
-                    scores[place] = self.read_reply(answer)
+                    scores[place] = self.read_reply_about(answer, texts[place])
         return scores
 
     def expected(self, texts: Sequence[str], /) -> Expected:
@@ -171,7 +207,7 @@ def open_llm(target: str, options: LlmOptions) -> LlmModel:
             remote=remote,
             asks_leave=True,
             parts=parts,
-            notes=pool.notes if pool else (),
+            notes=_notes(prompt, options, pool),
         ),
         prompt=prompt,
         price=price_of(target, options.prices),
@@ -195,6 +231,14 @@ def _prompt(target: str, options: LlmOptions) -> Prompt:
         )
     prompt = read_prompt(options.prompt)
     return prompt if options.cutoff is None else move_cutoff(prompt, options.cutoff)
+
+
+def _notes(prompt: Prompt, options: LlmOptions, pool: "ExamplePool | None") -> tuple[str, ...]:
+    """What the user should know before anything is asked."""
+    notes = pool.notes if pool else ()
+    if prompt.wants_reason_unasked and options.schema is not False:
+        notes = (*notes, UNASKED_REASON.format(name=prompt.name))
+    return notes
 
 
 def _thresholds(prompt: Prompt) -> tuple[float, ...]:

@@ -36,6 +36,7 @@ class LlmOptions(ModelOptions):
     top_p: Annotated[float, _TOP_P] | None = None
     seed: Annotated[int, _SEED] | None = None
     samples: Annotated[int, _UP_TO_100] = 1
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
     max_tokens: Annotated[int, _TOKENS] | None = None
     schema: bool | None = None
     logprobs: bool | None = None

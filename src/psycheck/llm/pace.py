@@ -113,6 +113,9 @@ class Pace:
         if failure.after > LONGEST_PAUSE:
             return True
         scope = KINDS[failure.kind].scope
+        if failure.kind == "context":
+            # The longest texts are asked about first: shorter ones may fit.
+            return False
         if scope == "item":
             # After the first answer the server works, and a rejected post says nothing about others.
             return not self.answers and len(self.failures) >= MOST_REJECTED

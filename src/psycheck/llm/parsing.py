@@ -4,22 +4,33 @@ What cannot be read is NaN, for exactly the labels that it fails on, and never 0
 that a reply says: scores, reasons, and the points of a rating scale.
 
     reply → samples → take_apart (sample.py): fields and the words outside them
-          → yes_no.py, ratings.py or disorders.py, by the prompt's kind of answer
+          → yes_no.py, choices.py, ratings.py, quotes.py or disorders.py, by the prompt's kind of answer
           → Reading
 """
 
 import math
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from typing import Final
 
 import numpy as np
 
 from psycheck.core.arrays import FloatArray
-from psycheck.core.model import Reply
+from psycheck.core.model import NoAnswer, Reply
+from psycheck.io.settings import read_settings
+from psycheck.llm.choices import read_choice
 from psycheck.llm.disorders import read_open
 from psycheck.llm.prompts import Prompt
 from psycheck.llm.prose import refuses
+from psycheck.llm.quotes import (
+    Status,
+    band_of_bounds,
+    bounds_of,
+    read_evidence,
+    verdict_of_bounds,
+)
 from psycheck.llm.ratings import read_items
 from psycheck.llm.sample import Sample, take_apart
 from psycheck.llm.yes_no import read_yes_no
@@ -28,13 +39,27 @@ from psycheck.symptoms.scales import Scale, band_of, total_of, verdict_of
 NOTHING: Final = np.zeros(0)
 
 
+def _read_no_answers() -> dict[str, NoAnswer]:
+    text = files("psycheck.llm").joinpath("unanswered.toml").read_text("utf-8")
+    entries = tomllib.loads(text)
+    return {reason: read_settings(NoAnswer, entry, "unanswered.toml") for reason, entry in entries.items()}
+
+
+NO_ANSWERS: Final = _read_no_answers()
+# How servers name the end of a reply that a filter stopped.
+_FILTERED: Final = frozenset(
+    ["content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii"]
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """What a reply says.
 
     `scores` has one score per label, (k,), NaN where the reply does not answer. `how` says where the answer
-    stood: json, lines, words or prose; or why there is none: empty, cut, filtered, refusal or unreadable. For
-    a rating scale, `items` holds the points of each item, (n,), NaN where missing, with `total` and `band`.
+    stood: json, lines, words or prose; or why there is none: a key of unanswered.toml. For a rating scale,
+    `items` holds the points of each item, (n,), NaN where missing, with `total` and `band`. Where items have
+    evidence, `evidence` says what became of each, and the total is between `least` and `most`.
     """
 
     scores: FloatArray
@@ -43,43 +68,62 @@ class Reading:
     items: FloatArray = field(default_factory=lambda: NOTHING)
     total: float = math.nan
     band: str = ""
+    least: float = math.nan
+    most: float = math.nan
+    evidence: tuple[Status, ...] = ()
 
 
-def read_reply(reply: Reply, prompt: Prompt) -> Reading:
-    """Read a reply; confidence comes from token probabilities, else from the samples, else it is 0 or 1."""
-    first = _read_sample(reply.text, reply.finish, reply.logprobs, prompt)
+def read_reply(reply: Reply, prompt: Prompt, text: str | None = None) -> Reading:
+    """Read a reply; confidence comes from token probabilities, else from the samples, else it is 0 or 1.
+
+    Quotes of a prompt with evidence are checked against the `text` that was asked about, if that is given.
+    """
+    first = _read_sample(reply.text, reply.finish, reply.logprobs, prompt, text)
     if not reply.others:
         return first
     # Only the first sample is stored with its token probabilities and the reason of its end.
-    further = [_read_sample(text, "stop", "", prompt) for text in reply.others]
+    further = [_read_sample(sample, "stop", "", prompt, text) for sample in reply.others]
     return _mean_of_samples([first, *further], prompt)
 
 
-def _read_sample(text: str, finish: str, logprobs: str, prompt: Prompt) -> Reading:
-    """The reading of one sample."""
+def _read_sample(reply: str, finish: str, logprobs: str, prompt: Prompt, text: str | None) -> Reading:
+    """The reading of one sample of a reply about a text."""
     # The filter may cut at any place, so that nothing before it can be trusted.
-    if finish == "content_filter":
+    if finish.casefold() in _FILTERED:
         return _without_answer("filtered", prompt)
-    if not text.strip():
-        return _without_answer("empty", prompt)
-    sample = take_apart(text, finish, logprobs)
+    if not reply.strip():
+        return _without_answer(_why_empty(finish), prompt)
+    sample = take_apart(reply, finish, logprobs)
     if sample is None:
         return _without_answer("unreadable", prompt)
+    if sample.is_thought:
+        return _without_answer("thinking", prompt)
 
-    if prompt.answer == "open":
+    if prompt.choices:
+        reading = _read_choice(sample, prompt)
+    elif prompt.answer == "open":
         reading = _read_open(sample, prompt)
+    elif prompt.scale is not None and prompt.evidence:
+        reading = _read_evidence(sample, prompt.scale, text)
     elif prompt.scale is not None:
         reading = _read_scale(sample, prompt, prompt.scale)
     else:
         reading = _read_yes_no(sample, prompt)
 
-    if np.isnan(reading.scores).all():
+    # "No information" about every item is an answer, although it gives no score.
+    says_nothing = all(status == "unread" for status in reading.evidence)
+    if np.isnan(reading.scores).all() and says_nothing:
         return replace(reading, how=_why_without_answer(sample))
     return reading
 
 
 def _read_yes_no(sample: Sample, prompt: Prompt) -> Reading:
     scores, how = read_yes_no(sample, prompt.labels)
+    return Reading(scores=scores, how=how, rationale=sample.reasons)
+
+
+def _read_choice(sample: Sample, prompt: Prompt) -> Reading:
+    scores, how = read_choice(sample, prompt)
     return Reading(scores=scores, how=how, rationale=sample.reasons)
 
 
@@ -102,6 +146,23 @@ def _read_scale(sample: Sample, prompt: Prompt, scale: Scale) -> Reading:
     )
 
 
+def _read_evidence(sample: Sample, scale: Scale, text: str | None) -> Reading:
+    """The verdict and band as far as both bounds of the total agree, then the score of each stated item."""
+    evidence = read_evidence(sample, scale, text)
+    bounds = bounds_of(scale, evidence)
+    return Reading(
+        scores=np.array([verdict_of_bounds(scale, bounds), *(evidence.points / scale.points[1])]),
+        how=_where(sample),
+        rationale=sample.reasons,
+        items=evidence.points,
+        total=bounds.least if bounds.least == bounds.most else math.nan,
+        band=band_of_bounds(scale, bounds),
+        least=bounds.least,
+        most=bounds.most,
+        evidence=evidence.statuses,
+    )
+
+
 def _where(sample: Sample) -> str:
     return "json" if sample.has_json else "lines"
 
@@ -110,6 +171,13 @@ def _why_without_answer(sample: Sample) -> str:
     if refuses(sample.outside):
         return "refusal"
     return "cut" if sample.is_cut else "unreadable"
+
+
+def _why_empty(finish: str) -> str:
+    """Why a reply has no text: some servers show a refusal only as its end, and hide thoughts."""
+    if finish == "refusal":
+        return "refusal"
+    return "thinking" if finish == "length" else "empty"
 
 
 def _without_answer(why: str, prompt: Prompt) -> Reading:

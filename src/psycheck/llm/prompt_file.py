@@ -27,6 +27,9 @@ class PromptFile:
     scale: Text | None = None
     items: Literal["points", "yes_no"] = "points"
     names: Mapping[str, tuple[Text, ...]] = field(default_factory=dict)
+    choices: Mapping[str, tuple[Text, ...]] = field(default_factory=dict)
+    reason: bool = False
+    evidence: bool = False
     source: str = ""
 
 
@@ -37,6 +40,15 @@ def read_prompt_file(path: Path) -> tuple[PromptFile, Scale | None]:
     _check_scale(file, place)
     _check_labels(file, place)
     _check_examples(file, place)
+    _check_choices(file, place)
+    if file.evidence and not (file.answer == "scale" and file.items == "points"):
+        raise wrong(
+            "only the items of a scale in points have evidence",
+            place,
+            "evidence",
+            allowed='answer = "scale" with items = "points", or false',
+            code="prompt.evidence-and-answer",
+        )
 
     scale = read_scale(file.scale, path.parent) if file.scale else None
     if scale and file.items == "yes_no" and scale.yes is None:
@@ -118,6 +130,30 @@ def _check_examples(file: PromptFile, place: str) -> None:
             allowed="both keys, or neither",
             code="prompt.example-layout",
         )
+
+
+def _check_choices(file: PromptFile, place: str) -> None:
+    """Refuse lettered answers that are no letters, say yes to an unknown label, or cannot be asked for."""
+    if not file.choices:
+        return
+    if file.answer != "yes_no" or file.examples:
+        raise wrong(
+            "only yes_no prompts without examples take lettered answers",
+            place,
+            "choices",
+            allowed='answer = "yes_no" without examples, or no choices',
+            code="prompt.choices-and-answer",
+        )
+    for letter, positive_labels in file.choices.items():
+        is_letter = len(letter) == 1 and "A" <= letter <= "Z"
+        if not is_letter or not set(positive_labels).issubset(file.labels):
+            raise wrong(
+                "a choice is a letter with the labels that it says yes to",
+                place,
+                f"choices.{letter}",
+                allowed='such as A = ["depression"] and B = []; labels of this prompt only',
+                code="prompt.bad-choice",
+            )
 
 
 def _check_slots(file: PromptFile, place: str) -> None:

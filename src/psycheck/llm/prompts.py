@@ -5,6 +5,7 @@ names a TOML file, or a folder that holds NAME.toml.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -18,6 +19,18 @@ from psycheck.llm.prompt_file import SLOT, Answer, PromptFile, read_prompt_file
 from psycheck.symptoms.scales import Scale, with_cutoff
 
 SHIPPED: Final = Path(__file__).with_name("shipped_prompts")
+REASON_KEY: Final = "reason"
+CHOICE_KEY: Final = "answer"
+NO_INFORMATION: Final = "no information"
+UNASKED_REASON: Final = (
+    "prompt '{name}' asks the model to reason, and the schema of its answer leaves no place for that: set "
+    "reason = true in the prompt, or schema=no in the spec"
+)
+_ASKS_TO_REASON: Final = re.compile(
+    r"step[- ]by[- ]step|chain of thought|\bthink (?:about|through|carefully|first)|\breason (?:about|first)"
+    r"|\b(?:explain|justify) your|\bgive (?:a|your) (?:short |brief )?reason",
+    re.IGNORECASE,
+)
 OPEN_KEYS: Final = ("mental_health_disorder", "name", "rationale")
 _YES_NO: Final = {"type": "string", "enum": ["yes", "no"]}
 # A text cannot close a mark with a code that it does not contain. The code stands only at the post, so the
@@ -39,7 +52,10 @@ class Prompt:
 
     `answer` says how replies are read: yes_no (one yes or no per label), scale (one answer per item of
     `scale`, as points or as yes or no) or open (a disorder named in words; `names` says which words mean
-    which label). `examples` is the number of examples that it asks for by default, 0 for none.
+    which label). `choices` are the letters of a lettered yes_no question, each with the labels that it says
+    yes to. With `evidence`, each item of a scale has a quote beside its score, or no information. With
+    `reason`, the answer has a reason before its labels. `examples` is the number of examples that it asks
+    for by default, 0 for none.
     """
 
     name: str
@@ -53,6 +69,9 @@ class Prompt:
     items: Literal["points", "yes_no"]
     examples: int
     names: Mapping[str, tuple[str, ...]]
+    choices: Mapping[str, tuple[str, ...]]
+    reason: bool
+    evidence: bool
     source: str
     fingerprint: str = ""
 
@@ -82,6 +101,9 @@ class Prompt:
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the answer."""
         properties = self._properties()
+        if self.reason:
+            # First, since a model that is held to a schema fills it in order: later it could only justify.
+            properties = {REASON_KEY: {"type": "string"}, **properties}
         return {
             "type": "object",
             "properties": properties,
@@ -90,6 +112,9 @@ class Prompt:
         }
 
     def _properties(self) -> dict[str, Any]:
+        if self.scale is not None and self.evidence:
+            item = _evidence_schema(self.scale)
+            return {str(number): item for number in range(1, len(self.scale.item) + 1)}
         if self.scale is not None:
             points = {"type": "integer", "enum": list(range(self.scale.points[1] + 1))}
             answer = points if self.items == "points" else _YES_NO
@@ -97,7 +122,15 @@ class Prompt:
         if self.answer == "open":
             verdict, name, rationale = OPEN_KEYS
             return {verdict: _YES_NO, name: {"type": "string"}, rationale: {"type": "string"}}
+        if self.choices:
+            return {CHOICE_KEY: {"type": "string", "enum": list(self.choices)}}
         return dict.fromkeys(self.labels, _YES_NO)
+
+    @property
+    def wants_reason_unasked(self) -> bool:
+        """True if its words ask the model to reason, and its schema leaves no place for that."""
+        has_place = self.reason or self.answer == "open"
+        return not has_place and _ASKS_TO_REASON.search(f"{self.system} {self.user}") is not None
 
     def _check_examples(self, examples: Sequence[Example]) -> None:
         if examples and not self.examples:
@@ -129,6 +162,18 @@ class Prompt:
         """The items of the scale, one per line."""
         items = self.scale.item if self.scale else ()
         return "\n".join(f"{number}. {item.name}: {item.about}" for number, item in enumerate(items, 1))
+
+
+def _evidence_schema(scale: Scale) -> dict[str, Any]:
+    """The schema of an item with evidence: the quote first, so that the score can rest on it."""
+    scores = [*range(scale.points[1] + 1), NO_INFORMATION]
+    properties = {"quote": {"type": "string"}, "score": {"enum": scores}}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def shipped_prompts() -> list[str]:
@@ -185,6 +230,9 @@ def _unfingerprinted(name: str, file: PromptFile, scale: Scale | None) -> Prompt
         items=file.items,
         examples=file.examples,
         names=MappingProxyType(dict(file.names)),
+        choices=MappingProxyType(dict(file.choices)),
+        reason=file.reason,
+        evidence=file.evidence,
         source=file.source,
     )
 

@@ -10,8 +10,6 @@ from psycheck.llm.reply_words import UNSURE, WORDS, agreed, forms_of, meaning, n
 
 # Possessive quantifiers (`++`, `*+`) never give back what they matched: hostile replies stay linear.
 _SENTENCE: Final = re.compile(r"[^.!?;\n]++[.!?;\n]?")
-# Chat templates leave these in the text of a server that does not strip them.
-_CONTROL_TOKEN: Final = re.compile(r"<\|[^|>]{1,40}\|>|</?s>")
 _ANSWER_IS: Final = re.compile(r"\banswer is\b:?(.*)", re.DOTALL)
 _QUOTED: Final = re.compile(r"\"[^\"\n]*+\"|“[^”\n]*+”")
 
@@ -46,8 +44,7 @@ def refuses(text: str) -> bool:
 
 def sentences_of(text: str, *, cut: bool) -> list[str]:
     """The sentences of a reply; the last one only if it is complete."""
-    spoken = _CONTROL_TOKEN.sub(" ", text)
-    sentences = _SENTENCE.findall(spoken)
+    sentences = _SENTENCE.findall(text)
     # What was cut may have gone on with "not": half a sentence can mean the opposite of the whole.
     if cut and sentences and _is_unfinished(sentences[-1]):
         sentences.pop()

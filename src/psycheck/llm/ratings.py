@@ -42,11 +42,11 @@ def read_items(sample: Sample, prompt: Prompt, scale: Scale) -> RatedItems:
     )
 
     in_json = [field for field in sample.fields if field.group]
-    by_item = _fields_by_item(in_json, scale, sample)
+    by_item = fields_by_item(in_json, scale, sample)
     if not any(by_item):
         # Lines count only without JSON: beside it they are legends and explanations.
         in_lines = [field for field in sample.fields if not field.group]
-        by_item = _fields_by_item(in_lines, scale, sample)
+        by_item = fields_by_item(in_lines, scale, sample)
     if by_item[0]:
         return rated  # numbered from 0: it cannot be known which item is meant
 
@@ -61,7 +61,7 @@ def _rate_points(by_item: Sequence[Sequence[Field]], scale: Scale, rated: RatedI
     """Fill in the ratings of items that are answered with a number of points."""
     highest = scale.points[1]
     for place, answers in enumerate(by_item):
-        ratings = [_points(answer.value, highest) for answer in answers]
+        ratings = [points_of(answer.value, highest) for answer in answers]
         points = agreed(ratings)
         if points is not None:
             rated.points[place] = points
@@ -80,11 +80,11 @@ def _rate_yes_no(by_item: Sequence[Sequence[Field]], scale: Scale, rated: RatedI
             rated.scores[place] = sample.confidence(present, source.start, source.end)
 
 
-def _fields_by_item(fields: Sequence[Field], scale: Scale, sample: Sample) -> list[list[Field]]:
+def fields_by_item(fields: Sequence[Field], scale: Scale, sample: Sample) -> list[list[Field]]:
     """The fields that answer each item, from 1; at place 0 those of an item 0."""
     by_item: list[list[Field]] = [[] for _ in range(len(scale.item) + 1)]
     # All subjects first: an object may name its item after the answer.
-    subjects = _subjects_by_group(fields, scale)
+    subjects = subjects_by_group(fields, scale)
 
     for answer in fields:
         item = _item_of(answer, subjects, scale)
@@ -97,7 +97,7 @@ def _fields_by_item(fields: Sequence[Field], scale: Scale, sample: Sample) -> li
     return by_item
 
 
-def _subjects_by_group(fields: Sequence[Field], scale: Scale) -> dict[int, int]:
+def subjects_by_group(fields: Sequence[Field], scale: Scale) -> dict[int, int]:
     """The item that each object is about, by the number of the object."""
     subjects: dict[int, int] = {}
     for answer in fields:
@@ -119,6 +119,11 @@ def _item_of(answer: Field, subjects: dict[int, int], scale: Scale) -> int | Non
     if answer.key and not is_answer_key(answer.key):
         return None
 
+    return item_held_by(answer, subjects, scale)
+
+
+def item_held_by(answer: Field, subjects: dict[int, int], scale: Scale) -> int | None:
+    """The item that the object of a field is about, by its subject or by the key that holds it."""
     # The object may name one item and the key that holds it another: then neither is certain.
     candidates = {subjects.get(answer.group)}
     for key in answer.above[:1]:
@@ -185,7 +190,7 @@ def _item_named(name: str, scale: Scale, *, but: int | None = None) -> int | Non
     return None
 
 
-def _points(value: str, highest: int) -> float | None:
+def points_of(value: str, highest: int) -> float | None:
     """The points of one item: a whole number in range, perhaps with words after it."""
     unquoted = value[:_LONGEST_VALUE].strip().strip("\"'“”‘’`*").strip()
     rating = _POINTS.fullmatch(unquoted)

@@ -7,9 +7,22 @@ from typing import Final
 
 from psycheck.llm.confidence import Tokens, confidence_of, tokens_of
 from psycheck.llm.fields import MOST_FIELDS, Field, fields_of, line_fields
-from psycheck.llm.reply_words import KEYS, key_words
+from psycheck.llm.reply_words import KEYS, WORDS, key_words, words_of
 
-_THOUGHT: Final = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
+# Chat templates leave these in the text of a server that does not strip them.
+_CONTROL_TOKEN: Final = re.compile(r"<\|[^|>]{1,40}\|>|</?s>")
+_OPENING_READ: Final = 80  # characters in which an untagged thought shows itself
+
+
+def _marks_of_thoughts() -> re.Pattern[str]:
+    """The marks of thoughts of all families of models; the group `end` holds those that end one."""
+    alternatives = {
+        kind: "|".join(re.escape(mark) for mark in WORDS["thought"][kind]) for kind in ("begin", "end")
+    }
+    return re.compile(rf"(?P<end>{alternatives['end']})|(?:{alternatives['begin']})", re.IGNORECASE)
+
+
+_THOUGHT: Final = _marks_of_thoughts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +30,8 @@ class Sample:
     """What a model replied once.
 
     `text` is the reply with its thoughts blanked out, `outside` the same without what stands in braces and
-    brackets. `fields` are those that are complete. `is_cut` if the reply ended at its maximal length.
+    brackets. `fields` are those that are complete. `is_cut` if the reply ended at its maximal length,
+    `is_thought` if it holds nothing but a thought.
     """
 
     text: str
@@ -25,6 +39,7 @@ class Sample:
     fields: list[Field]
     has_json: bool
     is_cut: bool
+    is_thought: bool
     tokens: Tokens | None
 
     @property
@@ -49,7 +64,8 @@ class Sample:
 
 def take_apart(text: str, finish: str, logprobs: str = "") -> Sample | None:
     """Find the fields of a reply; None if there are more than any answer has."""
-    spoken = _without_thoughts(text)
+    is_cut = finish == "length"
+    spoken = _spoken(text, is_cut=is_cut)
     in_braces, outside = fields_of(spoken)
     in_lines = islice(line_fields(outside), MOST_FIELDS)
     fields = [*in_braces, *in_lines]
@@ -63,16 +79,31 @@ def take_apart(text: str, finish: str, logprobs: str = "") -> Sample | None:
         outside=outside,
         fields=complete,
         has_json=bool(in_braces),
-        is_cut=finish == "length",
+        is_cut=is_cut,
+        is_thought=not spoken.strip(),
         tokens=tokens_of(text, logprobs),
     )
 
 
+def _spoken(text: str, *, is_cut: bool) -> str:
+    """A reply without its thoughts and control tokens; places in the text stay the same."""
+    spoken = _without_thoughts(text)
+    # A template may hold back both marks: a thought that was cut then looks like an answer in prose.
+    if is_cut and _begins_like_a_thought(spoken):
+        spoken = " " * len(text)
+    return _CONTROL_TOKEN.sub(lambda token: " " * len(token[0]), spoken)
+
+
+def _begins_like_a_thought(text: str) -> bool:
+    beginning = " ".join(words_of(text.lstrip()[:_OPENING_READ]))
+    return any(f"{beginning} ".startswith(f"{words} ") for words in WORDS["thought"]["openings"])
+
+
 def _without_thoughts(text: str) -> str:
-    """Blank out what a model thought before it answered; places in the text stay the same."""
+    """Blank out what a model thought before it answered."""
     marks = list(_THOUGHT.finditer(text))
-    closings = [mark.end() for mark in marks if mark[1]]
-    openings = [mark.start() for mark in marks if not mark[1]]
+    closings = [mark.end() for mark in marks if mark["end"]]
+    openings = [mark.start() for mark in marks if not mark["end"]]
     # All before the last end mark is thought: a chat template may hold the opening mark back.
     start = max(closings, default=0)
     # Thoughts that begin later and have no end go on to the end of the reply.

@@ -1,6 +1,7 @@
 """Read yes or no for each label of a prompt: from fields, or from the words outside them."""
 
 import math
+import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -26,6 +27,8 @@ _WORDS_IN_KEY: Final = 8
 _LONGEST_SUBJECT: Final = 80  # characters
 _LONGEST_CLASS: Final = 200
 _LONGEST_BOTH: Final = 100
+# "0.83", ".83" or "83%"; a bare "1" or "0" is an answer, and "83" has no agreed meaning.
+_PROBABILITY: Final = re.compile(r"\s*(?:(0?\.\d{1,17}|1\.0+)|(\d{1,2}(?:\.\d{1,9})?|100) ?%)\s*")
 _ABOUT_ALL: Final = {"both": 1.0, "neither": 0.0}  # answers to all labels in one word
 
 
@@ -117,9 +120,26 @@ def _score_of_fields(fields: Sequence[Field], label: str, sample: Sample) -> flo
     meanings = [_meaning_of_field(field, label) for field in fields]
     answer = agreed(meanings)
     if answer is None:
-        return math.nan
+        says_nothing = all(each is None for each in meanings)
+        return _stated_probability(fields, label) if says_nothing else math.nan
     source = fields[meanings.index(answer)]
     return sample.confidence(answer, source.start, source.end)
+
+
+def _stated_probability(fields: Sequence[Field], label: str) -> float:
+    """The probability of yes that fields state as a number; NaN if none does, or not all the same."""
+    stated = set()
+    for field in fields:
+        number = _PROBABILITY.fullmatch(field.value)
+        if number and _may_state_probability(field, label):
+            stated.add(float(number[1]) if number[1] else float(number[2]) / 100)
+    return stated.pop() if len(stated) == 1 else math.nan
+
+
+def _may_state_probability(field: Field, label: str) -> bool:
+    """True if a number is about yes: under the label, or a key such as "probability"; never a severity."""
+    names_probability = KEYS["probability"].intersection(key_words(field.key))
+    return bool(names_probability) or _is_key_of(field.key, names_of(label))
 
 
 def _meaning_of_field(field: Field, label: str) -> float | None:

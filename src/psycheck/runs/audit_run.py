@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -10,6 +9,7 @@ import polars as pl
 from psycheck.audits.jobs import PlannedRun
 from psycheck.audits.outside import described_audits
 from psycheck.audits.performance import HARD
+from psycheck.audits.quoted_items import evidence_findings
 from psycheck.audits.registered import is_own
 from psycheck.audits.summary import across_corpora, across_models, holm_families
 from psycheck.audits.thresholds import Thresholds
@@ -21,6 +21,7 @@ from psycheck.core.model import capabilities_of
 from psycheck.core.run import Run, Shown
 from psycheck.corpora.cautions import cheap_cautions, not_searched
 from psycheck.runs.environment import described, environment_of
+from psycheck.runs.replies import TABLE, replies_table
 from psycheck.runs.run_reader import Reader
 from psycheck.scoring.answers import Answers
 from psycheck.text.gender.edits import scope_of
@@ -39,18 +40,18 @@ class Judged:
     thresholds: Mapping[str, Thresholds]
 
 
-def run_of(planned: PlannedRun, answers: Answers, judged: Judged, store: Path | None = None) -> Run:
+def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
     """The run: findings of all jobs, what holds across them, cautions about the corpora, cases to show."""
     overlap = training_overlap(planned.models, planned.corpora)
     run = Run(
         plan=plan_record(planned) | {"thresholds": _chosen_thresholds(judged)},
         environment=environment_of(planned.models, planned.corpora, planned.suites, answers.tallies),
-        findings=Findings([*_all_findings(planned, judged), *overlap.findings]),
-        tables=judged.tables,
+        findings=Findings([*_all_findings(planned, judged), *overlap.findings, *_evidence(planned, answers)]),
+        tables=_with_replies(planned, answers, judged),
         shown=judged.shown,
         notes=(*_notes(planned, answers, judged), *overlap.notes),
         incomplete=sum(tally.failed for tally in answers.tallies.values()),
-        reader=Reader(corpora=_read_corpora(planned), suites=planned.suites, store=store),
+        reader=Reader(corpora=_read_corpora(planned), suites=planned.suites),
     )
     return replace(run, own_audits=described_audits(planned.audits, run))
 
@@ -60,6 +61,23 @@ def _read_corpora(planned: PlannedRun) -> tuple[Corpus, ...]:
     corpora = {corpus.name: corpus for corpus in planned.corpora}
     corpora |= {corpus.name: corpus for _, corpus in planned.jobs}
     return tuple(corpora.values())
+
+
+def _evidence(planned: PlannedRun, answers: Answers) -> Iterator[Finding]:
+    """What replies with quotes show, model by model."""
+    for model, view in zip(answers.models, answers.views, strict=True):
+        yield from evidence_findings(model, view, planned.corpora)
+
+
+def _with_replies(planned: PlannedRun, answers: Answers, judged: Judged) -> Mapping[str, pl.DataFrame]:
+    """The tables of the audits, and the replies where a model replies in words."""
+    replies = replies_table(
+        answers.models,
+        answers.views,
+        planned.corpora,
+        show_texts=planned.settings.show_texts,
+    )
+    return judged.tables if replies is None else {**judged.tables, TABLE: replies}
 
 
 def plan_record(planned: PlannedRun) -> dict[str, Any]:
@@ -139,9 +157,7 @@ def _scoring_notes(answers: Answers) -> Iterator[str]:
             yield f"model '{view.model}' answers only 0 or 1, so {HARD}"
 
     for name, tally in answers.tallies.items():
-        if tally.unreadable:
-            texts = counted(tally.unreadable, "text")
-            yield f"model '{name}': {texts} got a reply that answers no label; they count as unanswered"
+        yield from (f"model '{name}': {note}" for note in tally.notes_on_replies())
         if tally.dropped:
             scores = counted(tally.dropped, "stored score")
             yield f"model '{name}' gives other scores than before: {scores} dropped, every text scored again"

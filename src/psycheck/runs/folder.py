@@ -37,7 +37,7 @@ FILES = (
 )
 # What only some verbs write.
 MORE = ("improve.md", "improve.csv", "explanations.jsonl", "suspects.csv")
-TABLES = ("cases", "pairs", "histories", "predictions", "outcomes", "map", "cautions", "words")
+TABLES = ("cases", "pairs", "histories", "predictions", "replies", "outcomes", "map", "cautions", "words")
 EXPLAINED = ("people", "mentions", "coverage", "marks", "suspects", "links")
 
 Beside = Mapping[Path, Callable[[Path], object]]

@@ -1,21 +1,18 @@
-"""What a run can say with more than itself: texts of cases, stored replies, gates, tables, a picture."""
+"""What a run can say with more than itself: texts of cases, gates, tables, a picture."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 import polars as pl
 
 from psycheck.audits.gates import judge_gates, parse_gate
 from psycheck.audits.suite import Check, Suite, read_suite
 from psycheck.core.corpus import Corpus
-from psycheck.core.errors import BadInput
 from psycheck.core.run import GateResult, Run
 from psycheck.report.latex_tables import latex_tables
 from psycheck.report.notebook_plot import notebook_plot
 from psycheck.runs.reopened_corpus import corpus_of
-from psycheck.scoring.stored_replies import stored_replies
 
 
 @dataclass(frozen=True)
@@ -23,12 +20,11 @@ class Reader:
     """Answers what `psycheck.core.run_results.Results` is asked.
 
     `corpora` and `suites` are those of a run that was made in this process; those of a run that was opened
-    are read again. `store` is the store file (default: the user's).
+    are read again.
     """
 
     corpora: tuple[Corpus, ...] = ()
     suites: tuple[Suite, ...] = ()
-    store: Path | None = None
 
     @cached_property
     def _corpus_by_name(self) -> Mapping[str, Corpus]:
@@ -56,17 +52,6 @@ class Reader:
             pl.Series("edited", edited, pl.String),
         )
 
-    def replies(self, run: Run, /) -> pl.DataFrame:
-        """What models replied about the unedited texts, as the store holds it."""
-        rows = list(self._replies(run))
-        if not rows:
-            raise BadInput(
-                "the store holds no replies of this run's models",
-                code="run.no-replies",
-                allowed="a run of a model that replies in words (llm:NAME)",
-            )
-        return pl.DataFrame(rows, ["model", "corpus", "id", "reply"], orient="row")
-
     def latex(self, run: Run, /) -> str:
         """The main tables for LaTeX."""
         return latex_tables(run)
@@ -74,16 +59,6 @@ class Reader:
     def plot(self, run: Run, /) -> str:
         """One picture of the run as inline SVG."""
         return notebook_plot(run)
-
-    def _replies(self, run: Run) -> Iterator[tuple[str, str, str, str]]:
-        names = [str(description["name"]) for description in run.plan.get("corpora", ())]
-        for model, facts in run.environment.get("models", {}).items():
-            for name in names:
-                corpus = self._corpus(run, name)
-                replies = stored_replies(self.store, facts["fingerprint"], corpus.items)
-                for text_id, reply in zip(corpus.ids, replies, strict=True):
-                    if reply is not None:
-                        yield model, name, text_id, reply.text
 
     def _corpus(self, run: Run, name: str) -> Corpus:
         corpus = self._corpus_by_name.get(name)

@@ -13,13 +13,15 @@ from functools import partial
 
 import numpy as np
 
-from psycheck.core.errors import ModelFailure
+from psycheck.core.errors import ModelFailure, NothingAnswered
 from psycheck.core.model import Answer, Arrival, Reply, Replying, answers_in, capabilities_of
 from psycheck.scoring.limits import Allowance
 from psycheck.scoring.remembered import RememberedScores, Todo, reason_of
 from psycheck.scoring.retries import TRANSIENT, Sleep, gave_no_answer, patiently
 from psycheck.scoring.tally import Tally
 from psycheck.scoring.task import ScoringTask
+
+_FIRST_REPLIES = 30  # of a model, after which it is asked on only if one of them answers a label
 
 
 def ask_each(task: ScoringTask, model: Replying, batch: Todo, *, counts_as_scored: bool = True) -> None:
@@ -28,6 +30,9 @@ def ask_each(task: ScoringTask, model: Replying, batch: Todo, *, counts_as_score
     If only the smaller part of a batch never gets an answer, the run goes on without it. Items that have an
     older reply already do not count as scored or failed (`counts_as_scored`).
     """
+    # A run that stopped because nothing was answered is not resumed by paying for the next replies.
+    if counts_as_scored and len(task.view) >= _FIRST_REPLIES:
+        refuse_unanswering(model, task.view)
     questions = _Questions(
         model=model,
         view=task.view,
@@ -45,6 +50,20 @@ def ask_each(task: ScoringTask, model: Replying, batch: Todo, *, counts_as_score
     task.view.complaints.update(map(reason_of, questions.failures))
     if counts_as_scored:
         task.tally.failed += len(questions.failures)
+
+
+def refuse_unanswering(model: Replying, view: RememberedScores) -> None:
+    """Stop a run if no stored reply of its model answers any label; the reasons are in the message."""
+    if not view.answers_nothing:
+        return
+    reasons = view.all_no_answers()
+    (most_common, _), *_ = reasons.most_common(1)
+    listed = ", ".join(f"{count:,} {reason.what}" for reason, count in reasons.most_common())
+    raise NothingAnswered(
+        f"model '{model.name}' answers nothing: of its first {len(view):,} replies, {listed}",
+        code="model.answers-nothing",
+        do=most_common.do or "look at a reply, and change how the model is asked",
+    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,8 +85,10 @@ class _Questions:
         allowed = partial(self.allowance.allows, self.tally)
         self.allowance.spend(self.model, self.todo.items, self.tally)
         with redirect_stdout(sys.stderr):  # what a model prints is not our output
-            # Only a model that asks leave takes this argument, so the protocol does not name it.
-            arrivals = self.model.ask(self.todo.items, allowed=allowed)  # type: ignore[call-arg]
+            # Only a model that asks leave takes these arguments, so the protocol does not name them.
+            arrivals = self.model.ask(  # type: ignore[call-arg]
+                self.todo.items, allowed=allowed, say=self.tally.say
+            )
             try:
                 self._take(arrivals, may_pass=())
             except TRANSIENT as error:
@@ -143,6 +164,8 @@ class _Questions:
         self.tally.count(replies.values())
         self.allowance.pay(self.model, self.tally)
         self.answered += len(replies)
+        if self.answered >= _FIRST_REPLIES:
+            refuse_unanswering(self.model, self.view)
         if self.counts_as_scored:
             self.tally.scored += len(replies)
 

@@ -220,8 +220,7 @@ def _settle_replies(task: ScoringTask, model: Replying, items: list[Item], limit
     if limits.ask_again:
         _ask_again(task, model, items)
 
-    answers_nothing = task.view.unanswered(items) == len(task.view.labels)
-    task.tally.unreadable += int(answers_nothing.sum())
+    task.tally.count_unanswered(task.view.no_answers(items))
     task.tally.cost = cost_of(model, task.tally)
 
 

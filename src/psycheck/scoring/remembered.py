@@ -14,7 +14,16 @@ from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.audit import ScoreTraits
 from psycheck.core.errors import ModelFailure, PsycheckError
 from psycheck.core.item import Item, sizes_of
-from psycheck.core.model import Model, Reply, Replying, Windowed, capabilities_of
+from psycheck.core.model import (
+    Explaining,
+    Model,
+    NoAnswer,
+    QuoteChecking,
+    Reply,
+    Replying,
+    Windowed,
+    capabilities_of,
+)
 from psycheck.models.output import checked_scores
 from psycheck.scoring.lookup import Keys, Lookup
 from psycheck.scoring.store import Store
@@ -35,6 +44,9 @@ class RememberedScores:
         self._windowed = model if isinstance(model, Windowed) else None
         self._reader = model if isinstance(model, Replying) else None
         self._capabilities = capabilities_of(model)
+        checks_quotes = isinstance(model, QuoteChecking) and model.checks_quotes
+        self._quote_checker = model if isinstance(model, QuoteChecking) and checks_quotes else None
+        self._explains = model if isinstance(model, Explaining) else None
         self._dev_thresholds: tuple[float, ...] = ()
         self.store = store
         self.model = model.name
@@ -49,6 +61,9 @@ class RememberedScores:
         self._items = np.zeros((1, 2), np.uint64)
         self._scores = np.zeros((1, len(names)))
         self._read = np.zeros(1, np.int32)
+        # By row: replies that are read again once the text that they quote is known.
+        self._unchecked: dict[int, Reply] = {}
+        self._no_answers: dict[int, NoAnswer] = {}  # by row: why a reply answers nothing
         self._marks = np.zeros((1, 1), np.uint64)
         self._by_hash = Lookup()
         self._listed = 0  # rows that `_by_hash` lists
@@ -166,6 +181,8 @@ class RememberedScores:
         self._by_mark = Lookup()
         self._first = self._last = 0
         self._count = self._listed = self._met = 0
+        self._no_answers.clear()
+        self._unchecked.clear()
         self.refresh()
         return dropped
 
@@ -198,6 +215,20 @@ class RememberedScores:
         rows = self._rows(items)
         open_labels = np.isnan(self._scores[rows]).sum(axis=1)
         return np.where(rows >= 0, open_labels, 0).astype(np.int64)
+
+    def no_answers(self, items: Sequence[Item]) -> Counter[NoAnswer]:
+        """Why replies to some items answer no label, and how many of them."""
+        rows = self._rows(items).tolist()
+        return Counter(self._no_answers[row] for row in rows if row in self._no_answers)
+
+    def all_no_answers(self) -> Counter[NoAnswer]:
+        """Why stored replies answer no label, and how many of them."""
+        return Counter(self._no_answers.values())
+
+    @property
+    def answers_nothing(self) -> bool:
+        """True if the store holds replies of the model, and none of them answers a label."""
+        return 0 < self._count == len(self._no_answers)
 
     def usage(self, items: Sequence[Item]) -> dict[str, int]:
         """Requests and tokens that the stored replies to some items took, whichever run asked for them."""
@@ -233,7 +264,18 @@ class RememberedScores:
         may_be_stored = self._ambiguous or self._met < self._count
         if len(missing) and may_be_stored:
             rows[missing] = self.find(self.digests([items[place] for place in missing.tolist()]))
+        if self._unchecked:
+            self._check_quotes(items, rows)
         return rows
+
+    def _check_quotes(self, items: Sequence[Item], rows: Rows) -> None:
+        """Read replies together with their texts, each once: the store holds no texts."""
+        if self._quote_checker is None:
+            return
+        for item, row in zip(items, rows.tolist(), strict=True):
+            reply = self._unchecked.pop(row, None)
+            if reply is not None:
+                self._scores[row] = self._quote_checker.read_reply_about(reply, item)
 
     def _take(self, batch: Batch) -> Rows:
         """Append a batch to the tables; returns its rows."""
@@ -247,7 +289,20 @@ class RememberedScores:
         new = np.flatnonzero(rows < 0)
         self._scores[rows[old]] = scores[old]
         rows[new] = self._append(Batch(batch.items[new], scores[new], batch.read[new]), scores[new])
+        self._note_no_answers(rows, scores, batch.replies)
+        if self._quote_checker is not None:
+            self._unchecked.update(zip(rows.tolist(), batch.replies, strict=True))
         return rows
+
+    def _note_no_answers(self, rows: Rows, scores: FloatArray, replies: Sequence[Reply]) -> None:
+        """Remember why replies answer nothing, and forget it where a later reply answers."""
+        for row, reply, answer in zip(rows.tolist(), replies, scores, strict=True):
+            if not np.isnan(answer).all():
+                self._no_answers.pop(row, None)
+            elif self._explains is None:
+                self._no_answers[row] = NoAnswer("unreadable")
+            elif (no_answer := self._explains.why_unanswered(reply)).what:
+                self._no_answers[row] = no_answer
 
     def _append(self, batch: Batch, scores: FloatArray) -> Rows:
         start = self._count

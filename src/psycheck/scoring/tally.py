@@ -1,9 +1,10 @@
 """What became of the items that the audits asked for, and what asking took."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
-from psycheck.core.model import Reply
+from psycheck.core.errors import counted
+from psycheck.core.model import NoAnswer, Reply
 
 
 @dataclass(slots=True)
@@ -12,7 +13,8 @@ class Tally:
 
     `checked` stored scores were computed anew; where these had changed, `dropped` stored scores were removed.
     Of a model that replies in words: the requests and tokens of this run, also of replies that were replaced,
-    `cost` where it knows its prices, and how many of the items have a reply that answers no label.
+    `cost` where it knows its prices, and how many of the items have a reply that answers no label, with the
+    reasons (`unanswered`) and what its user can do about each (`remedies`). `notes` say how it was asked.
     """
 
     asked: int = 0
@@ -28,6 +30,38 @@ class Tally:
     completion_tokens: int = 0
     cost: float | None = None
     unreadable: int = 0
+    unanswered: dict[str, int] = field(default_factory=dict)
+    remedies: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def without_score(self) -> int:
+        """How many items have no score: they could not be scored, or their reply answers no label."""
+        return self.failed + self.unreadable
+
+    def say(self, note: str) -> None:
+        """Keep a note, once."""
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def count_unanswered(self, reasons: Mapping[NoAnswer, int]) -> None:
+        """Add items whose reply answers no label, by reason."""
+        for reason, count in reasons.items():
+            self.unreadable += count
+            self.unanswered[reason.what] = self.unanswered.get(reason.what, 0) + count
+            if reason.do:
+                self.remedies[reason.what] = reason.do
+
+    def notes_on_replies(self) -> Iterator[str]:
+        """How the model was asked, then how many replies answer no label, by reason with what to do."""
+        yield from self.notes
+        if self.unreadable:
+            texts = counted(self.unreadable, "text")
+            yield f"{texts} got a reply that answers no label; they count as unanswered"
+        for what, count in sorted(self.unanswered.items(), key=lambda entry: -entry[1]):
+            remedy = self.remedies.get(what, "")
+            note = f"{what}: {counted(count, 'text')}"
+            yield f"{note}; {remedy}" if remedy else note
 
     def count(self, replies: Iterable[Reply]) -> None:
         """Add the tokens of replies."""
