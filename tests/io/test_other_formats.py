@@ -5,7 +5,7 @@ import json
 import zipfile
 from pathlib import Path
 
-import openpyxl
+import openpyxl  # type: ignore[import-untyped]  # has no types
 import pandas as pd
 import polars as pl
 import pytest

@@ -16,7 +16,6 @@ from psycheck.commands import options as opt
 from psycheck.commands.audit_console import print_audit, print_checked_scores, print_forecast
 from psycheck.commands.audit_keywords import (
     AuditKeywords,
-    ModelsLike,
     open_models,
     split_keywords,
     split_suites,
@@ -37,6 +36,7 @@ from psycheck.runs.folder import paths_in, writes_run
 if TYPE_CHECKING:
     from psycheck.audits.plan import Plan, Settings
     from psycheck.audits.suite import Suite
+    from psycheck.commands.audit_keywords import ModelsLike
     from psycheck.corpora.columns import Columns
 
 PLAN_FILE = Path("psycheck.toml")
@@ -233,7 +233,7 @@ def _export_texts(plan: "Plan", path: Path, inputs: Sequence[Path]) -> None:
 
 
 def audit(
-    model: ModelsLike,
+    model: "ModelsLike",
     corpora: CorporaLike,
     *,
     split: str | None = None,

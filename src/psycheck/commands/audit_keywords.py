@@ -9,15 +9,14 @@ from psycheck.core.audit import Audit
 from psycheck.core.corpus import Corpus
 from psycheck.core.model import Model
 from psycheck.corpora.column_keywords import KEYWORDS, ColumnKeywords, unknown_keyword
-from psycheck.models.opening import ModelLike, open_model
 
 if TYPE_CHECKING:
     from psycheck.audits.plan import Settings
     from psycheck.audits.suite import Check, Suite
+    from psycheck.models.opening import ModelLike
 
     SuiteLike = str | Path | Suite | Check | Mapping[str, Any]
-
-ModelsLike = ModelLike | Sequence[ModelLike] | Mapping[str, ModelLike]
+    ModelsLike = ModelLike | Sequence[ModelLike] | Mapping[str, ModelLike]
 
 
 class SettingKeywords(TypedDict, total=False):
@@ -69,7 +68,7 @@ def split_keywords(keywords: AuditKeywords) -> tuple[ColumnKeywords, dict[str, A
     return ColumnKeywords(**columns), settings  # type: ignore[typeddict-item]  # sorted by name above
 
 
-def open_models(models: ModelsLike, *, positive: Any = None) -> list[Model]:
+def open_models(models: "ModelsLike", *, positive: Any = None) -> list[Model]:
     """Open one model, each of a list, or each of {name: model}.
 
     `positive` names the positive value of the corpora; an object in memory may have a class of that name.
@@ -84,6 +83,8 @@ def open_models(models: ModelsLike, *, positive: Any = None) -> list[Model]:
 
 
 def _open(model: Any, positive: Any, name: str | None = None) -> Model:
+    from psycheck.models.opening import open_model
+
     options: dict[str, Any] = {}
     if name is not None:
         options["name"] = name

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack
 
-from psycheck.commands.audit_keywords import ModelsLike, open_models
+from psycheck.commands.audit_keywords import open_models
 from psycheck.commands.console import shown_progress
 from psycheck.core.errors import BadInput, PsycheckWarning, counted
 from psycheck.core.model import Encoder
@@ -22,6 +22,7 @@ from psycheck.corpora.opening import CorporaLike, CorpusLike, open_corpora, open
 if TYPE_CHECKING:
     import polars as pl
 
+    from psycheck.commands.audit_keywords import ModelsLike
     from psycheck.commands.diff import RunLike
     from psycheck.training.fit import Trained
     from psycheck.training.recipe import Recipe
@@ -237,7 +238,7 @@ _LIMITS = ("allow_remote", "max_requests", "max_cost", "ask_again")
 
 
 def score(
-    model: ModelsLike,
+    model: "ModelsLike",
     corpus: CorpusLike,
     *,
     threshold: float | Literal["dev"] | None = None,

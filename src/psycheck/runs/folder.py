@@ -22,7 +22,6 @@ from psycheck.core.run import GateResult, OwnAudit, Run, Shown
 from psycheck.corpora.opening import CorpusPlan
 from psycheck.io.settings import check_values
 from psycheck.io.writing import refuse_overwriting, sole_writer, together, writing
-from psycheck.runs.run_reader import readable
 
 HEADLINES = "headlines.jsonl"
 FILES = (
@@ -239,6 +238,10 @@ def _read_run(folder: Path) -> Run:
     # Someone may have edited the files by hand.
     for part in (run, *run.findings, *run.gates, *run.shown, *run.own_audits, *run.headlines):
         check_values(part, str(folder))
+
+    # Imported when a run is opened: the help of a verb needs no gates and no suites.
+    from psycheck.runs.run_reader import readable
+
     return readable(run)
 
 

@@ -11,13 +11,14 @@ from psycheck.core.registry import PAGES
 from psycheck.core.run import Page, Run
 from psycheck.io.writing import together, writing
 from psycheck.runs.folder import open_run, save_run, writes_run
-from psycheck.runs.run_reader import readable
 
 DEFAULT_PAGE = "audit"
 
 
 def save(run: Run, folder: Path | None) -> Run:
     """Give the run its headlines and write its folder with all pages, if it has a folder; return the run."""
+    from psycheck.runs.run_reader import readable
+
     run = readable(with_headlines(run))
     if folder is not None:
         save_run(run, folder, pages_of(run))
