@@ -1,4 +1,4 @@
-"""What people ask a run for in Python: failures, scores, replies, gates, tables, a short summary."""
+"""What people ask a run for in Python: failures, scores, gates, tables, a short summary."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -57,18 +57,6 @@ class Results:
         """The score of each annotated text: model, corpus, id, label, target, score, decided."""
         predictions = self._table("predictions", "performance")
         return predictions.drop("unit", strict=False)
-
-    @property
-    def replies(self) -> pl.DataFrame:
-        """What models that reply in words said about the unedited texts, one row per reply."""
-        replies = self.tables.get("replies")
-        if replies is None:
-            raise BadInput(
-                "the run holds no replies",
-                code="run.no-replies",
-                allowed="a run of a model that replies in words (llm:NAME)",
-            )
-        return replies
 
     def failures(
         self,
