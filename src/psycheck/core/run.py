@@ -13,8 +13,13 @@ from psycheck.core.headline import Headline
 from psycheck.core.measure import Measure
 from psycheck.core.run_results import Results, RunReader
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 PAIRS = "audit:fairness"  # the suite of a shown gender pair; its check is the label
+_INCOMPLETE = 3  # exit code: some texts could not be scored
+
+
+def _nothing() -> Mapping[str, Any]:
+    """An empty mapping that nobody can change: runs share it."""
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ class Run(Results):
     plan: Mapping[str, Any]
     environment: Mapping[str, Any]
     findings: Findings
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: _NOTHING)
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=_nothing)
     gates: tuple[GateResult, ...] = ()
     shown: tuple[Shown, ...] = ()
     notes: tuple[str, ...] = ()
@@ -113,8 +118,9 @@ class Run(Results):
     @property
     def exit_code(self) -> int:
         """0 done and the gates hold, 1 a gate fails, 3 some texts could not be scored."""
+        # Before the gates: what they judged lacks the texts that are missing.
         if self.incomplete:
-            return 3
+            return _INCOMPLETE
         return 0 if self.holds else 1
 
     def to_polars(self) -> pl.DataFrame:
