@@ -1,6 +1,5 @@
 """A zip archive that holds one table."""
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,8 +20,8 @@ def read_archive(path: Path) -> Table:
             check_size(member.file_size, str(path))
             # Under a name of ours: that in the archive may lead out of the folder.
             unpacked = Path(folder) / Path(member.filename).name
-            with archive.open(member) as packed, unpacked.open("wb") as file:
-                shutil.copyfileobj(packed, file)
+            member.filename = unpacked.name
+            archive.extract(member, folder)
             table = _read_unpacked(unpacked, path)
     except BadZipFile:
         raise bad_file(
