@@ -8,7 +8,7 @@ from psycheck.audits.suite import Suite
 from psycheck.core.corpus import LABEL, Corpus
 from psycheck.core.errors import BadInput, nearest
 from psycheck.core.model import Model
-from psycheck.models.label_names import nameless, nameless_score
+from psycheck.models.label_names import means_the_same, nameless, nameless_score
 
 _MISSPELT = 0.8  # similarity of two labels from which one of them is likely misspelt
 _LISTED = 10  # labels that a message lists
@@ -66,10 +66,9 @@ def align_model(
     if any(name in run_labels for name in names):
         return names, []
 
-    if len(names) == 1 and nameless_score(names[0]):
-        sole = _sole_label(expected, run_labels)
-        if sole:
-            return (sole,), [f"model '{model.name}': its only score '{names[0]}' is used for '{sole}'"]
+    sole = _sole_label(expected, run_labels)
+    if len(names) == 1 and sole and (nameless_score(names[0]) or means_the_same(names[0], sole)):
+        return (sole,), [f"model '{model.name}': its only score '{names[0]}' is used for '{sole}'"]
 
     if not strict:
         return names, []
@@ -154,7 +153,7 @@ def _name_labels(
     notes: list[str] = []
     for corpus in corpora:
         sole = corpus.labels[0] if len(corpus.labels) == 1 else ""
-        if meant and sole != meant and nameless(sole):
+        if meant and sole != meant and (nameless(sole) or means_the_same(sole, meant)):
             renamed.append(_with_label_renamed(corpus, sole, meant))
             notes.append(f"{corpus.name}: the label '{sole}' is used for '{meant}'")
         else:

@@ -123,14 +123,17 @@ def plan_jobs(
     corpora: Sequence[Corpus],
     settings: Settings,
     audit_objects: Sequence[Audit] = (),
+    more_suites: Sequence[Suite] = (),
 ) -> PlannedRun:
     """Check models and corpora, align their labels, let the audits prepare themselves, and list the jobs.
+
+    `more_suites` are tested besides those that the settings name.
 
     Everything that can be refused is refused here, before anything is scored.
     """
     corpora = as_taken(corpora, models)
     # Cheap checks come first: preparing an audit may open another model.
-    suites, notes = _suites(corpora, settings)
+    suites, notes = _suites(corpora, settings, more_suites)
     _refuse_repeated_names(models, corpora, suites)
     _refuse_empty(corpora)
 
@@ -227,7 +230,9 @@ def check_pools(models: Sequence[Model], corpora: Sequence[Corpus]) -> list[str]
     return notes
 
 
-def _suites(corpora: Sequence[Corpus], settings: Settings) -> tuple[tuple[Suite, ...], list[str]]:
+def _suites(
+    corpora: Sequence[Corpus], settings: Settings, more_suites: Sequence[Suite]
+) -> tuple[tuple[Suite, ...], list[str]]:
     """The suites that the audits test, with notes; none where models score histories.
 
     Suites are left out at once there: one for texts may test a label that a model of histories does not have.
@@ -235,7 +240,7 @@ def _suites(corpora: Sequence[Corpus], settings: Settings) -> tuple[tuple[Suite,
     if not tests_suites(settings.audits):
         return (), []
 
-    suites = tuple(read_suite(name) for name in settings.suites)
+    suites = (*map(read_suite, settings.suites), *more_suites)
     has_histories = any(corpus.histories for corpus in corpora)
     if not has_histories:
         return suites, []

@@ -11,7 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from psycheck.core.errors import UNREADABLE, BadInput
+from psycheck.core.errors import UNREADABLE, BadInput, nearest
+from psycheck.core.measure import catalogue, catalogue_keys
 
 if TYPE_CHECKING:
     import polars as pl
@@ -212,7 +213,11 @@ class Findings(tuple[Finding, ...]):
     __slots__ = ()
 
     def where(self, **keys: str) -> "Findings":
-        """The findings with this measure and these values: `where(measure="f1", corpus="posts")`."""
+        """The findings with this measure and these values: `where(measure="f1", corpus="posts")`.
+
+        A measure or a key that neither the catalogue nor a finding has is an error.
+        """
+        refuse_unknown_names(self, keys)
         return Findings(finding for finding in self if _has(finding, keys))
 
     def to_polars(self) -> "pl.DataFrame":
@@ -261,6 +266,29 @@ class Findings(tuple[Finding, ...]):
         if hidden_rows <= 0:
             return table
         return f"{table}<p>{hidden_rows:,} more</p>"
+
+
+def refuse_unknown_names(findings: Sequence[Finding], keys: Mapping[str, str]) -> None:
+    """Refuse a measure or a key that no run has, with the nearest that one has."""
+    measure = keys.get("measure")
+    if measure is not None and measure not in catalogue():
+        own_measures = {finding.measure for finding in findings}
+        if measure not in own_measures:
+            raise BadInput(
+                f"there is no measure '{measure}'",
+                code="finding.unknown-measure",
+                allowed=nearest(measure, own_measures or catalogue()),
+            )
+
+    strange_keys = keys.keys() - {"measure"} - catalogue_keys()
+    if strange_keys:
+        own_keys = set(_keys_of(finding.where for finding in findings))
+        for key in sorted(strange_keys - own_keys):
+            raise BadInput(
+                f"findings have no key '{key}'",
+                code="finding.unknown-key",
+                allowed=nearest(key, own_keys or catalogue_keys()),
+            )
 
 
 def _has(finding: Finding, keys: Mapping[str, str]) -> bool:

@@ -103,6 +103,15 @@ def experiment_keys() -> tuple[str, ...]:
     return tuple(_file()["experiment_keys"])
 
 
+@cache
+def catalogue_keys() -> frozenset[str]:
+    """The keys of `where` of all registered measures, without the tags of checks."""
+    keys = set(experiment_keys())
+    for measure in catalogue().values():
+        keys.update(measure.keys)
+    return frozenset(keys)
+
+
 def measure_of(name: str, more: Iterable[Measure] = ()) -> Measure:
     """The entry of a measure, from `more` (measures of outside audits) or the catalogue."""
     measures = dict(catalogue())

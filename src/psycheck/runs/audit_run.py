@@ -16,6 +16,7 @@ from psycheck.audits.registered import is_own
 from psycheck.audits.summary import across_corpora, across_models
 from psycheck.audits.thresholds import Thresholds
 from psycheck.audits.training_overlap import training_overlap
+from psycheck.core.corpus import Corpus
 from psycheck.core.errors import counted
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.model import capabilities_of
@@ -23,6 +24,7 @@ from psycheck.core.run import Run, Shown
 from psycheck.corpora.cautions import cheap_cautions, not_searched
 from psycheck.runs.environment import described, environment_of
 from psycheck.runs.replies import TABLE, replies_table
+from psycheck.runs.run_reader import Reader
 from psycheck.scoring.answers import Answers
 from psycheck.text.gender.edits import scope_of
 
@@ -64,8 +66,16 @@ def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
         shown=judged.shown,
         notes=(*_notes(planned, answers, judged), *overlap.notes),
         incomplete=sum(tally.failed for tally in answers.tallies.values()),
+        reader=Reader(corpora=_read_corpora(planned), suites=planned.suites),
     )
     return replace(run, own_audits=described_audits(planned.audits, run))
+
+
+def _read_corpora(planned: PlannedRun) -> tuple[Corpus, ...]:
+    """The corpora as the models read them: shortened where the run asked for that."""
+    corpora = {corpus.name: corpus for corpus in planned.corpora}
+    corpora |= {corpus.name: corpus for _, corpus in planned.jobs}
+    return tuple(corpora.values())
 
 
 def _evidence(planned: PlannedRun, answers: Answers) -> Iterator[Finding]:

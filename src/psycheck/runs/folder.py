@@ -286,7 +286,11 @@ def _read_run(folder: Path) -> Run:
     )
     for part in parts:
         check_values(part, str(folder))
-    return run
+
+    # Imported when a run is opened: the help of a verb needs no gates and no suites.
+    from psycheck.runs.run_reader import readable
+
+    return readable(run)
 
 
 def _gate_of(record: Mapping[str, Any]) -> GateResult:
