@@ -31,7 +31,7 @@ LABEL = "depression"
 CORPORA = ("counselchat", "depression_reddit")
 DEV, TEST, LONGEST, SEED = 30, 40, 1_200, 0
 BUDGETS = (0.1, 0.3)
-_RECIPE = Recipe(start="encoder+lr", labels=(LABEL,))
+_RECIPE = Recipe(start="encoder+lr", labels=(LABEL,), dev_share=0.1)
 
 
 def _split(name: str) -> pl.DataFrame:
