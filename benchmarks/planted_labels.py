@@ -1,8 +1,8 @@
 """Do planted wrong labels lead the suspects of `explain`? python benchmarks/planted_labels.py.
 
-In two corpora of PSYCHECK_DATA 5 % of the labels "depression" are flipped, three times. Each text is explained
-alone. Printed is how many of the first 20 suspects are planted, beside cleanlab's order (TF-IDF and logistic
-regression, five folds) and chance. Labels that are wrong already count as false alarms.
+In two corpora of PSYCHECK_DATA 5 % of the labels "depression" are flipped, three times. Each text is
+explained alone. Printed is how many of the first 20 suspects are planted, beside cleanlab's order (TF-IDF and
+logistic regression, five folds) and chance. Labels that are wrong already count as false alarms.
 """
 
 import os
