@@ -10,6 +10,7 @@ from xml.etree import ElementTree as Xml
 
 from psycheck.annotate.annotator_answers import Span
 from psycheck.annotate.exchanged_records import (
+    DECIDERS,
     IDENTIFYING,
     LABELS,
     SPANS,
@@ -67,14 +68,18 @@ def _annotation(response: Response, text: str, units: Sequence[int]) -> dict[str
     """One annotator's response to a text, whose characters are at these UTF-16 offsets."""
     choices = choices_of(response.answers)
     return {
-        "completed_by": {"email": response.annotator},
-        "created_at": response.time,
+        # Label Studio takes no annotators whom it does not know: names go to `meta`.
+        "meta": {
+            "annotator": response.annotator,
+            "role": response.role,
+            "asked": list(response.answers.marks),
+            "time": response.time,
+        },
         "lead_time": response.seconds,
         "result": [
             *(_choices_result(control, names) for control, names in choices.items()),
             *(_span_result(span, text, units) for span in response.answers.spans),
         ],
-        "meta": {"asked": list(response.answers.marks)},
     }
 
 
@@ -124,10 +129,15 @@ def _read_task(number: int, task: Any, text_field: str) -> RawItem:
     responses = [
         _read_annotation(annotation, text, character_at)
         for annotation in annotations
-        if not annotation.get("was_cancelled")
+        if not annotation.get("was_cancelled") and not _is_decision(annotation)
     ]
     name = data.get("item") or task.get("id") or number
     return RawItem(item=str(name), text=text, responses=tuple(responses))
+
+
+def _is_decision(annotation: Any) -> bool:
+    """Whether an annotation that psycheck wrote is of a reviewer or adjudicator."""
+    return (annotation.get("meta") or {}).get("role") in DECIDERS
 
 
 def _read_annotation(annotation: Any, text: str, character_at: Mapping[int, int]) -> RawResponse:
@@ -147,11 +157,11 @@ def _read_annotation(annotation: Any, text: str, character_at: Mapping[int, int]
 
     meta = annotation.get("meta") or {}
     return raw_response(
-        annotator=_annotator(annotation.get("completed_by", "")),
+        annotator=_annotator(meta.get("annotator") or annotation.get("completed_by", "")),
         choices=choices,
         spans=spans,
         labels_shown=meta.get("asked"),
-        time=annotation.get("created_at"),
+        time=meta.get("time") or annotation.get("created_at"),
         seconds=annotation.get("lead_time"),
     )
 

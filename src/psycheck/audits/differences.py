@@ -13,7 +13,8 @@ from psycheck.audits.summary import holm_family
 from psycheck.core.finding import Finding
 from psycheck.statistics import classification as figures
 from psycheck.statistics.classification import BoolArray, FloatArray
-from psycheck.statistics.clustered import Clusters, change_interval, paired_p, ratio_interval
+from psycheck.statistics.cluster_tests import paired_p
+from psycheck.statistics.clustered import Clusters, change_interval, ratio_interval
 from psycheck.statistics.group_rates import Rate, paired_difference
 from psycheck.statistics.intervals import UNKNOWN
 from psycheck.statistics.model_agreement import cohen_kappa, kappa_interval
@@ -90,6 +91,7 @@ def difference_findings(answered: Sequence[Answered]) -> list[Finding]:
     """Figures of every model, and of every pair; p-values are adjusted over all pairs, labels and corpora."""
     findings: list[Finding] = []
     for answers in answered:
+        # Each model first, so that a difference can be read beside what it is made of.
         for model in range(len(answers.models)):
             findings += _figures(answers, model)
         findings += _agreement(answers)
@@ -138,6 +140,7 @@ def _figures(answers: Answered, model: int) -> Iterator[Finding]:
             flags=figure.flags,
         )
 
+    # Figures leave these texts out: a model that is silent on hard ones would look better.
     missing = Rate(counts["unanswered"], counts["annotated"])
     interval = ratio_interval(unanswered, annotated, answers.clusters)
     yield measured_rate("unanswered", missing, where, counts, interval=interval)
@@ -236,6 +239,7 @@ def _differences(answers: Answered, first: int, second: int) -> Iterator[Finding
     where_p = {**where, "figure": "accuracy"}
     yield measured("difference_p", accuracy.p, n, None, where_p, counts)
 
+    # Both figures on the same texts, those that both models answered.
     gold = answers.gold[judged]
     decided = answers.decided[judged][:, [first, second]]
     yield from _figure_difference("f1", gold, decided, units, where, counts)
@@ -291,6 +295,7 @@ def _where_apart(answers: Answered, first: int, second: int) -> Iterator[Finding
     is_apart = right[:, 0] != right[:, 1]
     neither_right = (right == 0).all(axis=1)
     for gold, values in GOLDS.items():
+        # By annotation: one model may miss more, the other raise more false alarms.
         chosen = judged & np.isin(answers.gold, values)
         apart = chosen & is_apart
         first_right = apart & is_first_right

@@ -12,7 +12,8 @@ from psycheck.audits.figures import measured
 from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding
 from psycheck.statistics.classification import BoolArray, FloatArray, classification_intervals
-from psycheck.statistics.clustered import FEWEST_MOVED, Clusters, groups_p, median_interval
+from psycheck.statistics.cluster_tests import groups_p
+from psycheck.statistics.clustered import FEWEST_MOVED, Clusters, median_interval
 from psycheck.statistics.intervals import Interval
 from psycheck.statistics.significance import holm, mann_whitney
 
@@ -51,6 +52,7 @@ def length_findings(corpus: Corpus, cases: pl.DataFrame, where: Mapping[str, str
     cases_of_text = by_case.group_by("id", maintain_order=True)
     by_text = cases_of_text.agg(pl.col("failed").any())
 
+    # Of the original texts: an added sentence would make every case longer by itself.
     sizes = _sizes_of_texts(corpus, by_text.select("id"))
     findings: list[Finding] = []
     for unit, rows in (("case", by_case), ("text", by_text)):
@@ -138,6 +140,7 @@ def _medians(
     """The median of failed texts and that of the others, both of (n,)."""
     sides = {"failed": failed, "passed": ~failed}
     for outcome, side in sides.items():
+        # A text without a word has no mean word length.
         with_value = side & ~np.isnan(values)
         side_values = values[with_value]
         median = np.nan

@@ -20,6 +20,7 @@ from psycheck.text.edits import Edited
 from psycheck.text.gender.edits import Scope, gender_of, names_besides, swap
 from psycheck.text.gender.placebo import placebo
 
+# The order is that of the numbers below: all up to FAILED were judged.
 OUTCOMES = ("passed", "failed", "unseen", "unanswered")
 PASSED, FAILED, UNSEEN, UNANSWERED = range(4)
 UNDECIDED = "undecided"  # in the table alone: such a text makes no pair
@@ -67,6 +68,7 @@ def pair_texts(corpus: Corpus, scope: Scope) -> Iterator[str]:
 def gender_pairs(corpus: Corpus, scores: Scores, scope: Scope) -> Pairs:
     """Every text swapped once, slice by slice, with the scores of both wordings."""
     edit = swap(scope)
+    # Slice by slice: edits of all texts at once would take many times the memory of the corpus.
     slices: list[Pairs] = []
     start = 0
     for piece in corpus.slices():
@@ -171,6 +173,7 @@ class JudgedPairs:
         outcome = self.outcome
         judged = outcome <= FAILED
         units = self.clusters.at(judged)
+        # A text that names both genders has no female and no male wording.
         has_one_gender = np.isin(self.pairs.gender, (FEMALE, MALE))
         counts = self._ledger(outcome, texts=len(corpus))
         counts["both_genders"] = int(np.sum(judged & ~has_one_gender))
@@ -248,6 +251,7 @@ class JudgedPairs:
         """The female and the male wording of the same texts, whichever of them the corpus has."""
         rows = self.pairs.rows[among]
         clusters = self.clusters.at(among)
+        # As written or swapped: each pair has one wording of either gender.
         is_female_first = self.pairs.gender[among] == FEMALE
         before = self.before[among]
         after = self.after[among]
@@ -350,6 +354,7 @@ def _compared_decisions(
     """The ratio of misses and the differences of both wordings' decisions, all (m,)."""
     female_missed = annotated_1 & ~female
     male_missed = annotated_1 & ~male
+    # Texts that neither wording misses tell nothing about the ratio.
     missed_by_any = female_missed | male_missed
     positives = int(annotated_1.sum())
     yield miss_ratio(
@@ -360,6 +365,7 @@ def _compared_decisions(
         share=effective_share(missed_by_any, annotated_1, clusters),
     )
 
+    # Equal opportunity looks at texts annotated 1 alone, parity at all.
     opportunity = paired_difference(
         female[annotated_1],
         male[annotated_1],

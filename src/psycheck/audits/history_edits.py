@@ -139,7 +139,7 @@ class Histories:
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Pass rates and shares of changed scores by label and edit, and a table of all cases."""
         labels = [label for label in _conditions(corpus) if label in scores.labels]
-        clusters = Clusters.of(corpus.units())
+        clusters = Clusters.of(corpus.units(), corpus.copies())
         findings: list[Finding] = []
         tables: list[pl.DataFrame] = []
         # A page picks the worst of all labels, models and corpora: intervals allow for that.
@@ -198,6 +198,7 @@ class Histories:
             ids = piece.ids
             for row, edits in self._edited_histories(piece, label):
                 left_out["without_evidence"] -= 1
+                # A score that decides against the condition has nothing to lose.
                 if before[row] < threshold:
                     left_out["decided_0"] += 1
                     continue
@@ -383,6 +384,7 @@ def _evidence_effect(cases: pl.DataFrame, clusters: Clusters, where: Mapping[str
         how="inner",
         maintain_order="left",
     )
+    # Both edits must have a score: a mean over one side alone would compare different authors.
     answered = joined.drop_nans()
 
     differences = answered["after"] - answered["after_right"]

@@ -129,6 +129,7 @@ def plan_jobs(
     Everything that can be refused is refused here, before anything is scored.
     """
     corpora = as_taken(corpora, models)
+    # Cheap checks come first: preparing an audit may open another model.
     suites, notes = _suites(corpora, settings)
     _refuse_repeated_names(models, corpora, suites)
     _refuse_empty(corpora)
@@ -145,6 +146,7 @@ def plan_jobs(
         *notes,
     ]
 
+    # Thresholds are chosen on dev, so dev must not be judged with them.
     judged_corpora = alignment.corpora
     dev: tuple[Corpus, ...] = ()
     if settings.threshold == DEV:

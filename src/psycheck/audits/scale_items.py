@@ -23,6 +23,7 @@ def scale_items(labels: Sequence[str]) -> dict[str, tuple[str, str]]:
     scale_and_number: dict[str, tuple[str, int]] = {}
     numbers_of_scale: dict[str, set[int]] = {}
     for label in labels:
+        # "phq9_3" is item 3 of the scale "phq9".
         match = _ITEM.fullmatch(label)
         if not match:
             continue

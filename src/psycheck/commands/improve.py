@@ -101,7 +101,7 @@ def improve(
     from psycheck.runs.environment import environment_of
     from psycheck.runs.pages import save
     from psycheck.text.gender.edits import scope_of
-    from psycheck.training.arm_figures import checks_by_seed, compare_arms
+    from psycheck.training.arm_figures import checks_by_seed, improvement_findings
     from psycheck.training.arms import SAMPLE, plan_experiment
 
     retraining = _read_retraining(changes)
@@ -152,7 +152,7 @@ def improve(
             [experiment.corpus, *experiment.tests[1:]],
             experiment.suites,
         ),
-        findings=Findings(compare_arms(arms, experiment.probe)),
+        findings=Findings(improvement_findings(arms, experiment.probe)),
         notes=notes_of(experiment, way.kind, arms),
         folder=experiment.out,
     )
@@ -362,4 +362,8 @@ def improve_cli(
             **changes,
         )
     typer.echo(improve_table(run.findings))
+    for claim in run.headlines:
+        typer.echo(claim.sentence)
+        if claim.remedy.startswith("psycheck "):
+            typer.echo(f"  do: {claim.remedy}")
     typer.echo(f"report: {out / 'report.html'}")

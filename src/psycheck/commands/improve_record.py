@@ -1,5 +1,6 @@
 """What a run of `psycheck improve` records: its plan, and notes on its arms."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -8,6 +9,7 @@ from psycheck.commands.improve import AUDIT, GENDER, GROUND, Kind, Way
 from psycheck.runs.environment import described
 from psycheck.training.arm_figures import ArmResult, checks_by_seed
 from psycheck.training.arms import Experiment
+from psycheck.training.check_changes import PLAIN
 from psycheck.training.recipe import Recipe, used
 
 
@@ -36,6 +38,7 @@ def plan_record(
         "ways": asdict(way.retraining),
         "chosen": checks_by_seed(arms),
         "augmented": _augmented_counts(arms),
+        "threshold_command": _threshold_command(arms),
     }
     if way.kind == GENDER:
         plan |= {"swap": list(way.scope.words), "swap_person": way.scope.person}
@@ -78,3 +81,11 @@ def _gender_notes(arms: Sequence[ArmResult]) -> list[str]:
 
     thresholds = [f"{arm.arm}-{arm.seed} {arm.rows[0].threshold:.3f}" for arm in arms]
     return [*notes, f"thresholds chosen on dev: {', '.join(thresholds)}"]
+
+
+def _threshold_command(arms: Sequence[ArmResult]) -> str:
+    """The command that gives the unchanged model the threshold that was chosen on dev."""
+    plain = next(arm for arm in arms if arm.arm == PLAIN)
+    row = plain.rows[0]
+    folder = shlex.quote(str(plain.folder))
+    return f"psycheck threshold {folder} {shlex.quote(row.label)}={row.threshold:.4g}"

@@ -279,6 +279,11 @@ class Corpus:
         ranks = self.table.select(rank=unit.rank("dense"))
         return ranks["rank"].to_numpy().astype(np.int64)
 
+    def copies(self) -> IntArray:
+        """A number for each distinct text, (n,): copies are alike whoever posted them."""
+        ranks = self.table.select(pl.col("text").rank("dense"))[:, 0]
+        return ranks.to_numpy().astype(np.int64)
+
     def clustering(self) -> tuple[str, ...]:
         """Notes on what figures are made of: labels of 0.5, and what intervals and tests are clustered by."""
         notes = []

@@ -6,9 +6,11 @@ from typing import Any
 
 import polars as pl
 
+from psycheck.audits.asked_of_llm import cascade_findings, history_findings
 from psycheck.audits.jobs import PlannedRun
 from psycheck.audits.outside import described_audits
 from psycheck.audits.performance import HARD
+from psycheck.audits.prompt_sensitivity import sensitivity_findings
 from psycheck.audits.quoted_items import evidence_findings
 from psycheck.audits.registered import is_own
 from psycheck.audits.summary import across_corpora, across_models, holm_families
@@ -67,9 +69,12 @@ def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
 
 
 def _evidence(planned: PlannedRun, answers: Answers) -> Iterator[Finding]:
-    """What replies with quotes show, model by model."""
+    """What replies with quotes show, and who decided in a cascade, and what wordings change."""
     for model, view in zip(answers.models, answers.views, strict=True):
         yield from evidence_findings(model, view, planned.corpora)
+        yield from cascade_findings(model, view, planned.corpora)
+        yield from history_findings(model, view, planned.corpora)
+    yield from sensitivity_findings(answers.models, answers.views, planned.corpora)
 
 
 def _with_replies(planned: PlannedRun, answers: Answers, judged: Judged) -> Mapping[str, pl.DataFrame]:

@@ -139,6 +139,7 @@ def score_once(
                 tally=tally,
                 allowance=allowance,
                 sleep=sleep,
+                limits=limits,
                 report=_reporter(progress, model.name, tally, planned, started),
             )
             engine.score(task, todo)

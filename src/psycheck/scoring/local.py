@@ -10,16 +10,18 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.errors import ModelFailure, PsycheckError
 from psycheck.core.item import Item, sizes_of
-from psycheck.core.model import AnswersOf, Encoder, Grounded, Model, Partial, Replying
+from psycheck.core.model import AnswersOf, Encoder, Grounded, Model, Partial, Replying, Staged
 from psycheck.models.output import checked_scores
 from psycheck.scoring.asking import ask_each
 from psycheck.scoring.engine import Piece, score_once
 from psycheck.scoring.remembered import RememberedScores, Todo, reason_of, unknown
 from psycheck.scoring.retries import patiently
+from psycheck.scoring.tally import Tally
 from psycheck.scoring.task import ScoringTask
 from psycheck.scoring.vectors import stored_vectors
 
@@ -31,9 +33,10 @@ _POLL_SECONDS = 0.2  # between looks at what other processes have claimed
 
 @dataclass(frozen=True, slots=True)
 class LocalEngine:
-    """Scores in this process; `needed_scores` are those of models that others rest on, by fingerprint."""
+    """Scores in this process; what it keeps is of models that others rest on, by fingerprint."""
 
     needed_scores: dict[str, RememberedScores] = field(default_factory=dict, repr=False)
+    needed_tallies: dict[str, dict[str, Tally]] = field(default_factory=dict, repr=False)
 
     def score(self, task: ScoringTask, todo: Todo, /) -> None:
         """Score and commit the items batch by batch, the longest first."""
@@ -53,8 +56,11 @@ class LocalEngine:
                 ask_each(task, task.model, batch)
                 return
             scores = self._scores(task, batch.items)
-            task.view.add(batch.items, scores, batch.hashes)
-            task.tally.scored += len(batch.items)
+            has_needs = self._have_needs(task, batch.items, scores)
+            complete = batch.take(np.flatnonzero(has_needs))
+            task.view.add(complete.items, scores[has_needs], complete.hashes)
+            task.tally.scored += len(complete.items)
+            task.tally.failed += len(batch.items) - len(complete.items)
         except (PsycheckError, KeyboardInterrupt, MemoryError):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's model may raise anything
@@ -102,12 +108,43 @@ class LocalEngine:
 
         all_answers: list[AnswersOf] = []
         for need in model.needs:
+            if all_answers and isinstance(model, Staged):
+                next_texts = model.needed_next(items, all_answers)
+                texts = list(dict.fromkeys(next_texts))
             if isinstance(need, Model):
                 answers = self._needed_scores(task, need, texts)
             else:
                 answers = _needed_vectors(task, need, texts)
             all_answers.append(answers)
         return all_answers
+
+    def _have_needs(self, task: ScoringTask, items: Sequence[Item], scores: FloatArray) -> NDArray[np.bool_]:
+        """Which items have all answers that their scores rest on, (n,).
+
+        What an LLM failed to answer, because of a limit or a cut connection, is tried again by the next run.
+        """
+        has_needs = np.ones(len(items), bool)
+        model = task.model
+        if not isinstance(model, Staged):
+            return has_needs
+
+        answers: list[AnswersOf] = []
+        for need in model.needs:
+            view = self.needed_scores.get(need.fingerprint)
+            if view is None:
+                continue
+            texts = model.needed_next(items, answers) if answers else model.needed(items)
+            asked = list(texts)
+            unstored = view.find(view.digests(asked)) < 0
+            missing = {text for text, is_missing in zip(asked, unstored.tolist(), strict=True) if is_missing}
+            has_needs &= [item not in missing for item in items]
+            if missing:
+                # A text may stand for an item of another kind, such as a history: its score is missing then.
+                has_needs &= ~np.isnan(scores).all(axis=1)
+            # The larger count of each reason: the need's own counter goes on from batch to batch.
+            task.view.complaints |= view.complaints
+            answers.append(view.of)
+        return has_needs
 
     def _needed_scores(self, task: ScoringTask, need: Model, texts: Sequence[str]) -> AnswersOf:
         """The scores of a needed model, looked up by text."""
@@ -117,12 +154,18 @@ class LocalEngine:
             self.needed_scores[need.fingerprint] = view
 
         everything: Piece = (1.0, texts)
+        # One tally for the whole run: limits on requests and cost hold for all batches together.
+        tallies = self.needed_tallies.setdefault(need.fingerprint, {need.name: Tally()})
         score_once(
             [(need, view)],
             [everything],
             sleep=task.sleep,
             engine=self,
+            limits=task.limits,
+            tallies=tallies,
         )
+        if isinstance(need, Replying):
+            task.tally.take_requests_of(tallies[need.name])
         return view.of
 
 

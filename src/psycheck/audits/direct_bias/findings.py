@@ -133,6 +133,7 @@ def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Bias
         female=vectors.of_known(request.female),
         male=vectors.of_known(request.male),
     )
+    # One direction for all lists, so that their figures can be compared.
     axis = judging.axis(how.centring, how.lengths)
 
     findings: list[Finding] = list(judging.direction(request, where))
@@ -338,6 +339,7 @@ class _Judging:
         topics: IntArray,
     ) -> Iterator[Finding]:
         """WEAT (SEAT for contextual vectors) against words of bodily illness, and RND; above 0 is female."""
+        # In SEAT's plain sentence: both sides of the comparison stand in the same one.
         targets = self.vectors.of_known(asked_list.plain)
         attributes = {"female": len(self.female), "male": len(self.male)}
         if not len(targets) or not all(attributes.values()):
@@ -403,6 +405,7 @@ class _Judging:
 
     def topics(self, asked_list: AskedList, size: int) -> IntArray:
         """Random lists as rows of its random words, (k, size); none where too few of the words are known."""
+        # Known both ways, so that all tests of a list use the same random lists.
         has_sentence = self.vectors.known(asked_list.random)
         has_word = self.vectors.known(asked_list.random_plain)
         rows = np.flatnonzero(has_sentence & has_word)
