@@ -59,7 +59,7 @@ def test_the_file_has_one_row_per_sentence_and_no_text(tmp_path: Path) -> None:
     assert table["relevance:sleep"].to_list() == [1, 0, 1, 1]
     # "Maybe" at the start is doubt in the words of the text: a tenth, beside what the model says.
     assert table["weight:sleep"].to_list() == pytest.approx([0.9, 0, 0.75 * 0.9 * 0.1, 0.1])
-    assert table["status:sleep"].to_list() == ["present", "present", "uncertain", "other"]
+    assert table["status:sleep"].to_list() == ["present", "past", "uncertain", "other"]
     assert table["own"].to_list() == [True, True, True, False]
     assert (tmp_path / "tags.parquet").stat().st_mode & 0o077 == 0
     assert [path.name for path in tmp_path.iterdir() if path.name != "store"] == ["tags.parquet"]
