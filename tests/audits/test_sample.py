@@ -76,6 +76,20 @@ def test_the_model_is_asked_at_most_as_often_as_the_budget_says(suite: str, call
     assert calls - 2 < len(model.seen) <= calls  # a case takes two texts at most
 
 
+@pytest.mark.parametrize("calls", [200, 400, 1000])
+def test_a_quarter_of_the_calls_are_texts_as_they_are(suite: str, calls: int) -> None:
+    run = audited(suite, budget=calls)
+    (accuracy,) = run.findings.where(measure="accuracy")
+    assert accuracy.n >= calls // 4 - 2
+
+
+def test_all_originals_are_judged_where_they_cost_a_seventh_of_the_budget(suite: str) -> None:
+    # Issue 24, item 6: 300 originals, and a budget of 2,000 calls, gave a verdict from 20 texts.
+    corpus = Corpus.of("notes", TEXTS[:300], labels={"depression": LABELS["depression"][:300]})
+    (accuracy,) = audited(suite, corpus=corpus, budget=2_000).findings.where(measure="accuracy")
+    assert accuracy.n == 300
+
+
 def test_a_budget_above_the_full_run_asks_all_and_says_the_same(suite: str) -> None:
     run, full = audited(suite, budget=10 * FULL), audited(suite)
     assert run.environment["texts"]["m"]["distinct"] == FULL
@@ -212,7 +226,7 @@ def test_a_threshold_from_dev_does_not_go_with_a_budget(suite: str) -> None:
 def test_intervals_are_clustered_by_author_and_allow_for_the_rounds(suite: str) -> None:
     author = [str(k % 40) for k in range(400)]
     corpus = Corpus.of("notes", TEXTS, labels=LABELS, author=author)
-    run = audited(suite, corpus=corpus, budget=500)
+    run = audited(suite, corpus=corpus, budget=600)
     cases = run.tables["cases"].filter(check="food")
     owner = dict(zip(corpus.ids, author, strict=True))
     passed = (cases["outcome"].cast(str) == "passed").to_numpy()

@@ -219,14 +219,18 @@ def test_no_text_at_all_is_an_error_and_not_an_empty_report() -> None:
 
 
 def test_a_gate_may_refer_to_an_earlier_run(tmp_path: Path) -> None:
-    psycheck.audit(MODELS["oracle"], CORPUS, out=tmp_path / "old")
+    # A gate fails on what is shown, and a handful of texts shows nothing among two dozen checks.
+    texts = [f"{text} Day {day}." for day in range(10) for text in CORPUS.texts]
+    corpus = Corpus.of("posts", texts, labels={"depression": LABELS["depression"] * 10})
+    psycheck.audit(MODELS["oracle"], corpus, out=tmp_path / "old")
     (tmp_path / "psycheck.toml").write_text(
         'models = ["python:m:model"]\n[[corpus]]\npath = "x.csv"\n'
         '[[gate]]\nmeasure = "pass_rate"\nno_worse_than = "old"\n'
     )
     gates = read_plan(tmp_path / "psycheck.toml").settings.gates
-    run = run_audit([MODELS["ignores_suicide"]], [CORPUS], Settings(gates=gates))
+    run = run_audit([MODELS["ignores_suicide"]], [corpus], Settings(gates=gates))
     assert {f.where["check"] for f in run.gates[0].failing} == {"T22", "T23"}
+    assert "paired test" in run.gates[0].reason
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ OTHERS, OWN = "out_of_distribution", "in_distribution"
 def change(
     interval: Interval,
     arm: str = "augmented",
-    decision: str = "0.5",
+    decision: str = "dev",
     corpus: str = "forum",
     flag: str = OTHERS,
 ) -> Finding:
@@ -615,7 +615,8 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
             [change(None), RANKED],
             [change(UP, flag=OWN), change(FLAT), RANKED],  # on its own corpus alone
             [change(UP, "control"), change(UP, "balanced"), change(FLAT), RANKED],
-            [change(UP, decision="dev"), change(FLAT), RANKED],
+            [change(UP, decision="0.5"), change(FLAT), RANKED],
+            [change(UP, "plain"), change(FLAT), RANKED],
             [change(UP), change(DOWN, corpus="notes"), RANKED],
             # What decides from symptoms is judged by AUC alone.
             [change(UP, "grounded"), change(FLAT, "grounded", decision="ranking")],
@@ -629,7 +630,18 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
         [change(UP), change(DOWN, corpus="notes")],
         [[change(UP), change(FLAT, corpus="notes")], [change(UP), change(DOWN, flag=OWN)]],
     ),
-    "improve.not_shown": ([change(FLAT)], [[change(UP)], [change(DOWN)], [change(FLAT, decision="dev")]]),
+    "improve.not_shown": ([change(FLAT)], [[change(UP)], [change(DOWN)], [change(FLAT, decision="0.5")]]),
+    "improve.threshold_first": (
+        [change(UP, "plain"), change(FLAT)],
+        [
+            [change(FLAT, "plain"), change(FLAT)],
+            [change(UP, "plain"), change(DOWN, "plain", corpus="notes"), change(FLAT)],
+        ],
+    ),
+    "improve.threshold_suffices": (
+        [change(UP, "plain"), change(FLAT)],
+        [[change(UP, "plain"), change(UP), RANKED], [change(FLAT, "plain"), change(FLAT)]],
+    ),
     "improve.control_too": (
         [change(UP), change(UP, "control"), RANKED],
         [[change(UP), change(FLAT, "control"), RANKED], [change(FLAT), change(UP, "control"), RANKED]],

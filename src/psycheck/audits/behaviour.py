@@ -156,7 +156,7 @@ class Behaviour:
         """Pass rates with their ledger, their summaries, and a table of all cases."""
         checks = self.suite.checks
         all_cases = self.cases(corpus, scores)
-        clusters = Clusters.of(corpus.units())
+        clusters = Clusters.of(corpus.units(), corpus.copies())
         place = {"model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
         wheres = [_where(check, place) for check in checks]
 

@@ -115,7 +115,7 @@ class Fairness:
             swapped["swap_person"] = self.scope.person
 
         pairs = gender_pairs(corpus, scores, self.scope)
-        clusters = Clusters.of(corpus.units()[pairs.rows])
+        clusters = Clusters.of(corpus.units(), corpus.copies()).at(pairs.rows)
         decided_before = decided(pairs.before)
         decided_after = decided(pairs.after)
         decided_placebo = decided(pairs.placebo)

@@ -126,7 +126,7 @@ def group_findings(
     decisions = _Decisions(
         decided=decided,
         annotated=np.where(np.isnan(truth), np.nan, gold(truth)),
-        clusters=Clusters.of(corpus.units()),
+        clusters=Clusters.of(corpus.units(), corpus.copies()),
     )
     ids = corpus.table["id"]
     for column in corpus.groups:

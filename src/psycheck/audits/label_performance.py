@@ -11,7 +11,8 @@ from psycheck.core.finding import Finding, Interval
 from psycheck.statistics import calibration
 from psycheck.statistics import classification as measure
 from psycheck.statistics.classification import BoolArray, Confusion, Measured, classification_intervals
-from psycheck.statistics.clustered import Clusters, difference_interval, paired_p, ratio_interval
+from psycheck.statistics.cluster_tests import paired_p
+from psycheck.statistics.clustered import Clusters, difference_interval, ratio_interval
 from psycheck.statistics.group_rates import Rate
 from psycheck.statistics.intervals import UNKNOWN
 
@@ -121,8 +122,8 @@ def _values(answers: LabelAnswers, confusion: Confusion) -> dict[str, Measured]:
     """Every measure of one label."""
     targets = answers.firm_targets
     scores = answers.scores
-    ece = calibration.expected_calibration_error(targets, scores)
-    noise = calibration.calibration_noise(targets, scores, seed=answers.seed)
+    ece = calibration.expected_calibration_error(answers.targets, scores)
+    noise = calibration.calibration_noise(answers.targets, scores, answers.clusters, seed=answers.seed)
     return {
         "accuracy": measure.accuracy(confusion),
         "precision": measure.precision(confusion),
@@ -229,17 +230,17 @@ def f1_bounds(
 def _reliability_curve(answers: LabelAnswers) -> Iterator[Finding]:
     """The reliability curve: in each bin that has texts, the share annotated 1 beside the mean score."""
     bin_of_text = calibration.bin_of(answers.scores)
-    usable = answers.usable
-    yes = answers.yes
-    for number, score_bin in enumerate(calibration.reliability(answers.firm_targets, answers.scores), 1):
+    answered = ~(np.isnan(answers.targets) | np.isnan(answers.scores))
+    targets = np.where(answered, answers.targets, 0.0)
+    for number, score_bin in enumerate(calibration.reliability(answers.targets, answers.scores), 1):
         if not score_bin.n:
             continue
-        inside = usable & (bin_of_text == number - 1)
+        inside = answered & (bin_of_text == number - 1)
         yield measured(
             "reliability",
             score_bin.share,
             score_bin.n,
-            ratio_interval(yes & inside, inside, answers.clusters),
+            ratio_interval(targets * inside, inside, answers.clusters),
             {
                 **answers.where,
                 "bin": str(number),

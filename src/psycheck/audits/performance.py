@@ -90,7 +90,7 @@ class Performance:
         label_scores = all_scores[:, columns]
         decided = all_decided[:, columns]
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
-        clusters = Clusters.of(corpus.units())
+        clusters = Clusters.of(corpus.units(), corpus.copies())
         ids = corpus.ids
 
         findings: list[Finding] = []

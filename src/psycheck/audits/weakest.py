@@ -56,7 +56,7 @@ def standings(
     `others` is the number of checks of the run besides these; `parts` divide the 5 % of each interval.
     """
     tested_checks = others + sum(bool(cases.tested.any()) for cases in all_cases)
-    units = Clusters.of(corpus.units())
+    units = Clusters.of(corpus.units(), corpus.copies())
     for check, cases, part in zip(suite.checks, all_cases, parts, strict=True):
         possible_cases = max(int(applies_to(check, corpus).sum()), 1)
         standing = _standing(

@@ -13,9 +13,14 @@ from psycheck.core.finding import Finding, Findings
 from psycheck.core.headline import Headline
 from psycheck.core.measure import Measure
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _KEY_FIGURES = ("f1", "auc", "pass_rate_mean", "flip_rate", "direct_bias")  # in a notebook
 PAIRS = "audit:fairness"  # the suite of a shown gender pair; its check is the label
+_INCOMPLETE = 3  # exit code: some texts could not be scored
+
+
+def _nothing() -> Mapping[str, Any]:
+    """An empty mapping that nobody can change: runs share it."""
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,7 @@ class Run:
     plan: Mapping[str, Any]
     environment: Mapping[str, Any]
     findings: Findings
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: _NOTHING)
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=_nothing)
     gates: tuple[GateResult, ...] = ()
     shown: tuple[Shown, ...] = ()
     notes: tuple[str, ...] = ()
@@ -104,8 +109,9 @@ class Run:
     @property
     def exit_code(self) -> int:
         """0 done and the gates hold, 1 a gate fails, 3 some texts could not be scored."""
+        # Before the gates: what they judged lacks the texts that are missing.
         if self.incomplete:
-            return 3
+            return _INCOMPLETE
         return 0 if self.holds else 1
 
     def to_polars(self) -> pl.DataFrame:
@@ -118,28 +124,39 @@ class Run:
 
     def _repr_html_(self) -> str:
         """A summary for a notebook: gates, key figures, and where the report is; no texts."""
-        items = "".join(f"<li>{escape(line)}</li>" for line in self._summary_lines())
-        key_figures = Findings(finding for finding in self.findings if finding.measure in _KEY_FIGURES)
-        table = key_figures._repr_html_() if key_figures else ""
-        return f"<ul>{items}</ul>{table}"
+        items = [f"<li>{escape(line)}</li>" for line in self._summary_lines()]
+        summary = f"<ul>{''.join(items)}</ul>"
+
+        key_figures = [finding for finding in self.findings if finding.measure in _KEY_FIGURES]
+        if not key_figures:
+            return summary
+        return summary + Findings(key_figures)._repr_html_()
 
     def _summary_lines(self) -> list[str]:
         lines = [f"{len(self.findings):,} findings"]
+        lines += self._gate_lines()
 
-        failed_gates = [gate for gate in self.gates if not gate.holds]
-        if self.gates:
-            lines.append(f"{len(self.gates) - len(failed_gates)} of {len(self.gates)} gates hold")
-        lines += [f"gate fails: {gate.gate} ({gate.reason})" for gate in failed_gates]
-
-        tested_checks = [check for check in self.findings.where(measure="pass_rate") if check.tested]
+        pass_rates = self.findings.where(measure="pass_rate")
+        tested_checks = [check for check in pass_rates if check.tested]
         if tested_checks:
             weakest = min(tested_checks, key=lambda check: check.value)
-            lines.append(f"weakest check: {weakest.where.get('check')}, pass rate {weakest.value:.0%}")
+            check_name = weakest.where.get("check")
+            lines.append(f"weakest check: {check_name}, pass rate {weakest.value:.0%}")
 
         if self.incomplete:
             lines.append(f"{self.incomplete:,} texts could not be scored")
         if self.folder is not None:
             lines.append(f"report: {self.folder / 'report.html'}")
+        return lines
+
+    def _gate_lines(self) -> list[str]:
+        """How many gates hold, and each that does not; nothing where there are no gates."""
+        if not self.gates:
+            return []
+        failed_gates = [gate for gate in self.gates if not gate.holds]
+        passed = len(self.gates) - len(failed_gates)
+        lines = [f"{passed} of {len(self.gates)} gates hold"]
+        lines += [f"gate fails: {gate.gate} ({gate.reason})" for gate in failed_gates]
         return lines
 
 
