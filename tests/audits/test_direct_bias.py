@@ -4,7 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from psycheck.audits.direct_bias.findings import Biasing, Embedded, judge
+from psycheck.audits.direct_bias.embedded import Embedded
+from psycheck.audits.direct_bias.findings import Biasing, judge
 from psycheck.audits.direct_bias.word_lists import (
     CONTRAST,
     SHIPPED,

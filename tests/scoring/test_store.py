@@ -10,8 +10,9 @@ import pytest
 from planted import MODELS, Planted
 from psycheck.core.item import digest_of, digests_of
 from psycheck.core.model import Capabilities
+from psycheck.scoring.model_changes import why_again
 from psycheck.scoring.remembered import RememberedScores
-from psycheck.scoring.store import Store, default_store, why_again
+from psycheck.scoring.store import Store, default_store
 from refusals import refused
 
 

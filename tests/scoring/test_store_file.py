@@ -25,7 +25,8 @@ from psycheck.core.errors import PsycheckWarning, StoreFailure
 from psycheck.core.item import digests_of
 from psycheck.core.model import Model, Reply
 from psycheck.scoring.answers import answers
-from psycheck.scoring.store import Store, why_again
+from psycheck.scoring.model_changes import why_again
+from psycheck.scoring.store import Store
 from psycheck.scoring.store_database import MIGRATIONS
 from psycheck.scoring.stored_rows import Batch
 from psycheck.scoring.vectors import encode_once

@@ -68,7 +68,7 @@ def test_texts_whose_hashes_share_their_first_half_are_told_apart(
 def test_texts_with_the_same_python_hash_are_told_apart(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("psycheck.scoring.remembered.hash", len, raising=False)
+    monkeypatch.setattr("psycheck.scoring.score_table.hash", len, raising=False)
     view = RememberedScores(Store(own_store), MODELS["oracle"], ("depression",))
     view.add(["a", "bb"], np.array([[0.1], [0.2]]))
     view.add(["c", "ddd"], np.array([[0.3], [0.4]]))

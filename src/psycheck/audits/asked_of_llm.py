@@ -15,7 +15,11 @@ from psycheck.scoring.remembered import RememberedScores
 from psycheck.statistics.clustered import Clusters, ratio_interval
 
 
-def cascade_findings(model: Model, view: RememberedScores, corpora: Sequence[Corpus]) -> Iterator[Finding]:
+def cascade_findings(
+    model: Model,
+    view: RememberedScores,
+    corpora: Sequence[Corpus],
+) -> Iterator[Finding]:
     """The share of texts about which a cascade asked its LLM; none for any other model."""
     if not isinstance(model, Cascade):
         return
@@ -24,20 +28,35 @@ def cascade_findings(model: Model, view: RememberedScores, corpora: Sequence[Cor
     cheap = RememberedScores(view.store, model.cheap, model.cheap.labels)
     for corpus in corpora:
         items = corpus.items
-        asked = model.asked(cheap.of(items))
+        cheap_scores = cheap.of(items)
+        sent = model.asked(cheap_scores)
+        # What neither model decides is left to a person.
         undecided = np.isnan(view.of(items)).all(axis=1)
-        by_llm = asked & ~undecided
+        by_llm = sent & ~undecided
+        by_cheap = ~sent & ~undecided
         counts = {
-            "cheap": int((~asked & ~undecided).sum()),
+            "cheap": int(by_cheap.sum()),
             "llm": int(by_llm.sum()),
             "person": int(undecided.sum()),
         }
-        interval = ratio_interval(asked, np.ones(len(items)), Clusters.of(corpus.units()))
-        where = {"audit": "performance", "model": model.name, "corpus": corpus.name, "label": "all"}
-        yield measured("asked_share", float(asked.mean()), len(items), interval, where, counts)
+
+        n = len(items)
+        clusters = Clusters.of(corpus.units())
+        interval = ratio_interval(sent, np.ones(n), clusters)
+        share = float(sent.mean())
+        yield measured("asked_share", share, n, interval, _where(model, corpus), counts)
 
 
-def history_findings(model: Model, view: RememberedScores, corpora: Sequence[Corpus]) -> Iterator[Finding]:
+def _where(model: Model, corpus: Corpus) -> dict[str, str]:
+    # What was asked is one figure for all labels: a request is about all of them.
+    return {"audit": "performance", "model": model.name, "corpus": corpus.name, "label": "all"}
+
+
+def history_findings(
+    model: Model,
+    view: RememberedScores,
+    corpora: Sequence[Corpus],
+) -> Iterator[Finding]:
     """The share of posts that an LLM read, and why it read no others; none for any other model."""
     if not isinstance(model, HistoryLlm):
         return
@@ -48,12 +67,15 @@ def history_findings(model: Model, view: RememberedScores, corpora: Sequence[Cor
         histories = [item for item in corpus.items if isinstance(item, History)]
         choices = [model.choice(history, weights.of) for history in histories]
         read = np.array([len(choice.places) for choice in choices])
-        total = np.array([len(history.posts) for history in histories])
+        posts = np.array([len(history.posts) for history in histories])
+        n = int(posts.sum())
 
-        counts = Counter({"posts": int(total.sum()), "read": int(read.sum())})
+        counts = Counter({"posts": n, "read": int(read.sum())})
         for choice in choices:
             counts.update(choice.left_out)
-        n = int(total.sum())
-        interval = ratio_interval(read, total, Clusters.of(corpus.units()))
-        where = {"audit": "performance", "model": model.name, "corpus": corpus.name, "label": "all"}
-        yield measured("posts_read", float(read.sum() / n) if n else np.nan, n, interval, where, counts)
+
+        # Authors write unequal numbers of posts: a ratio of sums, not a mean of shares.
+        share = float(read.sum() / n) if n else np.nan
+        clusters = Clusters.of(corpus.units())
+        interval = ratio_interval(read, posts, clusters)
+        yield measured("posts_read", share, n, interval, _where(model, corpus), counts)

@@ -30,7 +30,15 @@ from psycheck.audits.pass_rates import (
     rate_among_checks,
     sentence_rates,
 )
-from psycheck.audits.reaction import REACTION, Ranks, direction, placebos_of, reaction_finding, with_placebos
+from psycheck.audits.reaction import (
+    REACTION,
+    PlaceboScores,
+    Ranks,
+    direction,
+    placebos_of,
+    reaction_finding,
+    with_placebos,
+)
 from psycheck.audits.suite import Check, Suite
 from psycheck.audits.summary import by_groups, mark_below_mean
 from psycheck.audits.weakest import standings
@@ -161,13 +169,17 @@ class Behaviour:
         """The texts with the neutral sentences that added ones are compared with; these are few."""
         sentences: dict[tuple[object, ...], tuple[Check, str]] = {}
         for check in self.suite.checks:
-            if direction(check):
-                for sentence in check.sentences:
-                    sentences.setdefault((check.gold, placebos_of(sentence)), (check, sentence))
+            if not direction(check):
+                continue
+            for sentence in check.sentences:
+                # Sentences of about one length share their placebos: asked for once.
+                key = (check.gold, placebos_of(sentence))
+                sentences.setdefault(key, (check, sentence))
 
         for check, sentence in sentences.values():
             rows = np.flatnonzero(applies_to(check, corpus)).tolist()
-            yield with_placebos([stripped[row] for row in rows], sentence)
+            texts = [stripped[row] for row in rows]
+            yield with_placebos(texts, sentence)
 
     def cases_of(self, check: Check, corpus: Corpus) -> Iterator[tuple[int, list[str]]]:
         """The cases of a check that an edit changes: the row, and the texts to ask for, unedited first."""
@@ -181,26 +193,36 @@ class Behaviour:
         place = {"model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
         wheres = [_where(check, place) for check in checks]
 
-        lines = zip(checks, all_cases, wheres, self.parts, strict=True)
-        rates = [
-            pass_rate(corpus, clusters, check, cases, where, part) for check, cases, where, part in lines
-        ]
-        rates = compare_with_unedited(checks, all_cases, mark_below_mean(rates), clusters, self.parts)
-        rates = mark_not_evidence(rates, self._alike(corpus, scores, clusters))
+        rates: list[Finding] = []
+        for check, cases, where, part in zip(checks, all_cases, wheres, self.parts, strict=True):
+            rates.append(pass_rate(corpus, clusters, check, cases, where, part))
+        rates = mark_below_mean(rates)
+        rates = compare_with_unedited(checks, all_cases, rates, clusters, self.parts)
+        # Last: an edit that is shown to change decisions is evidence, however alike they are.
+        alike = self._alike(corpus, scores, clusters)
+        rates = mark_not_evidence(rates, alike)
 
         findings: list[Finding] = []
+        # A verdict names checks of the whole run: their intervals allow for that choice.
         tested_checks = sum(rate.tested for rate in rates) + self.others
         for check, cases, rate, part in zip(checks, all_cases, rates, self.parts, strict=True):
             findings.append(rate)
             findings.append(rate_among_checks(rate, cases, clusters, checks=tested_checks, part=part))
             way = direction(check)
             if way and self.reactions:
-                among = tested_checks * part
-                findings.append(
-                    reaction_finding(rate, cases.moves, cases.rows, clusters, way=way, among=among)
+                reaction = reaction_finding(
+                    rate,
+                    cases.moves,
+                    cases.rows,
+                    clusters,
+                    way=way,
+                    among=tested_checks * part,
                 )
+                findings.append(reaction)
             findings += sentence_rates(check, cases, clusters, rate.where, part)
-        findings += by_groups(rates, outcome_matrix(all_cases, len(corpus)), clusters, self.parts)
+
+        outcomes = outcome_matrix(all_cases, len(corpus))
+        findings += by_groups(rates, outcomes, clusters, self.parts)
 
         table = case_table(all_cases, corpus, wheres)
         if self.length:
@@ -208,15 +230,25 @@ class Behaviour:
             shared = corpus.head(self.sampled.shared) if self.sampled else corpus
             findings += length_findings(shared, table, {"audit": "length", **place})
 
+        all_standings = standings(
+            self.suite,
+            corpus,
+            all_cases,
+            others=self.others,
+            parts=self.parts,
+        )
         return Judgement(
             findings=tuple(findings),
             tables={"cases": table},
-            standings=tuple(standings(self.suite, corpus, all_cases, others=self.others, parts=self.parts)),
+            standings=tuple(all_standings),
         )
 
     def _alike(self, corpus: Corpus, scores: Scores, clusters: Clusters) -> dict[str, tuple[str, ...]]:
         """How nearly all unedited texts get the same decision, for each label that a check is about."""
-        texts = corpus.head(max(self.sampled.texts, default=0)) if self.sampled else corpus
+        texts = corpus
+        if self.sampled:
+            # Beyond the longest sample no text was scored.
+            texts = corpus.head(max(self.sampled.texts, default=0))
         all_scores = scores.of(texts.texts)
         thresholds = thresholds_of(scores, self.threshold)
         all_decided = decide(all_scores, thresholds, exclusive=scores.traits.exclusive)
@@ -227,17 +259,19 @@ class Behaviour:
             targets = np.full(len(texts), np.nan)
             if label in texts.labels:
                 targets = firm(texts.targets([label])[:, 0])
-            known = ~np.isnan(all_scores[:, column])
+
+            usable = ~np.isnan(all_scores[:, column])
             yes = None
+            # Where there are annotations, they say how common each decision should be.
             if not np.isnan(targets).all():
-                known &= ~np.isnan(targets)
-                yes = gold(targets[known])
-            if known.any():
+                usable &= ~np.isnan(targets)
+                yes = gold(targets[usable])
+            if usable.any():
                 alike[label] = alike_flags(
-                    all_scores[known, column],
-                    all_decided[known, column] == 1,
+                    all_scores[usable, column],
+                    all_decided[usable, column] == 1,
                     yes,
-                    clusters.at(np.flatnonzero(known)),
+                    clusters.at(np.flatnonzero(usable)),
                 )
         return alike
 
@@ -249,6 +283,7 @@ class Behaviour:
         ends = self.sampled.texts if self.sampled else (len(corpus),) * len(checks)
         corpus = corpus.head(max(ends, default=0))
 
+        # The scale of the whole corpus: a slice alone would make it coarse.
         unedited = scores.of(corpus.texts)
         ranks = {label: Ranks.of(unedited[:, k]) for k, label in enumerate(scores.labels)}
 
@@ -277,12 +312,15 @@ class Behaviour:
         text_scores = scores.of(texts)
         fitted_scores = scores.of(fitted) if "fitted" in piece.table else text_scores
         stripped = [text.rstrip() for text in fitted]
+        placebo_scores = PlaceboScores(scores)
 
         for check, end in zip(self.suite.checks, ends, strict=True):
             check_texts = stripped if check.sentences else texts
             check_scores = fitted_scores if check.sentences else text_scores
             check_ids = ids
-            rows = np.flatnonzero(applies_to(check, piece)[: max(end - start, 0)])
+            # A sample may end within this slice, or before it.
+            end_in_slice = max(end - start, 0)
+            rows = np.flatnonzero(applies_to(check, piece)[:end_in_slice])
             if len(rows) < len(piece):
                 check_ids = [ids[row] for row in rows.tolist()]
                 check_texts = [check_texts[row] for row in rows.tolist()]
@@ -300,6 +338,7 @@ class Behaviour:
                 drawn=drawn,
                 threshold=self.threshold,
                 ranks=ranks[check.label] if self.reactions else None,
+                placebo_scores=placebo_scores,
             )
 
     def _texts_by_variant(self, check: Check, ids: Sequence[str]) -> list[Sequence[int]]:

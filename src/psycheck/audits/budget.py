@@ -98,9 +98,10 @@ class Sample:
             streams = [stream for stream in self._streams if stream.is_of(job)]
             texts = tuple(stream.texts for stream in streams)
             if isinstance(audit, Behaviour):
+                parts = tuple(stream.part for stream in streams)
                 sampled = Sampled(
                     texts=texts,
-                    parts=tuple(stream.part for stream in streams),
+                    parts=parts,
                     shared=min(texts, default=0),
                 )
                 sampled_jobs.append((replace(audit, sampled=sampled), corpus))
@@ -115,32 +116,40 @@ class Sample:
         for audit, corpus in self.jobs():
             if isinstance(audit, Behaviour):
                 all_cases = audit.cases(corpus, scores)
-                every += standings(audit.suite, corpus, all_cases, others=audit.others, parts=audit.parts)
+                every += standings(
+                    audit.suite,
+                    corpus,
+                    all_cases,
+                    others=audit.others,
+                    parts=audit.parts,
+                )
         return every
 
     def _next_streams(self, scores: Scores | None) -> list[_Stream]:
         """The streams that grow next: of the checks that may be the weakest, or of all, the smallest."""
         checks = [stream for stream in self._streams if stream.check is not None]
-        without_checks = [stream for stream in self._streams if stream.check is None and not stream.done]
+        unfinished = [stream for stream in self._streams if not stream.done]
+        without_checks = [stream for stream in unfinished if stream.check is None]
         if not checks:
             return _smallest(without_checks)
 
-        growing = [stream for stream in checks if not stream.done]
+        growing = [stream for stream in unfinished if stream.check is not None]
         rivals: list[_Stream] = []
-        if scores and any(stream.rounds for stream in checks):
+        # Before the first round there are no answers to tell checks apart by.
+        has_answers = any(stream.rounds for stream in checks)
+        if scores and has_answers:
             rivals, growing = self._told_apart(scores, checks, growing)
         if not growing:
             return []
 
-        fewest_rounds = min(stream.rounds for stream in growing)
-        chosen = _smallest(_rivals_to_grow(rivals, growing, fewest_rounds) or growing)
-        # Audits without checks keep pace with the smallest sample.
-        pace = min(stream.rounds + (stream in chosen) for stream in growing)
-        keeping_pace = [stream for stream in without_checks if stream.rounds < pace]
-        return [*chosen, *keeping_pace]
+        chosen = _smallest(_rivals_to_grow(rivals, growing) or growing)
+        return [*chosen, *_keeping_pace(without_checks, growing, chosen)]
 
     def _told_apart(
-        self, scores: Scores, checks: Sequence[_Stream], growing: Sequence[_Stream]
+        self,
+        scores: Scores,
+        checks: Sequence[_Stream],
+        growing: Sequence[_Stream],
     ) -> tuple[list[_Stream], list[_Stream]]:
         """The checks that may be the weakest, and those of the growing whose intervals are still wide."""
         all_standings = self.standings(scores)
@@ -148,10 +157,14 @@ class Sample:
         standing_of = dict(zip(checks, all_standings, strict=True))
         return rivals, self._too_wide(growing, standing_of)
 
-    def _too_wide(self, growing: Sequence[_Stream], stands: dict[_Stream, Standing]) -> list[_Stream]:
+    def _too_wide(
+        self,
+        growing: Sequence[_Stream],
+        standing_of: dict[_Stream, Standing],
+    ) -> list[_Stream]:
         """The checks whose interval is not yet as narrow as asked for; NaN is no interval yet."""
         narrow_enough = self._until or 0
-        return [stream for stream in growing if not stands[stream].width <= narrow_enough]
+        return [stream for stream in growing if not standing_of[stream].width <= narrow_enough]
 
     def _grow(self, growing: Sequence[_Stream]) -> list[Item]:
         """Add a case of each stream in turn, until all have grown or the calls are spent; the new items."""
@@ -184,13 +197,16 @@ class Sample:
             return {}
         case = next(stream.cases, None)
         if case is None:
+            # Texts without a case come last: the check has been through them, too.
             stream.texts = len(stream.corpus)
             stream.done = True
             return {}
 
         row, case_items = case
         new_items = dict.fromkeys(item for item in case_items if item not in self._requested)
-        if len(self._requested) + len(new_items) > self.calls:
+        calls = len(self._requested) + len(new_items)
+        # A case that does not fit ends the sample: to pick a smaller one would not be a random draw.
+        if calls > self.calls:
             self._is_spent = True
             return {}
         self._requested.update(new_items)
@@ -199,14 +215,26 @@ class Sample:
         return new_items
 
 
-def _rivals_to_grow(
-    rivals: Sequence[_Stream], growing: Sequence[_Stream], fewest_rounds: int
-) -> list[_Stream]:
+def _rivals_to_grow(rivals: Sequence[_Stream], growing: Sequence[_Stream]) -> list[_Stream]:
     """The first of several checks that may be the weakest, unless they are far ahead of the others."""
+    # A single one is told apart already: more of its cases would change nothing.
     if len(rivals) < 2:
         return []
-    near = [stream for stream in rivals if stream in growing and stream.rounds < fewest_rounds + AHEAD]
+    most_rounds = min(stream.rounds for stream in growing) + AHEAD
+    growing_rivals = [stream for stream in rivals if stream in growing]
+    near = [stream for stream in growing_rivals if stream.rounds < most_rounds]
     return near[:RIVALS]
+
+
+def _keeping_pace(
+    without_checks: Sequence[_Stream],
+    growing: Sequence[_Stream],
+    chosen: Sequence[_Stream],
+) -> list[_Stream]:
+    """The audits without checks that are behind the smallest sample of a check after this round."""
+    rounds_afterwards = [stream.rounds + (stream in chosen) for stream in growing]
+    pace = min(rounds_afterwards)
+    return [stream for stream in without_checks if stream.rounds < pace]
 
 
 def _smallest(streams: Sequence[_Stream]) -> list[_Stream]:

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.audits.figures import thresholds_of
-from psycheck.audits.reaction import Moves, Ranks, add_moves, direction, no_moves, with_placebos
+from psycheck.audits.reaction import (
+    Moves,
+    PlaceboScores,
+    Ranks,
+    add_moves,
+    direction,
+    no_moves,
+    with_placebos,
+)
 from psycheck.audits.suite import Check
 from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.audit import Scores
@@ -92,6 +100,7 @@ class _Decision:
     exclusive: bool
 
     def of(self, scores: FloatArray) -> FloatArray:
+        # The highest of several labels wins: that takes the scores of all of them.
         if self.exclusive:
             return decide(scores, exclusive=True)[:, self.column]
         return decide(scores[:, self.column], self.threshold)
@@ -99,10 +108,12 @@ class _Decision:
 
 def applies_to(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
     """The texts that a check is about, (n,): all, or those annotated as it requires."""
+    texts = len(corpus)
     if check.gold is None:
-        return np.ones(len(corpus), np.bool_)
+        return np.ones(texts, np.bool_)
     if check.label not in corpus.labels:
-        return np.zeros(len(corpus), np.bool_)
+        return np.zeros(texts, np.bool_)
+
     target = corpus.targets([check.label])[:, 0]
     # A soft label of exactly 0.5 says neither.
     is_firm = ~np.isnan(firm(target))
@@ -122,12 +133,13 @@ def texts_by_variant(
     if takes_each or count == 1:
         return [range(len(ids))] * count
 
-    positions: list[Sequence[int]] = []
-    keys = (f"{seed}/{check.id}/{text_id}" for text_id in ids)
-    drawn = [crc32(key.encode("utf-8", "surrogatepass")) % count for key in keys]
-    for variant in range(count):
-        positions.append([position for position, number in enumerate(drawn) if number == variant])
-    return positions
+    # By the id alone, so that a text keeps its variant in a sample and in another order of the corpus.
+    positions: list[list[int]] = [[] for _ in range(count)]
+    for position, text_id in enumerate(ids):
+        key = f"{seed}/{check.id}/{text_id}".encode("utf-8", "surrogatepass")
+        variant = crc32(key) % count
+        positions[variant].append(position)
+    return [*positions]
 
 
 def changed_cases(
@@ -135,18 +147,22 @@ def changed_cases(
 ) -> Iterator[tuple[int, list[str]]]:
     """The cases of a check that an edit changes: the row, and the texts to score, unedited first."""
     ids = corpus.ids
+    # Sentences are added to the shortened texts, so that the model reads the end.
     texts = corpus.fitted if check.sentences else corpus.texts
-    for row in np.flatnonzero(applies_to(check, corpus)).tolist():
+    applicable = np.flatnonzero(applies_to(check, corpus))
+    for row in applicable.tolist():
         drawn = texts_by_variant(check, [ids[row]], variants=variants, seed=seed)
         variants_of_text = [variant for variant, positions in enumerate(drawn) if positions]
         edited = [check.edits[variant](texts[row]) for variant in variants_of_text]
         changed = [result.text for result in edited if result.spans]
         if not changed:
             continue
+
         placebos = []
         if direction(check):
+            stripped = texts[row].rstrip()
             for variant in variants_of_text:
-                placebos += with_placebos([texts[row].rstrip()], check.sentences[variant])
+                placebos += with_placebos([stripped], check.sentences[variant])
         yield row, [texts[row], *changed, *placebos]
 
 
@@ -164,6 +180,7 @@ def judge_texts(
     drawn: Sequence[Sequence[int]],
     threshold: float,
     ranks: Ranks | None,
+    placebo_scores: PlaceboScores,
 ) -> Cases:
     """The cases of a check on texts; `drawn` has the positions of the texts of each variant.
 
@@ -173,9 +190,10 @@ def judge_texts(
     A case fails if a variant does; else it is unanswered or unseen if a variant is; else passed or unchanged.
     """
     column = scores.labels.index(check.label)
+    thresholds = thresholds_of(scores, threshold)
     decision = _Decision(
         column=column,
-        threshold=float(thresholds_of(scores, threshold)[column]),
+        threshold=float(thresholds[column]),
         exclusive=scores.traits.exclusive,
     )
     n = len(originals.texts)
@@ -193,30 +211,33 @@ def judge_texts(
         if len(drawn_positions) < n:
             texts = [originals.texts[position] for position in drawn_positions]
         edited = _edited(check, variant, texts)
-        edited_scores = scores.of(edited.texts)
+        all_scores = scores.of(edited.texts)
+        edited_scores = all_scores[:, column]
+        decided_after = decision.of(all_scores)
 
-        after[positions, variant] = edited_scores[:, column]
+        after[positions, variant] = edited_scores
         undecided[positions] |= edited.undecided
         states[positions, variant] = _variant_states(
             check,
             edited,
             scores,
             before=before[positions],
-            after=edited_scores[:, column],
+            after=edited_scores,
             decided_before=decided_before[positions],
-            decided_after=decision.of(edited_scores),
+            decided_after=decided_after,
         )
         if way and ranks is not None:
-            placebo_scores = scores.of(with_placebos(texts, check.sentences[variant]))
+            # What the model did not read it cannot react to: such a text has no rank.
             unseen = states[positions, variant] == UNSEEN
+            neutral_scores = placebo_scores.of(texts, check.sentences[variant])
             add_moves(
                 moves,
                 positions,
                 way=way,
-                rank=np.where(unseen, np.nan, ranks.at(edited_scores[:, column])),
-                placebo_rank=ranks.at(placebo_scores[:, column]),
-                decided=decision.of(edited_scores),
-                placebo_decided=decision.of(placebo_scores),
+                rank=np.where(unseen, np.nan, ranks.at(edited_scores)),
+                placebo_rank=ranks.at(neutral_scores[:, column]),
+                decided=decided_after,
+                placebo_decided=decision.of(neutral_scores),
             )
 
     deciding = _deciding_variant(states, before, after)
@@ -236,13 +257,18 @@ def judge_texts(
 
 def _edited(check: Check, variant: int, texts: list[str]) -> _EditedTexts:
     if check.sentences:
+        # Without spans, as thousands of texts all change at their end.
         appended = append_to_all(texts, check.sentences[variant])
-        return _EditedTexts(appended, (), np.zeros(len(texts), np.bool_))
-    edits = [check.edits[variant](text) for text in texts]
+        none_undecided = np.zeros(len(texts), np.bool_)
+        return _EditedTexts(appended, (), none_undecided)
+
+    edit = check.edits[variant]
+    edits = [edit(text) for text in texts]
+    is_undecided = [edited.undecided > 0 for edited in edits]
     return _EditedTexts(
-        texts=[edit.text for edit in edits],
-        spans=[edit.spans for edit in edits],
-        undecided=np.fromiter((edit.undecided > 0 for edit in edits), np.bool_, len(edits)),
+        texts=[edited.text for edited in edits],
+        spans=[edited.spans for edited in edits],
+        undecided=np.array(is_undecided, np.bool_),
     )
 
 
@@ -270,8 +296,10 @@ def _variant_states(
         unanswered |= np.isnan(before)
     state[unanswered] = UNANSWERED
 
+    # Later states overrule earlier ones: an edit that is not there, or not read, tests nothing.
     if not scores.traits.reads_all:
-        state[_unseen(edited, scores.read(edited.texts))] = UNSEEN
+        read = scores.read(edited.texts)
+        state[_unseen(edited, read)] = UNSEEN
     unchanged = [k for k, spans in enumerate(edited.spans) if not spans]
     state[unchanged] = UNCHANGED
     return state
@@ -281,14 +309,22 @@ def _unseen(edited: _EditedTexts, read: IntArray) -> NDArray[np.bool_]:
     """The texts, (m,), of which the model did not read any changed place to its end."""
     lengths = np.fromiter(map(len, edited.texts), np.int64, len(edited.texts))
     unseen: NDArray[np.bool_] = read < lengths
-    if edited.spans:
-        for k in np.flatnonzero(unseen).tolist():
-            unseen[k] = not any(end <= read[k] for _, end in edited.spans[k])
+    if not edited.spans:
+        return unseen
+
+    # A text that was cut may have a change before the cut.
+    for k in np.flatnonzero(unseen).tolist():
+        was_read = [end <= read[k] for _, end in edited.spans[k]]
+        unseen[k] = not any(was_read)
     return unseen
 
 
 def _fails(
-    check: Check, *, moved: FloatArray, decided_before: FloatArray, decided_after: FloatArray
+    check: Check,
+    *,
+    moved: FloatArray,
+    decided_before: FloatArray,
+    decided_after: FloatArray,
 ) -> NDArray[np.bool_]:
     """Table 2's fail criteria by change of score and decisions, (m,); the caller sees to NaN."""
     tolerance = check.expect.by + _ROUNDING

@@ -7,7 +7,12 @@ import numpy as np
 from psycheck.core.arrays import FloatArray
 from psycheck.core.finding import Interval
 from psycheck.statistics.classification import BoolArray, auc_influence
-from psycheck.statistics.clustered import Clusters, difference_interval, figure_interval, ratio_interval
+from psycheck.statistics.clustered import (
+    Clusters,
+    difference_interval,
+    figure_interval,
+    ratio_interval,
+)
 from psycheck.statistics.usefulness import constancy
 
 CONSTANT, ONE_DECISION, NEARLY_ONE = "constant", "one_decision", "nearly_one_decision"
@@ -24,7 +29,10 @@ class Area:
 
 
 def alike_flags(
-    scores: FloatArray, decided_1: BoolArray, yes: BoolArray | None, units: Clusters
+    scores: FloatArray,
+    decided_1: BoolArray,
+    yes: BoolArray | None,
+    units: Clusters,
 ) -> tuple[str, ...]:
     """How nearly all decisions are alike, all (n,); `yes` are the annotations, where there are any.
 
@@ -39,13 +47,16 @@ def alike_flags(
     if yes is not None and (yes.all() or not yes.any()):
         return ()
 
-    rarer = bool(decided_1.mean() < 0.5)
-    count = int(np.sum(decided_1 == rarer))
+    rarer_decision = bool(decided_1.mean() < 0.5)
+    is_rarer = decided_1 == rarer_decision
+    count = int(np.sum(is_rarer))
+    # How rare is too rare depends on how common the label itself is.
     if yes is not None:
-        nearly_one = constancy(yes, decided_1, units).verdict == "near-constant"
+        verdict = constancy(yes, decided_1, units).verdict
+        nearly_one = verdict == "near-constant"
         return _flag(count, nearly_one=nearly_one or not count)
 
-    _, most = ratio_interval(decided_1 == rarer, np.ones(n), units)
+    _, most = ratio_interval(is_rarer, np.ones(n), units)
     # A missing interval (NaN) shows nothing.
     return _flag(count, nearly_one=most < RARE)
 
@@ -56,18 +67,50 @@ def _flag(rarer_decisions: int, *, nearly_one: bool) -> tuple[str, ...]:
     return (NEARLY_ONE,) if rarer_decisions else (ONE_DECISION,)
 
 
-def ranking_against_chance(yes: BoolArray, scores: FloatArray, units: Clusters, *, among: int) -> Area:
+def ranking_against_chance(
+    yes: BoolArray,
+    scores: FloatArray,
+    units: Clusters,
+    *,
+    among: int,
+) -> Area:
     """The AUC, all (n,), with an interval that holds together with `among` others."""
     area, influence = auc_influence(yes, scores)
-    rarer = units.at(yes if yes.sum() <= (~yes).sum() else ~yes)
-    halves = np.where(yes, 1 / yes.sum(), 1 / (~yes).sum())
-    return Area(area, figure_interval(area, influence, rarer, units, halves, among=among))
+    no = ~yes
+    ones = yes.sum()
+    zeros = no.sum()
+    # The rarer class decides how far the interval can be trusted.
+    rarer_class = yes if ones <= zeros else no
+    halves = np.where(yes, 1 / ones, 1 / zeros)
+    interval = figure_interval(
+        area,
+        influence,
+        units.at(rarer_class),
+        units,
+        halves,
+        among=among,
+    )
+    return Area(area, interval)
 
 
-def decisions_against_chance(yes: BoolArray, decided_1: BoolArray, units: Clusters, *, among: int) -> Area:
+def decisions_against_chance(
+    yes: BoolArray,
+    decided_1: BoolArray,
+    units: Clusters,
+    *,
+    among: int,
+) -> Area:
     """The balanced accuracy, all (n,), with an interval that holds together with `among` others."""
-    hits = decided_1 & yes, yes
-    false_alarms = decided_1 & ~yes, ~yes
-    low, high = difference_interval(hits, false_alarms, units, among=among)
-    informedness = float(decided_1[yes].mean() - decided_1[~yes].mean())
-    return Area((1 + informedness) / 2, ((1 + low) / 2, (1 + high) / 2))
+    no = ~yes
+    low, high = difference_interval(
+        (decided_1 & yes, yes),
+        (decided_1 & no, no),
+        units,
+        among=among,
+    )
+    informedness = float(decided_1[yes].mean() - decided_1[no].mean())
+
+    # The balanced accuracy is (1 + informedness) / 2, and so are the ends of its interval.
+    value = (1 + informedness) / 2
+    interval = ((1 + low) / 2, (1 + high) / 2)
+    return Area(value, interval)

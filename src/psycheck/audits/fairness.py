@@ -79,6 +79,7 @@ class Fairness:
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Flips, rates of both wordings and of every group, their ratio and differences; p by Holm."""
         shared_labels = tuple(label for label in corpus.labels if label in scores.labels)
+        # Flips need no annotations: without any, every label of the model is judged.
         labels = shared_labels or scores.labels
         truth = np.full((len(corpus), len(labels)), np.nan)
         if shared_labels:
@@ -90,21 +91,35 @@ class Fairness:
         )
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
         # A verdict names some of all differences of the run: of pairs, and two of each pair of groups.
-        tests_of_label = len(_TESTED) * (not corpus.histories) + 2 * comparisons(corpus)
-        among = max(self.places * len(labels) * tests_of_label, 1)
+        tests_of_label = 2 * comparisons(corpus)
+        if not corpus.histories:
+            tests_of_label += len(_TESTED)
+        tests = self.places * len(labels) * tests_of_label
+        among = max(tests, 1)
 
         findings: list[Finding] = []
         tables: dict[str, pl.DataFrame] = {}
         if not corpus.histories:
             findings, tables["pairs"] = self._judge_pairs(
-                corpus, scores, labels, truth, decided, where, among=among
+                corpus,
+                scores,
+                labels,
+                truth,
+                decided,
+                where,
+                among=among,
             )
         if corpus.groups:
             all_decided = decided(scores.of(corpus.items))
             for k, label in enumerate(labels):
-                label_decided = all_decided[:, scores.labels.index(label)]
-                here = {**where, "label": label}
-                findings += group_findings(corpus, truth[:, k], label_decided, here, among=among)
+                column = scores.labels.index(label)
+                findings += group_findings(
+                    corpus,
+                    truth[:, k],
+                    all_decided[:, column],
+                    {**where, "label": label},
+                    among=among,
+                )
         return Judgement(tuple(with_holm(findings, self.places)), tables)
 
     def _judge_pairs(
@@ -120,16 +135,19 @@ class Fairness:
     ) -> tuple[list[Finding], pl.DataFrame]:
         """The findings of the pairs, and the pairs; `truth` is (n, k)."""
         swapped = {"unit": "pairs", "swap": "+".join(self.scope.words)}
+        # Only where it differs, so that the keys of runs made before stay the same.
         if self.scope.person != "all":
             swapped["swap_person"] = self.scope.person
 
         pairs = gender_pairs(corpus, scores, self.scope)
+        # Copies of a text are one unit: a thousand reposts are no thousand observations.
         clusters = Clusters.of(corpus.units(), corpus.copies()).at(pairs.rows)
         decided_before = decided(pairs.before)
         decided_after = decided(pairs.after)
         decided_placebo = decided(pairs.placebo)
 
-        undecided_ids = corpus.table["id"].gather(pairs.undecided[:EXAMPLES]).to_list()
+        undecided_rows = pairs.undecided[:EXAMPLES]
+        undecided_ids = corpus.table["id"].gather(undecided_rows).to_list()
         undecided = Rate(len(pairs.undecided), len(corpus))
         findings = [counted_rate("undecided_rate", undecided, {**where, **swapped}, undecided_ids)]
         tables: list[pl.DataFrame] = []

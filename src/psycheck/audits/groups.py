@@ -74,10 +74,11 @@ def compared_groups(members: Sequence[str | None], column: str) -> Membership:
     written = ["" if member is None else member.strip() for member in members]
     values = ["" if _not_given(value, are_ages=are_ages) else value for value in written]
     names = _in_commonest_spelling(values)
+    is_respelt = map(str.__ne__, values, names)
     counts = {
         "unknown": names.count(""),
         "read_as_not_given": names.count("") - written.count(""),
-        "other_spelling": sum(value != name for value, name in zip(values, names, strict=True)),
+        "other_spelling": sum(is_respelt),
     }
 
     if are_ages:
@@ -85,15 +86,24 @@ def compared_groups(members: Sequence[str | None], column: str) -> Membership:
         if words:
             counts["not_banded"] = words
 
-    # Sorted first: of groups of equal size the first in the alphabet are compared.
-    sizes = Counter(sorted(name for name in names if name)).most_common()
-    large_groups = [group for group, size in sizes if size >= FEWEST]
-    compared = set(large_groups[:MOST])
-    size_of = dict(sizes)
-    counts["in_small_groups"] = sum(size for size in size_of.values() if size < FEWEST)
-    counts["beyond_largest"] = sum(size_of[group] for group in large_groups[MOST:])
+    compared, left_out = _large_groups(names)
+    counts |= left_out
     compared_names = [name if name in compared else "" for name in names]
     return Membership(np.array(compared_names, dtype=np.str_), counts)
+
+
+def _large_groups(names: Sequence[str]) -> tuple[set[str], dict[str, int]]:
+    """The groups that are compared, and how many texts are in those that are not."""
+    # Sorted first: of groups of equal size the first in the alphabet are compared.
+    given_names = sorted(filter(None, names))
+    sizes = Counter(given_names).most_common()
+    large = [(group, size) for group, size in sizes if size >= FEWEST]
+    compared = [group for group, _ in large[:MOST]]
+    left_out = {
+        "in_small_groups": sum(size for _, size in sizes if size < FEWEST),
+        "beyond_largest": sum(size for _, size in large[MOST:]),
+    }
+    return set(compared), left_out
 
 
 def _in_commonest_spelling(values: Sequence[str]) -> list[str]:
@@ -111,14 +121,21 @@ def _in_age_bands(names: list[str]) -> tuple[list[str], int]:
     """Ages as bands where most are numbers, else as they are; how many values keep numbers from bands."""
     ages = [name for name in names if name]
     words = sum(not _is_number(age) for age in ages)
-    if len(ages) - words >= MOSTLY * len(ages):
-        return [_band(name) if _is_number(name) else name for name in names], 0
+    numbers = len(ages) - words
+    if numbers >= MOSTLY * len(ages):
+        bands = [_band(name) if _is_number(name) else name for name in names]
+        return bands, 0
     # A column of words alone holds bands of its own.
     return names, words if words < len(ages) else 0
 
 
 def group_findings(
-    corpus: Corpus, truth: FloatArray, decided: FloatArray, where: Mapping[str, str], *, among: int = 1
+    corpus: Corpus,
+    truth: FloatArray,
+    decided: FloatArray,
+    where: Mapping[str, str],
+    *,
+    among: int = 1,
 ) -> Iterator[Finding]:
     """What one label's decisions are in each group of each column; truth and decided (n,), NaN where unknown.
 
@@ -136,14 +153,16 @@ def group_findings(
     for column in corpus.groups:
         place = {**where, "unit": "groups", "column": column}
         members = compared_groups(corpus.group(column), column)
-        groups = [str(name) for name in np.unique(members.names) if name]
+        groups = _group_names(members)
         if not groups:
+            # What was left out is told also of a column that has nothing to compare.
             yield counted_rate("fnr", Rate(0, 0), {**place, "group": ""}, (), members.counts)
 
         for group in groups:
             in_group = members.names == group
             missed = in_group & decisions.positive & decisions.missed
-            examples = ids.gather(np.flatnonzero(missed)[:EXAMPLES]).to_list()
+            missed_rows = np.flatnonzero(missed)
+            examples = ids.gather(missed_rows[:EXAMPLES]).to_list()
             here = {**place, "group": group}
             yield from _group_rates(decisions, in_group, here, examples, members.counts)
 
@@ -155,8 +174,14 @@ def comparisons(corpus: Corpus) -> int:
     pairs = 0
     for column in corpus.groups:
         members = compared_groups(corpus.group(column), column)
-        pairs += len(_compared_pairs([str(name) for name in np.unique(members.names) if name]))
+        groups = _group_names(members)
+        pairs += len(_compared_pairs(groups))
     return pairs
+
+
+def _group_names(members: Membership) -> list[str]:
+    """The groups that are compared, in the order of the alphabet."""
+    return [str(name) for name in np.unique(members.names) if name]
 
 
 def _group_rates(
@@ -176,11 +201,13 @@ def _group_rates(
         "units": decisions.clusters.at(inside).count,
     }
     decided_1 = decisions.decided == 1
-    for measure, among, hits, listed in (
+    annotated_0 = decisions.annotated == 0
+    rates: tuple[tuple[str, BoolArray, BoolArray, Sequence[str]], ...] = (
         ("fnr", inside & decisions.positive, decisions.missed, examples),
-        ("fpr", inside & (decisions.annotated == 0), decided_1, ()),
+        ("fpr", inside & annotated_0, decided_1, ()),
         ("positive_rate", inside, decided_1, ()),
-    ):
+    )
+    for measure, among, hits, listed in rates:
         interval = ratio_interval(among & hits, among, decisions.clusters)
         yield counted_rate(measure, _rate(hits, among), where, listed, counts, interval)
 
@@ -201,31 +228,45 @@ def _comparisons(
     share = effective_share(positive & missed, positive, clusters)
     for group, second in _compared_pairs(groups):
         here = {**place, "group": group, "versus": second or REST}
-        inside = positive & (names == group)
-        outside = positive & (names != group)
-        yield miss_ratio(_rate(missed, inside), _rate(missed, outside), here, share=share)
-        versus = names == second if second else (names != "") & (names != group)
+        is_first = names == group
+        misses = _rate(missed, positive & is_first)
+        misses_versus = _rate(missed, positive & ~is_first)
+        yield miss_ratio(misses, misses_versus, here, share=share)
+
+        # Texts without a group are not among the rest.
+        versus = names == second if second else (names != "") & ~is_first
         for measure, texts in (
             ("equal_opportunity_difference", decisions.positive),
             ("demographic_parity_difference", decisions.answered),
         ):
             rates = group_difference(decided, names, group, second, clusters, among=texts)
-            sides = (names == group) & texts, versus & texts
-            gap = _gap_interval(decided == 1, *sides, clusters, among=among)
+            gap = _gap_interval(
+                decided == 1,
+                is_first & texts,
+                versus & texts,
+                clusters,
+                among=among,
+            )
             yield from difference(measure, rates, here, gap=gap)
 
 
 def _gap_interval(
-    yes: BoolArray, first: BoolArray, second: BoolArray, clusters: Clusters, *, among: int
+    yes: BoolArray,
+    first: BoolArray,
+    second: BoolArray,
+    clusters: Clusters,
+    *,
+    among: int,
 ) -> Interval:
     """The interval of the difference of two groups' rates that holds together with `among` others."""
-    rows = first | second
     if not first.any() or not second.any():
         return UNKNOWN
-    both = [(yes & side)[rows] for side in (first, second)]
+    rows = first | second
+    first_hits = yes & first
+    second_hits = yes & second
     return difference_interval(
-        (both[0], first[rows]),
-        (both[1], second[rows]),
+        (first_hits[rows], first[rows]),
+        (second_hits[rows], second[rows]),
         clusters.at(rows),
         among=among,
     )
@@ -236,12 +277,15 @@ def _compared_pairs(groups: Sequence[str]) -> list[tuple[str, str]]:
     if len(groups) < 2:
         return []
     if len(groups) == 2:
-        return [(groups[0], groups[1])]
+        first, second = groups
+        return [(first, second)]
+    # Each with the rest: all pairs of 20 groups would be 190 comparisons.
     return [(group, "") for group in groups]
 
 
 def _rate(hits: BoolArray, among: BoolArray) -> Rate:
-    return Rate(int(np.sum(hits & among)), int(among.sum()))
+    count = int(np.sum(hits & among))
+    return Rate(count, int(among.sum()))
 
 
 def counted_rate(
@@ -258,7 +302,12 @@ def counted_rate(
 
 
 def miss_ratio(
-    group: Rate, versus: Rate, where: Mapping[str, str], *, both: int | None = None, share: float = 1.0
+    group: Rate,
+    versus: Rate,
+    where: Mapping[str, str],
+    *,
+    both: int | None = None,
+    share: float = 1.0,
 ) -> Finding:
     """The ratio of two false negative rates; a flag names the group that is missed less.
 
@@ -312,6 +361,7 @@ def _not_given(value: str, *, are_ages: bool) -> bool:
         return True
     if not (are_ages and _is_number(value)):
         return False
+    # A number beyond them, such as 999, is a code.
     limits = not_given["age"]
     return not limits["youngest"] <= float(value) <= limits["oldest"]
 
@@ -331,4 +381,5 @@ def _band(age: str) -> str:
 
 @cache
 def _not_given_values() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("not_given.toml").read_text("utf-8"))
+    path = Path(__file__).with_name("not_given.toml")
+    return tomllib.loads(path.read_text("utf-8"))

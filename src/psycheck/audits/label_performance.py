@@ -94,19 +94,29 @@ def _counts(answers: LabelAnswers, confusion: Confusion) -> dict[str, int]:
     return counts
 
 
-def _figures(answers: LabelAnswers, confusion: Confusion, counts: Mapping[str, int]) -> Iterator[Finding]:
+def _figures(
+    answers: LabelAnswers,
+    confusion: Confusion,
+    counts: Mapping[str, int],
+) -> Iterator[Finding]:
     """Classification and calibration, with the mistakes behind the figures."""
     intervals = classification_intervals(
-        answers.firm_targets, answers.scores, answers.clusters, decided=answers.decided
+        answers.firm_targets,
+        answers.scores,
+        answers.clusters,
+        decided=answers.decided,
     )
     missed, false_alarms = _mistakes(answers)
+    all_mistakes = missed + false_alarms
     mistakes = {
-        "accuracy": missed + false_alarms,
-        "f1": missed + false_alarms,
+        "accuracy": all_mistakes,
+        "f1": all_mistakes,
         "precision": false_alarms,
         "recall": missed,
     }
-    out_of = {"precision": confusion.tp + confusion.fp, "recall": confusion.positive}
+    # These two are shares of a part of the texts alone.
+    predicted_1 = confusion.tp + confusion.fp
+    out_of = {"precision": predicted_1, "recall": confusion.positive}
     for name, value in _values(answers, confusion).items():
         yield measured(
             name,
@@ -124,8 +134,15 @@ def _values(answers: LabelAnswers, confusion: Confusion) -> dict[str, Measured]:
     """Every measure of one label."""
     targets = answers.firm_targets
     scores = answers.scores
+    # Soft labels as they are: to score 0.5 where people are undecided is well calibrated.
     ece = calibration.expected_calibration_error(answers.targets, scores)
-    noise = calibration.calibration_noise(answers.targets, scores, answers.clusters, seed=answers.seed)
+    noise = calibration.calibration_noise(
+        answers.targets,
+        scores,
+        answers.clusters,
+        seed=answers.seed,
+    )
+    ece_flags = ("within_noise",) if ece <= noise else ()
     return {
         "accuracy": measure.accuracy(confusion),
         "precision": measure.precision(confusion),
@@ -138,7 +155,7 @@ def _values(answers: LabelAnswers, confusion: Confusion) -> dict[str, Measured]:
         "average_precision": measure.average_precision(targets, scores),
         "brier": Measured(calibration.brier(targets, scores)),
         "log_loss": Measured(calibration.log_loss(targets, scores)),
-        "ece": Measured(ece, ("within_noise",) if ece <= noise else ()),
+        "ece": Measured(ece, ece_flags),
         "hard_brier": measure.hard_brier(confusion),
         "hard_auc": measure.hard_auc(confusion),
     }
@@ -156,8 +173,12 @@ def _furthest_off(answers: LabelAnswers, wrong: BoolArray) -> list[Mistake]:
     """The mistakes whose scores are furthest off, these first."""
     rows = np.flatnonzero(wrong)
     distances = np.abs(answers.scores[rows] - answers.yes[rows])
+    # Stable: of mistakes that are equally far off the first in the corpus are listed.
     order = np.argsort(-distances, kind="stable")[:MOST_EXAMPLES]
-    return [(float(distances[i]), answers.ids[rows[i]]) for i in order]
+    furthest_distances = distances[order].tolist()
+    furthest_rows = rows[order].tolist()
+    ids = [answers.ids[row] for row in furthest_rows]
+    return list(zip(furthest_distances, ids, strict=True))
 
 
 def _most_confident(mistakes: Sequence[Mistake]) -> list[str]:
@@ -180,24 +201,38 @@ def decision_findings(answers: LabelAnswers, counts: Mapping[str, int]) -> list[
     yes = answers.yes[usable]
     units = answers.clusters.at(usable)
 
+    scores = answers.scores[usable]
     share = Rate(int(decided_1.sum()), len(decided_1))
-    interval = ratio_interval(decided_1, np.ones(share.n), units)
-    flags = alike_flags(answers.scores[usable], decided_1, yes, units)
-    findings = [
-        measured("decided_1_share", share.value, share.n, interval, answers.where, counts, flags=flags),
-        _over_trivial(answers, counts),
-    ]
+    share_finding = measured(
+        "decided_1_share",
+        share.value,
+        share.n,
+        ratio_interval(decided_1, np.ones(share.n), units),
+        answers.where,
+        counts,
+        flags=alike_flags(scores, decided_1, yes, units),
+    )
+    findings = [share_finding, _over_trivial(answers, counts)]
+    # Of one class there is nothing to rank or to tell apart.
     if yes.all() or not yes.any():
         return findings
 
+    # Two figures per label, and a verdict names the best or worst of all of them.
     among = 2 * answers.claims
     areas = {
-        "auc": ranking_against_chance(yes, answers.scores[usable], units, among=among),
+        "auc": ranking_against_chance(yes, scores, units, among=among),
         "hard_auc": decisions_against_chance(yes, decided_1, units, among=among),
     }
     for name, area in areas.items():
-        measure_name = f"{name}_among_claims"
-        findings.append(measured(measure_name, area.value, share.n, area.interval, answers.where, counts))
+        finding = measured(
+            f"{name}_among_claims",
+            area.value,
+            share.n,
+            area.interval,
+            answers.where,
+            counts,
+        )
+        findings.append(finding)
     return findings
 
 
@@ -211,14 +246,19 @@ def _over_trivial(answers: LabelAnswers, counts: Mapping[str, int]) -> Finding:
     yes = answers.yes[usable]
     units = answers.clusters.at(usable)
     right = answers.decided[usable] == yes
-    trivial_right = yes == (yes.mean() >= 0.5)
+    commoner_answer = yes.mean() >= 0.5
+    trivial_right = yes == commoner_answer
     n = len(yes)
 
     low, high = ratio_interval(yes, np.ones(n), units)
     is_commoner_answer_unclear = low <= 0.5 <= high
     trivial_answers = (yes, ~yes) if is_commoner_answer_unclear else (trivial_right,)
     interval = _around_all(right, trivial_answers, units)
-    all_counts = {**counts, "trivial_right": int(trivial_right.sum()), "right": int(right.sum())}
+    all_counts = {
+        **counts,
+        "trivial_right": int(trivial_right.sum()),
+        "right": int(right.sum()),
+    }
     gain = float(right.mean() - trivial_right.mean())
     return measured("accuracy_over_trivial", gain, n, interval, answers.where, all_counts)
 
@@ -226,15 +266,21 @@ def _over_trivial(answers: LabelAnswers, counts: Mapping[str, int]) -> Finding:
 def _around_all(right: BoolArray, trivial_answers: Sequence[BoolArray], units: Clusters) -> Interval:
     """The smallest interval that holds those of the differences from each of the trivial answers."""
     ones = np.ones(len(right))
-    intervals = [difference_interval((right, ones), (trivial, ones), units) for trivial in trivial_answers]
-    return min(low for low, _ in intervals), max(high for _, high in intervals)
+    lows: list[float] = []
+    highs: list[float] = []
+    for trivial in trivial_answers:
+        low, high = difference_interval((right, ones), (trivial, ones), units)
+        lows.append(low)
+        highs.append(high)
+    return min(lows), max(highs)
 
 
 def _prevalence(answers: LabelAnswers, counts: Mapping[str, int]) -> Finding:
     """The share of the annotated texts that are annotated 1."""
     annotated = ~np.isnan(answers.firm_targets)
-    share = Rate(int((answers.yes & annotated).sum()), counts["annotated"])
-    interval = ratio_interval(answers.yes & annotated, annotated, answers.clusters)
+    annotated_1 = answers.yes & annotated
+    share = Rate(int(annotated_1.sum()), counts["annotated"])
+    interval = ratio_interval(annotated_1, annotated, answers.clusters)
     return measured("prevalence", share.value, share.n, interval, answers.where, counts)
 
 
@@ -247,11 +293,13 @@ def f1_bounds(
 ) -> Iterator[Finding]:
     """F1 if every unanswered text were wrong, and if every one were right; targets and predictions (n,)."""
     yes = measure.gold(targets)
+    unanswered = np.isnan(decided)
     for name, right in (("f1_worst", False), ("f1_best", True)):
-        filled = np.where(np.isnan(decided), yes == right, decided)
+        filled = np.where(unanswered, yes == right, decided)
         confusion = measure.confusion(targets, filled)
         f1 = measure.f1(confusion)
-        interval = classification_intervals(targets, filled, clusters).get("f1", UNKNOWN)
+        intervals = classification_intervals(targets, filled, clusters)
+        interval = intervals.get("f1", UNKNOWN)
         yield measured(name, f1.value, confusion.n, interval, where, counts, flags=f1.flags)
 
 
@@ -259,22 +307,27 @@ def _reliability_curve(answers: LabelAnswers) -> Iterator[Finding]:
     """The reliability curve: in each bin that has texts, the share annotated 1 beside the mean score."""
     bin_of_text = calibration.bin_of(answers.scores)
     answered = ~(np.isnan(answers.targets) | np.isnan(answers.scores))
+    # NaN would spread to every bin, also where it is multiplied by 0.
     targets = np.where(answered, answers.targets, 0.0)
-    for number, score_bin in enumerate(calibration.reliability(answers.targets, answers.scores), 1):
+    bins = calibration.reliability(answers.targets, answers.scores)
+    for place, score_bin in enumerate(bins):
         if not score_bin.n:
             continue
-        inside = answered & (bin_of_text == number - 1)
+        inside = answered & (bin_of_text == place)
+        where = {
+            **answers.where,
+            "bin": str(place + 1),
+            "from": f"{score_bin.lower:.4f}",
+            "to": f"{score_bin.upper:.4f}",
+            "mean_score": f"{score_bin.mean_score:.4f}",
+        }
+        counts = {"texts": score_bin.n, "annotated_1": score_bin.positive}
+        interval = ratio_interval(targets * inside, inside, answers.clusters)
         yield measured(
             "reliability",
             score_bin.share,
             score_bin.n,
-            ratio_interval(targets * inside, inside, answers.clusters),
-            {
-                **answers.where,
-                "bin": str(number),
-                "from": f"{score_bin.lower:.4f}",
-                "to": f"{score_bin.upper:.4f}",
-                "mean_score": f"{score_bin.mean_score:.4f}",
-            },
-            {"texts": score_bin.n, "annotated_1": score_bin.positive},
+            interval,
+            where,
+            counts,
         )

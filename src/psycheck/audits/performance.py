@@ -88,8 +88,11 @@ class Performance:
         labels = shared_labels(corpus, scores.model, scores.labels)
         targets = corpus.targets(labels)  # (n, k)
         all_scores = scores.of(corpus.items)
+        # With all columns: of exclusive labels the highest score decides, shared with the corpus or not.
         all_decided = decide(
-            all_scores, thresholds_of(scores, self.threshold), exclusive=scores.traits.exclusive
+            all_scores,
+            thresholds_of(scores, self.threshold),
+            exclusive=scores.traits.exclusive,
         )
         columns = [scores.labels.index(label) for label in labels]
         label_scores = all_scores[:, columns]
@@ -113,22 +116,35 @@ class Performance:
             )
             tables.append(_predictions(answers))
             for finding in label_findings(answers):
-                if not (scores.traits.hard and finding.measure in GRADED):
+                is_meaningless = scores.traits.hard and finding.measure in GRADED
+                if not is_meaningless:
                     findings.append(finding)
 
         if len(labels) > 1:
-            findings += _across_labels(firm(targets), decided, clusters, {**where, "label": "all"})
-        items = {label: item for label, item in scale_items(scores.labels).items() if label in labels}
+            where_of_all = {**where, "label": "all"}
+            findings += _across_labels(firm(targets), decided, clusters, where_of_all)
+        # By the labels of the model: a corpus may have annotations of a part of the scale alone.
+        all_items = scale_items(scores.labels)
+        items = {label: item for label, item in all_items.items() if label in labels}
         findings += item_findings(labels, items, targets, decided, clusters, where)
         return Judgement(tuple(findings), {"predictions": pl.concat(tables)})
 
 
 def _across_labels(
-    targets: FloatArray, decided: FloatArray, clusters: Clusters, where: Mapping[str, str]
+    targets: FloatArray,
+    decided: FloatArray,
+    clusters: Clusters,
+    where: Mapping[str, str],
 ) -> Iterator[Finding]:
     """The figures of all labels together, targets and predictions (n, k)."""
-    counts = {"texts": len(targets), "labels": targets.shape[1], **ledger(targets, decided)}
-    figures = label_figures(gold(targets), decided == 1, usable(targets, decided), clusters)
+    texts, labels = targets.shape
+    counts = {"texts": texts, "labels": labels, **ledger(targets, decided)}
+    figures = label_figures(
+        gold(targets),
+        decided == 1,
+        usable(targets, decided),
+        clusters,
+    )
     for name, (value, n, interval) in figures.items():
         yield measured(name, value.value, n, interval, where, counts, flags=value.flags)
 

@@ -19,19 +19,29 @@ _MOST_EXAMPLES = 50
 
 
 def sensitivity_findings(
-    models: Sequence[Model], views: Sequence[RememberedScores], corpora: Sequence[Corpus], *, seed: int = 0
+    models: Sequence[Model],
+    views: Sequence[RememberedScores],
+    corpora: Sequence[Corpus],
+    *,
+    seed: int = 0,
 ) -> Iterator[Finding]:
     """How many decisions change with the wording, and how far F1 moves, for each LLM that has several."""
     for (name, _), places in _by_server(models).items():
         if len(places) < 2:
             continue
         views_of_llm = [views[place] for place in places]
-        labels = [
-            label for label in views_of_llm[0].labels if all(label in view.labels for view in views_of_llm)
-        ]
+        labels = _shared_labels(views_of_llm)
         for corpus in corpora:
             for label in labels:
                 yield from _of_label(name, views_of_llm, corpus, label, seed)
+
+
+def _shared_labels(views: Sequence[RememberedScores]) -> list[str]:
+    """The labels that all wordings ask for, in the order of the first."""
+    shared = set(views[0].labels)
+    for view in views:
+        shared.intersection_update(view.labels)
+    return [label for label in views[0].labels if label in shared]
 
 
 def _by_server(models: Sequence[Model]) -> dict[tuple[str, str], list[int]]:
@@ -39,38 +49,59 @@ def _by_server(models: Sequence[Model]) -> dict[tuple[str, str], list[int]]:
     places: dict[tuple[str, str], list[int]] = {}
     for place, model in enumerate(models):
         if isinstance(model, LlmModel):
-            places.setdefault((model.model, model.base_url), []).append(place)
+            # The same name on two servers may be two models.
+            server = (model.model, model.base_url)
+            places.setdefault(server, []).append(place)
     return places
 
 
 def _of_label(
-    name: str, views: Sequence[RememberedScores], corpus: Corpus, label: str, seed: int
+    name: str,
+    views: Sequence[RememberedScores],
+    corpus: Corpus,
+    label: str,
+    seed: int,
 ) -> Iterator[Finding]:
     decided = np.stack([_decisions(view, corpus, label) for view in views])
     clusters = Clusters.of(corpus.units())
     where = {"audit": "performance", "model": name, "corpus": corpus.name, "label": label, "by": "wording"}
     counted_wordings = {"wordings": len(views)}
 
+    # Over the texts that every wording got an answer to: an unreadable reply is no change of mind.
     changed = changes(decided)
-    known = answered_by_all(decided)
-    n = int(known.sum())
-    examples = [corpus.ids[place] for place in np.flatnonzero(changed)[:_MOST_EXAMPLES].tolist()]
+    answered = answered_by_all(decided)
+    n = int(answered.sum())
+    share = float(changed.sum() / n) if n else np.nan
+    changed_places = np.flatnonzero(changed)[:_MOST_EXAMPLES]
+    ids = corpus.ids
     yield measured(
         "wording_changes",
-        float(changed.sum() / n) if n else np.nan,
+        share,
         n,
-        ratio_interval(changed, known, clusters),
+        ratio_interval(changed, answered, clusters),
         where,
-        counted_wordings | {"unanswered": len(known) - n},
-        examples,
+        counted_wordings | {"unanswered": len(answered) - n},
+        [ids[place] for place in changed_places.tolist()],
     )
+
     if label in corpus.labels:
-        spread = f1_range(corpus.targets([label])[:, 0], decided, clusters, seed=seed)
-        yield measured("wording_f1_range", spread.spread, spread.n, spread.interval, where, counted_wordings)
+        targets = corpus.targets([label])[:, 0]
+        spread = f1_range(targets, decided, clusters, seed=seed)
+        yield measured(
+            "wording_f1_range",
+            spread.spread,
+            spread.n,
+            spread.interval,
+            where,
+            counted_wordings,
+        )
 
 
 def _decisions(view: RememberedScores, corpus: Corpus, label: str) -> FloatArray:
     """The decision about each text, (n,): 0 or 1, NaN where there is no answer."""
-    k = view.labels.index(label)
+    column = view.labels.index(label)
     scores = view.of(corpus.items)
-    return decide(scores, thresholds_of(view, 0.5), exclusive=view.traits.exclusive)[:, k]
+    # All columns first: of exclusive labels the highest score decides.
+    thresholds = thresholds_of(view, 0.5)
+    decided = decide(scores, thresholds, exclusive=view.traits.exclusive)
+    return decided[:, column]

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from psycheck.audits.figures import measured
 from psycheck.audits.suite import Check
 from psycheck.core.arrays import FloatArray
+from psycheck.core.audit import Scores
 from psycheck.core.finding import Finding
 from psycheck.statistics.clustered import Clusters, difference_interval
-from psycheck.text.edits import append_to_all
 
 REACTION: Final = "reaction"
 STEP: Final = 0.05  # of the unedited texts
@@ -49,8 +49,10 @@ def direction(check: Check) -> int:
 def with_placebos(texts: Sequence[str], sentence: str) -> list[str]:
     """The texts, each with the placebo of a sentence; the length of a text draws one of several."""
     placebos = placebos_of(sentence)
-    appended = [append_to_all(texts, placebo) for placebo in placebos]
-    return [appended[len(text) % len(placebos)][row] for row, text in enumerate(texts)]
+    count = len(placebos)
+    # As `append_to_all` does it; an empty text draws the first placebo, and is that placebo.
+    tails = [f" {placebo}" for placebo in placebos]
+    return [text + tails[len(text) % count] if text else placebos[0] for text in texts]
 
 
 @cache
@@ -58,31 +60,56 @@ def placebos_of(sentence: str) -> tuple[str, ...]:
     """The neutral sentences whose number of words is nearest to that of a sentence."""
     words = len(sentence.split())
     by_length = _placebo_sentences()
-    return by_length[min(by_length, key=lambda length: abs(length - words))]
+    nearest_length = min(by_length, key=lambda length: abs(length - words))
+    return by_length[nearest_length]
 
 
 @cache
 def _placebo_sentences() -> dict[int, tuple[str, ...]]:
-    raw = tomllib.loads(Path(__file__).with_name("placebo_sentences.toml").read_text("utf-8"))
+    path = Path(__file__).with_name("placebo_sentences.toml")
+    raw = tomllib.loads(path.read_text("utf-8"))
     return {int(length): tuple(sentences) for length, sentences in raw.items()}
+
+
+class PlaceboScores:
+    """The scores of texts with their placebos, each looked up once.
+
+    Sentences of about the same length share their placebos: the 37 sentences of DECK need 4 look-ups.
+    """
+
+    def __init__(self, scores: Scores) -> None:
+        self._scores = scores
+        self._scores_of_texts: dict[tuple[tuple[str, ...], ...], FloatArray] = {}
+
+    def of(self, texts: Sequence[str], sentence: str) -> FloatArray:
+        """The scores of the texts with the placebos of a sentence, (n, k)."""
+        key = (placebos_of(sentence), tuple(texts))
+        if key not in self._scores_of_texts:
+            self._scores_of_texts[key] = self._scores.of(with_placebos(texts, sentence))
+        return self._scores_of_texts[key]
 
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """The scores of the unedited texts for one label, sorted, as a scale."""
+    """The scores of the unedited texts for one label, sorted, as a scale.
+
+    Models use their scores differently, some near 0 and 1 alone; a share of texts means the same for all.
+    """
 
     scores: FloatArray
 
     @classmethod
     def of(cls, scores: FloatArray) -> "Ranks":
         """The scale of scores, (n,); those without an answer are left out."""
-        return cls(np.sort(scores[~np.isnan(scores)]))
+        answered = scores[~np.isnan(scores)]
+        return cls(np.sort(answered))
 
     def at(self, scores: FloatArray) -> FloatArray:
         """The share of unedited texts below each score, ties as a half, (m,); NaN stays NaN."""
         below = np.searchsorted(self.scores, scores, "left")
         up_to = np.searchsorted(self.scores, scores, "right")
-        shares: FloatArray = (below + up_to) / (2 * max(len(self.scores), 1))
+        texts = max(len(self.scores), 1)
+        shares: FloatArray = (below + up_to) / (2 * texts)
         return np.where(np.isnan(scores), np.nan, shares)
 
 
@@ -106,8 +133,11 @@ def add_moves(
     # A text at the end of the scale cannot move further, whatever the model thinks of the sentence.
     room = placebo_rank <= 1 - STEP if way == UP else placebo_rank >= STEP
     room &= ~np.isnan(beyond)
+
     wrong_decision = 0 if way == UP else 1
-    turned = (decided == wrong_decision) & (placebo_decided == 1 - wrong_decision)
+    right_decision = 1 - wrong_decision
+    # Only what the sentence itself turns: a decision may be so close that any sentence turns it.
+    turned = (decided == wrong_decision) & (placebo_decided == right_decision)
 
     moves.room[positions] += room
     moves.right[positions] += room & (beyond >= STEP)
@@ -116,7 +146,13 @@ def add_moves(
 
 
 def reaction_finding(
-    rate: Finding, moves: Moves, rows: NDArray[np.int64], clusters: Clusters, *, way: int, among: int
+    rate: Finding,
+    moves: Moves,
+    rows: NDArray[np.int64],
+    clusters: Clusters,
+    *,
+    way: int,
+    among: int,
 ) -> Finding:
     """The share of texts that move the right way beyond the placebo, less that of the wrong way.
 
@@ -124,13 +160,24 @@ def reaction_finding(
     """
     has_room = moves.room > 0
     room = moves.room[has_room]
+    # Shares of a text's sentences: a text counts once, however many sentences were added to it.
     right = moves.right[has_room] / room
     wrong = moves.wrong[has_room] / room
     n = len(room)
-
     units = clusters.at(rows[has_room])
-    ones = np.ones(n)
-    interval = difference_interval((right, ones), (wrong, ones), units, among=max(among, 1)) if n else None
+
+    value = float("nan")
+    interval = None
+    if n:
+        value = float(right.mean() - wrong.mean())
+        ones = np.ones(n)
+        interval = difference_interval(
+            (right, ones),
+            (wrong, ones),
+            units,
+            among=max(among, 1),
+        )
+
     counts = {
         "moved_right": int(np.sum(right > 0)),
         "moved_wrong": int(np.sum(wrong > 0)),
@@ -138,6 +185,6 @@ def reaction_finding(
         "tested": rate.n,
         "units": units.count,
     }
-    where = {**rate.where, "expected": "up" if way == UP else "down"}
-    value = float(right.mean() - wrong.mean()) if n else float("nan")
+    expected = "up" if way == UP else "down"
+    where = {**rate.where, "expected": expected}
     return measured(REACTION, value, n, interval, where, counts)

@@ -25,19 +25,26 @@ CheckGroup = tuple[str, str, str]  # a suite, a label and a kind of check
 
 def mark_below_mean(rates: Sequence[Finding]) -> list[Finding]:
     """Flag the DIR checks that pass less often than the mean of all DIR checks (DECK section 6.3)."""
-    dir_rates = [rate.value for rate in rates if rate.where["kind"] == "DIR" and rate.tested]
+    dir_rates = [rate.value for rate in rates if _is_tested_dir(rate)]
     mean = float(np.mean(dir_rates)) if dir_rates else np.nan
 
     marked: list[Finding] = []
     for rate in rates:
-        if rate.where["kind"] == "DIR" and rate.tested and rate.value < mean:
+        if _is_tested_dir(rate) and rate.value < mean:
             rate = replace(rate, flags=(*rate.flags, "below_dir_mean"))
         marked.append(rate)
     return marked
 
 
+def _is_tested_dir(rate: Finding) -> bool:
+    return rate.where["kind"] == "DIR" and rate.tested
+
+
 def by_groups(
-    rates: Sequence[Finding], outcomes: NDArray[np.int8], clusters: Clusters, parts: Sequence[int] = ()
+    rates: Sequence[Finding],
+    outcomes: NDArray[np.int8],
+    clusters: Clusters,
+    parts: Sequence[int] = (),
 ) -> list[Finding]:
     """Mean and standard deviation of the pass rates of each group of checks; outcomes is (checks, texts).
 
@@ -49,15 +56,20 @@ def by_groups(
     for grouping in GROUPINGS:
         # Symptom groups exist only among checks that say whether the symptom is present or absent.
         for value in _values_of(rates, grouping):
-            members = [k for k, rate in enumerate(rates) if rate.where.get(grouping) == value and rate.tested]
+            is_member = [rate.tested and rate.where.get(grouping) == value for rate in rates]
+            members = np.flatnonzero(is_member).tolist()
             if not members:
                 continue
+
+            part = 1
+            if parts:
+                part = min(parts[member] for member in members)
             findings += _mean_and_sd(
-                [rates[k] for k in members],
+                [rates[member] for member in members],
                 outcomes[members],
                 clusters,
                 group={"by": grouping, grouping: value},
-                part=min(parts[k] for k in members) if parts else 1,
+                part=part,
             )
     return findings
 
@@ -81,7 +93,9 @@ def _mean_and_sd(
     passed = outcomes == _PASSED
     failed = outcomes == _FAILED
     # The influence of a text on the rate of a check: (passed - rate) / tested cases; 0 where it is no case.
-    influence = np.where(passed, 1 - shares[:, None], np.where(failed, -shares[:, None], 0.0))
+    influence = np.zeros(outcomes.shape)
+    influence = np.where(failed, -shares[:, None], influence)
+    influence = np.where(passed, 1 - shares[:, None], influence)
     influence /= tested[:, None]
 
     is_case = (passed | failed).any(axis=0)
@@ -97,7 +111,8 @@ def _mean_and_sd(
     findings = [measured("pass_rate_mean", mean, n, interval, where, counts)]
     if len(rates) > 1:
         # Chance alone parts the rates of equally hard checks: no interval of their spread was found to cover.
-        findings.append(Finding("pass_rate_sd", float(shares.std(ddof=1)), n, None, where, counts))
+        sd = float(shares.std(ddof=1))
+        findings.append(Finding("pass_rate_sd", sd, n, None, where, counts))
     return findings
 
 
@@ -106,22 +121,33 @@ def across_corpora(findings: Sequence[Finding]) -> list[Finding]:
     rates_of: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         if finding.measure == "pass_rate" and finding.tested:
-            rates_of.setdefault((finding.where["model"], finding.where["suite"]), []).append(finding)
+            key = (finding.where["model"], finding.where["suite"])
+            rates_of.setdefault(key, []).append(finding)
     means = [finding for finding in findings if finding.measure == "pass_rate_mean"]
 
     pooled: list[Finding] = []
     for (model, suite), rates in rates_of.items():
-        if len({rate.where["corpus"] for rate in rates}) < 2:
-            continue
-        for grouping in _GROUPINGS_ACROSS_CORPORA:
-            for value in _values_of(rates, grouping):
-                group = {"model": model, "suite": suite, "by": grouping, grouping: value}
-                pooled += _pooled(
-                    [rate for rate in rates if rate.where.get(grouping) == value],
-                    [mean for mean in means if group.items() <= mean.where.items()],
-                    {"audit": "behaviour", "model": model, "corpus": "all", **group},
-                )
+        corpora = {rate.where["corpus"] for rate in rates}
+        # The figures of a single corpus are there already.
+        if len(corpora) > 1:
+            pooled += _pooled_by_group(rates, means, {"model": model, "suite": suite})
     return pooled
+
+
+def _pooled_by_group(
+    rates: Sequence[Finding],
+    means: Sequence[Finding],
+    place: Mapping[str, str],
+) -> Iterator[Finding]:
+    """The pooled figures of one model and suite, by each grouping that corpora have in common."""
+    for grouping in _GROUPINGS_ACROSS_CORPORA:
+        for value in _values_of(rates, grouping):
+            group = {**place, "by": grouping, grouping: value}
+            yield from _pooled(
+                [rate for rate in rates if rate.where.get(grouping) == value],
+                [mean for mean in means if group.items() <= mean.where.items()],
+                {"audit": "behaviour", "model": place["model"], "corpus": "all", **group},
+            )
 
 
 def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str, str]) -> list[Finding]:
@@ -140,7 +166,8 @@ def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str,
     interval = (pooled_mean - float(down), pooled_mean + float(up))
     findings = [measured("pass_rate_mean", pooled_mean, n, interval, where, counts)]
     if len(values) > 1:
-        findings.append(Finding("pass_rate_sd", float(values.std(ddof=1)), n, None, where, counts))
+        sd = float(values.std(ddof=1))
+        findings.append(Finding("pass_rate_sd", sd, n, None, where, counts))
     return findings
 
 
@@ -163,27 +190,35 @@ def across_models(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     correlations: list[Finding] = []
     for suite, label, kind in sorted(rates, key=order):
         rates_of_place = rates[suite, label, kind]
+        # Only where both are known: a model without annotations has pass rates alone.
         places = [place for place in rates_of_place if (*place, label) in accuracies]
+        left_out = len(rates_of_place) - len(places)
         correlations += _correlated(
-            [math.fsum(rates_of_place[place]) / len(rates_of_place[place]) for place in places],
+            [_mean(rates_of_place[place]) for place in places],
             [accuracies[(*place, label)] for place in places],
             places,
             where={"audit": "across", "suite": suite, "label": label, "kind": kind},
-            counts={"pairs": len(places), "left_out": len(rates_of_place) - len(places)},
+            counts={"pairs": len(places), "left_out": left_out},
         )
     return tuple(correlations)
+
+
+def _mean(rates: Sequence[float]) -> float:
+    # Summed exactly, so that the order of the checks does not matter.
+    return math.fsum(rates) / len(rates)
 
 
 def _accuracies(findings: Sequence[Finding]) -> dict[tuple[str, str, str], float]:
     """The accuracy of each model, corpus and label, over all texts."""
     accuracies: dict[tuple[str, str, str], float] = {}
     for finding in findings:
+        if finding.measure != "accuracy" or not finding.tested:
+            continue
         where = finding.where
         is_of_all_texts = "group" not in where and "check" not in where
-        if finding.measure == "accuracy" and finding.tested and is_of_all_texts:
-            accuracies[where.get("model", ""), where.get("corpus", ""), where.get("label", "")] = (
-                finding.value
-            )
+        if is_of_all_texts:
+            place = (where.get("model", ""), where.get("corpus", ""), where.get("label", ""))
+            accuracies[place] = finding.value
     return accuracies
 
 
@@ -191,13 +226,16 @@ def _rates_by_check_group(findings: Sequence[Finding]) -> dict[CheckGroup, dict[
     """The pass rates of MFT and DIR checks: by suite, label and kind, then by model and corpus."""
     rates: dict[CheckGroup, dict[Place, list[float]]] = {}
     for finding in findings:
-        where = finding.where
-        kind = where.get("kind", "")
         if finding.measure != "pass_rate" or not finding.tested:
             continue
+        where = finding.where
+        kind = where.get("kind", "")
+        # The paper correlates these two; an INV check passes whether or not the model is right.
         if kind in ("MFT", "DIR") and "check" in where:
-            of_place = rates.setdefault((where.get("suite", ""), where.get("label", ""), kind), {})
-            of_place.setdefault((where.get("model", ""), where.get("corpus", "")), []).append(finding.value)
+            group = (where.get("suite", ""), where.get("label", ""), kind)
+            place = (where.get("model", ""), where.get("corpus", ""))
+            rates_of_place = rates.setdefault(group, {})
+            rates_of_place.setdefault(place, []).append(finding.value)
     return rates
 
 
@@ -215,8 +253,10 @@ def _correlated(
     corpora = [corpus for _, corpus in places]
     correlation = crossed_pearson(pass_rates, accuracies, models, corpora)
     interval = None if math.isnan(correlation.interval[0]) else correlation.interval
-    flags = _flags(n, is_defined=not math.isnan(correlation.r))
+    is_defined = not math.isnan(correlation.r)
+    flags = _flags(n, is_defined=is_defined)
     yield Finding("pearson_r", correlation.r, n, interval, where, counts, flags=flags)
+
     # The p-value of the paper, which takes the pairs as independent.
     published_p = pearson(pass_rates, accuracies).p
     yield Finding("pearson_p", published_p, n, None, where, counts, flags=flags)
@@ -225,8 +265,9 @@ def _correlated(
         p = math.nan
         if n >= _FEWEST:
             p = t_test(pass_rates, accuracies, paired=test == "paired")
+        where_of_test = {**where, "test": test}
         flags = _flags(n, is_defined=not math.isnan(p))
-        yield Finding("t_p", p, n, None, {**where, "test": test}, counts, flags=flags)
+        yield Finding("t_p", p, n, None, where_of_test, counts, flags=flags)
 
 
 def _flags(pairs: int, *, is_defined: bool) -> tuple[str, ...]:
@@ -239,11 +280,17 @@ def _flags(pairs: int, *, is_defined: bool) -> tuple[str, ...]:
 def holm_family(tests: Sequence[Finding]) -> list[Finding]:
     """The p-values of one family adjusted, in the same order, as NAME_holm; `tests` counts those tested."""
     number = sum(test.tested for test in tests)
-    adjusted = holm([test.value for test in tests])
-    return [
-        replace(test, measure=f"{test.measure}_holm", value=float(p), counts={**test.counts, "tests": number})
-        for test, p in zip(tests, adjusted, strict=True)
-    ]
+    adjusted_p = holm([test.value for test in tests])
+    adjusted: list[Finding] = []
+    for test, p in zip(tests, adjusted_p, strict=True):
+        adjusted_test = replace(
+            test,
+            measure=f"{test.measure}_holm",
+            value=float(p),
+            counts={**test.counts, "tests": number},
+        )
+        adjusted.append(adjusted_test)
+    return adjusted
 
 
 def holm_families(findings: Sequence[Finding], measure: str, keys: Sequence[str]) -> list[Finding]:

@@ -34,7 +34,12 @@ class Thresholds:
     @property
     def by_label(self) -> dict[str, float]:
         """The threshold of each label that was chosen on dev."""
-        return {label: float(self.values[k]) for k, label in enumerate(self.labels) if self.texts[k]}
+        chosen: dict[str, float] = {}
+        for label, value, texts in zip(self.labels, self.values.tolist(), self.texts, strict=True):
+            # Without a dev text it is the default, which nobody chose.
+            if texts:
+                chosen[label] = value
+        return chosen
 
     def findings(self, model: str, corpus: Corpus) -> Iterator[Finding]:
         """The thresholds at which a corpus is judged; n counts the dev texts."""
@@ -53,7 +58,8 @@ def threshold_of(value: object) -> object:
 
 
 def set_aside(
-    corpora: Sequence[Corpus], scored: Mapping[str, Sequence[str]]
+    corpora: Sequence[Corpus],
+    scored: Mapping[str, Sequence[str]],
 ) -> tuple[tuple[Corpus, ...], tuple[Corpus, ...]]:
     """The corpora without their dev splits, and the dev splits with labels.
 
@@ -111,7 +117,8 @@ def with_dev(corpus: Corpus, split: str | None) -> Corpus:
         return corpus
     name = split_name(split)
     corpus.part(name)  # an unknown split is an error
-    return corpus.only([text_split in (name, DEV) for text_split in corpus.strings("split")])
+    is_needed = [text_split in (name, DEV) for text_split in corpus.strings("split")]
+    return corpus.only(is_needed)
 
 
 def choose_thresholds(scores: Scores, dev: Sequence[Corpus]) -> Thresholds:
@@ -123,18 +130,24 @@ def choose_thresholds(scores: Scores, dev: Sequence[Corpus]) -> Thresholds:
         annotated = [corpus for corpus in dev if label in corpus.labels]
         if not annotated:
             continue
+        # All corpora together: a run decides at one threshold per label.
         targets = np.concatenate([corpus.targets([label])[:, 0] for corpus in annotated])
         dev_scores = np.concatenate([scores.of(corpus.items)[:, k] for corpus in annotated])
         is_usable = usable(targets, dev_scores)
         texts[k] = int(is_usable.sum())
 
-        has_both_classes = len(np.unique(gold(targets[is_usable]))) == 2
+        classes = np.unique(gold(targets[is_usable]))
         reason = "the default: dev has one class"
-        if has_both_classes:
+        if len(classes) == 2:
             thresholds[k] = best_threshold(targets, dev_scores)
             are = "is" if texts[k] == 1 else "are"
-            reason = f"the highest macro-F1 on {counted(texts[k], 'dev text')}, which {are} not judged"
-        notes.append(
-            f"model '{scores.model}': decision threshold of '{label}' {thresholds[k]:.3g} ({reason})"
-        )
-    return Thresholds(tuple(scores.labels), thresholds, tuple(texts), tuple(notes))
+            dev_texts = counted(texts[k], "dev text")
+            reason = f"the highest macro-F1 on {dev_texts}, which {are} not judged"
+        decision = f"decision threshold of '{label}' {thresholds[k]:.3g} ({reason})"
+        notes.append(f"model '{scores.model}': {decision}")
+    return Thresholds(
+        labels=tuple(scores.labels),
+        values=thresholds,
+        texts=tuple(texts),
+        notes=tuple(notes),
+    )

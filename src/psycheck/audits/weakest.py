@@ -60,7 +60,8 @@ def standings(
     tested_checks = others + sum(bool(cases.tested.any()) for cases in all_cases)
     units = Clusters.of(corpus.units(), corpus.copies())
     for check, cases, part in zip(suite.checks, all_cases, parts, strict=True):
-        possible_cases = max(int(applies_to(check, corpus).sum()), 1)
+        applicable = int(applies_to(check, corpus).sum())
+        possible_cases = max(applicable, 1)
         standing = _standing(
             check,
             cases,
@@ -68,40 +69,64 @@ def standings(
             asked_share=len(cases.rows) / possible_cases,
             among=tested_checks,
         )
-        low, high = ratio_interval(cases.passed, cases.tested, units.at(cases.rows), among=part)
+        low, high = ratio_interval(
+            cases.passed,
+            cases.tested,
+            units.at(cases.rows),
+            among=part,
+        )
         yield replace(standing, corpus=corpus.name, width=(high - low) / 2)
 
 
-def _standing(check: Check, cases: Cases, units: Clusters, *, asked_share: float, among: int) -> Standing:
+def _standing(
+    check: Check,
+    cases: Cases,
+    units: Clusters,
+    *,
+    asked_share: float,
+    among: int,
+) -> Standing:
     """The standing by the cases that were asked, a share of all; `among` is the number of all checks."""
     tested = cases.tested
     rows = cases.rows[tested]
     n = int(tested.sum())
     if not n:
-        return Standing(errors=np.zeros(units.count, np.float32))
+        no_errors = np.zeros(units.count, np.float32)
+        return Standing(errors=no_errors)
 
     passed = cases.passed[tested].astype(np.float64)
     harm = _passed_unedited(check, cases) - passed  # (n,): 1 where the edit costs a text
     lost = float(harm.mean())
     # One more text that differs by 1: a few texts that are all alike may be the exception.
-    variance = (float(np.sum((harm - lost) ** 2)) + 1) / (n + 1)
+    deviations = harm - lost
+    squares = float(np.sum(deviations**2))
+    variance = (squares + 1) / (n + 1)
 
     # The interval of a full run: as many independent texts more as there are cases more.
     full_n = n / asked_share
     independent = exact_number(passed, np.ones(n), units.at(rows), among)
     full_independent = full_n if math.isnan(independent) else independent / asked_share
     rate = float(passed.mean())
-    upper_end = 1 - lost + exact(rate, full_independent, among)[1] - rate
+    _, rate_high = exact(rate, full_independent, among)
+    upper_end = 1 - lost + rate_high - rate
 
     # The edit of an MFT check may also help: it does harm only beyond chance.
-    least_harm = HARMED * math.sqrt(variance / full_n) if check.kind == "MFT" else 0.0
+    least_harm = 0.0
+    if check.kind == "MFT":
+        least_harm = HARMED * math.sqrt(variance / full_n)
+    is_harm_shown = lost > least_harm
     unasked_error = math.sqrt(variance / n * (1 - asked_share))
+    most_likely_lost = lost + SURE * unasked_error
+
+    # By unit, so that two checks on the same texts can be compared in pairs.
+    errors = np.bincount(units.codes[rows], deviations / n, units.count)
     return Standing(
-        upper_end=upper_end if lost > least_harm else math.inf,
-        possible=lost + SURE * unasked_error > least_harm,
+        upper_end=upper_end if is_harm_shown else math.inf,
+        possible=most_likely_lost > least_harm,
         lost=lost,
         n=n,
-        errors=np.bincount(units.codes[rows], (harm - lost) / n, units.count).astype(np.float32),
+        # One array per check of a run, kept until its end: in half the memory.
+        errors=errors.astype(np.float32),
     )
 
 
@@ -120,13 +145,16 @@ def contenders(every: Sequence[Standing]) -> list[int]:
         return []
 
     def weakness(k: int) -> tuple[float, bool, float]:
-        return every[k].upper_end, not every[k].possible, -every[k].lost
+        standing = every[k]
+        # Where no check is shown to do harm, one that still may comes first.
+        return standing.upper_end, not standing.possible, -standing.lost
 
     first = min(range(len(every)), key=weakness)
     errors_behind: dict[int, float] = {}
     for k, standing in enumerate(every):
         if k != first and standing.possible:
             errors_behind[k] = _errors_behind(standing, every[first])
+
     sure = _sure_errors(1 + len(errors_behind))
     rivals = [k for k, errors in errors_behind.items() if errors <= sure]
     return [first, *sorted(rivals, key=errors_behind.__getitem__)]
@@ -145,12 +173,17 @@ def _sure_errors(checks: int) -> float:
 def _errors_behind(standing: Standing, first: Standing) -> float:
     """By how many standard errors a check loses fewer texts; those of the same corpus are paired."""
     if standing.corpus == first.corpus:
-        variance = float(np.sum((first.errors - standing.errors) ** 2))
+        differences = first.errors - standing.errors
+        variance = float(np.sum(differences**2))
     else:
         variance = float(np.sum(first.errors**2) + np.sum(standing.errors**2))
+
     # One more text of each check that differs by 1, as in the standings.
-    smoothing = sum(1 / max(n, 1) ** 2 for n in (standing.n, first.n))
-    return (first.lost - standing.lost) / math.sqrt(variance + smoothing)
+    smoothing = 0.0
+    for n in (standing.n, first.n):
+        smoothing += 1 / max(n, 1) ** 2
+    behind = first.lost - standing.lost
+    return behind / math.sqrt(variance + smoothing)
 
 
 def mark_weakest(findings: Sequence[Finding], every: Sequence[Standing]) -> list[Finding]:
@@ -160,9 +193,13 @@ def mark_weakest(findings: Sequence[Finding], every: Sequence[Standing]) -> list
     where none is shown to do harm.
     """
     places = [k for k, finding in enumerate(findings) if _is_pass_rate_of_check(finding)]
-    tested = [_as_tested(findings[k], standing) for k, standing in zip(places, every, strict=True)]
+    tested: list[Standing] = []
+    for place, standing in zip(places, every, strict=True):
+        tested.append(_as_tested(findings[place], standing))
+
     weakest = contenders(tested)
     marked = list(findings)
+    # The likeliest has the lowest end: if that is infinite, all are.
     is_harm_shown = bool(weakest) and tested[weakest[0]].upper_end < math.inf
     if not is_harm_shown:
         return marked
@@ -182,5 +219,6 @@ def _as_tested(rate: Finding, standing: Standing) -> Standing:
     """The standing of an MFT check by the test of its edit: more cases may still show harm, but only they."""
     if "passed_unedited" not in rate.counts or "harmed" in rate.flags:
         return standing
-    cases_left = rate.counts.get("not_asked", 0) > 0
-    return replace(standing, upper_end=math.inf, possible=standing.possible and cases_left)
+    has_cases_left = rate.counts.get("not_asked", 0) > 0
+    may_do_harm = standing.possible and has_cases_left
+    return replace(standing, upper_end=math.inf, possible=may_do_harm)

@@ -201,7 +201,8 @@ def _run_plan(plan: "Plan", inputs: Sequence[Path], *, explain_cache: bool, quie
 
 def _print_why_again(models: Sequence[Model], store_file: Path | None) -> None:
     """Print, for each model, what the store holds, and what changed if its texts are scored again."""
-    from psycheck.scoring.store import Store, default_store, why_again
+    from psycheck.scoring.model_changes import why_again
+    from psycheck.scoring.store import Store, default_store
 
     with closing(Store(store_file or default_store())) as store:
         for model in models:

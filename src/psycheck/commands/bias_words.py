@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from psycheck.audits.direct_bias.findings import FEWEST_RANDOM, Biasing, Embedded, known_pairs
+from psycheck.audits.direct_bias.embedded import Embedded, known_pairs
+from psycheck.audits.direct_bias.findings import FEWEST_RANDOM, Biasing
 from psycheck.audits.direct_bias.word_lists import (
     SHIPPED,
     Asked,

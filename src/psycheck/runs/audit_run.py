@@ -74,6 +74,7 @@ def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
 def _read_corpora(planned: PlannedRun) -> tuple[Corpus, ...]:
     """The corpora as the models read them: shortened where the run asked for that."""
     corpora = {corpus.name: corpus for corpus in planned.corpora}
+    # Those of the jobs last: they are the shortened ones. A corpus that no audit judges has no job.
     corpora |= {corpus.name: corpus for _, corpus in planned.jobs}
     return tuple(corpora.values())
 
@@ -153,6 +154,7 @@ def _all_findings(planned: PlannedRun, judged: Judged) -> list[Finding]:
             findings += thresholds.findings(name, corpus)
 
     findings += across_corpora(findings)
+    # A single pair of model and corpus has nothing to correlate.
     if len(planned.models) > 1 or len(planned.corpora) > 1:
         findings += across_models(findings)
 

@@ -44,6 +44,7 @@ def _installed_versions(libraries: Sequence[str]) -> dict[str, str]:
     """The versions of libraries by name; those that are not installed are left out."""
     versions = {}
     for library in libraries:
+        # Asked of the installation, as to import torch for its version takes seconds.
         try:
             versions[library] = version(library)
         except PackageNotFoundError:

@@ -87,6 +87,7 @@ def _refuse_overwriting_inputs(folder: Path, inputs: Sequence[Path], audits: Seq
     """Refuse to write a run over its inputs; an audit from outside may write any table of its name."""
     tables_of_audits = []
     for path in inputs:
+        # Which tables it writes is known only after it has judged.
         if any(path.match(f"{audit}-*.parquet") for audit in audits):
             tables_of_audits.append(folder / path.name)
 
@@ -160,6 +161,7 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str], beside: Beside = 
 
 def _outdated_files(run: Run, folder: Path, pages: Mapping[str, str]) -> list[Path]:
     """The files of an earlier run that this one removes, the one that says it is whole first."""
+    # Left there, tables of another run would be taken for those of this one.
     old_tables = _written_before(folder, "tables") - run.tables.keys()
     old_pages = _written_before(folder, "pages") - pages.keys()
     names = [
@@ -224,6 +226,7 @@ def _stays_in_folder(name: str) -> bool:
 def open_run(folder: str | Path) -> Run:
     """Open the folder of a finished run."""
     folder = Path(folder)
+    # Written last: without it a run was stopped while it was written.
     if not (folder / _FINDINGS).is_file():
         raise BadInput(
             "no finished run in this folder",

@@ -17,6 +17,7 @@ DEFAULT_PAGE = "audit"
 
 def save(run: Run, folder: Path | None) -> Run:
     """Give the run its headlines and write its folder with all pages, if it has a folder; return the run."""
+    # Imported when a run is saved: the help of a verb needs no gates and no suites.
     from psycheck.runs.run_reader import readable
 
     run = readable(with_headlines(run))

@@ -9,6 +9,7 @@ import polars as pl
 from psycheck.audits.gates import judge_gates, parse_gate
 from psycheck.audits.suite import Check, Suite, read_suite
 from psycheck.core.corpus import Corpus
+from psycheck.core.measure import Measure
 from psycheck.core.run import GateResult, Run
 from psycheck.report.latex_tables import latex_tables
 from psycheck.report.notebook_plot import notebook_plot
@@ -32,21 +33,29 @@ class Reader:
 
     def gate(self, run: Run, gate: str, /) -> GateResult:
         """Judge one gate."""
-        own_measures = [measure for audit in run.own_audits for measure in audit.measures]
-        (result,) = judge_gates([parse_gate(gate)], run.findings, {}, own_measures)
+        # An outside audit may not be installed where its run is opened: the run holds its measures.
+        own_measures: list[Measure] = []
+        for audit in run.own_audits:
+            own_measures += audit.measures
+        parsed = parse_gate(gate)
+        (result,) = judge_gates([parsed], run.findings, {}, own_measures)
         return result
 
     def with_texts(self, run: Run, cases: pl.DataFrame, /) -> pl.DataFrame:
         """The cases with the text of the corpus and the text that the model read."""
         checks = self._checks(run)
+        # Each corpus once: an opened run has to read it from its file again.
+        corpus_names = cases["corpus"].unique().to_list()
+        texts_by_corpus = {name: self._texts(run, name) for name in corpus_names}
+
         texts: list[str] = []
         edited: list[str | None] = []
-        text_by_id = {name: self._texts(run, name) for name in cases["corpus"].unique().to_list()}
-
         for case in cases.iter_rows(named=True):
-            text, fitted = text_by_id[case["corpus"]][case["id"]]
+            text_by_id = texts_by_corpus[case["corpus"]]
+            text, fitted = text_by_id[case["id"]]
+            check = checks.get((case["suite"], case["check"]))
             texts.append(text)
-            edited.append(_edited(checks.get((case["suite"], case["check"])), case["variant"], text, fitted))
+            edited.append(_edited(check, case["variant"], text, fitted))
         return cases.with_columns(
             pl.Series("text", texts, pl.String),
             pl.Series("edited", edited, pl.String),
@@ -67,20 +76,28 @@ class Reader:
     def _texts(self, run: Run, name: str) -> dict[str, tuple[str, str | None]]:
         """The text of each id, and its shortened form; None where that is not known any more."""
         corpus = self._corpus(run, name)
-        is_shortened_elsewhere = bool(run.plan.get("fit")) and name not in self._corpus_by_name
-        fitted: list[str | None] = [None] * len(corpus)
-        if not is_shortened_elsewhere:
-            fitted = list(corpus.fitted)
+        was_shortened = bool(run.plan.get("fit"))
+        is_read_again = name not in self._corpus_by_name
+        fitted: list[str | None] = list(corpus.fitted)
+        if was_shortened and is_read_again:
+            # How much was cut depended on the model's window, which an opened run does not have.
+            fitted = [None] * len(corpus)
+
         texts = zip(corpus.texts, fitted, strict=True)
         return dict(zip(corpus.ids, texts, strict=True))
 
     def _checks(self, run: Run) -> dict[tuple[str, str], Check]:
         suites = self.suites or tuple(self._reopened_suites(run))
-        return {(suite.name, check.id): check for suite in suites for check in suite.checks}
+        checks: dict[tuple[str, str], Check] = {}
+        for suite in suites:
+            for check in suite.checks:
+                checks[suite.name, check.id] = check
+        return checks
 
     @staticmethod
     def _reopened_suites(run: Run) -> Iterator[Suite]:
-        for name, fingerprint in run.environment.get("suites", {}).items():
+        fingerprints = run.environment.get("suites", {})
+        for name, fingerprint in fingerprints.items():
             suite = read_suite(name)
             # Another version of a suite has other sentences: what the model read cannot be shown.
             if suite.fingerprint == fingerprint:
@@ -89,12 +106,19 @@ class Reader:
 
 def _edited(check: Check | None, variant: int, text: str, fitted: str | None) -> str | None:
     """The text of one variant of a check, counted from 1; None where it cannot be made again."""
-    original = text if check is None or not check.sentences else fitted
-    if check is None or original is None:
+    if check is None:
         return None
-    return check.edits[variant - 1](original).text
+    # Only sentences are added to shortened texts.
+    original = fitted if check.sentences else text
+    if original is None:
+        return None
+    edit = check.edits[variant - 1]
+    return edit(original).text
 
 
 def readable(run: Run) -> Run:
     """The run with a reader, if it has none."""
-    return run if run.reader is not None else replace(run, reader=Reader())
+    # A run of this process knows its corpora as they were: it need not read them again.
+    if run.reader is not None:
+        return run
+    return replace(run, reader=Reader())

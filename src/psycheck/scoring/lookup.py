@@ -34,7 +34,8 @@ class Lookup:
 
         repeated = []
         for piece in _pieces(rows):
-            repeated.append(self._place(piece, keys))
+            repeated_in_piece = self._place(piece, keys)
+            repeated.append(repeated_in_piece)
         return np.concatenate(repeated) if repeated else rows
 
     def find(self, wanted_keys: Keys, keys: Keys) -> Rows:
@@ -42,6 +43,7 @@ class Lookup:
         row_of_key = np.full(len(wanted_keys), _EMPTY, np.int64)
         pending = np.arange(len(wanted_keys))
         slots = self._first_slots(wanted_keys)
+        # All keys take a step at once; most are settled by the first.
         while len(pending):
             # An empty slot ends the search: the key is not in the table.
             rows = self._slots[slots]
@@ -52,20 +54,24 @@ class Lookup:
 
             # The slot holds the key itself, or another one that was there first.
             same = _equal(keys[rows], wanted_keys[pending])
-            row_of_key[pending[same]] = rows[same]
+            settled = pending[same]
+            row_of_key[settled] = rows[same]
 
             different = ~same
             pending = pending[different]
-            slots = self._next_slots(slots[different])
+            slots = slots[different]
+            slots = self._next_slots(slots)
         return row_of_key
 
     def _grow(self, keys: Keys) -> None:
         """Make room for twice the number of rows, and enter those that are in the table again."""
         occupied = self._slots >= 0
-        entered_rows = self._slots[occupied].astype(np.int64)
+        occupants = self._slots[occupied]
+        entered_rows = occupants.astype(np.int64)
 
         size = len(self._slots)
-        while size < 2 * self._count:
+        least_size = 2 * self._count
+        while size < least_size:
             growth = 4 if size < _LARGE else 2
             size *= growth
 
@@ -104,8 +110,10 @@ class Lookup:
     def _first_slots(self, keys: Keys) -> Rows:
         """Where the search for each key begins, (n,)."""
         # The number of slots is a power of 2, so a mask does what a remainder would.
-        mask = np.uint64(len(self._slots) - 1)
-        first_bits = keys[:, 0] & mask
+        size = len(self._slots)
+        mask = np.uint64(size - 1)
+        first_halves = keys[:, 0]
+        first_bits = first_halves & mask
         return first_bits.astype(np.int64)
 
     def _next_slots(self, slots: Rows) -> Rows:

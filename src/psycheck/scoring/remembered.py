@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.arrays import BoolArray, FloatArray, IntArray
 from psycheck.core.audit import ScoreTraits
 from psycheck.core.errors import ModelFailure, PsycheckError
 from psycheck.core.item import Item, sizes_of
@@ -25,20 +25,17 @@ from psycheck.core.model import (
     capabilities_of,
 )
 from psycheck.models.output import checked_scores
-from psycheck.scoring.lookup import Keys, Lookup
+from psycheck.scoring.lookup import Keys
+from psycheck.scoring.score_table import UNKNOWN_ROW, Rows, ScoreTable
 from psycheck.scoring.store import Store
 from psycheck.scoring.stored_rows import WHOLE, Batch
-
-Rows = NDArray[np.int64]
-_UNKNOWN_ROW = -1  # of an item that is not in the tables
 
 
 class RememberedScores:
     """One model's scores, looked up by item (a text, or anything else with a digest and a size).
 
-    `names` are the labels under which an audit knows the columns. An item is found by its hash among those of
-    all items that the store holds for the model; what this run has met (`meet`) is also found by Python's own
-    hash (its mark), which costs a tenth. Takes about 70 bytes of memory per item.
+    `names` are the labels under which an audit knows the columns. The table holds what the store holds for
+    the model; an item that this run has met (`meet`) is found in it without hashing it anew.
     """
 
     def __init__(
@@ -49,10 +46,13 @@ class RememberedScores:
     ) -> None:
         self._windowed = model if isinstance(model, Windowed) else None
         self._reader = model if isinstance(model, Replying) else None
-        self._capabilities = capabilities_of(model)
-        checks_quotes = isinstance(model, QuoteChecking) and model.checks_quotes
-        self._quote_checker = model if isinstance(model, QuoteChecking) and checks_quotes else None
         self._explains = model if isinstance(model, Explaining) else None
+        self._capabilities = capabilities_of(model)
+        # Every LLM could check quotes, but only some prompts ask for them.
+        self._quote_checker: QuoteChecking | None = None
+        if isinstance(model, QuoteChecking) and model.checks_quotes:
+            self._quote_checker = model
+
         self._dev_thresholds: tuple[float, ...] = ()
         self.store = store
         self.model = model.name
@@ -62,26 +62,16 @@ class RememberedScores:
         self.news = False  # whether others have added something since `unknown`
 
         self._last = 0  # the id of the last batch that was loaded
-        self._count = 0
-        # One row at least, so that row -1, an item that is not known, can be looked up.
-        self._items = np.zeros((1, 2), np.uint64)
-        self._scores = np.zeros((1, len(names)))
-        self._read = np.zeros(1, np.int32)
+        self._table = ScoreTable(len(names))
         # By row: replies that are read again once the text that they quote is known.
         self._unchecked: dict[int, Reply] = {}
         self._no_answers: dict[int, NoAnswer] = {}  # by row: why a reply answers nothing
-        self._marks = np.zeros((1, 1), np.uint64)
-        self._by_hash = Lookup()
-        self._listed = 0  # rows that `_by_hash` lists
-        self._by_mark = Lookup()
-        self._met = 0  # rows that `_by_mark` lists
-        self._ambiguous: set[int] = set()  # marks that two items have in common
         self.refresh()
         self._first = self._last  # what came later is of this run, or of another one beside it
 
     def __len__(self) -> int:
         """How many items have scores."""
-        return self._count
+        return len(self._table)
 
     @property
     def traits(self) -> ScoreTraits:
@@ -127,7 +117,7 @@ class RememberedScores:
             window_hashes = hashes[window]
 
             # Without news, whatever is left is still unknown, and the index need not be built.
-            rows = np.full(len(window), _UNKNOWN_ROW)
+            rows = np.full(len(window), UNKNOWN_ROW)
             if self.news:
                 rows = self.find(window_hashes)
 
@@ -177,7 +167,7 @@ class RememberedScores:
         if batch.replies:
             self.meet(items, rows)  # some may have had a reply before
         else:
-            self._enter(_marks(items), rows)
+            self._table.mark(items, rows)
 
     def _cut_at(self, items: Sequence[Item]) -> NDArray[np.int32]:
         """Where the model cuts each item, (n,); `WHOLE` where it reads all of it."""
@@ -191,22 +181,14 @@ class RememberedScores:
 
     def find(self, hashes: Keys) -> Rows:
         """The rows of items, (n,), by their hashes, (n, 2); -1 where they are not known."""
-        if self._listed < self._count:  # only now: a run that asks once never needs it
-            unlisted_rows = np.arange(self._listed, self._count)
-            self._by_hash.add(unlisted_rows, self._items)
-            self._listed = self._count
-        return self._by_hash.find(hashes, self._items)
+        return self._table.find(hashes)
 
     def meet(self, items: Sequence[Item], rows: Rows) -> list[Item]:
         """Find items at these rows by Python's hash from now on, so that judging need not hash them again.
 
         Returns those that this run meets for the first time.
         """
-        marks = _marks(items)
-        met_rows = self._by_mark.find(marks, self._marks)
-        is_new = met_rows != rows
-        self._enter(marks[is_new], rows[is_new])
-
+        is_new = self._table.mark_unmet(items, rows)
         new_places = np.flatnonzero(is_new).tolist()
         return [items[place] for place in new_places]
 
@@ -214,11 +196,9 @@ class RememberedScores:
         """Drop all scores that the store held when this run began; returns their number."""
         dropped = self.store.drop(self.number, self._first)
 
-        self._ambiguous.clear()
-        self._by_hash = Lookup()
-        self._by_mark = Lookup()
+        # What this run itself has stored is loaded again.
+        self._table.clear()
         self._first = self._last = 0
-        self._count = self._listed = self._met = 0
         self._no_answers.clear()
         self._unchecked.clear()
         self.refresh()
@@ -227,7 +207,7 @@ class RememberedScores:
     def of(self, items: Sequence[Item]) -> FloatArray:
         """The scores, (n, k); NaN where there is none."""
         rows = self._rows(items)
-        scores = self._scores[rows]
+        scores = self._table.scores[rows]
         # Row -1 gave some item's scores.
         scores[rows < 0] = np.nan
         return scores
@@ -239,7 +219,7 @@ class RememberedScores:
             return sizes
 
         rows = self._rows(items)
-        cut_at = self._read[rows]
+        cut_at = self._table.read[rows]
         was_cut = (rows >= 0) & (cut_at != WHOLE)
         return np.where(was_cut, cut_at, sizes).astype(np.int64)
 
@@ -257,15 +237,18 @@ class RememberedScores:
     def unanswered(self, items: Sequence[Item]) -> IntArray:
         """How many labels the answer to each item leaves open, (n,); 0 where the store has no answer."""
         rows = self._rows(items)
-        is_open = np.isnan(self._scores[rows])
+        is_open = np.isnan(self._table.scores[rows])
         open_labels: IntArray = is_open.sum(axis=1, dtype=np.int64)
         open_labels[rows < 0] = 0
         return open_labels
 
     def no_answers(self, items: Sequence[Item]) -> Counter[NoAnswer]:
         """Why replies to some items answer no label, and how many of them."""
-        rows = self._rows(items).tolist()
-        return Counter(self._no_answers[row] for row in rows if row in self._no_answers)
+        reasons: Counter[NoAnswer] = Counter()
+        for row in self._rows(items).tolist():
+            if row in self._no_answers:
+                reasons[self._no_answers[row]] += 1
+        return reasons
 
     def all_no_answers(self) -> Counter[NoAnswer]:
         """Why stored replies answer no label, and how many of them."""
@@ -274,7 +257,7 @@ class RememberedScores:
     @property
     def answers_nothing(self) -> bool:
         """True if the store holds replies of the model, and none of them answers a label."""
-        return 0 < self._count == len(self._no_answers)
+        return 0 < len(self) == len(self._no_answers)
 
     def usage(self, items: Sequence[Item]) -> dict[str, int]:
         """Requests and tokens that the stored replies to some items took, whichever run asked for them."""
@@ -301,23 +284,15 @@ class RememberedScores:
                 yield key.tobytes(), reply
 
     def _only_zeros_and_ones(self) -> bool:
-        scores = self._scores[: self._count]
+        scores = self._table.scores[: len(self)]
         answered = scores[~np.isnan(scores)]
         return bool(np.isin(answered, (0.0, 1.0)).all())
 
     def _rows(self, items: Sequence[Item]) -> Rows:
         """The rows of items, (n,), by their marks if these are certain, else by their hashes; -1: unknown."""
-        marks = _marks(items)
-        rows = self._by_mark.find(marks, self._marks)
-        if self._ambiguous:
-            ambiguous_marks = np.fromiter(self._ambiguous, np.uint64)
-            is_ambiguous = np.isin(marks[:, 0], ambiguous_marks)
-            rows[is_ambiguous] = _UNKNOWN_ROW
-
+        rows = self._table.find_by_mark(items)
         missing = np.flatnonzero(rows < 0)
-        has_unmet_rows = self._met < self._count
-        may_be_stored = self._ambiguous or has_unmet_rows
-        if len(missing) and may_be_stored:
+        if len(missing) and self._table.may_hold_more:
             missing_items = [items[place] for place in missing.tolist()]
             hashes = self.digests(missing_items)
             rows[missing] = self.find(hashes)
@@ -334,27 +309,22 @@ class RememberedScores:
         for item, row in zip(items, rows.tolist(), strict=True):
             reply = self._unchecked.pop(row, None)
             if reply is not None:
-                self._scores[row] = self._quote_checker.read_reply_about(reply, item)
+                self._table.scores[row] = self._quote_checker.read_reply_about(reply, item)
 
     def _take(self, batch: Batch) -> Rows:
         """Append a batch to the tables; returns its rows."""
         if not batch.replies:
-            return self._append(batch, batch.scores)
+            return self._table.append(batch.items, batch.scores, batch.read)
 
         # Here, and nowhere else, a stored reply is read; a later one takes the place of an earlier one.
         scores = self._read_replies(batch.replies)
         rows = self.find(batch.items)
         old = np.flatnonzero(rows >= 0)
         old_rows = rows[old]
-        self._scores[old_rows] = scores[old]
+        self._table.scores[old_rows] = scores[old]
 
         new = np.flatnonzero(rows < 0)
-        new_part = Batch(
-            items=batch.items[new],
-            scores=scores[new],
-            read=batch.read[new],
-        )
-        rows[new] = self._append(new_part, new_part.scores)
+        rows[new] = self._table.append(batch.items[new], scores[new], batch.read[new])
         self._note_no_answers(rows, scores, batch.replies)
         if self._quote_checker is not None:
             replies_by_row = zip(rows.tolist(), batch.replies, strict=True)
@@ -363,31 +333,18 @@ class RememberedScores:
 
     def _note_no_answers(self, rows: Rows, scores: FloatArray, replies: Sequence[Reply]) -> None:
         """Remember why replies answer nothing, and forget it where a later reply answers."""
-        for row, reply, answer in zip(rows.tolist(), replies, scores, strict=True):
-            if not np.isnan(answer).all():
+        is_answered: BoolArray = np.any(~np.isnan(scores), axis=1)
+        for row, reply, answers in zip(rows.tolist(), replies, is_answered.tolist(), strict=True):
+            if answers:
                 self._no_answers.pop(row, None)
-            elif self._explains is None:
-                self._no_answers[row] = NoAnswer("unreadable")
-            elif (no_answer := self._explains.why_unanswered(reply)).what:
+                continue
+
+            no_answer = NoAnswer("unreadable")
+            if self._explains is not None:
+                no_answer = self._explains.why_unanswered(reply)
+            # A reply may rightly leave all labels open: then there is nothing to explain.
+            if no_answer.what:
                 self._no_answers[row] = no_answer
-
-    def _append(self, batch: Batch, scores: FloatArray) -> Rows:
-        """Put a batch behind the last row of all tables; returns its rows."""
-        start = self._count
-        end = start + len(batch.items)
-        if end > len(self._read):
-            # Room for a quarter more, so that appending stays cheap.
-            room = end + end // 4
-            tables = (self._items, self._scores, self._read, self._marks)
-            for table in tables:
-                _, *row_shape = table.shape
-                table.resize((room, *row_shape), refcheck=False)
-
-        self._items[start:end] = batch.items
-        self._scores[start:end] = scores
-        self._read[start:end] = batch.read
-        self._count = end
-        return np.arange(start, end)
 
     def _read_replies(self, replies: Sequence[Reply]) -> FloatArray:
         """The scores of replies, (n, k), as the model reads them today."""
@@ -410,14 +367,6 @@ class RememberedScores:
             self._reader.labels,
             model=self.model,
         )
-
-    def _enter(self, marks: Keys, rows: Rows) -> None:
-        """Find rows by their marks from now on; marks that two items share are set apart."""
-        self._marks[rows] = marks
-        repeated = self._by_mark.add(rows, self._marks)
-        shared_marks = self._marks[repeated, 0]
-        self._ambiguous.update(shared_marks.tolist())
-        self._met += len(rows)
 
 
 class Todo(NamedTuple):
@@ -465,10 +414,3 @@ def reason_of(error: BaseException) -> str:
     last_frame = frames[-1]
     file_name = Path(last_frame.filename).name
     return f"{kind} at {file_name}:{last_frame.lineno}"
-
-
-def _marks(items: Sequence[Item]) -> Keys:
-    """Python's own hashes of items, (n, 1); they are valid in this process only."""
-    signed_hashes = np.fromiter(map(hash, items), np.int64, len(items))
-    marks = signed_hashes.view(np.uint64)
-    return marks.reshape(-1, 1)

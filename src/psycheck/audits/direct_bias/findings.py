@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from psycheck.audits.direct_bias.embedded import Embedded, known_pairs
 from psycheck.audits.direct_bias.word_lists import Asked, AskedList, Spoken, Target
-from psycheck.core.arrays import BoolArray, FloatArray, IntArray
+from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.audit import Judgement
 from psycheck.core.errors import BadInput
 from psycheck.core.finding import Finding
@@ -77,41 +78,6 @@ class Biasing:
         """What Direct Bias is the mean of: |cosine| ** strictness."""
         sizes: FloatArray = np.abs(cosines) ** self.strictness
         return sizes
-
-
-class Embedded:
-    """Vectors by word and sentence, (n, d) as they came from an encoder; a row of NaN where it knows none.
-
-    A row of zeros points nowhere, so that its word counts as not known, too.
-    """
-
-    def __init__(self, spoken: Sequence[Spoken], vectors: FloatArray) -> None:
-        self._vectors = np.asarray(vectors, np.float64)
-        self._rows = {word: row for row, word in enumerate(spoken)}
-
-    def of(self, spoken: Sequence[Spoken]) -> FloatArray:
-        """The vectors of some words, (n, d)."""
-        if not spoken:
-            return self._vectors[:0]
-        rows = [self._rows[word] for word in spoken]
-        return self._vectors[rows]
-
-    def known(self, spoken: Sequence[Spoken]) -> BoolArray:
-        """Which of them have a direction, (n,)."""
-        lengths = np.linalg.norm(self.of(spoken), axis=1)
-        has_direction: BoolArray = lengths > 0  # false for NaN, too
-        return has_direction
-
-    def of_known(self, spoken: Sequence[Spoken]) -> FloatArray:
-        """The vectors of those that have a direction."""
-        has_direction = self.known(spoken)
-        vectors: FloatArray = self.of(spoken)[has_direction]
-        return vectors
-
-
-def known_pairs(request: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:
-    """The pairs of which the encoder knows both words."""
-    return [pair for pair in request.pairs if vectors.known(pair).all()]
 
 
 def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasing) -> Judgement:
